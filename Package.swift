@@ -1,0 +1,135 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Language mode 6 is the tools version's default; a warning is an error everywhere.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+/// A C library that Debian ships: its module map, its .pc file and the package that carries both.
+func systemLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
+    .systemLibrary(
+        name: name,
+        path: "Sources/CLibraries/\(name)",
+        pkgConfig: pkgConfig,
+        providers: [.apt([package])]
+    )
+}
+
+/// One part of the little C that must be C.
+func cTarget(_ name: String, _ folder: String, dependencies: [Target.Dependency] = [], settings: [CSetting] = [])
+    -> Target
+{
+    .target(name: name, dependencies: dependencies, path: "Sources/CHalcyon/\(folder)", cSettings: settings)
+}
+
+func codecTrait(_ name: String, library: String) -> Trait {
+    .trait(name: name, description: "Decode and encode \(name) with \(library).")
+}
+
+let package = Package(
+    name: "halcyon",
+    products: [
+        .library(name: "Halcyon", targets: ["Halcyon"]),
+        .library(name: "HalcyonTesting", targets: ["HalcyonTesting"]),
+        .executable(name: "halcyon", targets: ["HalcyonTool"]),
+    ],
+    traits: [
+        codecTrait("JPEG", library: "libjpeg-turbo"),
+        codecTrait("PNG", library: "libpng"),
+        codecTrait("WebP", library: "libwebp"),
+        .trait(name: "GIF", description: "Decode GIF with giflib."),
+        .default(enabledTraits: ["JPEG", "PNG", "WebP", "GIF"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
+    ],
+    targets: [
+        // C libraries of the system.
+        systemLibrary("CJPEG", pkgConfig: "libjpeg", package: "libjpeg62-turbo-dev"),
+        systemLibrary("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
+        systemLibrary("CWebP", pkgConfig: "libwebp", package: "libwebp-dev"),
+        systemLibrary("CGIF", pkgConfig: "libgif", package: "libgif-dev"),
+        systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+        systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
+        systemLibrary("CCairo", pkgConfig: "cairo", package: "libcairo2-dev"),
+
+        // The little C that must be C.
+        cTarget("CHalcyonSystem", "System"),
+        cTarget("CHalcyonPixels", "Pixels"),
+        cTarget(
+            "CHalcyonCodecs", "Codecs",
+            dependencies: [
+                .target(name: "CJPEG", condition: .when(traits: ["JPEG"])),
+                .target(name: "CPNG", condition: .when(traits: ["PNG"])),
+            ],
+            settings: [
+                .define("HALCYON_JPEG", .when(traits: ["JPEG"])),
+                .define("HALCYON_PNG", .when(traits: ["PNG"])),
+            ]),
+        cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl"]),
+
+        // The library, a module per stage.
+        .target(name: "HalcyonSystem", dependencies: ["CHalcyonSystem"], swiftSettings: strict),
+        .target(name: "HalcyonImage", dependencies: ["HalcyonSystem", "CHalcyonPixels"], swiftSettings: strict),
+        .target(
+            name: "HalcyonCodecs",
+            dependencies: [
+                "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs",
+                .target(name: "CWebP", condition: .when(traits: ["WebP"])),
+                .target(name: "CGIF", condition: .when(traits: ["GIF"])),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "HalcyonProcessing", dependencies: ["HalcyonImage", "HalcyonSystem", "CCairo"],
+            swiftSettings: strict),
+        .target(
+            name: "HalcyonCache", dependencies: ["HalcyonImage", "HalcyonSystem", "CXXHash"], swiftSettings: strict),
+        .target(
+            name: "HalcyonNetwork", dependencies: ["HalcyonSystem", "CHalcyonCurl", "CCurl"], swiftSettings: strict),
+        .target(
+            name: "Halcyon",
+            dependencies: [
+                "HalcyonSystem", "HalcyonImage", "HalcyonCodecs", "HalcyonProcessing", "HalcyonCache",
+                "HalcyonNetwork", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .target(name: "HalcyonTesting", dependencies: ["Halcyon"], swiftSettings: strict),
+
+        // The command-line tool. Its folder is not `halcyon`: beside `Halcyon` that breaks a clone on
+        // file systems that fold case.
+        .executableTarget(
+            name: "HalcyonTool",
+            dependencies: [
+                "Halcyon", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            swiftSettings: strict),
+
+        // Tests.
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "Halcyon", "HalcyonTesting", .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            path: "Tests/TestSupport", swiftSettings: strict),
+    ]
+        + [
+            ("HalcyonSystemTests", ["HalcyonSystem"]),
+            ("HalcyonImageTests", ["HalcyonImage"]),
+            ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport"]),
+            ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
+            ("HalcyonCacheTests", ["HalcyonCache", "TestSupport"]),
+            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport"]),
+            ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
+            ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
+        ].map { name, dependencies in
+            .testTarget(
+                name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict)
+        }
+)

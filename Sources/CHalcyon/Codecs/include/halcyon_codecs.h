@@ -1,0 +1,1 @@
+void halcyon_codecs_placeholder(void);

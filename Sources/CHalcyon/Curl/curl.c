@@ -1,0 +1,2 @@
+#include "halcyon_curl.h"
+void halcyon_curl_placeholder(void) {}

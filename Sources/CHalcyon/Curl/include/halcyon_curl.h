@@ -1,0 +1,1 @@
+void halcyon_curl_placeholder(void);

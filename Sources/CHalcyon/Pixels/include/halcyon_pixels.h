@@ -1,0 +1,1 @@
+void halcyon_pixels_placeholder(void);

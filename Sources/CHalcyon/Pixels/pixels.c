@@ -1,0 +1,2 @@
+#include "halcyon_pixels.h"
+void halcyon_pixels_placeholder(void) {}

@@ -1,0 +1,11 @@
+// What glibc offers only with _GNU_SOURCE, which Swift's Glibc module does not define.
+#ifndef HALCYON_SYSTEM_H
+#define HALCYON_SYSTEM_H
+
+/// Names the calling thread, cut to the 15 bytes that the kernel keeps.
+void halcyon_name_thread(const char *name);
+
+/// The number of processors that the calling thread may run on, at least 1.
+int halcyon_affinity_count(void);
+
+#endif

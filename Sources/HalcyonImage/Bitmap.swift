@@ -1,0 +1,56 @@
+/// Pixels in the one canonical layout: 8-bit BGRA, premultiplied, sRGB, rows from the top without padding.
+///
+/// In memory each pixel is the bytes blue, green, red, alpha. A bitmap never changes once it is made, so that caches
+/// and tasks share it without a copy. Cost: `width * height * 4` bytes.
+public final class Bitmap: Sendable {
+    /// The longest side that a bitmap may have, in pixels.
+    public static let maximumSide = 1 << 20
+
+    public let size: PixelSize
+    /// Whether every alpha byte is 255.
+    public let isOpaque: Bool
+    private let storage: PixelStorage
+
+    public var width: Int { size.width }
+    public var height: Int { size.height }
+    /// Always `width * 4`.
+    public var bytesPerRow: Int { size.width * 4 }
+    public var byteCount: Int { storage.byteCount }
+
+    /// Makes a bitmap from what `fill` writes into its memory, which starts undefined: write every byte.
+    ///
+    /// - Throws: `BitmapError`, and what `fill` throws.
+    public init(size: PixelSize, isOpaque: Bool, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        guard size.width > 0, size.height > 0, size.width <= Self.maximumSide, size.height <= Self.maximumSide else {
+            throw BitmapError.invalidSize(size)
+        }
+        self.size = size
+        self.isOpaque = isOpaque
+        storage = try PixelStorage(byteCount: size.width * size.height * 4)
+        try fill(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
+    }
+
+    /// Makes a bitmap from premultiplied BGRA bytes, `width * height * 4` of them.
+    ///
+    /// - Throws: `BitmapError.invalidSize` where `pixels` has another count.
+    public convenience init(size: PixelSize, isOpaque: Bool, pixels: some Collection<UInt8>) throws {
+        guard let area = size.area, pixels.count == area.multipliedReportingOverflow(by: 4).partialValue else {
+            throw BitmapError.invalidSize(size)
+        }
+        try self.init(size: size, isOpaque: isOpaque) { $0.copyBytes(from: pixels) }
+    }
+
+    /// Reads the pixels in place.
+    public func withPixels<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(UnsafeRawBufferPointer(start: storage.base, count: storage.byteCount))
+    }
+
+    /// Blue, green, red, alpha (premultiplied) at a place, nil outside.
+    public func pixel(x: Int, y: Int) -> (blue: UInt8, green: UInt8, red: UInt8, alpha: UInt8)? {
+        guard x >= 0, y >= 0, x < width, y < height else { return nil }
+        return withPixels { bytes in
+            let offset = (y * width + x) * 4
+            return (bytes[offset], bytes[offset + 1], bytes[offset + 2], bytes[offset + 3])
+        }
+    }
+}

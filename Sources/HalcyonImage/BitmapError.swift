@@ -1,0 +1,14 @@
+/// Why a bitmap could not be made.
+public enum BitmapError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A side is zero, negative, or beyond what an image may have.
+    case invalidSize(PixelSize)
+    /// The system has no memory for it.
+    case outOfMemory(bytes: Int)
+
+    public var description: String {
+        switch self {
+        case .invalidSize(let size): "a bitmap cannot be \(size) pixels"
+        case .outOfMemory(let bytes): "no memory for a bitmap of \(bytes) bytes"
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// A decoded image: upright sRGB pixels, and what its file said about it.
+public struct Image: Sendable {
+    public let bitmap: Bitmap
+    /// The source file's facts. `info.size` is the source's size, which a decode at a smaller size keeps.
+    public let info: ImageInfo
+
+    public init(bitmap: Bitmap, info: ImageInfo) {
+        self.bitmap = bitmap
+        self.info = info
+    }
+
+    /// Pixels of this image.
+    public var size: PixelSize { bitmap.size }
+    public var width: Int { bitmap.width }
+    public var height: Int { bitmap.height }
+
+    /// The same facts with other pixels: what a processor returns.
+    public func replacing(_ bitmap: Bitmap) -> Image {
+        Image(bitmap: bitmap, info: info)
+    }
+
+    /// The bytes that it keeps in memory, which is what it costs a memory cache.
+    public var cost: Int { bitmap.byteCount }
+}

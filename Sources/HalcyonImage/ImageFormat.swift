@@ -1,0 +1,47 @@
+/// An encoded image format.
+///
+/// An open set: a coder of your own may add `ImageFormat("qoi", fileExtension: "qoi", mimeType: "image/qoi")`. Two
+/// formats are equal when their names are.
+public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
+    /// Lower case, as the command-line tool spells it: `jpeg`.
+    public let name: String
+    /// Without the dot: `jpg`.
+    public let fileExtension: String
+    /// `image/jpeg`.
+    public let mimeType: String
+
+    public init(_ name: String, fileExtension: String, mimeType: String) {
+        self.name = name
+        self.fileExtension = fileExtension
+        self.mimeType = mimeType
+    }
+
+    public static func == (left: ImageFormat, right: ImageFormat) -> Bool { left.name == right.name }
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    public var description: String { name }
+
+    public static let jpeg = ImageFormat("jpeg", fileExtension: "jpg", mimeType: "image/jpeg")
+    public static let png = ImageFormat("png", fileExtension: "png", mimeType: "image/png")
+    public static let gif = ImageFormat("gif", fileExtension: "gif", mimeType: "image/gif")
+    public static let webp = ImageFormat("webp", fileExtension: "webp", mimeType: "image/webp")
+    public static let heic = ImageFormat("heic", fileExtension: "heic", mimeType: "image/heic")
+    public static let avif = ImageFormat("avif", fileExtension: "avif", mimeType: "image/avif")
+    public static let jpegXL = ImageFormat("jxl", fileExtension: "jxl", mimeType: "image/jxl")
+    public static let tiff = ImageFormat("tiff", fileExtension: "tiff", mimeType: "image/tiff")
+    public static let bmp = ImageFormat("bmp", fileExtension: "bmp", mimeType: "image/bmp")
+    public static let ico = ImageFormat("ico", fileExtension: "ico", mimeType: "image/vnd.microsoft.icon")
+    public static let svg = ImageFormat("svg", fileExtension: "svg", mimeType: "image/svg+xml")
+
+    /// Every format that Halcyon knows by name, whether or not a coder for it was built in.
+    public static let known: [ImageFormat] = [jpeg, png, gif, webp, heic, avif, jpegXL, tiff, bmp, ico, svg]
+
+    /// The known format of a name or a file extension in any case (`jpeg`, `JPG`), nil for others.
+    public init?(name: String) {
+        let name = name.lowercased()
+        let alias = ["jpe": "jpeg", "tif": "tiff", "heif": "heic"][name] ?? name
+        guard let format = Self.known.first(where: { $0.name == alias || $0.fileExtension == alias }) else {
+            return nil
+        }
+        self = format
+    }
+}

@@ -1,0 +1,48 @@
+/// Writes what makes a result different from others into bytes that are the same in every process and on every
+/// machine: the name of a cache entry is a hash of them.
+///
+/// A processor writes its type's identifier and version first, then each parameter in a fixed order. Never
+/// `hashValue` (seeded per process), never `String(describing:)`. A changed algorithm raises its version.
+public struct KeyEncoder: Sendable {
+    public private(set) var bytes: [UInt8] = []
+
+    public init() {}
+
+    /// What the following parameters belong to. Raise the version whenever the output changes for the same parameters.
+    public mutating func encode(type identifier: String, version: Int) {
+        encode(identifier)
+        encode(version)
+    }
+
+    public mutating func encode(_ value: Int) {
+        withUnsafeBytes(of: Int64(value).littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    public mutating func encode(_ value: Bool) {
+        bytes.append(value ? 1 : 0)
+    }
+
+    /// By bit pattern, with the two zeros made one.
+    public mutating func encode(_ value: Double) {
+        let bits = (value == 0 ? 0 : value).bitPattern
+        withUnsafeBytes(of: bits.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// UTF-8 behind its length, so that two strings in a row cannot be read as two others.
+    public mutating func encode(_ value: String) {
+        let utf8 = Array(value.utf8)
+        encode(utf8.count)
+        bytes.append(contentsOf: utf8)
+    }
+
+    public mutating func encode(_ size: PixelSize) {
+        encode(size.width)
+        encode(size.height)
+    }
+
+    /// A flag for presence, then the value.
+    public mutating func encode(_ value: Int?) {
+        encode(value != nil)
+        if let value { encode(value) }
+    }
+}

@@ -1,0 +1,32 @@
+/// A rectangle of pixels, its origin at the top left of the upright image.
+public struct PixelRect: Hashable, Sendable, CustomStringConvertible {
+    public var x: Int
+    public var y: Int
+    public var size: PixelSize
+
+    public init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        size = PixelSize(width, height)
+    }
+
+    /// The part that lies inside an image of `bounds`, nil when none does.
+    public func clamped(to bounds: PixelSize) -> PixelRect? {
+        let left = max(0, x)
+        let top = max(0, y)
+        let right = min(bounds.width, Self.sum(x, size.width))
+        let bottom = min(bounds.height, Self.sum(y, size.height))
+        guard right > left, bottom > top else { return nil }
+        return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+    }
+
+    /// `100x80@20,30`.
+    public var description: String { "\(size)@\(x),\(y)" }
+
+    /// Saturating, so that an absurd rectangle cannot trap.
+    private static func sum(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        guard overflow else { return sum }
+        return left > 0 ? .max : .min
+    }
+}

@@ -1,0 +1,30 @@
+/// A width and a height in pixels.
+public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
+    public var width: Int
+    public var height: Int
+
+    public init(_ width: Int, _ height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    public init(width: Int, height: Int) {
+        self.init(width, height)
+    }
+
+    /// The number of pixels, or nil where it does not fit an `Int` or a side is negative.
+    public var area: Int? {
+        guard width >= 0, height >= 0 else { return nil }
+        let (product, overflow) = width.multipliedReportingOverflow(by: height)
+        return overflow ? nil : product
+    }
+
+    /// Whether there is nothing in it.
+    public var isEmpty: Bool { width <= 0 || height <= 0 }
+
+    /// Width and height exchanged.
+    public var transposed: PixelSize { PixelSize(height, width) }
+
+    /// `320x240`.
+    public var description: String { "\(width)x\(height)" }
+}

@@ -1,0 +1,56 @@
+import Glibc
+
+/// The memory of one bitmap.
+///
+/// Large ones come from a mapping of their own that is aligned to 2 MiB and asks for huge pages: the first touch of
+/// 24 MB then costs about 1 ms instead of 12, and the memory goes back to the system when the bitmap does, which the
+/// heap does not promise.
+///
+/// `@unchecked Sendable`: it is written while one owner fills it and only read from then on.
+final class PixelStorage: @unchecked Sendable {
+    /// Below this a mapping's page granularity and its system calls cost more than they bring.
+    private static let mappingThreshold = 1 << 20
+    private static let hugePage = 1 << 21
+
+    let base: UnsafeMutableRawPointer
+    let byteCount: Int
+    private let mappedBytes: Int
+
+    /// - Throws: `BitmapError.outOfMemory`.
+    init(byteCount: Int) throws {
+        self.byteCount = byteCount
+        if byteCount >= Self.mappingThreshold {
+            let bytes = (byteCount + 4095) & ~4095
+            guard let mapping = Self.map(bytes) else { throw BitmapError.outOfMemory(bytes: byteCount) }
+            base = mapping
+            mappedBytes = bytes
+        } else {
+            var pointer: UnsafeMutableRawPointer?
+            // 64 bytes is a cache line and the widest vector.
+            guard posix_memalign(&pointer, 64, max(byteCount, 1)) == 0, let pointer else {
+                throw BitmapError.outOfMemory(bytes: byteCount)
+            }
+            base = pointer
+            mappedBytes = 0
+        }
+    }
+
+    deinit {
+        if mappedBytes > 0 { munmap(base, mappedBytes) } else { free(base) }
+    }
+
+    /// Maps `bytes` with a start that is a multiple of a huge page, by mapping more and giving the ends back.
+    private static func map(_ bytes: Int) -> UnsafeMutableRawPointer? {
+        let (total, overflow) = bytes.addingReportingOverflow(hugePage)
+        guard !overflow else { return nil }
+        let raw = mmap(nil, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let raw, raw != MAP_FAILED else { return nil }
+        let address = Int(bitPattern: raw)
+        let head = ((address + hugePage - 1) & ~(hugePage - 1)) - address
+        if head > 0 { munmap(raw, head) }
+        let tail = total - head - bytes
+        if tail > 0 { munmap(raw + head + bytes, tail) }
+        madvise(raw + head, bytes, MADV_HUGEPAGE)
+        return raw + head
+    }
+}

@@ -1,0 +1,38 @@
+/// Which part of a source becomes which size: the one place where fit, fill and stretch are computed.
+public struct ResizeGeometry: Hashable, Sendable {
+    /// The part of the source that is used, in source pixels. Fractions matter: a cut of half a pixel is resampled.
+    public var sourceX: Double
+    public var sourceY: Double
+    public var sourceWidth: Double
+    public var sourceHeight: Double
+    /// The result in pixels, each side at least 1.
+    public var size: PixelSize
+
+    /// - Parameters:
+    ///   - box: each side at least 1; callers refuse others before.
+    ///   - upscale: false keeps the result no larger than the source. A fill box that the source cannot cover then
+    ///     shrinks, and keeps its shape.
+    public init(source: PixelSize, box: PixelSize, mode: ResizeMode, upscale: Bool) {
+        let (width, height) = (Double(source.width), Double(source.height))
+        let (boxWidth, boxHeight) = (Double(box.width), Double(box.height))
+        (sourceX, sourceY, sourceWidth, sourceHeight) = (0, 0, width, height)
+        switch mode {
+        case .fit:
+            let scale = min(boxWidth / width, boxHeight / height)
+            size = Self.rounded(width, height, scale: upscale ? scale : min(scale, 1))
+        case .fill:
+            let scale = max(boxWidth / width, boxHeight / height)
+            sourceWidth = min(width, boxWidth / scale)
+            sourceHeight = min(height, boxHeight / scale)
+            sourceX = (width - sourceWidth) / 2
+            sourceY = (height - sourceHeight) / 2
+            size = upscale || scale <= 1 ? box : Self.rounded(boxWidth, boxHeight, scale: 1 / scale)
+        case .stretch:
+            size = upscale ? box : PixelSize(min(box.width, source.width), min(box.height, source.height))
+        }
+    }
+
+    private static func rounded(_ width: Double, _ height: Double, scale: Double) -> PixelSize {
+        PixelSize(max(1, Int((width * scale).rounded())), max(1, Int((height * scale).rounded())))
+    }
+}

@@ -1,0 +1,27 @@
+/// A first-in first-out list with constant-time ends, as an array with a moving head.
+package struct Fifo<Element> {
+    private var storage: [Element?] = []
+    private var head = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { head == storage.count }
+    package var count: Int { storage.count - head }
+
+    package mutating func append(_ element: Element) {
+        storage.append(element)
+    }
+
+    package mutating func popFirst() -> Element? {
+        guard head < storage.count else { return nil }
+        let element = storage[head]
+        storage[head] = nil
+        head += 1
+        // Give the dead front back once it is the larger half, so that the cost stays constant on average.
+        if head > 32, head * 2 > storage.count {
+            storage.removeFirst(head)
+            head = 0
+        }
+        return element
+    }
+}

@@ -1,0 +1,116 @@
+/// A fixed number of threads of our own that serve one queue: highest priority first, first come within one.
+package final class ThreadPool: Sendable {
+    private let queue = WaitQueue(WorkQueue())
+    package let threadCount: Int
+
+    /// Starts `threads` threads, at least one.
+    package init(name: String, threads: Int) {
+        threadCount = max(1, threads)
+        let queue = self.queue
+        for index in 0..<threadCount {
+            WorkerThread.start(name: "\(name)-\(index)") {
+                while true {
+                    let run: (@Sendable () -> Void)?? = queue.wait { state in
+                        if let run = state.pop() { return .some(.some(run)) }
+                        return state.isStopped ? .some(.none) : nil
+                    }
+                    guard let run = run ?? nil else { return }
+                    run()
+                }
+            }
+        }
+    }
+
+    deinit {
+        queue.change(wakingAll: true) { $0.isStopped = true }
+    }
+
+    /// Runs `body` on one of the threads and waits for it.
+    ///
+    /// - Throws: what `body` throws; `CancellationError` when the ticket or the awaiting task is cancelled before it ran.
+    package func run<Value: Sendable>(
+        ticket: WorkTicket = WorkTicket(),
+        _ body: @escaping @Sendable (WorkContext) throws -> Value
+    ) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+                let context = ticket.context
+                submit(
+                    ticket: ticket,
+                    run: { continuation.resume(with: Result { try body(context) }) },
+                    abandon: { continuation.resume(throwing: CancellationError()) })
+            }
+        } onCancel: {
+            ticket.cancel()
+        }
+    }
+
+    /// Queues `body`; nobody waits for it.
+    package func submit(priority: RequestPriority = .normal, _ body: @escaping @Sendable () -> Void) {
+        submit(ticket: WorkTicket(priority: priority), run: body, abandon: {})
+    }
+
+    private func submit(
+        ticket: WorkTicket, run: @escaping @Sendable () -> Void, abandon: @escaping @Sendable () -> Void
+    ) {
+        let queue = self.queue
+        let item = WorkQueue.Item(run: run, abandon: abandon)
+        let priority = ticket.state.withLock { state -> RequestPriority? in
+            guard !state.isCancelled else { return nil }
+            state.onCancel = { item.take()?.abandon() }
+            state.onPriorityChange = { priority in queue.change { $0.push(item, priority) } }
+            return state.priority
+        }
+        guard let priority else { return abandon() }
+        queue.change { $0.push(item, priority) }
+    }
+}
+
+/// The waiting work of a `ThreadPool`, a bucket per priority.
+private struct WorkQueue {
+    typealias Work = (run: @Sendable () -> Void, abandon: @Sendable () -> Void)
+
+    /// Work that is taken once: by the thread that runs it or by whoever calls it off.
+    final class Item: Sendable {
+        private struct State {
+            var work: Work?
+            var bucket = 0
+        }
+        private let state: Lock<State>
+
+        init(run: @escaping @Sendable () -> Void, abandon: @escaping @Sendable () -> Void) {
+            state = Lock(State(work: (run, abandon)))
+        }
+
+        /// - Parameter bucket: nil takes it wherever it waits.
+        func take(from bucket: Int? = nil) -> Work? {
+            state.withLock { state in
+                guard bucket == nil || bucket == state.bucket else { return nil }
+                defer { state.work = nil }
+                return state.work
+            }
+        }
+
+        func move(to bucket: Int) {
+            state.withLock { $0.bucket = bucket }
+        }
+    }
+
+    private var buckets = [Fifo<Item>](repeating: Fifo(), count: RequestPriority.allCases.count)
+    var isStopped = false
+
+    /// Adds work, or moves it: the entry that it leaves in its former bucket finds nothing to take.
+    mutating func push(_ item: Item, _ priority: RequestPriority) {
+        item.move(to: priority.rawValue)
+        buckets[priority.rawValue].append(item)
+    }
+
+    mutating func pop() -> (@Sendable () -> Void)? {
+        for index in buckets.indices.reversed() {
+            while let item = buckets[index].popFirst() {
+                if let work = item.take(from: index) { return work.run }
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,42 @@
+/// A caller's hold on work that it has given to a `ThreadPool`: it can still raise its priority or call it off.
+package final class WorkTicket: Sendable {
+    struct State {
+        var priority: RequestPriority
+        var isCancelled = false
+        /// What to tell when either changes; set while the work waits or runs.
+        var onCancel: (@Sendable () -> Void)?
+        var onPriorityChange: (@Sendable (RequestPriority) -> Void)?
+    }
+
+    let state: Lock<State>
+
+    package init(priority: RequestPriority = .normal) {
+        state = Lock(State(priority: priority))
+    }
+
+    package var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    package var priority: RequestPriority {
+        get { state.withLock { $0.priority } }
+        set {
+            let tell = state.withLock { state -> (@Sendable (RequestPriority) -> Void)? in
+                guard state.priority != newValue else { return nil }
+                state.priority = newValue
+                return state.onPriorityChange
+            }
+            tell?(newValue)
+        }
+    }
+
+    /// Work that waits ends at once with `CancellationError`; work that runs sees `WorkContext.isCancelled`.
+    package func cancel() {
+        let tell = state.withLock { state -> (@Sendable () -> Void)? in
+            state.isCancelled = true
+            defer { state.onCancel = nil }
+            return state.onCancel
+        }
+        tell?()
+    }
+
+    package var context: WorkContext { WorkContext { self.isCancelled } }
+}
