@@ -121,7 +121,7 @@ let package = Package(
     ]
         + [
             ("HalcyonSystemTests", ["HalcyonSystem"]),
-            ("HalcyonImageTests", ["HalcyonImage"]),
+            ("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
             ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport"]),
             ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
             ("HalcyonCacheTests", ["HalcyonCache", "TestSupport"]),

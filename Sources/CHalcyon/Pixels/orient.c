@@ -1,0 +1,31 @@
+#include "halcyon_pixels.h"
+
+// Tiles of this side stay in the first-level cache while rows become columns.
+enum { tile = 32 };
+
+void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation) {
+    const uint32_t *in = (const uint32_t *)source.pixels;
+    uint32_t *out = (uint32_t *)result.pixels;
+    long width = source.width, height = source.height;
+    // Where the source's first pixel goes, and how far a step right and a step down in it move there.
+    long start = 0, right = 1, down = result.width;
+    switch (orientation) {
+    case 2: start = width - 1; right = -1; break;
+    case 3: start = width * height - 1; right = -1; down = -width; break;
+    case 4: start = (height - 1) * width; down = -width; break;
+    case 5: right = height; down = 1; break;
+    case 6: start = height - 1; right = height; down = -1; break;
+    case 7: start = width * height - 1; right = -height; down = -1; break;
+    case 8: start = (width - 1) * height; right = -height; down = 1; break;
+    default: break;
+    }
+    for (long top = 0; top < height; top += tile) {
+        long bottom = top + tile < height ? top + tile : height;
+        for (long left = 0; left < width; left += tile) {
+            long edge = left + tile < width ? left + tile : width;
+            for (long y = top; y < bottom; y++) {
+                for (long x = left; x < edge; x++) out[start + x * right + y * down] = in[y * width + x];
+            }
+        }
+    }
+}

@@ -1,2 +1,0 @@
-#include "halcyon_pixels.h"
-void halcyon_pixels_placeholder(void) {}

@@ -1,0 +1,93 @@
+import CHalcyonPixels
+import HalcyonSystem
+
+extension Bitmap {
+    /// The part that `geometry` names, scaled to its size.
+    ///
+    /// Cost: linear in the pixels of the source's part and of the result; memory beside the result grows with the
+    /// result's width only.
+    ///
+    /// - Throws: `BitmapError`, and `CancellationError` within 16 rows of the cancellation.
+    public func resampled(
+        _ geometry: ResizeGeometry, filter: ResizeFilter = .lanczos, context: WorkContext = .uncancellable
+    ) throws -> Bitmap {
+        if geometry.isIdentity(for: size) { return self }
+        return try Bitmap(size: geometry.size, isOpaque: isOpaque) { output in
+            let status = withKernelBitmap { source in
+                withCancellation(context) { cancelled, pointer in
+                    halcyon_resample(
+                        source, geometry.region, .init(output, size: geometry.size), filter.kernel, cancelled, pointer)
+                }
+            }
+            if status == HALCYON_CANCELLED { throw CancellationError() }
+            if status != HALCYON_OK { throw BitmapError.outOfMemory(bytes: geometry.size.width * 16) }
+        }
+    }
+
+    /// The pixels turned upright from how a file with `orientation` stores them.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`.
+    public func oriented(_ orientation: Orientation) throws -> Bitmap {
+        if orientation == .up { return self }
+        let upright = orientation.applied(to: size)
+        return try Bitmap(size: upright, isOpaque: isOpaque) { output in
+            withKernelBitmap { source in
+                halcyon_orient(source, .init(output, size: upright), Int32(orientation.rawValue))
+            }
+        }
+    }
+
+    /// A copy of a part that lies inside the bitmap.
+    ///
+    /// - Throws: `BitmapError.invalidSize` where it does not.
+    public func cropped(to rect: PixelRect) throws -> Bitmap {
+        guard rect.clamped(to: size) == rect else { throw BitmapError.invalidSize(rect.size) }
+        return try Bitmap(size: rect.size, isOpaque: isOpaque) { output in
+            withPixels { source in
+                let rowBytes = rect.size.width * 4
+                for row in 0..<rect.size.height {
+                    let start = (rect.y + row) * bytesPerRow + rect.x * 4
+                    output[(row * rowBytes)..<((row + 1) * rowBytes)].copyBytes(from: source[start..<start + rowBytes])
+                }
+            }
+        }
+    }
+
+    private func withKernelBitmap<Result>(_ body: (halcyon_bitmap) throws -> Result) rethrows -> Result {
+        try withPixels { bytes in
+            // The kernels only read a source; C has one struct for both.
+            try body(halcyon_bitmap(UnsafeMutableRawBufferPointer(mutating: bytes), size: size))
+        }
+    }
+}
+
+extension ResizeGeometry {
+    var region: halcyon_region {
+        halcyon_region(x: sourceX, y: sourceY, width: sourceWidth, height: sourceHeight)
+    }
+
+    /// Whether the whole source becomes itself.
+    public func isIdentity(for source: PixelSize) -> Bool {
+        size == source && sourceX == 0 && sourceY == 0 && sourceWidth == Double(source.width)
+            && sourceHeight == Double(source.height)
+    }
+}
+
+extension halcyon_bitmap {
+    fileprivate init(_ bytes: UnsafeMutableRawBufferPointer, size: PixelSize) {
+        self.init(
+            pixels: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), width: Int32(size.width),
+            height: Int32(size.height))
+    }
+}
+
+/// Hands C a way to ask whether the work is still wanted.
+private func withCancellation<Result>(
+    _ context: WorkContext, _ body: (halcyon_cancelled, UnsafeMutableRawPointer) -> Result
+) -> Result {
+    withUnsafePointer(to: context) { pointer in
+        body(
+            { $0?.assumingMemoryBound(to: WorkContext.self).pointee.isCancelled ?? false },
+            UnsafeMutableRawPointer(mutating: pointer))
+    }
+}
