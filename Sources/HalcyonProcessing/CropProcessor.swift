@@ -1,0 +1,86 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Keeps a rectangle of an image.
+public struct CropProcessor: ImageProcessor {
+    /// Which rectangle.
+    public enum Region: Hashable, Sendable {
+        /// Pixels from the top left; the part of it that lies outside the image is left out.
+        case rect(PixelRect)
+        /// A size in pixels and where it sits: 0 is left or top, 0.5 the middle, 1 right or bottom. Anchors are clamped
+        /// to 0...1, the size to the image.
+        case anchored(PixelSize, x: Double, y: Double)
+    }
+
+    public var region: Region
+
+    public init(_ region: Region) {
+        self.region = region
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.crop", version: 1)
+        switch region {
+        case .rect(let rect):
+            key.encode(0)
+            key.encode(rect.x)
+            key.encode(rect.y)
+            key.encode(rect.size)
+        case .anchored(let size, let x, let y):
+            key.encode(1)
+            key.encode(size)
+            key.encode(x)
+            key.encode(y)
+        }
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` for an empty rectangle or an anchor that is no number,
+    ///   `.notApplicable` for one that lies beside the image.
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        let rect = try rectangle(in: image.size)
+        guard let inside = rect.clamped(to: image.size) else {
+            throw ProcessingError.notApplicable(
+                processor: "crop", reason: "\(rect) lies outside the image of \(image.size) pixels")
+        }
+        if inside.size == image.size { return image }
+        return image.replacing(try image.bitmap.cropped(to: inside))
+    }
+
+    private func rectangle(in bounds: PixelSize) throws -> PixelRect {
+        switch region {
+        case .rect(let rect):
+            guard !rect.size.isEmpty else { throw empty(rect.size) }
+            return rect
+        case .anchored(let size, let x, let y):
+            guard !size.isEmpty else { throw empty(size) }
+            guard !x.isNaN, !y.isNaN else {
+                throw ProcessingError.invalidArgument(processor: "crop", reason: "an anchor that is no number")
+            }
+            let kept = PixelSize(min(size.width, bounds.width), min(size.height, bounds.height))
+            return PixelRect(
+                x: Self.offset(x, Double(bounds.width - kept.width)),
+                y: Self.offset(y, Double(bounds.height - kept.height)),
+                width: kept.width, height: kept.height)
+        }
+    }
+
+    private static func offset(_ anchor: Double, _ room: Double) -> Int {
+        Int((min(max(anchor, 0), 1) * room).rounded())
+    }
+
+    private func empty(_ size: PixelSize) -> ProcessingError {
+        .invalidArgument(processor: "crop", reason: "a rectangle of \(size) pixels")
+    }
+}
+
+extension ImageProcessor where Self == CropProcessor {
+    /// Keeps a rectangle, in pixels from the top left.
+    public static func crop(_ rect: PixelRect) -> Self {
+        CropProcessor(.rect(rect))
+    }
+
+    /// Keeps `size` pixels at an anchor, the middle by default.
+    public static func crop(to size: PixelSize, anchorX: Double = 0.5, anchorY: Double = 0.5) -> Self {
+        CropProcessor(.anchored(size, x: anchorX, y: anchorY))
+    }
+}

@@ -1,0 +1,34 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Mirrors an image.
+public struct FlipProcessor: ImageProcessor {
+    public enum Axis: String, Sendable, Hashable, CaseIterable {
+        /// Left and right change places.
+        case horizontal
+        /// Top and bottom change places.
+        case vertical
+    }
+
+    public var axis: Axis
+
+    public init(_ axis: Axis) {
+        self.axis = axis
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.flip", version: 1)
+        key.encode(axis.rawValue)
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        image.replacing(try image.bitmap.oriented(axis == .horizontal ? .upMirrored : .downMirrored))
+    }
+}
+
+extension ImageProcessor where Self == FlipProcessor {
+    /// Mirrors left to right or top to bottom.
+    public static func flip(_ axis: FlipProcessor.Axis) -> Self {
+        FlipProcessor(axis)
+    }
+}

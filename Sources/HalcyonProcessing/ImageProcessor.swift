@@ -1,0 +1,30 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// A step that turns an image into another image.
+///
+/// A processor is a value: two that are equal give the same output for the same input, in every process. What it is
+/// made of goes into `encode(into:)`, which names its results on disk.
+///
+///     struct Invert: ImageProcessor {
+///         func encode(into key: inout KeyEncoder) { key.encode(type: "org.example.invert", version: 1) }
+///         func process(_ image: Image, context: WorkContext) throws -> Image { ... }
+///     }
+public protocol ImageProcessor: Hashable, Sendable {
+    /// Writes the type's identifier, its version, then every parameter in a fixed order.
+    func encode(into key: inout KeyEncoder)
+
+    /// Makes the new image. Runs on one of Halcyon's own threads, so it may take its time; ask `context` every few rows
+    /// whether anybody still waits.
+    ///
+    /// - Throws: whatever says what was wrong: the load ends with it, and nothing is stored.
+    func process(_ image: Image, context: WorkContext) throws -> Image
+}
+
+extension ImageProcessor {
+    /// Equality across types, for lists of processors.
+    package func isEqual(to other: any ImageProcessor) -> Bool {
+        guard let other = other as? Self else { return false }
+        return self == other
+    }
+}

@@ -1,0 +1,58 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Scales an image to a box of pixels.
+///
+/// As the first step of a request it is part of the decode: a JPEG or WebP is then decoded at about that size, which is
+/// several times faster than in full.
+public struct ResizeProcessor: ImageProcessor {
+    /// The longest side of a box, in pixels.
+    public static let maximumSide = 65_535
+
+    /// Pixels.
+    public var size: PixelSize
+    public var mode: ResizeMode
+    /// Whether the result may be larger than the source.
+    public var upscale: Bool
+    public var filter: ResizeFilter
+
+    public init(
+        _ size: PixelSize, mode: ResizeMode = .fit, upscale: Bool = false, filter: ResizeFilter = .lanczos
+    ) {
+        self.size = size
+        self.mode = mode
+        self.upscale = upscale
+        self.filter = filter
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.resize", version: 1)
+        key.encode(size)
+        key.encode(mode.rawValue)
+        key.encode(upscale)
+        key.encode(filter.rawValue)
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` where a side is below 1 or above `maximumSide`.
+    public func validate() throws {
+        guard (1...Self.maximumSide).contains(size.width), (1...Self.maximumSide).contains(size.height) else {
+            throw ProcessingError.invalidArgument(
+                processor: "resize", reason: "a box of \(size) pixels; sides are 1 to \(Self.maximumSide)")
+        }
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try validate()
+        let geometry = ResizeGeometry(source: image.size, box: size, mode: mode, upscale: upscale)
+        return image.replacing(try image.bitmap.resampled(geometry, filter: filter, context: context))
+    }
+}
+
+extension ImageProcessor where Self == ResizeProcessor {
+    /// Scales to a box of pixels; never larger than the source unless `upscale`.
+    public static func resize(
+        to size: PixelSize, mode: ResizeMode = .fit, upscale: Bool = false, filter: ResizeFilter = .lanczos
+    ) -> Self {
+        ResizeProcessor(size, mode: mode, upscale: upscale, filter: filter)
+    }
+}
