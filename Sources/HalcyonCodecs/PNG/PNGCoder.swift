@@ -1,0 +1,7 @@
+#if PNG
+    import HalcyonImage
+    public struct PNGCoder: ImageCoder {
+        public init() {}
+        public var formats: [ImageFormat] { [.png] }
+    }
+#endif
