@@ -66,10 +66,10 @@ extension CoderRegistry {
         var bitmap = native
         if let residual = plan.residual {
             try context.checkCancellation()
-            bitmap = try bitmap.standInResampled(residual, context: context)
+            bitmap = try bitmap.resampled(residual, filter: .lanczos, context: context)
         }
         guard plan.info.orientation != .up else { return bitmap }
         try context.checkCancellation()
-        return try bitmap.standInOriented(plan.info.orientation)
+        return try bitmap.oriented(plan.info.orientation)
     }
 }
