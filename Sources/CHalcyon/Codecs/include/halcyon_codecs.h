@@ -1,1 +1,67 @@
-void halcyon_codecs_placeholder(void);
+// libjpeg-turbo and libpng, driven where their longjmp can do no harm: no Swift frame is ever on the stack between
+// a setjmp and its longjmp, except the cancel callback, which returns before anything jumps.
+#ifndef HALCYON_CODECS_H
+#define HALCYON_CODECS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    HALCYON_CODEC_OK = 0,
+    /// The file is broken or was cut off; `message` says how.
+    HALCYON_CODEC_DAMAGED = 1,
+    HALCYON_CODEC_CANCELLED = 2,
+    HALCYON_CODEC_NO_MEMORY = 3,
+    /// The pixels cannot be written; `message` says why.
+    HALCYON_CODEC_FAILED = 4,
+} halcyon_codec_status;
+
+/// What one call is told about its surroundings, and where it leaves its error.
+typedef struct {
+    /// Asked every 64 rows or so; true stops the work.
+    bool (*cancelled)(void *context);
+    void *context;
+    char message[256];
+} halcyon_codec_call;
+
+/// Premultiplied BGRA, `width * 4` bytes a row.
+typedef struct {
+    uint8_t *pixels;
+    int width;
+    int height;
+} halcyon_codec_bitmap;
+
+/// An encoded file on the C heap, which the caller frees with `free`.
+typedef struct {
+    uint8_t *bytes;
+    size_t count;
+    size_t capacity;
+} halcyon_codec_output;
+
+/// Decodes at `eighths` eighths of the stored size, which must give exactly the size of `bitmap`.
+halcyon_codec_status halcyon_jpeg_decode(const uint8_t *data, size_t size, int stored_width, int stored_height,
+                                         int eighths, halcyon_codec_bitmap bitmap, halcyon_codec_call *call);
+
+/// - quality: 1 to 100. - background: 0xRRGGBB under transparent pixels, unless `opaque`.
+halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaque, uint32_t background, int quality,
+                                         bool progressive, halcyon_codec_output *output, halcyon_codec_call *call);
+
+/// Decodes at the stored size, which must be that of `bitmap`.
+halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
+                                        halcyon_codec_call *call);
+
+/// Writes RGB where every pixel is opaque, else RGBA.
+halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, halcyon_codec_output *output,
+                                        halcyon_codec_call *call);
+
+/// Multiplies blue, green and red by alpha in place, rounded to the nearest.
+void halcyon_premultiply(uint8_t *bgra, size_t pixels);
+
+/// The reverse, rounded to the nearest; `result` may be `bgra`. Multiplying again gives back `bgra` exactly.
+void halcyon_unpremultiply(const uint8_t *bgra, uint8_t *result, size_t pixels);
+
+/// Whether every alpha byte is 255.
+bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels);
+
+#endif

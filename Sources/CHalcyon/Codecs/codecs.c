@@ -1,2 +1,0 @@
-#include "halcyon_codecs.h"
-void halcyon_codecs_placeholder(void) {}

@@ -1,0 +1,80 @@
+#ifdef HALCYON_JPEG
+
+#include "jpeg_support.h"
+
+#include <jerror.h>
+
+/// A progressive file of a few kilobytes can declare thousands of scans, each of which costs a pass over the whole
+/// image. Real encoders write about ten.
+#define MAXIMUM_SCANS 500
+
+static halcyon_jpeg_guard *guard_of(j_common_ptr info) {
+    return (halcyon_jpeg_guard *)info->err;
+}
+
+_Noreturn void halcyon_jpeg_leave(j_common_ptr info, halcyon_codec_status status, const char *message) {
+    halcyon_jpeg_guard *guard = guard_of(info);
+    guard->status = status;
+    halcyon_set_message(guard->call, message);
+    longjmp(guard->escape, 1);
+}
+
+static void leave_with_current_message(j_common_ptr info) {
+    halcyon_jpeg_guard *guard = guard_of(info);
+    char message[JMSG_LENGTH_MAX];
+    info->err->format_message(info, message);
+    bool memory = info->err->msg_code == JERR_OUT_OF_MEMORY;
+    halcyon_jpeg_leave(info, memory ? HALCYON_CODEC_NO_MEMORY : guard->failure, message);
+}
+
+/// Level -1 is a warning: the file is not as it should be, and libjpeg goes on.
+static void judge_warning(j_common_ptr info, int level) {
+    if (level >= 0) return;
+    switch (info->err->msg_code) {
+    // The data ends, or a marker comes, before the pixels do: libjpeg paints what is missing grey. To us that is no
+    // image, because it is what a broken transfer looks like.
+    case JWRN_JPEG_EOF:
+    case JWRN_HIT_MARKER:
+        leave_with_current_message(info);
+        break;
+    // Everything else is tolerated, as browsers do: bytes between segments (EXTRANEOUS_DATA) and odd headers
+    // (ADOBE_XFORM, NOT_SEQUENTIAL, BOGUS_PROGRESSION, JFIF_MAJOR) change no pixel, and a bad code (HUFF_BAD_CODE,
+    // ARITH_BAD_CODE) or a lost restart marker (MUST_RESYNC) garbles a few blocks of an image that is all there.
+    default:
+        break;
+    }
+}
+
+static void be_silent(j_common_ptr info) {
+    (void)info;
+}
+
+static void watch(j_common_ptr info) {
+    halcyon_jpeg_guard *guard = guard_of(info);
+    if (info->is_decompressor && ((j_decompress_ptr)info)->input_scan_number > MAXIMUM_SCANS) {
+        halcyon_jpeg_leave(info, HALCYON_CODEC_DAMAGED, "it has more than 500 scans");
+    }
+    // Called once a row, or, while a progressive file is read, once a row of blocks.
+    if (guard->steps++ % 16 == 0 && halcyon_is_cancelled(guard->call)) {
+        halcyon_jpeg_leave(info, HALCYON_CODEC_CANCELLED, "cancelled");
+    }
+}
+
+void halcyon_jpeg_guard_errors(halcyon_jpeg_guard *guard, halcyon_codec_call *call, halcyon_codec_status failure,
+                               j_common_ptr info) {
+    info->err = jpeg_std_error(&guard->errors);
+    guard->errors.error_exit = leave_with_current_message;
+    guard->errors.emit_message = judge_warning;
+    guard->errors.output_message = be_silent;
+    guard->call = call;
+    guard->failure = failure;
+    guard->status = HALCYON_CODEC_OK;
+    guard->steps = 0;
+}
+
+void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info) {
+    guard->progress = (struct jpeg_progress_mgr){.progress_monitor = watch};
+    info->progress = &guard->progress;
+}
+
+#endif

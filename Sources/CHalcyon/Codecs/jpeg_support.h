@@ -1,0 +1,33 @@
+#ifndef HALCYON_JPEG_SUPPORT_H
+#define HALCYON_JPEG_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdio.h>
+// jpeglib.h needs stdio.h before it.
+#include <jpeglib.h>
+
+#include "codecs_internal.h"
+
+/// libjpeg's two hooks into us, and the way out of it. One object per call, on the stack of the function that calls
+/// setjmp.
+typedef struct {
+    struct jpeg_error_mgr errors;
+    struct jpeg_progress_mgr progress;
+    jmp_buf escape;
+    halcyon_codec_call *call;
+    halcyon_codec_status status;
+    /// What libjpeg's own errors mean for this call.
+    halcyon_codec_status failure;
+    unsigned steps;
+} halcyon_jpeg_guard;
+
+/// Puts the guard into `info`, before jpeg_create_*.
+void halcyon_jpeg_guard_errors(halcyon_jpeg_guard *guard, halcyon_codec_call *call, halcyon_codec_status failure,
+                               j_common_ptr info);
+/// The same for progress, after jpeg_create_*, which clears it.
+void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info);
+
+/// Leaves libjpeg with a status and a message of our own.
+_Noreturn void halcyon_jpeg_leave(j_common_ptr info, halcyon_codec_status status, const char *message);
+
+#endif

@@ -1,0 +1,81 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs_internal.h"
+
+void halcyon_set_message(halcyon_codec_call *call, const char *message) {
+    snprintf(call->message, sizeof call->message, "%s", message != NULL ? message : "");
+}
+
+bool halcyon_reserve(halcyon_codec_output *output, size_t count) {
+    if (count <= output->capacity - output->count) return true;
+    if (count > SIZE_MAX / 2 - output->count) return false;
+    size_t capacity = output->capacity < 4096 ? 4096 : output->capacity;
+    while (capacity < output->count + count) {
+        if (capacity > SIZE_MAX / 2) return false;
+        capacity *= 2;
+    }
+    uint8_t *bytes = realloc(output->bytes, capacity);
+    if (bytes == NULL) return false;
+    output->bytes = bytes;
+    output->capacity = capacity;
+    return true;
+}
+
+bool halcyon_append(halcyon_codec_output *output, const uint8_t *bytes, size_t count) {
+    if (!halcyon_reserve(output, count)) return false;
+    memcpy(output->bytes + output->count, bytes, count);
+    output->count += count;
+    return true;
+}
+
+void halcyon_discard(halcyon_codec_output *output) {
+    free(output->bytes);
+    *output = (halcyon_codec_output){0};
+}
+
+void halcyon_premultiply(uint8_t *bgra, size_t pixels) {
+    // Without a branch on alpha, so that the compiler can use vectors: alpha 255 and 0 come out right by themselves.
+    for (size_t i = 0; i < pixels; i++, bgra += 4) {
+        uint32_t alpha = bgra[3];
+        bgra[0] = halcyon_div255(bgra[0] * alpha);
+        bgra[1] = halcyon_div255(bgra[1] * alpha);
+        bgra[2] = halcyon_div255(bgra[2] * alpha);
+    }
+}
+
+static uint8_t unpremultiplied(uint32_t value, uint32_t alpha) {
+    uint32_t result = (value * 255 + alpha / 2) / alpha;
+    // A channel above its alpha is no valid pixel, but a processor may have made one.
+    return result > 255 ? 255 : (uint8_t)result;
+}
+
+void halcyon_unpremultiply(const uint8_t *bgra, uint8_t *result, size_t pixels) {
+    for (size_t i = 0; i < pixels; i++, bgra += 4, result += 4) {
+        uint32_t alpha = bgra[3];
+        if (alpha == 255) {
+            memmove(result, bgra, 4);
+        } else if (alpha == 0) {
+            memset(result, 0, 4);
+        } else {
+            result[0] = unpremultiplied(bgra[0], alpha);
+            result[1] = unpremultiplied(bgra[1], alpha);
+            result[2] = unpremultiplied(bgra[2], alpha);
+            result[3] = (uint8_t)alpha;
+        }
+    }
+}
+
+bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels) {
+    // A row's worth at a time: quick to leave, and still wide enough for vectors.
+    while (pixels > 0) {
+        size_t chunk = pixels < 1024 ? pixels : 1024;
+        uint8_t all = 255;
+        for (size_t i = 0; i < chunk; i++) all &= bgra[i * 4 + 3];
+        if (all != 255) return false;
+        bgra += chunk * 4;
+        pixels -= chunk;
+    }
+    return true;
+}

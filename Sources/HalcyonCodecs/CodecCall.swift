@@ -1,0 +1,76 @@
+import CHalcyonCodecs
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// Runs one of the C codecs and turns its status into an error.
+enum CodecCall {
+    /// Decodes into a new bitmap.
+    static func decode(
+        _ format: ImageFormat, size: PixelSize, isOpaque: Bool, context: WorkContext,
+        _ body: (halcyon_codec_bitmap, UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status
+    ) throws -> Bitmap {
+        try Bitmap(size: size, isOpaque: isOpaque) { pixels in
+            let bitmap = halcyon_codec_bitmap(pixels, size: size)
+            try run(context: context, bytes: pixels.count) {
+                body(bitmap, $0)
+            } fail: {
+                CodecError.damaged(format, reason: $0)
+            }
+        }
+    }
+
+    /// Encodes a bitmap; the file's bytes are C's, without a copy.
+    static func encode(
+        _ bitmap: Bitmap, as format: ImageFormat, context: WorkContext,
+        _ body: (
+            halcyon_codec_bitmap, UnsafeMutablePointer<halcyon_codec_output>, UnsafeMutablePointer<halcyon_codec_call>
+        ) -> halcyon_codec_status
+    ) throws -> Data {
+        var output = halcyon_codec_output()
+        try bitmap.withPixels { pixels in
+            // The encoders only read; C has one struct for both.
+            let source = halcyon_codec_bitmap(UnsafeMutableRawBufferPointer(mutating: pixels), size: bitmap.size)
+            try run(context: context, bytes: pixels.count) {
+                body(source, &output, $0)
+            } fail: {
+                CodecError.encodingFailed(format, reason: $0)
+            }
+        }
+        guard let bytes = output.bytes else {
+            throw CodecError.encodingFailed(format, reason: "the encoder wrote nothing")
+        }
+        return Data(bytesNoCopy: bytes, count: output.count, deallocator: .free)
+    }
+
+    private static func run(
+        context: WorkContext, bytes: Int,
+        _ body: (UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status,
+        fail: (String) -> CodecError
+    ) throws {
+        var call = halcyon_codec_call()
+        let status = withUnsafePointer(to: context) { pointer in
+            call.context = UnsafeMutableRawPointer(mutating: pointer)
+            call.cancelled = { $0?.assumingMemoryBound(to: WorkContext.self).pointee.isCancelled ?? false }
+            return body(&call)
+        }
+        switch status {
+        case HALCYON_CODEC_OK: return
+        case HALCYON_CODEC_CANCELLED: throw CancellationError()
+        case HALCYON_CODEC_NO_MEMORY: throw BitmapError.outOfMemory(bytes: bytes)
+        default: throw fail(message(of: call))
+        }
+    }
+
+    private static func message(of call: halcyon_codec_call) -> String {
+        withUnsafeBytes(of: call.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}
+
+extension halcyon_codec_bitmap {
+    fileprivate init(_ bytes: UnsafeMutableRawBufferPointer, size: PixelSize) {
+        self.init(
+            pixels: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), width: Int32(clamping: size.width),
+            height: Int32(clamping: size.height))
+    }
+}

@@ -1,0 +1,59 @@
+import HalcyonImage
+
+extension FormatSniffer {
+    /// How much of a text decides what it is. A comment before `<svg` may be long.
+    private static let textPrefix = 4096
+
+    /// What kind of text this is, nil where it is none.
+    static func text(_ reader: ByteReader) -> SniffResult? {
+        let start = reader.matches([0xEF, 0xBB, 0xBF], at: 0) ? 3 : 0
+        let part = reader.part(at: start, length: textPrefix)
+        guard isText(part) else { return nil }
+        let text = String(decoding: part.bytes, as: UTF8.self).lowercased()
+        guard let first = text.unicodeScalars.first(where: { !$0.properties.isWhitespace }) else {
+            return .other("blank text")
+        }
+        switch first {
+        case "<": return markup(text)
+        case "{", "[": return .other("JSON")
+        default: return .other("plain text")
+        }
+    }
+
+    /// No control characters but those that texts have, and well-formed UTF-8 up to where it was cut.
+    private static func isText(_ reader: ByteReader) -> Bool {
+        let controls = reader.bytes.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D].contains($0) || $0 == 0x7F }
+        guard reader.count > 0, !controls else { return false }
+        // A cut may fall into a character: the last three bytes do not count.
+        let whole = reader.bytes.dropLast(min(3, reader.count - 1))
+        return String(validating: whole, as: UTF8.self) != nil
+    }
+
+    /// An SVG's root element comes after declarations and comments; an HTML page may carry an SVG inside.
+    private static func markup(_ text: String) -> SniffResult {
+        var rest = text[...]
+        while let open = rest.firstIndex(of: "<") {
+            rest = rest[open...]
+            if rest.hasPrefix("<!doctype html") { return .other("an HTML page") }
+            if rest.hasPrefix("<!doctype svg") { return .image(.svg) }
+            if rest.hasPrefix("<!--") {
+                guard let end = rest.range(of: "-->") else { break }
+                rest = rest[end.upperBound...]
+            } else if rest.hasPrefix("<?") || rest.hasPrefix("<!") {
+                rest = rest.dropFirst()
+            } else {
+                return element(rest.dropFirst())
+            }
+        }
+        return .other("XML")
+    }
+
+    private static func element(_ text: Substring) -> SniffResult {
+        let name = text.prefix { $0.isLetter || $0.isNumber || $0 == ":" || $0 == "_" }
+        if name == "svg" || name.hasSuffix(":svg") { return .image(.svg) }
+        let html: Set<Substring> = [
+            "html", "head", "body", "title", "meta", "script", "div", "p", "h1", "style", "table", "center", "a",
+        ]
+        return .other(html.contains(name) ? "an HTML page" : "XML")
+    }
+}

@@ -1,0 +1,7 @@
+#if GIF
+    import HalcyonImage
+    public struct GIFCoder: ImageCoder {
+        public init() {}
+        public var formats: [ImageFormat] { [.gif] }
+    }
+#endif

@@ -1,0 +1,48 @@
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// Reads one or more image formats. Every method must survive arbitrary bytes.
+public protocol ImageDecoder: ImageCoder {
+    /// Whether the data begins with the signature of a format of this decoder. Costs a few byte comparisons.
+    func canDecode(_ data: Data) -> Bool
+
+    /// Reads the header only, never pixels.
+    ///
+    /// The first 64 KiB of a file are enough wherever the format puts its header first. Of a part of an animation, it
+    /// counts the frames that are there.
+    ///
+    /// - Throws: `CodecError.damaged`, also where the data ends before the header does.
+    func probe(_ data: Data) throws -> ImageInfo
+
+    /// How many bytes of the file are neither pixels nor what is needed to read them (EXIF, ICC, XMP, comments), for
+    /// `DecodeLimits.maximumMetadataBytes`. The default is 0.
+    func metadataByteCount(_ data: Data) -> Int
+
+    /// The smallest size, in stored orientation, that it can decode to at little cost and that is no smaller than
+    /// `size` on either side. The default is the stored size, for decoders that cannot scale.
+    func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize
+
+    /// How much of a native size the stored image covers, in native pixels.
+    ///
+    /// Less than `native` where the last column or row reaches past the edge of the image, as in a JPEG at an eighth
+    /// of 45 pixels: 6 columns that stand for 5.625. The default is all of it.
+    func coverage(of info: ImageInfo, at native: PixelSize) -> (width: Double, height: Double)
+
+    /// Decodes the image, of an animation the first frame on its full canvas.
+    ///
+    /// - Returns: exactly `plan.nativeSize` pixels, in stored orientation: the registry turns them.
+    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`. A file that was cut off is damaged, never half an
+    ///   image.
+    func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap
+}
+
+extension ImageDecoder {
+    public func metadataByteCount(_ data: Data) -> Int { 0 }
+
+    public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { info.storedSize }
+
+    public func coverage(of info: ImageInfo, at native: PixelSize) -> (width: Double, height: Double) {
+        (Double(native.width), Double(native.height))
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// Writes one or more image formats.
+public protocol ImageEncoder: ImageCoder {
+    /// Whether it writes this format. The default is every one of `formats`.
+    func canEncode(_ format: ImageFormat) -> Bool
+
+    /// Encodes upright sRGB pixels; the file says orientation 1 or nothing.
+    ///
+    /// - Throws: `CodecError.encodingFailed`, `CancellationError`.
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
+    ) throws -> Data
+}
+
+extension ImageEncoder {
+    public func canEncode(_ format: ImageFormat) -> Bool { formats.contains(format) }
+}

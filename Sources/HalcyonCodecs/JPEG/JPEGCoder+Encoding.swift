@@ -1,0 +1,20 @@
+#if JPEG
+    import CHalcyonCodecs
+    import Foundation
+    import HalcyonImage
+    import HalcyonSystem
+
+    extension JPEGCoder: ImageEncoder {
+        /// Writes 4:2:0 with optimised Huffman tables; transparent pixels are laid on the background.
+        public func encode(
+            _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
+        ) throws -> Data {
+            let quality = max(1, Int32((options.clampedQuality * 100).rounded()))
+            return try CodecCall.encode(image.bitmap, as: .jpeg, context: context) { bitmap, output, call in
+                halcyon_jpeg_encode(
+                    bitmap, image.bitmap.isOpaque, UInt32(options.background.packed), quality, options.isProgressive,
+                    output, call)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,38 @@
+import HalcyonImage
+
+/// The little of EXIF that decides how an image stands.
+enum Exif {
+    /// A directory has a few dozen entries; a liar's may claim 65,535.
+    private static let maximumEntries = 512
+    private static let orientationTag = 0x0112
+    private static let shortType = 3
+
+    /// The orientation in a TIFF structure (what follows `Exif\0\0` in a JPEG), `.up` where there is none or the
+    /// structure is broken: a bad tag must not cost the image.
+    static func orientation(inTIFF reader: ByteReader) -> Orientation {
+        let isLittleEndian = reader.matches("II", at: 0)
+        guard isLittleEndian || reader.matches("MM", at: 0) else { return .up }
+        func short(_ offset: Int) -> Int? {
+            isLittleEndian ? reader.littleEndian16(offset) : reader.bigEndian16(offset)
+        }
+        func long(_ offset: Int) -> Int? {
+            isLittleEndian ? reader.littleEndian32(offset) : reader.bigEndian32(offset)
+        }
+        guard short(2) == 42, let directory = long(4), let count = short(directory) else { return .up }
+        for index in 0..<min(count, maximumEntries) {
+            let entry = directory + 2 + index * 12
+            guard let tag = short(entry) else { return .up }
+            guard tag == orientationTag else { continue }
+            guard short(entry + 2) == shortType, let value = short(entry + 8) else { return .up }
+            return Orientation(rawValue: value) ?? .up
+        }
+        return .up
+    }
+
+    /// The same, where the `Exif\0\0` of a JPEG may stand before it, as some writers of WebP and PNG leave it.
+    static func orientation(in reader: ByteReader) -> Orientation {
+        let prefix: [UInt8] = [0x45, 0x78, 0x69, 0x66, 0, 0]
+        let start = reader.matches(prefix, at: 0) ? prefix.count : 0
+        return orientation(inTIFF: reader.part(at: start, length: reader.count))
+    }
+}

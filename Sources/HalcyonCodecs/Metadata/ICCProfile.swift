@@ -1,0 +1,41 @@
+/// The little of an ICC profile that people read: its name.
+enum ICCProfile {
+    private static let maximumTags = 256
+    /// In characters.
+    private static let maximumName = 256
+
+    /// The profile's description, empty where it has none or is broken.
+    static func name(of reader: ByteReader) -> String {
+        guard let count = reader.bigEndian32(128) else { return "" }
+        for index in 0..<min(count, maximumTags) {
+            let entry = 132 + index * 12
+            guard reader.has(12, at: entry) else { return "" }
+            guard reader.matches("desc", at: entry) else { continue }
+            guard let offset = reader.bigEndian32(entry + 4), let length = reader.bigEndian32(entry + 8) else {
+                return ""
+            }
+            return text(reader.part(at: offset, length: length))
+        }
+        return ""
+    }
+
+    /// Version 2 has ASCII, version 4 a list of languages in UTF-16, of which the first is taken.
+    private static func text(_ tag: ByteReader) -> String {
+        if tag.matches("desc", at: 0), let length = tag.bigEndian32(8) {
+            let bytes = tag.part(at: 12, length: min(length, maximumName)).bytes.prefix { $0 != 0 }
+            return clean(String(decoding: bytes, as: UTF8.self))
+        }
+        if tag.matches("mluc", at: 0), let length = tag.bigEndian32(20), let offset = tag.bigEndian32(24) {
+            let part = tag.part(at: offset, length: min(length, maximumName * 2))
+            let units = stride(from: 0, to: part.count - 1, by: 2).compactMap { part.bigEndian16($0) }
+            return clean(String(decoding: units.map { UInt16($0) }, as: UTF16.self))
+        }
+        return ""
+    }
+
+    /// Without control characters, which have no place in a name and can confuse a terminal.
+    private static func clean(_ name: String) -> String {
+        let scalars = name.unicodeScalars.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

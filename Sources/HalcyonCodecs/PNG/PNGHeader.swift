@@ -1,0 +1,69 @@
+#if PNG
+    import HalcyonImage
+
+    /// What the chunks before a PNG's pixels say, read without libpng.
+    struct PNGHeader {
+        private var info: ImageInfo
+        private var frameCount = 1
+        private var playCount = 0
+
+        /// - Throws: `CodecError.damaged` where there is no whole and valid IHDR.
+        static func info(_ reader: ByteReader) throws -> ImageInfo {
+            var header = try PNGHeader(reader)
+            for chunk in PNGChunks(reader) {
+                // EXIF behind the pixels would be out of a probe's reach, so it does not count.
+                if chunk.isNamed("IDAT") || chunk.isNamed("IEND") { break }
+                header.read(chunk)
+            }
+            header.info.size = header.info.orientation.applied(to: header.info.size)
+            header.info.frameCount = header.frameCount
+            header.info.loopCount = header.frameCount > 1 ? header.playCount : nil
+            return header.info
+        }
+
+        /// Bytes of every chunk that is neither pixels nor what is needed to read them.
+        static func metadataByteCount(_ reader: ByteReader) -> Int {
+            let pixels: [StaticString] = ["IHDR", "PLTE", "tRNS", "IDAT", "IEND", "acTL", "fcTL", "fdAT"]
+            return PNGChunks(reader).reduce(0) { sum, chunk in
+                pixels.contains(where: chunk.isNamed) ? sum : sum + chunk.declaredLength
+            }
+        }
+
+        private init(_ reader: ByteReader) throws {
+            guard reader.matches("IHDR", at: 12), reader.bigEndian32(8) == 13, let width = reader.bigEndian32(16),
+                let height = reader.bigEndian32(20), let bits = reader.byte(24), let kind = reader.byte(25)
+            else { throw Self.damaged("its header is cut off") }
+            let sides = 1...Int(Int32.max)
+            guard sides.contains(width), sides.contains(height) else { throw Self.damaged("its size is zero") }
+            guard Self.depths[kind]?.contains(bits) == true else {
+                throw Self.damaged("its pixels are of no known kind")
+            }
+            let isGray = kind == 0 || kind == 4
+            info = ImageInfo(
+                format: .png, size: PixelSize(width, height), hasAlpha: kind == 4 || kind == 6, bitsPerChannel: bits,
+                colorSpace: isGray ? .gray : .sRGB)
+        }
+
+        /// Bit depths by colour type.
+        private static let depths: [Int: Set<Int>] = [
+            0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16],
+        ]
+
+        private mutating func read(_ chunk: PNGChunks.Chunk) {
+            if chunk.isNamed("tRNS") {
+                info.hasAlpha = true
+            } else if chunk.isNamed("acTL"), let frames = chunk.body.bigEndian32(0), frames > 0 {
+                frameCount = frames
+                playCount = chunk.body.bigEndian32(4) ?? 0
+            } else if chunk.isNamed("iCCP") {
+                // At most 79 characters of Latin-1, then a zero.
+                let name = chunk.body.part(at: 0, length: 79).bytes.prefix { $0 != 0 }
+                info.colorSpace = .icc(String(String.UnicodeScalarView(name.map { Unicode.Scalar($0) })))
+            } else if chunk.isNamed("eXIf") {
+                info.orientation = Exif.orientation(in: chunk.body)
+            }
+        }
+
+        private static func damaged(_ reason: String) -> CodecError { .damaged(.png, reason: reason) }
+    }
+#endif

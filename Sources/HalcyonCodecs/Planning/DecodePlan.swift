@@ -1,0 +1,108 @@
+import Foundation
+import HalcyonImage
+
+/// How one file becomes one bitmap: the size to decode to, and what is left to do with those pixels.
+///
+/// Two requests whose plans are equal can share one decode.
+public struct DecodePlan: Hashable, Sendable {
+    public let info: ImageInfo
+    /// Pixels as stored in the file.
+    public let storedSize: PixelSize
+    /// What the decoder must deliver, in stored orientation. Never below what the geometry needs, so that the rest
+    /// only reduces.
+    public let nativeSize: PixelSize
+    /// From the upright image at its full size to the final size.
+    public let geometry: ResizeGeometry
+    /// From the native bitmap, in stored orientation, to the final size; nil where the decoder delivers it already.
+    public let residual: ResizeGeometry?
+
+    /// The final size, upright.
+    public var finalSize: PixelSize { geometry.size }
+
+    /// Computes the plan. This is the one place where target, byte limit and the decoder's own scaling meet.
+    ///
+    /// - Throws: `BitmapError.invalidSize` for a target without area or beyond `Bitmap.maximumSide`;
+    ///   `CodecError.limitExceeded` where the result would be.
+    public init(info: ImageInfo, options: DecodeOptions, decoder: any ImageDecoder) throws {
+        guard !info.size.isEmpty else { throw CodecError.damaged(info.format, reason: "it has no pixels") }
+        self.info = info
+        storedSize = info.storedSize
+        geometry = try Self.geometry(of: info.size, options: options)
+        try options.limits.check(geometry.size)
+
+        let needed = info.orientation.applied(to: Self.neededSize(geometry, of: info.size))
+        let offered = decoder.scaledSize(for: info, atLeast: needed)
+        // A decoder of someone else's may offer nonsense; the stored size is always right.
+        let fits = offered.width >= needed.width && offered.height >= needed.height
+        nativeSize = fits && !offered.isEmpty ? offered : storedSize
+        residual = Self.residual(
+            geometry, info: info, nativeSize: nativeSize, coverage: decoder.coverage(of: info, at: nativeSize))
+    }
+
+    private static func geometry(of source: PixelSize, options: DecodeOptions) throws -> ResizeGeometry {
+        var geometry = ResizeGeometry(source: source, box: source, mode: .stretch, upscale: false)
+        if let target = options.target {
+            geometry = ResizeGeometry(
+                source: source, box: try box(of: target), mode: target.mode, upscale: target.upscale)
+        }
+        if let maximumBytes = options.maximumBytes {
+            geometry.size = limited(geometry.size, to: maximumBytes)
+        }
+        return geometry
+    }
+
+    private static func box(of target: TargetSize) throws -> PixelSize {
+        var box = target.size
+        if target.mode != .fill, !target.upscale {
+            // Beyond the longest side there is, the box no longer decides anything.
+            box = PixelSize(min(box.width, Bitmap.maximumSide), min(box.height, Bitmap.maximumSide))
+        }
+        let sides = 1...Bitmap.maximumSide
+        guard sides.contains(box.width), sides.contains(box.height) else {
+            throw BitmapError.invalidSize(target.size)
+        }
+        return box
+    }
+
+    /// Both sides by the square root of the ratio of areas, rounded down, at least 1.
+    private static func limited(_ size: PixelSize, to maximumBytes: Int) -> PixelSize {
+        let bytes = Double(size.width) * Double(size.height) * 4
+        guard bytes > Double(maximumBytes) else { return size }
+        let scale = (Double(max(maximumBytes, 0)) / bytes).squareRoot()
+        return PixelSize(
+            max(1, Int((Double(size.width) * scale).rounded(.down))),
+            max(1, Int((Double(size.height) * scale).rounded(.down))))
+    }
+
+    /// The size of the whole upright image at which the part that the geometry uses has at least its final size.
+    private static func neededSize(_ geometry: ResizeGeometry, of source: PixelSize) -> PixelSize {
+        func needed(_ whole: Int, _ part: Double, _ final: Int) -> Int {
+            // The small term keeps a rounding error from asking for one pixel more.
+            let exact = Double(whole) * Double(final) / part
+            return min(whole, max(1, Int((exact - 1e-6).rounded(.up))))
+        }
+        return PixelSize(
+            needed(source.width, geometry.sourceWidth, geometry.size.width),
+            needed(source.height, geometry.sourceHeight, geometry.size.height))
+    }
+
+    /// Turns the geometry back into stored orientation and scales it to native pixels.
+    private static func residual(
+        _ geometry: ResizeGeometry, info: ImageInfo, nativeSize: PixelSize, coverage: (width: Double, height: Double)
+    ) -> ResizeGeometry? {
+        let upright = UprightRect(
+            x: geometry.sourceX / Double(info.size.width), y: geometry.sourceY / Double(info.size.height),
+            width: geometry.sourceWidth / Double(info.size.width),
+            height: geometry.sourceHeight / Double(info.size.height))
+        let stored = upright.stored(info.orientation)
+        let covered = PixelExtent(coverage, within: nativeSize)
+        var residual = ResizeGeometry(source: nativeSize, box: nativeSize, mode: .stretch, upscale: false)
+        residual.sourceX = stored.x * covered.width
+        residual.sourceY = stored.y * covered.height
+        residual.sourceWidth = stored.width * covered.width
+        residual.sourceHeight = stored.height * covered.height
+        residual.size = info.orientation.applied(to: geometry.size)
+        let isWhole = upright.isWhole && residual.size == nativeSize
+        return isWhole ? nil : residual
+    }
+}

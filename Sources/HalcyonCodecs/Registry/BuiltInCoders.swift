@@ -1,0 +1,20 @@
+/// The coders of this build, by its package traits.
+enum BuiltInCoders {
+    /// The most common format last, because the last one is asked first.
+    static var all: [any ImageCoder] {
+        var coders: [any ImageCoder] = []
+        #if GIF
+            coders.append(GIFCoder())
+        #endif
+        #if WebP
+            coders.append(WebPCoder())
+        #endif
+        #if PNG
+            coders.append(PNGCoder())
+        #endif
+        #if JPEG
+            coders.append(JPEGCoder())
+        #endif
+        return coders
+    }
+}
