@@ -1,4 +1,4 @@
 /// The library's version, as servers are told it.
-package enum HalcyonVersion {
-    package static let current = "0.1.0"
+public enum HalcyonVersion {
+    public static let current = "0.1.0"
 }

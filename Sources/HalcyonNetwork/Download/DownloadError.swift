@@ -69,7 +69,7 @@ extension DownloadError: CustomStringConvertible, CustomDebugStringConvertible, 
     public var debugDescription: String { description }
     public var errorDescription: String? { description }
 
-    private static func text(of reason: Reason) -> String {
+    package static func text(of reason: Reason) -> String {
         switch reason {
         case .invalidURL(let why): "the URL cannot be used: \(why)"
         case .invalidRequest(let why): "the request cannot be sent: \(why)"
