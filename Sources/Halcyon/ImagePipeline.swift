@@ -115,7 +115,8 @@ public final class ImagePipeline: Sendable {
         metrics.total = ContinuousClock.now - started
         metrics.bytes = cached.encodedBytes
         return ImageResponse(
-            image: cached.image, origin: .memory, source: request.source, originalSource: request.source, metrics: metrics,
+            image: cached.image, origin: .memory, source: request.source, originalSource: request.source,
+            metrics: metrics,
             encoded: coordinator.encodedBytes(of: request, fetched: nil))
     }
 }

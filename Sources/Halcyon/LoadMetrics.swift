@@ -1,7 +1,7 @@
 import HalcyonNetwork
 
 /// Where the time of a load went. Work that was shared with another load is counted in both.
-public struct LoadMetrics: Sendable, Hashable {
+public struct LoadMetrics: Sendable, Equatable {
     /// From the request to the result.
     public var total: Duration = .zero
     /// Decoding, with the wait for a thread.

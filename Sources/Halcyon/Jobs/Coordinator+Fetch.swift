@@ -74,7 +74,7 @@ extension Coordinator {
         defer { demand.unfollow(link) }
         // Only the newest progress matters to who is slow; the last one is always told, before the result.
         let (stream, progress) = AsyncStream.makeStream(of: LoadProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let relay = Task { for await event in stream { demand.send(.progress(event)) } }
+        let relay = Task { await self.relay(stream, to: demand) }
         defer { progress.finish() }
         let result = try await configuration.downloader.download(transfer, ticket: ticket) {
             progress.yield(LoadProgress(received: $0.received, expected: $0.expected))
@@ -86,6 +86,10 @@ extension Coordinator {
         }
         let http = HTTPCacheMetadata(result.head, requestHeaders: sentHeaders(request), now: now)
         return FetchedData(data: result.data, origin: .network, http: http, transfer: result.metrics)
+    }
+
+    private func relay(_ events: AsyncStream<LoadProgress>, to demand: Demand) async {
+        for await event in events { demand.send(.progress(event)) }
     }
 
     private func revalidated(

@@ -31,8 +31,9 @@ enum SourceList {
     static func source(_ text: String) -> ImageSource {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let isURL =
-            text.dropFirst(scheme.count).hasPrefix("://") || scheme.lowercased() == "data"
-            && text.dropFirst(scheme.count).hasPrefix(":")
+            text.dropFirst(scheme.count).hasPrefix("://")
+            || scheme.lowercased() == "data"
+                && text.dropFirst(scheme.count).hasPrefix(":")
         if isURL, !scheme.isEmpty { return ImageSource(string: text) }
         return text.isEmpty ? .malformed("", reason: "the source is empty") : .file(URL(filePath: text))
     }

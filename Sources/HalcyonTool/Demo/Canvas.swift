@@ -52,7 +52,8 @@ struct Canvas {
                 for _ in 0..<rect.size.width {
                     let rest = 255 - Int(source[from + 3])
                     for channel in 0..<4 {
-                        pixels[to + channel] = source[from + channel] &+ UInt8((Int(pixels[to + channel]) * rest + 127) / 255)
+                        pixels[to + channel] =
+                            source[from + channel] &+ UInt8((Int(pixels[to + channel]) * rest + 127) / 255)
                     }
                     from += 4
                     to += 4
