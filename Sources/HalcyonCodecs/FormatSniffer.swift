@@ -18,6 +18,11 @@ public enum FormatSniffer {
         }
     }
 
+    /// Whether the data has the signature of one of the raster formats: a few comparisons, whatever the data is.
+    static func hasSignature(_ data: Data, of format: ImageFormat) -> Bool {
+        data.read { raster($0) == format }
+    }
+
     private static func raster(_ reader: ByteReader) -> ImageFormat? {
         if reader.matches([0xFF, 0xD8, 0xFF], at: 0) { return .jpeg }
         if reader.matches([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) { return .png }
