@@ -78,7 +78,9 @@ public final class ScriptedTransport: Transport {
         try request.validate()
         let scripted = change { state -> Answer? in
             state.requests.append(request)
-            guard var answers = state.scripts[request.url.absoluteString], let answer = answers.first else { return nil }
+            guard var answers = state.scripts[request.url.absoluteString], let answer = answers.first else {
+                return nil
+            }
             if answers.count > 1 {
                 answers.removeFirst()
                 state.scripts[request.url.absoluteString] = answers

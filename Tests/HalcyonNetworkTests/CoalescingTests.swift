@@ -32,7 +32,8 @@ struct CoalescingTests {
     }
 
     private func heldBody(_ gate: ScriptedTransportGate) -> ScriptedTransport.Answer {
-        .init(headers: ["Content-Length": "7"], steps: [.chunk(body.prefix(3)), .wait(gate), .chunk(body.dropFirst(3))])
+        .init(
+            headers: ["Content-Length": "7"], steps: [.chunk(body.prefix(3)), .wait(gate), .chunk(body.dropFirst(3))])
     }
 
     @Test func identicalRequestsShareOneTransfer() async throws {

@@ -231,7 +231,11 @@ struct CurlTransportTests {
         let all = RawServerGate()
         let server = try RawServer { connection in
             connection.readRequest()
-            if arrived.withLock({ $0 += 1; return $0 }) == count { all.open() }
+            if arrived.withLock({
+                $0 += 1; return $0
+            }) == count {
+                all.open()
+            }
             all.block()
             try connection.answer(Data("hello".utf8))
         }

@@ -8,7 +8,8 @@ struct DownloadErrorTests {
         (.connection(.refused), "connection"), (.connection(.hostNotFound), "connection"), (.timeout(.idle), "timeout"),
         (.tls("x"), "tls"), (.httpStatus(404), "httpStatus"), (.redirect(.loop), "redirect"),
         (.tooLarge(limit: 1), "tooLarge"), (.refusedAddress("10.0.0.1"), "refusedAddress"),
-        (.incompleteBody(received: 1, expected: 2), "connection"), (.incompleteBody(received: 1, expected: nil), "connection"),
+        (.incompleteBody(received: 1, expected: 2), "connection"),
+        (.incompleteBody(received: 1, expected: nil), "connection"),
     ]
 
     @Test(arguments: reasons)

@@ -50,7 +50,8 @@ struct DownloaderTests {
 
     @Test(arguments: ["If-None-Match", "If-Modified-Since"])
     func notModifiedIsAResultForWhoAsked(_ field: String) async throws {
-        fixture.transport.answer(fixture.url(), with: .status(304, headers: ["ETag": "\"1\"", "Content-Length": "700"]))
+        fixture.transport.answer(
+            fixture.url(), with: .status(304, headers: ["ETag": "\"1\"", "Content-Length": "700"]))
         let request = DownloadRequest(url: fixture.url(), headers: HTTPHeaders([.init(name: field, value: "\"1\"")]))
         let result = try await fixture.downloader.download(request)
         #expect(result.isNotModified)

@@ -70,7 +70,9 @@ struct PriorityTests {
         var tasks = [await queue.add("/1", .normal), await queue.add("/shared", .low)]
         let ticket = DownloadTicket(priority: .low)
         let fixture = queue.fixture
-        tasks.append(Task { try await fixture.downloader.download(DownloadRequest(url: fixture.url("/shared")), ticket: ticket) })
+        tasks.append(
+            Task { try await fixture.downloader.download(DownloadRequest(url: fixture.url("/shared")), ticket: ticket) }
+        )
         while fixture.downloader.subscriberCount < 4 { await Task.yield() }
         ticket.priority = .high
         #expect(try await queue.finish(tasks) == ["/shared", "/1"])
@@ -81,7 +83,9 @@ struct PriorityTests {
         var tasks = [await queue.add("/shared", .low), await queue.add("/1", .normal)]
         let fixture = queue.fixture
         let urgent = DownloadTicket(priority: .high)
-        tasks.append(Task { try await fixture.downloader.download(DownloadRequest(url: fixture.url("/shared")), ticket: urgent) })
+        tasks.append(
+            Task { try await fixture.downloader.download(DownloadRequest(url: fixture.url("/shared")), ticket: urgent) }
+        )
         while fixture.downloader.subscriberCount < 4 { await Task.yield() }
         urgent.cancel()
         #expect(try await queue.finish(tasks) == ["/1", "/shared"])

@@ -21,7 +21,8 @@ struct RedirectTests {
     }
 
     static let locations: [(String, String)] = [
-        ("b.jpg", "http://one.test/x/b.jpg"), ("../b.jpg", "http://one.test/b.jpg"), ("?q=1", "http://one.test/x/a?q=1"),
+        ("b.jpg", "http://one.test/x/b.jpg"), ("../b.jpg", "http://one.test/b.jpg"),
+        ("?q=1", "http://one.test/x/a?q=1"),
         ("//two.test/b", "http://two.test/b"), ("https://one.test/b", "https://one.test/b"),
         (" /b ", "http://one.test/b"), ("HTTP://TWO.test/b", "HTTP://TWO.test/b"),
     ]
@@ -52,7 +53,9 @@ struct RedirectTests {
 
     @Test(arguments: [0, 1, 20])
     func aLimitHolds(_ limit: Int) async throws {
-        for index in 0...limit { fixture.transport.answer(fixture.url("/\(index)"), with: .redirect(to: "/\(index + 1)")) }
+        for index in 0...limit {
+            fixture.transport.answer(fixture.url("/\(index)"), with: .redirect(to: "/\(index + 1)"))
+        }
         fixture.transport.answer(fixture.url("/\(limit + 1)"), with: .data(body))
         #expect(await failure(fixture.url("/0"), maximum: limit) == .redirect(.tooMany(limit: limit)))
         _ = try await fixture.downloader.download(DownloadRequest(url: fixture.url("/0"), maximumRedirects: limit + 1))
@@ -115,7 +118,8 @@ struct RedirectTests {
         let other = try await LoopbackServer(["/b": { _ in .init(body: Data("picture".utf8)) }])
         let location = other.url("/b").absoluteString
         let first = try await LoopbackServer(["/a": { _ in .init(status: status, headers: ["Location": location]) }])
-        let request = DownloadRequest(url: first.url("/a"), headers: ["Authorization": "x", "Cookie": "y", "X-Kept": "z"])
+        let request = DownloadRequest(
+            url: first.url("/a"), headers: ["Authorization": "x", "Cookie": "y", "X-Kept": "z"])
         let result = try await ImageDownloader().download(request)
         #expect(result.data == body)
         #expect(first.requests.first?.headers["authorization"] == "x")

@@ -81,7 +81,8 @@ struct TransportContractTests {
         let gate = RawServerGate()
         defer { gate.open() }
         let running = try subject.serve([
-            .head(200, ["Content-Length": "50000"]), .chunk(payload.prefix(10)), .hold(subject == .curl ? opened() : gate),
+            .head(200, ["Content-Length": "50000"]), .chunk(payload.prefix(10)),
+            .hold(subject == .curl ? opened() : gate),
         ])
         defer { running.stop() }
         let first = RawServerGate()
