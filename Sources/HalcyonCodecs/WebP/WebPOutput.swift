@@ -15,7 +15,7 @@
         let hasAlpha: Bool
 
         /// How much more of the file each step gives to libwebp; between two steps it can be cancelled.
-        private static let step = 1 << 16
+        private static let step = 1 << 12
 
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`, `CancellationError`.
         func decode(_ bytes: UnsafeRawBufferPointer, context: WorkContext) throws {
