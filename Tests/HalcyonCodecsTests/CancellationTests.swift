@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: [ImageFormat.jpeg, .png, .webp])
     func bothWaysStopInTheMiddle(_ format: ImageFormat) throws {
-        let image = try sampleImage(PixelSize(1500, 1200), hasAlpha: true)
+        let image = try sampleImage(PixelSize(700, 500), hasAlpha: true)
         for options in [EncodeOptions(isProgressive: true), EncodeOptions(isLossless: true)] {
             let file = try registry.encode(image, as: format, options: options)
             #expect(throws: CancellationError.self) { try registry.decode(file, context: context(after: 2).0) }

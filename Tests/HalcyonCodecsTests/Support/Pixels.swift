@@ -14,29 +14,28 @@ func largestDifference(_ left: [UInt8], _ right: [UInt8]) -> Int? {
 /// Peak signal to noise over all channels, in dB; infinite for equal bytes, 0 where the counts differ.
 func signalToNoise(_ left: [UInt8], _ right: [UInt8]) -> Double {
     guard left.count == right.count, !left.isEmpty else { return 0 }
-    let sum = zip(left, right).reduce(0.0) { sum, pair in
-        let difference = Double(pair.0) - Double(pair.1)
-        return sum + difference * difference
+    var sum = 0
+    for index in left.indices {
+        let difference = Int(left[index]) - Int(right[index])
+        sum += difference * difference
     }
-    return sum == 0 ? .infinity : 10 * log10(255 * 255 * Double(left.count) / sum)
+    return sum == 0 ? .infinity : 10 * log10(255 * 255 * Double(left.count) / Double(sum))
 }
 
 /// A picture with slopes, edges and texture, without chance.
 func sampleBitmap(_ size: PixelSize, hasAlpha: Bool = false) throws -> Bitmap {
-    try Bitmap(size: size, isOpaque: !hasAlpha) { pixels in
+    try Bitmap(size: size, isOpaque: !hasAlpha) { bytes in
+        let pixels = bytes.bindMemory(to: SIMD4<UInt8>.self)
         for y in 0..<size.height {
+            let v = Float(y) / Float(size.height)
+            let alpha = hasAlpha ? min(255, max(0, 300 * v - 20)).rounded() : 255
             for x in 0..<size.width {
-                let u = Double(x) / Double(size.width)
-                let v = Double(y) / Double(size.height)
+                let u = Float(x) / Float(size.width)
                 let ring = sin(40 * ((u - 0.5) * (u - 0.5) + (v - 0.4) * (v - 0.4)))
-                let block = (x / 24 + y / 16) % 5 == 0 ? 60.0 : 0
-                let channels = [110 + 80 * ring, 40 + 150 * u + block, 200 - 140 * v]
-                let alpha = hasAlpha ? min(255, max(0, 300 * v - 20)) : 255
-                let offset = (y * size.width + x) * 4
-                for (index, value) in channels.enumerated() {
-                    pixels[offset + index] = UInt8((min(255, max(0, value)) * alpha.rounded() / 255).rounded())
-                }
-                pixels[offset + 3] = UInt8(alpha.rounded())
+                let block: Float = (x / 24 + y / 16) % 5 == 0 ? 60 : 0
+                let color = SIMD4<Float>(110 + 80 * ring, 40 + 150 * u + block, 200 - 140 * v, 255)
+                let clamped = color.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
+                pixels[y * size.width + x] = SIMD4<UInt8>((clamped * (alpha / 255)).rounded(.toNearestOrEven))
             }
         }
     }
