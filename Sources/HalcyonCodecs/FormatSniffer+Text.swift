@@ -24,9 +24,10 @@ extension FormatSniffer {
     private static func isText(_ reader: ByteReader) -> Bool {
         let controls = reader.bytes.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D].contains($0) || $0 == 0x7F }
         guard reader.count > 0, !controls else { return false }
-        // A cut may fall into a character: the last three bytes do not count.
-        let whole = reader.bytes.dropLast(min(3, reader.count - 1))
-        return String(validating: whole, as: UTF8.self) != nil
+        // A cut may fall into a character, of which it leaves up to three bytes.
+        return (0...min(3, reader.count - 1)).contains { rest in
+            String(validating: reader.bytes.dropLast(rest), as: UTF8.self) != nil
+        }
     }
 
     /// An SVG's root element comes after declarations and comments; an HTML page may carry an SVG inside.

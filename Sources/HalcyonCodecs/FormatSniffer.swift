@@ -14,8 +14,15 @@ public enum FormatSniffer {
             guard reader.count > 0 else { return .other("empty") }
             if let format = raster(reader) { return .image(format) }
             if reader.matches("ftyp", at: 4) { return isoMedia(reader) }
-            return text(reader) ?? .other(other(reader))
+            if let name = other(reader) { return .other(name) }
+            if let kind = text(reader) { return kind }
+            return .other(reader.count < 12 ? "too short to be an image" : "of an unknown format")
         }
+    }
+
+    /// Whether the data has the signature of one of the raster formats: a few comparisons, whatever the data is.
+    static func hasSignature(_ data: Data, of format: ImageFormat) -> Bool {
+        data.read { raster($0) == format }
     }
 
     private static func raster(_ reader: ByteReader) -> ImageFormat? {
@@ -75,7 +82,8 @@ public enum FormatSniffer {
         return .other("an MP4 movie")
     }
 
-    private static func other(_ reader: ByteReader) -> String {
+    /// What else has a signature, nil where there is none.
+    private static func other(_ reader: ByteReader) -> String? {
         if reader.matches("%PDF-", at: 0) { return "a PDF document" }
         if reader.matches([0x1F, 0x8B], at: 0) { return "gzip data" }
         if reader.matches([0x50, 0x4B, 3, 4], at: 0) { return "a ZIP archive" }
@@ -83,6 +91,6 @@ public enum FormatSniffer {
         if reader.matches("RIFF", at: 0), let kind = reader.ascii(at: 8, length: 4) { return "a RIFF file (\(kind))" }
         if reader.matches("wOFF", at: 0) || reader.matches("wOF2", at: 0) { return "a web font" }
         if reader.matches([0x7F, 0x45, 0x4C, 0x46], at: 0) { return "a program" }
-        return reader.count < 12 ? "too short to be an image" : "of an unknown format"
+        return nil
     }
 }

@@ -11,7 +11,8 @@ extension Coordinator {
     nonisolated func encodedBytes(
         of request: ImageRequest, fetched: FetchedData?
     ) -> @Sendable () async throws -> Data {
-        if let fetched { return { fetched.data } }
+        // The bytes only: a fetch may be joined for as long as it lives, and a response can be kept for hours.
+        if let data = fetched?.data { return { data } }
         let configuration = self.configuration
         return {
             let limit = request.network.maximumBytes ?? configuration.maximumBytes

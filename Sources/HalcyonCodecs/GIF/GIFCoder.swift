@@ -1,7 +1,34 @@
 #if GIF
+    import Foundation
     import HalcyonImage
-    public struct GIFCoder: ImageCoder {
+    import HalcyonSystem
+
+    /// GIF by giflib: the first frame on its full canvas. Writes none.
+    ///
+    /// What no frame covers is transparent, as in browsers, whatever background colour the file names.
+    public struct GIFCoder: ImageDecoder {
         public init() {}
+
         public var formats: [ImageFormat] { [.gif] }
+
+        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .gif) }
+
+        /// Reads the length of every block, because only the blocks tell the number of frames.
+        public func probe(_ data: Data) throws -> ImageInfo { try data.read { try GIFHeader($0).info } }
+
+        public func metadataByteCount(_ data: Data) -> Int {
+            data.read { try? GIFHeader($0).metadataByteCount } ?? 0
+        }
+
+        /// Reads up to the end of the first frame. A file whose later frames were cut off therefore still decodes: the
+        /// image that is asked for is whole.
+        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            try data.withUnsafeBytes { bytes in
+                try GIFSource.withFile(bytes) { file in
+                    let frame = try GIFFrame(firstOf: file)
+                    return try frame.draw(on: plan.nativeSize, from: file, context: context)
+                }
+            }
+        }
     }
 #endif

@@ -13,7 +13,7 @@
 
         public var formats: [ImageFormat] { [.jpeg] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.format(of: data) == .jpeg }
+        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .jpeg) }
 
         public func probe(_ data: Data) throws -> ImageInfo { try data.read { try JPEGHeader($0).info } }
 

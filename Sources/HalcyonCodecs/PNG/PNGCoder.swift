@@ -12,7 +12,7 @@
 
         public var formats: [ImageFormat] { [.png] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.format(of: data) == .png }
+        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .png) }
 
         public func probe(_ data: Data) throws -> ImageInfo { try data.read { try PNGHeader.info($0) } }
 

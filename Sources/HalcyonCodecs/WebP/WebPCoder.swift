@@ -1,7 +1,58 @@
 #if WebP
+    import CWebP
+    import Foundation
     import HalcyonImage
-    public struct WebPCoder: ImageCoder {
+    import HalcyonSystem
+
+    /// WebP by libwebp: lossy and lossless, with alpha; of an animation the first frame on its full canvas.
+    ///
+    /// A still image decodes straight into the bitmap, at any size.
+    public struct WebPCoder: ImageDecoder {
+        /// How many times the needed size libwebp scales to by itself. Its own scaler is a plain average: what it
+        /// leaves to the sharper reduction behind it decides how sharp the result is.
+        private static let oversampling = 2
+
         public init() {}
+
         public var formats: [ImageFormat] { [.webp] }
+
+        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .webp) }
+
+        public func probe(_ data: Data) throws -> ImageInfo { try data.read { try WebPHeader($0).info } }
+
+        public func metadataByteCount(_ data: Data) -> Int {
+            data.read { try? WebPHeader($0).metadataByteCount } ?? 0
+        }
+
+        public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
+            let stored = info.storedSize
+            // A frame lies somewhere on its canvas: scaled by itself it would not meet the canvas's pixels.
+            guard !info.isAnimated else { return stored }
+            let width = size.width.multipliedReportingOverflow(by: Self.oversampling)
+            let height = size.height.multipliedReportingOverflow(by: Self.oversampling)
+            guard !width.overflow, !height.overflow, width.partialValue < stored.width,
+                height.partialValue < stored.height
+            else { return stored }
+            return PixelSize(width.partialValue, height.partialValue)
+        }
+
+        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            let isAnimation = try data.read { try WebPHeader($0).isAnimation }
+            guard isAnimation else { return try decodeStill(data, plan: plan, context: context) }
+            let frame = try WebPFirstFrame.decode(data, canvas: plan.storedSize, context: context)
+            // An animation of one frame is planned like a still image.
+            let whole = ResizeGeometry(source: frame.size, box: plan.nativeSize, mode: .stretch, upscale: false)
+            return try frame.resampled(whole, context: context)
+        }
+
+        private func decodeStill(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            let size = plan.nativeSize
+            return try Bitmap(size: size, isOpaque: !plan.info.hasAlpha) { pixels in
+                let output = WebPOutput(
+                    pixels: pixels, bytesPerRow: size.width * 4, size: size,
+                    isScaled: size != plan.storedSize, hasAlpha: plan.info.hasAlpha)
+                try data.withUnsafeBytes { try output.decode($0, context: context) }
+            }
+        }
     }
 #endif

@@ -18,7 +18,8 @@ final class CurlWorker {
 
     func run() {
         while true {
-            switch loop.next(hasTransfers: !active.isEmpty) {
+            let hadTransfers = !active.isEmpty
+            switch loop.next(hasTransfers: hadTransfers) {
             case .stop: return
             case .commands(let commands): commands.forEach(perform)
             }
@@ -26,6 +27,11 @@ final class CurlWorker {
             curl_multi_perform(multi.handle, &running)
             collectFinished()
             expire()
+            // The last one has ended, which may be what the stop waits for.
+            if hadTransfers, active.isEmpty {
+                nextDeadline = nil
+                continue
+            }
             // Several things may have happened in the perform above; none of them is lost, as wake-ups are kept.
             curl_multi_poll(multi.handle, nil, 0, waitMilliseconds(), nil)
         }

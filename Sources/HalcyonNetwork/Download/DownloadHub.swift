@@ -40,6 +40,7 @@ final class DownloadHub: Sendable {
     }
 
     var flightCount: Int { state.withLock { $0.flights.count } }
+    var subscriberCount: Int { state.withLock { $0.seats.count } }
 
     /// A number for a subscriber, to be used once.
     func nextID() -> Int {

@@ -29,6 +29,12 @@ public final class ImageDownloader: Sendable {
     /// Transfers that run or wait for their turn.
     public var activeCount: Int { hub.flightCount }
 
+    /// Transfers that wait for their turn.
+    package var waitingCount: Int { slots.waitingCount }
+
+    /// Downloads that were asked for and have not ended; several may share a transfer.
+    package var subscriberCount: Int { hub.subscriberCount }
+
     /// Downloads a body.
     ///
     /// - Parameters:

@@ -41,6 +41,8 @@ final class TransferSlots: Sendable {
         self.total = max(1, total)
     }
 
+    var waitingCount: Int { state.withLock { $0.waiters.count } }
+
     func register(_ id: Int, priority: RequestPriority) {
         state.withLock { $0.priorities[id] = priority }
     }

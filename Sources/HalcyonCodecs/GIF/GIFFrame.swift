@@ -1,0 +1,109 @@
+#if GIF
+    import CGIF
+    import Foundation
+    import HalcyonImage
+    import HalcyonSystem
+
+    /// One frame of a GIF whose descriptor giflib has just read: its pixels come next.
+    struct GIFFrame {
+        private let left: Int
+        private let top: Int
+        private let size: PixelSize
+        private let isInterlaced: Bool
+        /// 256 premultiplied pixels. Indices beyond the file's table are opaque black.
+        private let palette: [UInt32]
+        private let isTransparent: Bool
+
+        /// Reads over extensions up to the first frame.
+        ///
+        /// - Throws: `CodecError.damaged`.
+        init(firstOf file: UnsafeMutablePointer<GifFileType>) throws {
+            var control = GraphicsControlBlock()
+            control.TransparentColor = NO_TRANSPARENT_COLOR
+            try Self.skipToFrame(file, control: &control)
+            guard DGifGetImageDesc(file) == GIF_OK else { throw GIFSource.error(file.pointee.Error) }
+            let descriptor = file.pointee.Image
+            (left, top) = (Int(descriptor.Left), Int(descriptor.Top))
+            size = PixelSize(Int(descriptor.Width), Int(descriptor.Height))
+            guard !size.isEmpty else { throw CodecError.damaged(.gif, reason: "its first frame is empty") }
+            isInterlaced = descriptor.Interlace
+            guard let colors = descriptor.ColorMap ?? file.pointee.SColorMap else {
+                throw CodecError.damaged(.gif, reason: "it has no colour table")
+            }
+            isTransparent = control.TransparentColor != NO_TRANSPARENT_COLOR
+            palette = Self.palette(colors.pointee, transparent: Int(control.TransparentColor))
+        }
+
+        private static func skipToFrame(
+            _ file: UnsafeMutablePointer<GifFileType>, control: inout GraphicsControlBlock
+        ) throws {
+            while true {
+                var kind = UNDEFINED_RECORD_TYPE
+                guard DGifGetRecordType(file, &kind) == GIF_OK else { throw GIFSource.error(file.pointee.Error) }
+                if kind == IMAGE_DESC_RECORD_TYPE { return }
+                guard kind == EXTENSION_RECORD_TYPE else {
+                    throw CodecError.damaged(.gif, reason: "it has no frame")
+                }
+                var code: Int32 = 0
+                var block: UnsafeMutablePointer<GifByteType>?
+                guard DGifGetExtension(file, &code, &block) == GIF_OK else { throw GIFSource.error(file.pointee.Error) }
+                while let part = block {
+                    // The first byte is the length.
+                    if code == GRAPHICS_EXT_FUNC_CODE { DGifExtensionToGCB(Int(part[0]), part + 1, &control) }
+                    guard DGifGetExtensionNext(file, &block) == GIF_OK else {
+                        throw GIFSource.error(file.pointee.Error)
+                    }
+                }
+            }
+        }
+
+        private static func palette(_ colors: ColorMapObject, transparent: Int) -> [UInt32] {
+            // As little-endian words the pixels are blue, green, red, alpha in memory.
+            var palette = [UInt32](repeating: 0xFF00_0000, count: 256)
+            for index in 0..<min(256, max(0, Int(colors.ColorCount))) {
+                guard let color = colors.Colors?[index] else { break }
+                palette[index] |= UInt32(color.Red) << 16 | UInt32(color.Green) << 8 | UInt32(color.Blue)
+            }
+            if palette.indices.contains(transparent) { palette[transparent] = 0 }
+            return palette
+        }
+
+        /// Unpacks the frame's pixels onto a canvas; what lies outside of it is dropped.
+        ///
+        /// - Throws: `CodecError.damaged` where the data ends or breaks before the frame does.
+        func draw(
+            on canvas: PixelSize, from file: UnsafeMutablePointer<GifFileType>, context: WorkContext
+        ) throws -> Bitmap {
+            let isWhole = left == 0 && top == 0 && size.width >= canvas.width && size.height >= canvas.height
+            return try Bitmap(size: canvas, isOpaque: isWhole && !isTransparent) { bytes in
+                if !isWhole { bytes.initializeMemory(as: UInt8.self, repeating: 0) }
+                let pixels = bytes.bindMemory(to: UInt32.self)
+                var line = [GifPixelType](repeating: 0, count: size.width)
+                for (index, row) in rows.enumerated() {
+                    if index % 64 == 0 { try context.checkCancellation() }
+                    guard DGifGetLine(file, &line, Int32(clamping: size.width)) == GIF_OK else {
+                        throw GIFSource.error(file.pointee.Error)
+                    }
+                    place(line, at: top + row, in: pixels, canvas: canvas)
+                }
+            }
+        }
+
+        private func place(
+            _ line: [GifPixelType], at y: Int, in pixels: UnsafeMutableBufferPointer<UInt32>, canvas: PixelSize
+        ) {
+            let visible = min(size.width, canvas.width - left)
+            guard y < canvas.height, visible > 0 else { return }
+            let start = y * canvas.width + left
+            palette.withUnsafeBufferPointer { palette in
+                for x in 0..<visible { pixels[start + x] = palette[Int(line[x])] }
+            }
+        }
+
+        /// The rows in the order in which the file has them.
+        private var rows: [Int] {
+            guard isInterlaced else { return Array(0..<size.height) }
+            return [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0, to: size.height, by: $1)) }
+        }
+    }
+#endif

@@ -1,0 +1,92 @@
+#if WebP
+    import CHalcyonCodecs
+    import CWebP
+    import Foundation
+    import HalcyonImage
+    import HalcyonSystem
+
+    extension WebPCoder: ImageEncoder {
+        /// Writes lossy WebP by quality, or lossless; at most 16,383 pixels a side.
+        public func encode(
+            _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
+        ) throws -> Data {
+            let limit = Int(WEBP_MAX_DIMENSION)
+            guard image.width <= limit, image.height <= limit else {
+                throw Self.failed("\(image.size) is more than \(limit) pixels a side")
+            }
+            var picture = WebPPicture()
+            guard WebPPictureInit(&picture) != 0 else { throw Self.failed("libwebp is another version") }
+            defer { WebPPictureFree(&picture) }
+            picture.use_argb = 1
+            picture.width = Int32(clamping: image.width)
+            picture.height = Int32(clamping: image.height)
+            guard WebPPictureAlloc(&picture) != 0 else {
+                throw BitmapError.outOfMemory(bytes: image.bitmap.byteCount)
+            }
+            Self.copy(image.bitmap, into: picture)
+            return try Self.write(&picture, config: try Self.config(options), context: context)
+        }
+
+        private static func config(_ options: EncodeOptions) throws -> WebPConfig {
+            var config = WebPConfig()
+            guard WebPConfigInit(&config) != 0 else { throw failed("libwebp is another version") }
+            config.lossless = options.isLossless ? 1 : 0
+            // For a lossless file quality is effort, of which libwebp's default, 75, is a good deal.
+            if !options.isLossless { config.quality = Float(options.clampedQuality * 100) }
+            return config
+        }
+
+        /// libwebp wants straight alpha in 32-bit words, which in memory are our bytes on little-endian machines, the
+        /// only ones that Swift on Linux runs on.
+        private static func copy(_ bitmap: Bitmap, into picture: WebPPicture) {
+            bitmap.withPixels { pixels in
+                for row in 0..<bitmap.height {
+                    guard let source = pixels.baseAddress?.advanced(by: row * bitmap.bytesPerRow),
+                        let target = picture.argb?.advanced(by: row * Int(picture.argb_stride))
+                    else { return }
+                    halcyon_unpremultiply(
+                        source.assumingMemoryBound(to: UInt8.self),
+                        UnsafeMutableRawPointer(target).assumingMemoryBound(to: UInt8.self), bitmap.width)
+                }
+            }
+        }
+
+        private static func write(
+            _ picture: inout WebPPicture, config: WebPConfig, context: WorkContext
+        ) throws -> Data {
+            var config = config
+            var writer = WebPMemoryWriter()
+            WebPMemoryWriterInit(&writer)
+            let isWritten = withUnsafeMutablePointer(to: &writer) { writer in
+                withUnsafePointer(to: context) { context in
+                    picture.writer = { WebPMemoryWrite($0, $1, $2) }
+                    picture.custom_ptr = UnsafeMutableRawPointer(writer)
+                    picture.user_data = UnsafeMutableRawPointer(mutating: context)
+                    picture.progress_hook = { _, picture in
+                        let context = picture?.pointee.user_data?.assumingMemoryBound(to: WorkContext.self)
+                        return context?.pointee.isCancelled == true ? 0 : 1
+                    }
+                    return WebPEncode(&config, &picture) != 0
+                }
+            }
+            guard isWritten, let bytes = writer.mem else {
+                WebPMemoryWriterClear(&writer)
+                throw error(picture.error_code, bytes: Int(picture.width) * Int(picture.height) * 4)
+            }
+            return Data(bytesNoCopy: bytes, count: writer.size, deallocator: .custom { bytes, _ in WebPFree(bytes) })
+        }
+
+        private static func error(_ code: WebPEncodingError, bytes: Int) -> any Error {
+            switch code {
+            case VP8_ENC_ERROR_USER_ABORT: CancellationError()
+            case VP8_ENC_ERROR_OUT_OF_MEMORY, VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
+                BitmapError.outOfMemory(bytes: bytes)
+            case VP8_ENC_ERROR_PARTITION0_OVERFLOW, VP8_ENC_ERROR_PARTITION_OVERFLOW, VP8_ENC_ERROR_FILE_TOO_BIG:
+                failed("the file would be larger than WebP allows")
+            default: failed("libwebp's error \(code.rawValue)")
+            }
+        }
+
+        private static func failed(_ reason: String) -> CodecError { .encodingFailed(.webp, reason: reason) }
+    }
+#endif

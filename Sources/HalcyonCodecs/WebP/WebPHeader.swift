@@ -1,0 +1,100 @@
+#if WebP
+    import HalcyonImage
+
+    /// What the chunks of a WebP say, read without libwebp.
+    struct WebPHeader {
+        private(set) var info = ImageInfo(format: .webp, size: PixelSize(0, 0))
+        private(set) var metadataByteCount = 0
+        /// Whether the pixels are in frames on a canvas, be it a single one.
+        private(set) var isAnimation = false
+        private var hasCanvas = false
+        private var frameCount = 0
+        private var playCount = 0
+
+        /// The flag bits of a VP8X chunk.
+        private enum Flag {
+            static let animation = 0x02
+            static let alpha = 0x10
+        }
+
+        /// - Throws: `CodecError.damaged` where no chunk says a size.
+        init(_ reader: ByteReader) throws {
+            var offset = 12
+            while reader.has(8, at: offset), let length = reader.littleEndian32(offset + 4) {
+                read(reader.part(at: offset, length: 8 + length), declaredLength: length)
+                // At most 2^32 a step, so this cannot overflow before the data ends.
+                offset += 8 + length + length % 2
+            }
+            guard !info.size.isEmpty else {
+                throw CodecError.damaged(.webp, reason: "there is no whole header")
+            }
+            info.size = info.orientation.applied(to: info.size)
+            info.frameCount = max(1, frameCount)
+            info.loopCount = frameCount > 1 ? playCount : nil
+        }
+
+        private mutating func read(_ chunk: ByteReader, declaredLength: Int) {
+            let body = chunk.part(at: 8, length: declaredLength)
+            if chunk.matches("VP8X", at: 0) {
+                readCanvas(body)
+            } else if chunk.matches("VP8 ", at: 0) {
+                readLossy(body)
+            } else if chunk.matches("VP8L", at: 0) {
+                readLossless(body)
+            } else if chunk.matches("ALPH", at: 0) {
+                info.hasAlpha = true
+            } else if chunk.matches("ANIM", at: 0) {
+                playCount = body.littleEndian16(4) ?? 0
+            } else if chunk.matches("ANMF", at: 0) {
+                readFrame(body)
+            } else {
+                readMetadata(chunk, body: body)
+                metadataByteCount += declaredLength
+            }
+        }
+
+        private mutating func readMetadata(_ chunk: ByteReader, body: ByteReader) {
+            if chunk.matches("EXIF", at: 0) {
+                info.orientation = Exif.orientation(in: body)
+            } else if chunk.matches("ICCP", at: 0) {
+                info.colorSpace = .icc(ICCProfile.name(of: body))
+            }
+        }
+
+        private mutating func readCanvas(_ body: ByteReader) {
+            guard let flags = body.byte(0), let width = body.littleEndian24(4), let height = body.littleEndian24(7)
+            else {
+                return
+            }
+            hasCanvas = true
+            isAnimation = flags & Flag.animation != 0
+            if flags & Flag.alpha != 0 { info.hasAlpha = true }
+            info.size = PixelSize(width + 1, height + 1)
+        }
+
+        private mutating func readFrame(_ body: ByteReader) {
+            guard isAnimation, body.has(16, at: 0) else { return }
+            frameCount += 1
+            guard frameCount == 1, let width = body.littleEndian24(6), let height = body.littleEndian24(9) else {
+                return
+            }
+            // Around a first frame that is smaller than the canvas there is nothing.
+            if PixelSize(width + 1, height + 1) != info.size { info.hasAlpha = true }
+        }
+
+        private mutating func readLossy(_ body: ByteReader) {
+            guard !hasCanvas, info.size.isEmpty, body.matches([0x9D, 0x01, 0x2A], at: 3),
+                let width = body.littleEndian16(6), let height = body.littleEndian16(8)
+            else { return }
+            // The upper two bits are a scale that nobody applies.
+            info.size = PixelSize(width & 0x3FFF, height & 0x3FFF)
+        }
+
+        private mutating func readLossless(_ body: ByteReader) {
+            guard body.byte(0) == 0x2F, let bits = body.littleEndian32(1) else { return }
+            if bits >> 28 & 1 != 0 { info.hasAlpha = true }
+            guard !hasCanvas, info.size.isEmpty else { return }
+            info.size = PixelSize((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+        }
+    }
+#endif

@@ -1,0 +1,74 @@
+#if WebP
+    import CHalcyonCodecs
+    import CWebP
+    import Foundation
+    import HalcyonImage
+    import HalcyonSystem
+
+    /// The memory that libwebp decodes one image into, as premultiplied BGRA.
+    struct WebPOutput {
+        /// From the image's first pixel on.
+        let pixels: UnsafeMutableRawBufferPointer
+        let bytesPerRow: Int
+        let size: PixelSize
+        let isScaled: Bool
+        let hasAlpha: Bool
+
+        /// How much more of the file each step gives to libwebp at least; between two steps it can be cancelled.
+        private static let step = 1 << 12
+
+        /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`, `CancellationError`.
+        func decode(_ bytes: UnsafeRawBufferPointer, context: WorkContext) throws {
+            var config = WebPDecoderConfig()
+            guard WebPInitDecoderConfig(&config) != 0 else { throw Self.damaged("libwebp is another version") }
+            // libwebp multiplies by alpha rounding down. At full size we do it to the nearest, so that what was
+            // encoded without loss comes back without loss; when it scales, it has to do it before.
+            config.output.colorspace = isScaled ? MODE_bgrA : MODE_BGRA
+            config.output.is_external_memory = 1
+            config.output.u.RGBA.rgba = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            config.output.u.RGBA.stride = Int32(clamping: bytesPerRow)
+            config.output.u.RGBA.size = pixels.count
+            if isScaled {
+                config.options.use_scaling = 1
+                config.options.scaled_width = Int32(clamping: size.width)
+                config.options.scaled_height = Int32(clamping: size.height)
+            }
+            // libwebp keeps the config's address.
+            try withUnsafeMutablePointer(to: &config) { try feed(bytes, config: $0, context: context) }
+            if hasAlpha, !isScaled { premultiply() }
+        }
+
+        private func feed(
+            _ bytes: UnsafeRawBufferPointer, config: UnsafeMutablePointer<WebPDecoderConfig>, context: WorkContext
+        ) throws {
+            guard let decoder = WebPIDecode(nil, 0, config) else {
+                throw BitmapError.outOfMemory(bytes: pixels.count)
+            }
+            defer { WebPIDelete(decoder) }
+            var fed = 0
+            var status = VP8_STATUS_SUSPENDED
+            while status == VP8_STATUS_SUSPENDED, fed < bytes.count {
+                try context.checkCancellation()
+                // Large files in 32 steps: lossless data is partly read again at each, which costs about 5 % in all.
+                fed = min(bytes.count, fed + max(Self.step, bytes.count / 32))
+                status = WebPIUpdate(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), fed)
+            }
+            switch status {
+            case VP8_STATUS_OK: return
+            case VP8_STATUS_SUSPENDED, VP8_STATUS_NOT_ENOUGH_DATA: throw Self.damaged("the file was cut off")
+            case VP8_STATUS_OUT_OF_MEMORY: throw BitmapError.outOfMemory(bytes: pixels.count)
+            case VP8_STATUS_UNSUPPORTED_FEATURE: throw Self.damaged("it uses a feature that libwebp does not know")
+            default: throw Self.damaged("its data is corrupt")
+            }
+        }
+
+        private func premultiply() {
+            for row in 0..<size.height {
+                guard let start = pixels.baseAddress?.advanced(by: row * bytesPerRow) else { return }
+                halcyon_premultiply(start.assumingMemoryBound(to: UInt8.self), size.width)
+            }
+        }
+
+        private static func damaged(_ reason: String) -> CodecError { .damaged(.webp, reason: reason) }
+    }
+#endif

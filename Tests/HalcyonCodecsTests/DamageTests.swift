@@ -1,0 +1,117 @@
+import Foundation
+import HalcyonCodecs
+import HalcyonImage
+import Testing
+
+/// Broken files: an error that says what is wrong, or the whole image; never half of one, never a trap.
+@Suite struct DamageTests {
+    let registry = CoderRegistry.standard()
+
+    @Test(arguments: [
+        ("bad/truncated.jpg", "damagedImage"), ("bad/truncated.png", "damagedImage"),
+        ("bad/truncated.webp", "damagedImage"), ("bad/truncated.gif", "damagedImage"),
+        ("bad/bad-crc.png", "damagedImage"), ("bad/zero-bytes.jpg", "notAnImage"), ("bad/page.html", "notAnImage"),
+        ("bad/text.txt", "notAnImage"), ("bad/movie.mp4", "notAnImage"), ("bad/heic-header.heic", "unsupportedFormat"),
+    ])
+    func hasItsOwnError(_ file: String, _ code: String) throws {
+        let data = try Fixture.read(file)
+        let error = #expect(throws: CodecError.self) { try registry.decode(data) }
+        #expect(error?.code == code)
+    }
+
+    @Test func errorsSayWhatTheDataIs() throws {
+        #expect(throws: CodecError.notAnImage("an HTML page")) { try registry.decode(Fixture.read("bad/page.html")) }
+        #expect(throws: CodecError.notAnImage("empty")) { try registry.decode(Data()) }
+        #expect("\(CodecError.notAnImage("an MP4 movie"))" == "not an image: the data is an MP4 movie")
+        #expect("\(CodecError.damaged(.png, reason: "cut off"))" == "damaged png: cut off")
+    }
+
+    @Test func garbledBlocksAreTolerated() throws {
+        let data = try Fixture.read("bad/flipped.jpg")
+        do {
+            _ = try registry.decode(data)
+        } catch let error as CodecError {
+            #expect(error.code == "damagedImage")
+        }
+    }
+
+    @Test(arguments: Fixture.all)
+    func truncatedIsWholeOrDamaged(_ fixture: Fixture) throws {
+        let data = try fixture.data()
+        let whole = try registry.decode(data).bitmap.bytes
+        for part in 0..<50 {
+            let cut = data.prefix(data.count * part / 50)
+            do {
+                // Only what stands behind the pixels may be missing: later frames, metadata.
+                let image = try registry.decode(cut)
+                #expect(image.bitmap.bytes == whole, "\(part)/50")
+                #expect(["gif", "webp"].contains(fixture.format), "\(part)/50")
+            } catch let error as CodecError {
+                #expect(["damagedImage", "notAnImage"].contains(error.code))
+            }
+        }
+    }
+
+    @Test(arguments: ["jpeg", "png", "webp", "gif"])
+    func flippedBitsAreSafe(_ format: String) throws {
+        var random = FixedGenerator(state: 42)
+        let files = try Fixture.all.filter { $0.format == format }.map { try $0.data() }
+        for round in 0..<200 {
+            var data = files[round % files.count]
+            for _ in 0..<(1 + round % 4) {
+                let position = Int.random(in: 0..<data.count, using: &random)
+                data[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            tryDecoding(data, target: round % 2 == 0 ? nil : TargetSize(PixelSize(7, 7), mode: .fill))
+        }
+    }
+
+    @Test(arguments: ["jpeg", "png", "webp", "gif"])
+    func noiseBehindASignatureIsSafe(_ format: String) throws {
+        var random = FixedGenerator(state: 7)
+        let file = try #require(Fixture.all.first { $0.format == format })
+        for length in stride(from: 1, to: 64, by: 1) {
+            let noise = (0..<400).map { _ in UInt8.random(in: 0...255, using: &random) }
+            tryDecoding(try file.data().prefix(length) + noise, target: nil)
+        }
+    }
+
+    /// Either way is fine, but only with the errors that are promised.
+    private func tryDecoding(_ data: Data, target: TargetSize?) {
+        let limits = DecodeLimits(maximumPixels: 1 << 22)
+        do {
+            _ = try registry.decode(data, options: DecodeOptions(target: target, limits: limits))
+        } catch is CodecError {
+        } catch is BitmapError {
+        } catch {
+            Issue.record("unexpected \(error)")
+        }
+    }
+
+    @Test func laterFramesMayBeMissing() throws {
+        for file in ["gif/animated.gif", "webp/animated.webp"] {
+            let data = try Fixture.read(file)
+            let whole = try registry.decode(data).bitmap.bytes
+            #expect(try registry.decode(data.prefix(data.count * 9 / 10)).bitmap.bytes == whole)
+        }
+    }
+
+    @Test func aPNGWithoutItsEndIsDamaged() throws {
+        let data = try Fixture.read("png/rgb8.png")
+        #expect(throws: CodecError.self) { try registry.decode(data.dropLast(12)) }
+        #expect(throws: CodecError.self) { try registry.decode(data.dropLast(1)) }
+    }
+
+    @Test func aJPEGWithoutItsEndIsDamaged() throws {
+        for file in ["jpeg/baseline-420.jpg", "jpeg/progressive.jpg"] {
+            #expect(throws: CodecError.self) { try registry.decode(Fixture.read(file).dropLast(2)) }
+        }
+    }
+
+    @Test func bytesBehindTheEndAreTolerated() throws {
+        for fixture in Fixture.all {
+            let data = try fixture.data()
+            #expect(try registry.decode(data + [1, 2, 3, 4]).bitmap.bytes == registry.decode(data).bitmap.bytes)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import HalcyonImage
+import Testing
+
+@testable import HalcyonCodecs
+
+@Suite struct ExifTests {
+    private func orientation(_ bytes: [UInt8]) -> Orientation {
+        bytes.withUnsafeBytes { Exif.orientation(in: ByteReader($0)) }
+    }
+
+    private func block(_ value: UInt8, isLittleEndian: Bool = true, type: UInt8 = 3) -> [UInt8] {
+        isLittleEndian
+            ? [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, type, 0, 1, 0, 0, 0, value, 0, 0, 0]
+            : [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, type, 0, 0, 0, 1, 0, value, 0, 0]
+    }
+
+    @Test(arguments: Orientation.allCases)
+    func readsBothByteOrders(_ expected: Orientation) {
+        #expect(orientation(block(UInt8(expected.rawValue))) == expected)
+        #expect(orientation(block(UInt8(expected.rawValue), isLittleEndian: false)) == expected)
+        #expect(orientation(Array("Exif\0\0".utf8) + block(UInt8(expected.rawValue))) == expected)
+    }
+
+    @Test func whatIsWrongIsUp() {
+        #expect(orientation([]) == .up)
+        #expect(orientation(block(0)) == .up)
+        #expect(orientation(block(9)) == .up)
+        #expect(orientation(block(6, type: 9)) == .up)
+        let whole = block(6)
+        for length in 0..<19 { #expect(orientation(Array(whole.prefix(length))) == .up) }
+    }
+
+    @Test func aDirectoryAnywhereIsSafe() {
+        for byte in 4..<8 {
+            var bytes = block(6)
+            bytes[byte] = 0xFF
+            #expect(orientation(bytes) == .up)
+        }
+    }
+}
