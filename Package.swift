@@ -87,7 +87,8 @@ let package = Package(
             name: "HalcyonProcessing", dependencies: ["HalcyonImage", "HalcyonSystem", "CCairo"],
             swiftSettings: strict),
         .target(
-            name: "HalcyonCache", dependencies: ["HalcyonImage", "HalcyonSystem", "CXXHash"], swiftSettings: strict),
+            name: "HalcyonCache", dependencies: ["HalcyonImage", "HalcyonSystem", "CHalcyonSystem", "CXXHash"],
+            swiftSettings: strict),
         .target(
             name: "HalcyonNetwork", dependencies: ["HalcyonSystem", "CHalcyonCurl", "CCurl"], swiftSettings: strict),
         .target(

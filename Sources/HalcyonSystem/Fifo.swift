@@ -8,6 +8,8 @@ package struct Fifo<Element> {
     package var isEmpty: Bool { head == storage.count }
     package var count: Int { storage.count - head }
 
+    package var first: Element? { head < storage.count ? storage[head] : nil }
+
     package mutating func append(_ element: Element) {
         storage.append(element)
     }

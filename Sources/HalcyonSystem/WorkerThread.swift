@@ -3,10 +3,10 @@ import Glibc
 
 /// A thread of our own. Blocking calls and codecs run on such threads, never on Swift's cooperative pool, where six of
 /// them delay every actor of the program.
-enum WorkerThread {
+package enum WorkerThread {
     /// Starts a detached thread that runs `body` and ends with it. False when the system grants no more threads.
     @discardableResult
-    static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
         let box = Unmanaged.passRetained(Start(name: name, body: body))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

@@ -1,2 +1,74 @@
 #include "halcyon_curl.h"
-void halcyon_curl_placeholder(void) {}
+
+CURLcode halcyon_curl_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode halcyon_curl_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode halcyon_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode halcyon_curl_allow_http_only(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+    return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+CURLcode halcyon_curl_set_write(CURL *easy, halcyon_curl_data_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+}
+
+CURLcode halcyon_curl_set_header(CURL *easy, halcyon_curl_data_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+}
+
+CURLcode halcyon_curl_set_ready(CURL *easy, halcyon_curl_ready_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+}
+
+CURLcode halcyon_curl_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+CURLcode halcyon_curl_get_offset(CURL *easy, CURLINFO info, int64_t *value) {
+    curl_off_t offset = 0;
+    CURLcode code = curl_easy_getinfo(easy, info, &offset);
+    *value = (int64_t)offset;
+    return code;
+}
+
+CURLMcode halcyon_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+CURLSH *halcyon_curl_share_sessions(void) {
+    CURLSH *share = curl_share_init();
+    if (share != NULL) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    return share;
+}
+
+void *halcyon_curl_private(CURL *easy) {
+    char *context = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context);
+    return context;
+}
+
+CURL *halcyon_curl_next_done(CURLM *multi, CURLcode *result) {
+    int left = 0;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi, &left)) != NULL) {
+        if (message->msg != CURLMSG_DONE) continue;
+        *result = message->data.result;
+        return message->easy_handle;
+    }
+    return NULL;
+}

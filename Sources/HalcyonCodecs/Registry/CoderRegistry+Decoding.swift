@@ -32,7 +32,7 @@ extension CoderRegistry {
     }
 
     /// - Throws: `CodecError.notAnImage` or `.unsupportedFormat`.
-    private func requireDecoder(for data: Data) throws -> any ImageDecoder {
+    func requireDecoder(for data: Data) throws -> any ImageDecoder {
         if let decoder = decoder(for: data) { return decoder }
         switch FormatSniffer.sniff(data) {
         case .image(let format): throw CodecError.unsupportedFormat(format)
@@ -48,7 +48,7 @@ extension CoderRegistry {
         return try DecodePlan(info: info, options: options, decoder: decoder)
     }
 
-    private static func decode(
+    static func decode(
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Image {
         try context.checkCancellation()

@@ -1,1 +1,40 @@
-void halcyon_curl_placeholder(void);
+// libcurl's variadic calls, one function for each type of argument, since Swift cannot call them.
+#ifndef HALCYON_CURL_H
+#define HALCYON_CURL_H
+
+#include <curl/curl.h>
+#include <stdint.h>
+
+CURLcode halcyon_curl_set_long(CURL *easy, CURLoption option, long value);
+CURLcode halcyon_curl_set_string(CURL *easy, CURLoption option, const char *value);
+CURLcode halcyon_curl_set_pointer(CURL *easy, CURLoption option, void *value);
+
+/// Only http and https, by whichever option this libcurl has for it.
+CURLcode halcyon_curl_allow_http_only(CURL *easy);
+
+typedef size_t (*halcyon_curl_data_callback)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*halcyon_curl_ready_callback)(
+    void *context, char *remote_address, char *local_address, int remote_port, int local_port);
+
+/// Called with the body's bytes, as they are unpacked.
+CURLcode halcyon_curl_set_write(CURL *easy, halcyon_curl_data_callback callback, void *context);
+/// Called with each line of each head, and of the trailer.
+CURLcode halcyon_curl_set_header(CURL *easy, halcyon_curl_data_callback callback, void *context);
+/// Called once the connection stands, before the request is sent; anything but zero calls it off.
+CURLcode halcyon_curl_set_ready(CURL *easy, halcyon_curl_ready_callback callback, void *context);
+
+CURLcode halcyon_curl_get_long(CURL *easy, CURLINFO info, long *value);
+CURLcode halcyon_curl_get_offset(CURL *easy, CURLINFO info, int64_t *value);
+
+CURLMcode halcyon_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
+
+/// A store of TLS sessions that the transfers of one thread share; NULL when there is no memory.
+CURLSH *halcyon_curl_share_sessions(void);
+
+/// The context that a finished transfer was given as CURLOPT_PRIVATE.
+void *halcyon_curl_private(CURL *easy);
+
+/// The next finished transfer and its result; NULL when there is none.
+CURL *halcyon_curl_next_done(CURLM *multi, CURLcode *result);
+
+#endif

@@ -1,0 +1,42 @@
+# One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
+PREFIX ?= /usr/local
+
+.PHONY: demo test lint format sanitize soak bench fixtures install fresh clean
+
+demo:
+	URLS="$(URLS)" scripts/demo
+
+test:
+	scripts/test
+
+lint:
+	scripts/lint
+
+format:
+	swift format format --in-place --parallel $$(git ls-files --cached --others --exclude-standard '*.swift')
+
+sanitize:
+	scripts/sanitize
+
+soak:
+	scripts/soak
+
+bench:
+	scripts/bench
+
+# Draw and encode what is committed under Tests/Fixtures and demo/gallery again.
+fixtures:
+	scripts/make-fixtures
+	scripts/make-gallery
+
+install:
+	scripts/install-packages
+	swift build -c release --enable-all-traits --product halcyon
+	install -D "$$(swift build -c release --enable-all-traits --show-bin-path)/halcyon" "$(DESTDIR)$(PREFIX)/bin/halcyon"
+
+# Runs the two commands of the README on a Debian system that is made for it.
+fresh:
+	scripts/fresh
+
+clean:
+	rm -rf .build Benchmarks/.build Examples/*/.build demo/contact-sheet.png

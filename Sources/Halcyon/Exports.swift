@@ -1,0 +1,6 @@
+@_exported import HalcyonCache
+@_exported import HalcyonCodecs
+@_exported import HalcyonImage
+@_exported import HalcyonNetwork
+@_exported import HalcyonProcessing
+@_exported import HalcyonSystem

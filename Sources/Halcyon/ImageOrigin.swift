@@ -1,0 +1,15 @@
+/// Where an image was when it was asked for.
+public enum ImageOrigin: String, Sendable, Hashable, CaseIterable {
+    /// In memory, decoded and processed.
+    case memory
+    /// On disk, fresh.
+    case disk
+    /// On disk, past its freshness, and the server could not be asked.
+    case stale
+    /// On disk, and the server said that it still holds.
+    case revalidated
+    case network
+    case file
+    /// In the request itself.
+    case data
+}

@@ -1,0 +1,37 @@
+import Foundation
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonNetwork
+import HalcyonSystem
+
+extension ImagePipeline {
+    /// What a pipeline is made of. Fixed once the pipeline is.
+    public struct Configuration: Sendable {
+        /// Memory: a quarter of what the system grants, at most 1 GiB. Disk: `$XDG_CACHE_HOME/<program>`, the smaller of
+        /// 1 GiB and a tenth of the free disk, 7 days.
+        public var cache: ImageCache
+        public var downloader: ImageDownloader
+        /// The formats that can be decoded and encoded.
+        public var coders: CoderRegistry
+        /// The most bytes that a body or a file may have, 200 MB; a request may say otherwise.
+        public var maximumBytes: Int
+        public var clock: TimeSource
+
+        public init(
+            cache: ImageCache = ImageCache(disk: DiskCache(folder: Self.defaultCacheFolder)),
+            downloader: ImageDownloader = ImageDownloader(), coders: CoderRegistry = .shared,
+            maximumBytes: Int = 200_000_000, clock: TimeSource = .system
+        ) {
+            self.cache = cache
+            self.downloader = downloader
+            self.coders = coders
+            self.maximumBytes = maximumBytes
+            self.clock = clock
+        }
+
+        /// `$XDG_CACHE_HOME/<program>`, else `~/.cache/<program>`.
+        public static var defaultCacheFolder: URL {
+            DiskCache.defaultFolder(for: ProcessInfo.processInfo.processName)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import HalcyonSystem
+
+/// Loads images: from memory, from disk, from the network, decoded at the size that is needed, processed, and stored.
+///
+///     let image = try await ImagePipeline.shared.image(for: url)
+///
+/// Requests that are under way at the same time share what they have in common: one transfer per URL, one decode per
+/// size, one run of each processor. Any member may be called from any thread.
+public final class ImagePipeline: Sendable {
+    /// A pipeline with the default configuration.
+    public static let shared = ImagePipeline(configuration: Configuration())
+
+    public let configuration: Configuration
+    private let coordinator: Coordinator
+
+    public init(configuration: Configuration) {
+        self.configuration = configuration
+        coordinator = Coordinator(configuration: configuration)
+    }
+
+    // MARK: - async
+
+    /// The image of a URL.
+    ///
+    /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
+    public func image(for url: URL?) async throws -> Image {
+        try await response(for: ImageRequest(url)).image
+    }
+
+    /// The image of a request.
+    ///
+    /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
+    public func image(for request: ImageRequest) async throws -> Image {
+        try await response(for: request).image
+    }
+
+    /// The image of a request and how it came.
+    ///
+    /// An image in memory comes back without a change of thread.
+    ///
+    /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
+    public func response(for request: ImageRequest) async throws -> ImageResponse {
+        if let response = memoryResponse(for: request) { return response }
+        return try await task(for: request, lookingInMemory: false).response
+    }
+
+    /// Starts a load and tells what happens to it, to its end. Whoever stops reading cancels the load.
+    public func events(for request: ImageRequest) -> AsyncThrowingStream<ImageEvent, any Error> {
+        task(for: request).events(cancelsWithReader: true)
+    }
+
+    /// The encoded bytes of a request's source, from the disk cache or wherever they come from; nothing is decoded, so
+    /// nothing is stored.
+    ///
+    /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
+    public func data(for request: ImageRequest) async throws -> Data {
+        do {
+            return try await coordinator.bytes(of: request)
+        } catch {
+            throw ImagePipelineError.wrapping(error, source: request.source)
+        }
+    }
+
+    // MARK: - Tasks
+
+    /// Starts a load and returns the handle to it. An image in memory makes a task that has ended already.
+    ///
+    /// The load goes on when the handle is dropped.
+    public func task(for request: ImageRequest) -> ImageTask {
+        task(for: request, lookingInMemory: true)
+    }
+
+    /// Starts a load and calls `completion` exactly once with its end.
+    ///
+    /// - Parameter delivery: where the callback runs; on the main queue, later, by default.
+    @discardableResult
+    public func load(
+        _ request: ImageRequest, deliverOn delivery: Delivery = .mainAsync,
+        completion: @escaping @Sendable (Result<ImageResponse, any Error>) -> Void
+    ) -> ImageTask {
+        let task = task(for: request)
+        task.observe(event: { _ in }, end: { result in delivery.deliver { completion(result) } })
+        return task
+    }
+
+    /// Loads that are running.
+    public var runningCount: Int {
+        get async { await coordinator.runningCount }
+    }
+
+    /// Writes what waits to disk, within a time. A program calls it before it ends.
+    ///
+    /// - Returns: whether all was written in time.
+    @discardableResult
+    public func shutdown(within time: Duration = .seconds(2)) async -> Bool {
+        await configuration.cache.shutdown(within: time)
+    }
+
+    private func task(for request: ImageRequest, lookingInMemory: Bool) -> ImageTask {
+        let task = ImageTask(request: request, coordinator: coordinator)
+        if lookingInMemory, let response = memoryResponse(for: request) {
+            task.end(.success(response))
+        } else {
+            task.start()
+        }
+        return task
+    }
+
+    private func memoryResponse(for request: ImageRequest) -> ImageResponse? {
+        guard request.cache.reads.contains(.memory) else { return nil }
+        let started = ContinuousClock.now
+        guard let cached = configuration.cache.image(for: ImageKey(request), policy: request.cache) else { return nil }
+        var metrics = LoadMetrics()
+        metrics.total = ContinuousClock.now - started
+        metrics.bytes = cached.encodedBytes
+        return ImageResponse(
+            image: cached.image, origin: .memory, source: request.source, originalSource: request.source,
+            metrics: metrics,
+            encoded: coordinator.encodedBytes(of: request, fetched: nil))
+    }
+}

@@ -1,0 +1,66 @@
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonProcessing
+
+/// Why a load has no image. Each case names the source, never with its query.
+///
+/// A load that was called off ends in `CancellationError` and in nothing else.
+public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
+    /// The request names nothing that could be loaded.
+    case invalidRequest(source: String, reason: String)
+    /// A file or a `data:` URL that cannot be read.
+    case badSource(source: String, reason: String)
+    /// The transfer failed.
+    case download(source: String, DownloadError)
+    /// The bytes came and are no image that can be decoded.
+    case decoding(source: String, CodecError)
+    /// A processor has no result.
+    case processing(source: String, reason: String)
+    /// Only the caches were to be asked, and they do not have it.
+    case notInCache(source: String)
+
+    /// One word that scripts can compare: `badSource`, `httpStatus`, `damagedImage` and so on.
+    public var code: String {
+        switch self {
+        case .invalidRequest: "invalidRequest"
+        case .badSource: "badSource"
+        case .download(_, let error): error.code
+        case .decoding(_, let error): error.code
+        case .processing: "processing"
+        case .notInCache: "notInCache"
+        }
+    }
+
+    /// What was wrong, without the source.
+    public var reason: String {
+        switch self {
+        case .invalidRequest(_, let reason), .badSource(_, let reason), .processing(_, let reason): reason
+        case .download(_, let error): DownloadError.text(of: error.reason)
+        case .decoding(_, let error): "\(error)"
+        case .notInCache: "not in the cache"
+        }
+    }
+
+    public var source: String {
+        switch self {
+        case .invalidRequest(let source, _), .badSource(let source, _), .download(let source, _),
+            .decoding(let source, _), .processing(let source, _), .notInCache(let source):
+            source
+        }
+    }
+
+    public var description: String { "\(source): \(reason)" }
+
+    /// Gives an error from a stage its source; leaves cancellation and what is wrapped already as they are.
+    static func wrapping(_ error: any Error, source: ImageSource) -> any Error {
+        let name = source.description
+        switch error {
+        case is CancellationError, is ImagePipelineError: return error
+        case let error as DownloadError: return ImagePipelineError.download(source: name, error)
+        case let error as CodecError: return ImagePipelineError.decoding(source: name, error)
+        // Whatever else a processor throws, its own error types included.
+        default: return ImagePipelineError.processing(source: name, reason: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// One image as a program wants it: where it comes from and what is made of it.
+///
+/// A value: copy it, change it, compare it. What a request does not say, the pipeline's configuration does.
+///
+///     let request = ImageRequest(url, processors: [.resize(to: PixelSize(320, 240), mode: .fill)])
+public struct ImageRequest: Sendable {
+    public var source: ImageSource
+    /// How the bytes are decoded: at which size, within which limits.
+    public var decode: DecodeOptions
+    /// Applied in order. A `.resize` that comes first becomes part of the decode.
+    public var processors: [any ImageProcessor]
+    /// Which caches are read and written.
+    public var cache: CachePolicy
+    /// Headers, time limits, retries; nil takes the pipeline's.
+    public var network: NetworkOptions
+    /// `.normal` by default; change a running load through `ImageTask.priority`.
+    public var priority: RequestPriority
+
+    public init(
+        _ source: ImageSource, processors: [any ImageProcessor] = [], decode: DecodeOptions = DecodeOptions(),
+        cache: CachePolicy = .default, network: NetworkOptions = NetworkOptions(), priority: RequestPriority = .normal
+    ) {
+        self.source = source
+        self.processors = processors
+        self.decode = decode
+        self.cache = cache
+        self.network = network
+        self.priority = priority
+    }
+
+    /// A request for a URL; `nil` gives a request that fails with `ImagePipelineError.invalidRequest`.
+    public init(
+        _ url: URL?, processors: [any ImageProcessor] = [], cache: CachePolicy = .default,
+        priority: RequestPriority = .normal
+    ) {
+        self.init(ImageSource(url), processors: processors, cache: cache, priority: priority)
+    }
+}

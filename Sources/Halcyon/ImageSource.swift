@@ -1,0 +1,82 @@
+import Foundation
+
+/// Where an image comes from.
+public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
+    /// An http or https URL.
+    case remote(URL)
+    /// A file. It is read each time that it is not in memory, and never copied into the disk cache.
+    case file(URL)
+    /// A `data:` URL, whole.
+    case dataURL(String)
+    /// Bytes that the program has already. The key tells them from others; equal keys must mean equal bytes.
+    case data(Data, key: String)
+    /// Something that names no image; its load fails with `ImagePipelineError.invalidRequest`.
+    case malformed(String, reason: String)
+
+    /// Sorts a URL by its scheme.
+    public init(_ url: URL?) {
+        guard let url else {
+            self = .malformed("", reason: "there is no URL")
+            return
+        }
+        switch url.scheme?.lowercased() {
+        case "http", "https":
+            guard let host = url.host(), !host.isEmpty else {
+                self = .malformed(url.absoluteString, reason: "the URL has no host")
+                return
+            }
+            self = .remote(url)
+        case "file": self = .file(url)
+        case "data": self = .dataURL(url.absoluteString)
+        case let scheme?: self = .malformed(url.absoluteString, reason: "the scheme \(scheme) is not supported")
+        case nil: self = .malformed(url.absoluteString, reason: "the URL has no scheme")
+        }
+    }
+
+    /// Reads a URL from text; spaces and other characters that a URL may not hold are percent-encoded.
+    public init(string: String) {
+        let text = string.trimmingCharacters(in: .whitespacesAndNewlines)
+        if text.lowercased().hasPrefix("data:") {
+            self = .dataURL(text)
+        } else if text.isEmpty {
+            self = .malformed(text, reason: "the URL is empty")
+        } else if let url = URL(string: text, encodingInvalidCharacters: true) {
+            self.init(url)
+        } else {
+            self = .malformed(text, reason: "it is not a URL")
+        }
+    }
+
+    /// What an error or a log says: a URL without user, query and fragment, which may hold secrets.
+    public var description: String {
+        switch self {
+        case .remote(let url): Self.redacted(url.absoluteString)
+        case .file(let url): url.path(percentEncoded: false)
+        case .dataURL(let text): "\(text.prefix { $0 != "," }.prefix(40)),... (\(text.utf8.count) characters)"
+        case .data(let data, let key): "\(key) (\(data.count) bytes)"
+        case .malformed(let text, _): Self.redacted(String(text.prefix(200)))
+        }
+    }
+
+    private static func redacted(_ text: String) -> String {
+        var text = String(text.prefix { $0 != "?" && $0 != "#" })
+        if let scheme = text.range(of: "://") {
+            let authorityEnd = text[scheme.upperBound...].firstIndex(of: "/") ?? text.endIndex
+            if let at = text[scheme.upperBound..<authorityEnd].lastIndex(of: "@") {
+                text.removeSubrange(scheme.upperBound...at)
+            }
+        }
+        return text
+    }
+
+    /// What tells this source's bytes from others in the caches. A fragment never reaches a server, so it is no part.
+    var key: String {
+        switch self {
+        case .remote(let url): String(url.absoluteString.prefix { $0 != "#" })
+        case .file(let url): "file:" + url.path(percentEncoded: false)
+        case .dataURL(let text): text
+        case .data(_, let key): "data-key:" + key
+        case .malformed(let text, _): "malformed:" + text
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+
+/// A load that is under way: watch it, change its priority, call it off.
+///
+/// It ends exactly once, and keeps what it said for who asks late. Every member may be used from any thread and returns
+/// at once.
+public final class ImageTask: Sendable {
+    /// How far a load is.
+    public enum Status: Sendable, Hashable {
+        case running(LoadProgress?)
+        case finished
+        case failed
+        case cancelled
+    }
+
+    public let request: ImageRequest
+
+    private struct State {
+        var priority: RequestPriority
+        var result: Result<ImageResponse, any Error>?
+        var progress: LoadProgress?
+        var preview: Image?
+        var nextObserver = 0
+        var observers: [Int: Observer] = [:]
+        /// Set while the load runs.
+        var work: Task<Void, Never>?
+    }
+
+    private struct Observer {
+        let event: @Sendable (ImageEvent) -> Void
+        let end: @Sendable (Result<ImageResponse, any Error>) -> Void
+    }
+
+    private let state: Lock<State>
+    private let coordinator: Coordinator
+
+    init(request: ImageRequest, coordinator: Coordinator) {
+        self.request = request
+        self.coordinator = coordinator
+        state = Lock(State(priority: request.priority))
+    }
+
+    // MARK: - For users
+
+    public var status: Status {
+        state.withLock { state in
+            switch state.result {
+            case nil: .running(state.progress)
+            case .success: .finished
+            case .failure(is CancellationError): .cancelled
+            case .failure: .failed
+            }
+        }
+    }
+
+    /// How urgent the load is. A change reaches what is waiting at once: transfers, decodes, processors.
+    public var priority: RequestPriority {
+        get { state.withLock { $0.priority } }
+        set {
+            let isRunning = state.withLock { state -> Bool in
+                guard state.priority != newValue else { return false }
+                state.priority = newValue
+                return state.work != nil
+            }
+            guard isRunning else { return }
+            Task { await coordinator.priorityChanged(of: self) }
+        }
+    }
+
+    /// Ends the load with `CancellationError`, unless it has ended. Work that nobody else waits for stops.
+    public func cancel() {
+        end(.failure(CancellationError()))
+    }
+
+    /// The result, also long after the end.
+    ///
+    /// Cancelling the task that waits here cancels the load.
+    ///
+    /// - Throws: `ImagePipelineError`, `CancellationError`.
+    public var response: ImageResponse {
+        get async throws {
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    observe(event: { _ in }, end: { continuation.resume(with: $0) })
+                }
+            } onCancel: {
+                cancel()
+            }
+        }
+    }
+
+    /// What happens to the load, from the latest progress and preview on. Any number of readers; each sees the end.
+    ///
+    /// A reader that stops reading leaves the load running.
+    public var events: AsyncThrowingStream<ImageEvent, any Error> {
+        events(cancelsWithReader: false)
+    }
+
+    // MARK: - For the pipeline
+
+    func events(cancelsWithReader: Bool) -> AsyncThrowingStream<ImageEvent, any Error> {
+        AsyncThrowingStream { continuation in
+            let observer = observe(
+                event: { continuation.yield($0) },
+                end: { result in
+                    switch result {
+                    case .success(let response):
+                        continuation.yield(.finished(response))
+                        continuation.finish()
+                    case .failure(let error): continuation.finish(throwing: error)
+                    }
+                })
+            continuation.onTermination = { [weak self] reason in
+                guard case .cancelled = reason, let self else { return }
+                if let observer { self.state.withLock { $0.observers[observer] = nil } }
+                if cancelsWithReader { self.cancel() }
+            }
+        }
+    }
+
+    /// Calls `end` once, now if the load has ended; before that `event` as often as something happens.
+    @discardableResult
+    func observe(
+        event: @escaping @Sendable (ImageEvent) -> Void,
+        end: @escaping @Sendable (Result<ImageResponse, any Error>) -> Void
+    ) -> Int? {
+        let (number, result) = state.withLock { state -> (Int?, Result<ImageResponse, any Error>?) in
+            // Replayed under the lock, so that no later event can overtake them.
+            if let progress = state.progress { event(.progress(progress)) }
+            if let preview = state.preview { event(.preview(preview)) }
+            if let result = state.result { return (nil, result) }
+            state.nextObserver += 1
+            state.observers[state.nextObserver] = Observer(event: event, end: end)
+            return (state.nextObserver, nil)
+        }
+        if let result { end(result) }
+        return number
+    }
+
+    func start() {
+        state.withLock { state in
+            guard state.result == nil else { return }
+            state.work = Task { await coordinator.run(self) }
+        }
+    }
+
+    func receive(_ event: JobEvent) {
+        state.withLock { state in
+            guard state.result == nil else { return }
+            let told: ImageEvent
+            switch event {
+            case .progress(let progress):
+                state.progress = progress
+                told = .progress(progress)
+            case .preview(let image):
+                state.preview = image
+                told = .preview(image)
+            }
+            // Under the lock, so that every observer sees the events in their order; observers only pass them on.
+            for observer in state.observers.values { observer.event(told) }
+        }
+    }
+
+    /// The first end counts.
+    func end(_ result: Result<ImageResponse, any Error>) {
+        let (observers, work) = state.withLock { state -> ([Observer], Task<Void, Never>?) in
+            guard state.result == nil else { return ([], nil) }
+            state.result = result
+            state.preview = nil
+            defer {
+                state.observers = [:]
+                state.work = nil
+            }
+            return (Array(state.observers.values), state.work)
+        }
+        if case .failure(is CancellationError) = result { work?.cancel() }
+        for observer in observers { observer.end(result) }
+    }
+}

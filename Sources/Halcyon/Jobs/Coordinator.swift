@@ -1,0 +1,98 @@
+import HalcyonSystem
+
+/// The bookkeeping of one pipeline: which jobs are under way and who waits for them.
+///
+/// Nothing here blocks: files go to `ExecutionDomains.io`, codecs and processors to `ExecutionDomains.cpu`, transfers to
+/// the transport's thread. It has a thread of its own, since a default actor that is reached under a task executor
+/// preference would run wherever the preference says.
+actor Coordinator {
+    nonisolated let executor: SerialThreadExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    nonisolated let configuration: ImagePipeline.Configuration
+
+    let loads = JobPool<LoadKey, LoadedImage>()
+    let steps = JobPool<StepKey, DecodedImage>()
+    let decodes = JobPool<DecodeKey, DecodedImage>()
+    let fetches = JobPool<FetchKey, FetchedData>()
+
+    /// What fetches brought and somebody still works with: a request that comes between the end of a fetch and the store
+    /// of its bytes finds them here, and does not ask the server a second time.
+    private var recentFetches: [FetchKey: WeakFetch] = [:]
+    private var demands: [ObjectIdentifier: Demand] = [:]
+    private var leaves: [Int: () -> Void] = [:]
+    private var lastSubscriber = 0
+
+    init(configuration: ImagePipeline.Configuration) {
+        self.configuration = configuration
+        executor = SerialThreadExecutor(name: "halcyon-jobs")
+    }
+
+    // MARK: - Subscribers
+
+    func makeSubscriber() -> Int {
+        lastSubscriber += 1
+        return lastSubscriber
+    }
+
+    /// What to do when the subscriber's own task is cancelled; nil once there is nothing to leave.
+    func setLeave(_ subscriber: Int, _ leave: (() -> Void)?) {
+        leaves[subscriber] = leave
+    }
+
+    func leave(_ subscriber: Int) {
+        leaves.removeValue(forKey: subscriber)?()
+    }
+
+    // MARK: - Tasks
+
+    /// Runs a task from its start to its end.
+    func run(_ task: ImageTask) async {
+        let demand = Demand(priority: task.priority) { task.receive($0) }
+        demands[ObjectIdentifier(task)] = demand
+        // The task's priority may have changed since it was read.
+        demand.setPriority(task.priority)
+        let result: Result<ImageResponse, any Error>
+        do {
+            result = .success(try await response(for: task.request, demand: demand))
+        } catch {
+            result = .failure(ImagePipelineError.wrapping(error, source: task.request.source))
+        }
+        demands[ObjectIdentifier(task)] = nil
+        task.end(result)
+    }
+
+    func priorityChanged(of task: ImageTask) {
+        demands[ObjectIdentifier(task)]?.setPriority(task.priority)
+    }
+
+    /// Loads that are running.
+    var runningCount: Int { demands.count }
+
+    // MARK: - Recent fetches
+
+    private struct WeakFetch {
+        weak var fetched: FetchedData?
+    }
+
+    func recentFetch(_ key: FetchKey) -> FetchedData? {
+        recentFetches[key]?.fetched
+    }
+
+    func rememberFetch(_ fetched: FetchedData, _ key: FetchKey) {
+        if recentFetches.count >= 64 { recentFetches = recentFetches.filter { $0.value.fetched != nil } }
+        recentFetches[key] = WeakFetch(fetched: fetched)
+    }
+
+    // MARK: - Work
+
+    /// Runs `body` on the processor threads, with the demand's priority, for as long as this task is wanted.
+    func compute<Value: Sendable>(
+        for demand: Demand, _ body: @escaping @Sendable (WorkContext) throws -> Value
+    ) async throws -> Value {
+        let ticket = WorkTicket(priority: demand.priority)
+        let link = demand.follow { ticket.priority = $0 }
+        defer { demand.unfollow(link) }
+        return try await ExecutionDomains.cpu.run(ticket: ticket, body)
+    }
+}

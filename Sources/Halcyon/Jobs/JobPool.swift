@@ -1,0 +1,112 @@
+import HalcyonSystem
+
+/// The jobs of one level of the graph that are under way, by what they make.
+///
+/// Whoever asks for a key that is under way joins it; each subscriber leaves by itself, and the last one out cancels.
+/// A cancelled job leaves the pool in the same step, so nobody joins a dying one. Confined to the coordinator.
+final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
+    typealias Work = @Sendable (isolated Coordinator, Demand) async throws -> Output
+
+    private final class Job {
+        struct Subscriber {
+            let demand: Demand
+            let link: Int
+            let continuation: CheckedContinuation<Output, any Error>
+        }
+
+        var subscribers: [Int: Subscriber] = [:]
+        var demand: Demand?
+        var task: Task<Void, Never>?
+        /// Kept for who joins late.
+        var latestProgress: LoadProgress?
+        var latestPreview: JobEvent?
+
+        func publish(_ event: JobEvent) {
+            switch event {
+            case .progress(let progress): latestProgress = progress
+            case .preview: latestPreview = event
+            }
+            for subscriber in subscribers.values { subscriber.demand.send(event) }
+        }
+
+        func updatePriority() {
+            guard let highest = subscribers.values.map(\.demand.priority).max() else { return }
+            demand?.setPriority(highest)
+        }
+    }
+
+    private var jobs: [Key: Job] = [:]
+
+    var count: Int { jobs.count }
+
+    /// The result for `key`: of the job that is under way, else of a new one that does `work`.
+    ///
+    /// - Throws: what the work throws; `CancellationError` at once when the awaiting task is cancelled, whether or not
+    ///   others still wait.
+    func value(
+        for key: Key, demand: Demand, isolation coordinator: isolated Coordinator, work: @escaping Work
+    ) async throws -> Output {
+        let subscriber = coordinator.makeSubscriber()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+                let job = join(key, coordinator: coordinator, demand: demand, work: work)
+                let link = demand.follow { [weak job] _ in job?.updatePriority() }
+                job.subscribers[subscriber] = .init(demand: demand, link: link, continuation: continuation)
+                job.updatePriority()
+                coordinator.setLeave(subscriber) { [weak self, weak job] in
+                    guard let job else { return }
+                    self?.leave(subscriber, of: job, key: key)
+                }
+                if let progress = job.latestProgress { demand.send(.progress(progress)) }
+                if let preview = job.latestPreview { demand.send(preview) }
+            }
+        } onCancel: {
+            // The continuation is registered before the coordinator can run this, or never.
+            Task { await coordinator.leave(subscriber) }
+        }
+    }
+
+    private func join(_ key: Key, coordinator: isolated Coordinator, demand: Demand, work: @escaping Work) -> Job {
+        if let job = jobs[key] { return job }
+        let job = Job()
+        let ownDemand = Demand(priority: demand.priority) { [weak job] in job?.publish($0) }
+        job.demand = ownDemand
+        jobs[key] = job
+        job.task = Task {
+            let result: Result<Output, any Error>
+            do {
+                result = .success(try await work(coordinator, ownDemand))
+            } catch {
+                result = .failure(error)
+            }
+            finish(job, key: key, result, coordinator: coordinator)
+        }
+        return job
+    }
+
+    private func finish(
+        _ job: Job, key: Key, _ result: Result<Output, any Error>, coordinator: isolated Coordinator
+    ) {
+        if jobs[key] === job { jobs[key] = nil }
+        let subscribers = job.subscribers
+        job.subscribers = [:]
+        for (number, subscriber) in subscribers {
+            coordinator.setLeave(number, nil)
+            subscriber.demand.unfollow(subscriber.link)
+            subscriber.continuation.resume(with: result)
+        }
+    }
+
+    private func leave(_ number: Int, of job: Job, key: Key) {
+        guard let subscriber = job.subscribers.removeValue(forKey: number) else { return }
+        subscriber.demand.unfollow(subscriber.link)
+        if job.subscribers.isEmpty {
+            if jobs[key] === job { jobs[key] = nil }
+            job.task?.cancel()
+        } else {
+            job.updatePriority()
+        }
+        subscriber.continuation.resume(throwing: CancellationError())
+    }
+}

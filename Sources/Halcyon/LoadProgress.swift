@@ -1,0 +1,18 @@
+/// How much of a body has arrived.
+public struct LoadProgress: Hashable, Sendable {
+    /// Bytes so far.
+    public var received: Int
+    /// Bytes in all, where the server says.
+    public var expected: Int?
+
+    public init(received: Int, expected: Int?) {
+        self.received = received
+        self.expected = expected
+    }
+
+    /// 0 to 1, nil while the end is not known.
+    public var fraction: Double? {
+        guard let expected, expected > 0 else { return nil }
+        return min(1, Double(received) / Double(expected))
+    }
+}

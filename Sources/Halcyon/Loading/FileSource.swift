@@ -1,0 +1,59 @@
+import Foundation
+import Glibc
+
+/// Reads a file that a request names. Blocking: call it on `ExecutionDomains.io`.
+enum FileSource {
+    /// Why a file cannot be read.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// - Throws: `Failure`, also for anything but a regular file: a pipe might never end.
+    static func read(_ path: String, maximumBytes: Int) throws -> Data {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Failure(description: reason(errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Failure(description: reason(errno)) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw Failure(description: "it is a folder")
+        default: throw Failure(description: "it is not a regular file")
+        }
+        guard Int(status.st_size) <= maximumBytes else {
+            throw Failure(description: "it has \(status.st_size) bytes; the limit is \(maximumBytes)")
+        }
+        return try contents(of: descriptor, expected: Int(status.st_size), maximumBytes: maximumBytes)
+    }
+
+    /// Reads to the end, whatever `fstat` said: the file may grow or shrink meanwhile.
+    private static func contents(of descriptor: Int32, expected: Int, maximumBytes: Int) throws -> Data {
+        var data = Data(count: expected + 1)
+        var filled = 0
+        while true {
+            if filled == data.count { data.count += max(64 << 10, data.count / 2) }
+            let count = data.withUnsafeMutableBytes { buffer in
+                Glibc.read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw Failure(description: reason(errno))
+            }
+            if count == 0 { break }
+            filled += count
+            guard filled <= maximumBytes else {
+                throw Failure(description: "it has more than \(maximumBytes) bytes")
+            }
+        }
+        data.count = filled
+        return data
+    }
+
+    private static func reason(_ code: Int32) -> String {
+        switch code {
+        case ENOENT, ENOTDIR: "there is no such file"
+        case EACCES, EPERM: "it may not be read"
+        default: String(cString: strerror(code))
+        }
+    }
+}

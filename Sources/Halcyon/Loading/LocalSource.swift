@@ -1,0 +1,32 @@
+import Foundation
+import HalcyonSystem
+
+/// Sources that need no network: files, `data:` URLs, bytes that the program has.
+enum LocalSource {
+    /// The bytes of a local source; nil for a remote one.
+    ///
+    /// - Throws: `ImagePipelineError.badSource`, `.invalidRequest`; `CancellationError`.
+    static func bytes(of source: ImageSource, maximumBytes: Int, ticket: WorkTicket) async throws -> FetchedData? {
+        do {
+            switch source {
+            case .remote: return nil
+            case .file(let url):
+                let path = url.path(percentEncoded: false)
+                let data = try await ExecutionDomains.io.run(ticket: ticket) { _ in
+                    try FileSource.read(path, maximumBytes: maximumBytes)
+                }
+                return FetchedData(data: data, origin: .file)
+            case .dataURL(let text):
+                let data = try await ExecutionDomains.cpu.run(ticket: ticket) { _ in try DataURL.decode(text) }
+                return FetchedData(data: data, origin: .data)
+            case .data(let data, _): return FetchedData(data: data, origin: .data)
+            case .malformed(_, let reason):
+                throw ImagePipelineError.invalidRequest(source: source.description, reason: reason)
+            }
+        } catch let failure as FileSource.Failure {
+            throw ImagePipelineError.badSource(source: source.description, reason: failure.description)
+        } catch let failure as DataURL.Failure {
+            throw ImagePipelineError.badSource(source: source.description, reason: failure.description)
+        }
+    }
+}

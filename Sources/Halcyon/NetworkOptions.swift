@@ -1,0 +1,23 @@
+import HalcyonNetwork
+
+/// What a request asks of the network beyond its URL. Everything that is nil is the pipeline's.
+public struct NetworkOptions: Hashable, Sendable {
+    /// Sent besides the pipeline's own headers; a field that is here replaces theirs.
+    public var headers: HTTPHeaders
+    /// From the start to the last byte; nil is no limit, which is the default.
+    public var totalTimeout: Duration?
+    /// Attempts after the first.
+    public var retries: Int?
+    /// The most bytes that a body may have.
+    public var maximumBytes: Int?
+
+    public init(
+        headers: HTTPHeaders = HTTPHeaders(), totalTimeout: Duration? = nil, retries: Int? = nil,
+        maximumBytes: Int? = nil
+    ) {
+        self.headers = headers
+        self.totalTimeout = totalTimeout
+        self.retries = retries
+        self.maximumBytes = maximumBytes
+    }
+}

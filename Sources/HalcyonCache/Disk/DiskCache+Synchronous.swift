@@ -1,0 +1,116 @@
+import Foundation
+
+/// The same on the caller's thread, which blocks for as long as the disk takes.
+extension DiskCache {
+    /// The entry for a key; nil without one or past its time. Notes the access.
+    public func entrySynchronously(for key: DiskKey) -> DiskEntry? {
+        stagedEntry(for: key) ?? entryOnDisk(for: key)
+    }
+
+    /// Whether there is an entry. Asking does not extend its time.
+    public func containsSynchronously(_ key: DiskKey) -> Bool {
+        if let write = staging.write(for: key) { return isCurrent(write.contents) }
+        return store.contains(key, now: timeSource.now)
+    }
+
+    /// Writes an entry.
+    ///
+    /// - Parameter expiration: nil takes the configuration's. For one that is over already nothing is written.
+    /// - Throws: `DiskCacheError` when the entry could not be written.
+    public func storeSynchronously(
+        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
+        expiration: StorageExpiration? = nil
+    ) throws {
+        guard let contents = contents(data, metadata, extended, expiration) else { return }
+        _ = try written {
+            try checkSize(contents, key)
+            return try store.write(contents, for: key) {
+                // This is newer than what was staged before, and takes its place in the same moment.
+                staging.drop(key)
+                return true
+            }
+        }
+        staging.admitWaiting { writeBehind() }
+    }
+
+    /// Removes an entry, staged or on the disk.
+    public func removeSynchronously(_ key: DiskKey) {
+        // Under the lock under which a staged write gets its name: it has been renamed and is removed, or sees that it
+        // is not wanted any more.
+        store.remove(EntryName(key), alsoThen: { staging.drop(key) })
+        staging.admitWaiting { writeBehind() }
+    }
+}
+
+extension DiskCache {
+    func contents(
+        _ data: Data, _ metadata: Data, _ extended: Data, _ expiration: StorageExpiration?
+    ) -> EntryContents? {
+        EntryContents(
+            data: data, metadata: metadata, extended: extended, expiration: expiration ?? configuration.expiration,
+            now: timeSource.now)
+    }
+
+    func isCurrent(_ contents: EntryContents) -> Bool {
+        FileTime(timeSource.now) < contents.keptUntil
+    }
+
+    func stagedEntry(for key: DiskKey) -> DiskEntry? {
+        guard let write = staging.write(for: key), isCurrent(write.contents) else { return nil }
+        state.withLock { $0.statistics.hits += 1 }
+        return write.contents.entry()
+    }
+
+    func entryOnDisk(for key: DiskKey) -> DiskEntry? {
+        let found = store.read(key, now: timeSource.now, extending: configuration.accessExtension)
+        state.withLock { state in
+            if found == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
+        }
+        return found?.entry
+    }
+
+    /// An entry larger than the whole cache would drive out all others and itself.
+    func checkSize(_ contents: EntryContents, _ key: DiskKey) throws {
+        if contents.fileSize(for: key) > sizeLimit { throw DiskCacheError.tooLarge }
+    }
+
+    /// Counts a write, and starts a trim behind it when the limit is passed.
+    func written(_ write: () throws -> Bool) throws -> Bool {
+        do {
+            let isWritten = try write()
+            if isWritten {
+                state.withLock { $0.statistics.writes += 1 }
+                startTrimIfNeeded()
+            }
+            return isWritten
+        } catch {
+            let error = DiskCacheError(error)
+            state.withLock { state in
+                state.statistics.failedWrites += 1
+                state.statistics.lastWriteError = error
+            }
+            throw error
+        }
+    }
+
+    /// Writes what is staged, one entry a turn, so that reads come in between.
+    func writeBehind() {
+        threads.submit(priority: .low) { [self] in
+            guard let write = staging.next() else { return }
+            // A failure is counted; nobody waits to hear of it.
+            _ = try? written {
+                try checkSize(write.contents, write.key)
+                return try store.write(write.contents, for: write.key) { staging.isInFlightWanted }
+            }
+            staging.finishInFlight { [self] in writeBehind() }
+            writeBehind()
+        }
+    }
+
+    /// Runs blocking work on the cache's threads, whether or not the task is cancelled.
+    func perform<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            threads.submit { continuation.resume(returning: body()) }
+        }
+    }
+}

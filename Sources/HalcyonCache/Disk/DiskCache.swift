@@ -1,0 +1,179 @@
+import Foundation
+import HalcyonSystem
+
+/// Bytes on the disk, one self-describing file per entry.
+///
+/// The file system is the index: nothing has to be loaded or repaired, several processes may use one folder, and a
+/// crash leaves every entry whole or absent. A read verifies the whole key and two checksums, so that it returns the
+/// bytes that were stored or nothing. Nothing touches the disk before the first call. Blocking work runs on threads of
+/// the cache's own; the methods named `…Synchronously` run on the caller's.
+public final class DiskCache: Sendable {
+    /// Where the files lie. Made when the first entry is written, for its owner alone (0700).
+    public let folder: URL
+    public let configuration: Configuration
+    let store: EntryStore
+    let staging: StagingArea
+    let timeSource: TimeSource
+    let threads: ThreadPool
+    let state = Lock(State())
+
+    struct State {
+        var statistics = Statistics()
+        /// The limit that holds when the configuration has none, once it is known.
+        var standardSizeLimit: Int?
+        var isScanned = false
+        var trimming: Task<Void, Never>?
+    }
+
+    public convenience init(
+        folder: URL, configuration: Configuration = Configuration(),
+        fileSystem: any FileSystem = PosixFileSystem(), timeSource: TimeSource = .system
+    ) {
+        self.init(
+            folder: folder, configuration: configuration, fileSystem: fileSystem, timeSource: timeSource,
+            threads: ExecutionDomains.io)
+    }
+
+    /// - Parameter threads: where blocking work runs.
+    package init(
+        folder: URL, configuration: Configuration, fileSystem: any FileSystem, timeSource: TimeSource,
+        threads: ThreadPool
+    ) {
+        self.folder = folder
+        self.configuration = configuration
+        self.timeSource = timeSource
+        self.threads = threads
+        store = EntryStore(folder: CacheFolder(folder), files: fileSystem)
+        staging = StagingArea(limit: configuration.stagingLimit)
+    }
+
+    /// The folder that the XDG base directory specification gives a program: `$XDG_CACHE_HOME/<application>`, else
+    /// `~/.cache/<application>`.
+    public static func defaultFolder(for application: String) -> URL {
+        CacheFolder.standard(for: application, environment: ProcessInfo.processInfo.environment)
+    }
+
+    // MARK: Reading
+
+    /// The entry for a key; nil without one, past its time, or when the task is cancelled first.
+    ///
+    /// Staged entries are returned at once. An access is noted and extends the entry's time, at most once a minute.
+    public func entry(for key: DiskKey) async -> DiskEntry? {
+        if let staged = stagedEntry(for: key) { return staged }
+        return try? await threads.run { [self] _ in entryOnDisk(for: key) }
+    }
+
+    /// Whether there is an entry. Asking does not extend its time.
+    public func contains(_ key: DiskKey) async -> Bool {
+        if let write = staging.write(for: key) { return isCurrent(write.contents) }
+        let found = try? await threads.run { [self] _ in store.contains(key, now: timeSource.now) }
+        return found ?? false
+    }
+
+    // MARK: Writing
+
+    /// Writes an entry and returns once it is on the disk.
+    ///
+    /// - Parameter expiration: nil takes the configuration's. For one that is over already nothing is written.
+    /// - Throws: `DiskCacheError` when the entry could not be written; `CancellationError` when the task was cancelled
+    ///   before that began.
+    public func store(
+        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
+        expiration: StorageExpiration? = nil
+    ) async throws {
+        try await threads.run { [self] _ in
+            try storeSynchronously(
+                data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        }
+    }
+
+    /// Takes an entry to be written behind, and returns at once. Reads find it from now on.
+    ///
+    /// When `stagingLimit` is reached this waits, without blocking a thread, until there is room. A write that fails
+    /// later only counts in `statistics`.
+    /// - Returns: false when nothing was staged: the task was cancelled before there was room, or the expiration is
+    ///   over already.
+    @discardableResult
+    public func stage(
+        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
+        expiration: StorageExpiration? = nil
+    ) async -> Bool {
+        guard let contents = contents(data, metadata, extended, expiration) else { return false }
+        return await staging.stage(contents, for: key) { [self] in writeBehind() }
+    }
+
+    /// Stages an entry if there is room for it now; otherwise it is not cached.
+    @discardableResult
+    public func stageIfRoom(
+        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
+        expiration: StorageExpiration? = nil
+    ) -> Bool {
+        guard let contents = contents(data, metadata, extended, expiration) else { return false }
+        return staging.tryStage(contents, for: key) { writeBehind() }
+    }
+
+    /// Gives an entry other metadata, as after a 304; its bytes, extended data and time of storing stay.
+    ///
+    /// - Parameter expiration: how long the entry is kept from now on; nil leaves its time as it is.
+    /// - Returns: false when there is no such entry.
+    /// - Throws: `DiskCacheError` when it could not be written; the entry is as it was then.
+    @discardableResult
+    public func updateMetadata(
+        _ metadata: Data, for key: DiskKey, expiration: StorageExpiration? = nil
+    ) async throws -> Bool {
+        let now = timeSource.now
+        if let expiration, expiration.lifetime(from: now) <= 0 {
+            await remove(key)
+            return false
+        }
+        let isStaged = staging.replace(key, start: { writeBehind() }) { contents in
+            EntryContents(contents, metadata: metadata, expiration: expiration, now: now)
+        }
+        if isStaged { return true }
+        return try await threads.run { [self] _ in
+            try written { try store.update(key, metadata: metadata, expiration: expiration, now: now) }
+        }
+    }
+
+    /// Returns when everything staged so far is on the disk, or has failed to get there.
+    public func flush() async {
+        await staging.flush()
+    }
+
+    // MARK: Removing
+
+    /// Removes an entry, staged or on the disk. It is done even when the task is cancelled.
+    public func remove(_ key: DiskKey) async {
+        await perform { [self] in removeSynchronously(key) }
+    }
+
+    /// Flushes and trims, as a program does before it ends.
+    ///
+    /// - Returns: false when the time was not enough; the rest goes on behind.
+    public func shutdown(within limit: Duration) async -> Bool {
+        let work = Task { [self] in
+            await flush()
+            await trimIfNeeded()
+        }
+        return await withCheckedContinuation { continuation in
+            let answer = OneShot(continuation)
+            let timer = Task {
+                try? await Task.sleep(for: limit)
+                answer.resume(returning: false)
+            }
+            Task {
+                await work.value
+                answer.resume(returning: true)
+                timer.cancel()
+            }
+        }
+    }
+
+    /// How the cache has fared.
+    public var statistics: Statistics {
+        var statistics = state.withLock { $0.statistics }
+        statistics.damaged = store.damaged.load(ordering: .relaxed)
+        statistics.stagedBytes = staging.bytes
+        return statistics
+    }
+}

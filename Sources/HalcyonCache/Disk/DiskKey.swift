@@ -1,0 +1,39 @@
+import CXXHash
+import Foundation
+import HalcyonImage
+
+/// What a disk entry is found by: the bytes that make it different from all others, and their XXH3-128.
+///
+/// The hash is computed once, here, and names the file; the bytes stand in the file and are compared, so that two keys
+/// with one hash are a miss and never another entry.
+public struct DiskKey: Hashable, Sendable {
+    /// The canonical bytes.
+    public let bytes: [UInt8]
+    let high: UInt64
+    let low: UInt64
+
+    public init(_ bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes)
+        let hash = self.bytes.withUnsafeBytes { XXH3_128bits($0.baseAddress, $0.count) }
+        (high, low) = (hash.high64, hash.low64)
+    }
+
+    /// The key of what an encoder has been given.
+    public init(_ encoder: KeyEncoder) {
+        self.init(encoder.bytes)
+    }
+
+    /// The name of the entry's file: 32 hexadecimal digits.
+    public var fileName: String { EntryName(high: high, low: low).fileName }
+
+    /// The folder in which that file lies: the first two digits of its name.
+    public var folderName: String { EntryName(high: high, low: low).folderName }
+
+    public static func == (left: DiskKey, right: DiskKey) -> Bool {
+        left.low == right.low && left.high == right.high && left.bytes == right.bytes
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(low)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// What is to be written under a key.
+struct EntryContents: Sendable {
+    var data: Data
+    var metadata: Data
+    var extended: Data
+    var storedAt: Date
+    /// Seconds that an access keeps the entry for; infinity is for ever.
+    var lifetime: TimeInterval
+    var keptUntil: FileTime
+
+    /// - Returns: nil when the entry would be over already.
+    init?(data: Data, metadata: Data, extended: Data, expiration: StorageExpiration, now: Date) {
+        let lifetime = expiration.lifetime(from: now)
+        guard lifetime > 0 else { return nil }
+        self.data = data
+        self.metadata = metadata
+        self.extended = extended
+        self.lifetime = lifetime
+        storedAt = now
+        keptUntil = FileTime(now.addingTimeInterval(lifetime))
+    }
+
+    /// An entry as it was read.
+    init(_ stored: StoredEntry) {
+        data = stored.entry.data
+        metadata = stored.entry.metadata
+        extended = stored.entry.extended
+        storedAt = stored.entry.storedAt
+        lifetime = stored.lifetime
+        keptUntil = stored.keptUntil
+    }
+
+    /// The same with other metadata.
+    ///
+    /// - Parameter expiration: nil leaves its time as it is.
+    /// - Returns: nil when the entry would be over already.
+    init?(_ contents: EntryContents, metadata: Data, expiration: StorageExpiration?, now: Date) {
+        self = contents
+        self.metadata = metadata
+        guard let expiration else { return }
+        lifetime = expiration.lifetime(from: now)
+        guard lifetime > 0 else { return nil }
+        keptUntil = FileTime(now.addingTimeInterval(lifetime))
+    }
+
+    /// The length of the entry's file in bytes.
+    func fileSize(for key: DiskKey) -> Int {
+        data.count + metadata.count + extended.count + key.bytes.count + EntryFooter.size
+    }
+
+    func entry() -> DiskEntry {
+        DiskEntry(
+            data: data, metadata: metadata, extended: extended,
+            keptUntil: keptUntil == .latest ? nil : keptUntil.date, storedAt: storedAt)
+    }
+
+    /// What follows the payload in the entry's file.
+    func trailer(for key: DiskKey) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(key.bytes.count + metadata.count + extended.count + EntryFooter.size)
+        bytes += key.bytes
+        bytes += metadata
+        bytes += extended
+        let footer = EntryFooter(
+            payloadLength: data.count, extendedLength: extended.count, keyLength: key.bytes.count,
+            metadataLength: metadata.count, storedAt: EntryTimes.nanoseconds(storedAt.timeIntervalSince1970),
+            lifetime: EntryTimes.nanoseconds(lifetime),
+            payloadChecksum: data.withUnsafeBytes { EntryFooter.checksum($0) })
+        footer.append(to: &bytes)
+        return bytes
+    }
+}

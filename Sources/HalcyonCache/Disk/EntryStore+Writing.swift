@@ -1,0 +1,132 @@
+import Foundation
+
+extension EntryStore {
+    /// Writes an entry to a temporary name and, if it is wanted then, renames it to its own.
+    ///
+    /// - Parameter isWanted: asked under the lock under which names are given and taken, just before the rename.
+    /// - Returns: whether the entry was written.
+    /// - Throws: `DiskCacheError`. Nothing is left behind then.
+    @discardableResult
+    func write(_ contents: EntryContents, for key: DiskKey, ifWanted isWanted: () -> Bool = { true }) throws -> Bool {
+        guard key.bytes.count <= UInt32.max, contents.metadata.count <= UInt32.max else {
+            throw DiskCacheError.tooLarge
+        }
+        let name = EntryName(key)
+        let temporary = folder.temporaryFile(for: name)
+        do {
+            let file = try create(temporary, in: name.folder)
+            do {
+                try write(contents, for: key, to: file)
+                return try commit(temporary, as: name, size: contents.fileSize(for: key), ifWanted: isWanted)
+            } catch {
+                try? files.unlink(temporary)
+                throw error
+            }
+        } catch {
+            throw DiskCacheError(error)
+        }
+    }
+
+    /// Gives an entry other metadata, by writing its file anew.
+    ///
+    /// - Returns: false when there is no entry, or none any more once its file was written.
+    /// - Throws: `DiskCacheError`; the entry is as it was then.
+    func update(_ key: DiskKey, metadata: Data, expiration: StorageExpiration?, now: Date) throws -> Bool {
+        guard let entry = read(key, now: now, extending: .none) else { return false }
+        let former = EntryContents(entry)
+        guard let contents = EntryContents(former, metadata: metadata, expiration: expiration, now: now) else {
+            remove(EntryName(key), ifStill: { $0.isSameFile(as: entry.file) })
+            return false
+        }
+        let path = folder.file(EntryName(key))
+        return try write(contents, for: key) {
+            // A remove or a store that came meanwhile knows better.
+            (try? files.status(at: path))?.isSameFile(as: entry.file) ?? false
+        }
+    }
+
+    /// Creates a file, and the folders above it where they are missing: at first, or because somebody deleted them.
+    private func create(_ path: String, in fanOut: UInt8) throws -> Int32 {
+        for _ in 0..<3 {
+            do {
+                return try files.open(path, for: .creating)
+            } catch {
+                guard error.code == ENOENT else { throw error }
+                try createFolders(for: fanOut)
+            }
+        }
+        return try files.open(path, for: .creating)
+    }
+
+    private func createFolders(for fanOut: UInt8) throws {
+        try makeDirectories(folder.path)
+        // The tag is a courtesy to backup programs; the cache works without it.
+        if let tag = try? files.open(folder.tag, for: .creating) {
+            _ = try? writeAll(Array(CacheFolder.tagContents.utf8), to: tag)
+            try? files.close(tag)
+        }
+        try makeDirectory(folder.fanOut(fanOut))
+    }
+
+    private func makeDirectories(_ path: String) throws {
+        do {
+            try makeDirectory(path)
+        } catch let error as SystemCallError where error.code == ENOENT {
+            guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { throw error }
+            try makeDirectories(String(path[..<slash]))
+            try makeDirectory(path)
+        }
+    }
+
+    private func makeDirectory(_ path: String) throws {
+        do {
+            try files.makeDirectory(path)
+        } catch {
+            // If it exists somebody else was faster; or it is no folder, which the next call will say.
+            guard error.code == EEXIST else { throw error }
+        }
+    }
+
+    private func write(_ contents: EntryContents, for key: DiskKey, to file: Int32) throws {
+        do {
+            try contents.data.withUnsafeBytes { try writeAll($0, to: file) }
+            try contents.trailer(for: key).withUnsafeBytes { try writeAll($0, to: file) }
+            // Not synced: a file that a power cut leaves short or empty is found out by its footer and checksums.
+            try files.setTimes(of: file, accessed: FileTime(contents.storedAt), modified: contents.keptUntil)
+        } catch {
+            try? files.close(file)
+            throw error
+        }
+        // Some file systems report only here that there was no room.
+        try files.close(file)
+    }
+
+    private func writeAll(_ bytes: [UInt8], to file: Int32) throws {
+        try bytes.withUnsafeBytes { try writeAll($0, to: file) }
+    }
+
+    private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try files.write(file, UnsafeRawBufferPointer(rebasing: rest))
+            guard count > 0 else { throw SystemCallError(.write, code: EIO) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func commit(_ temporary: String, as name: EntryName, size: Int, ifWanted isWanted: () -> Bool) throws
+        -> Bool
+    {
+        let path = folder.file(name)
+        return try names.withLock { _ in
+            guard isWanted() else {
+                try? files.unlink(temporary)
+                return false
+            }
+            let former = try? files.status(at: path)
+            try files.rename(temporary, to: path)
+            sizeChanged(by: size - (former?.kind == .regular ? former?.size ?? 0 : 0))
+            return true
+        }
+    }
+}

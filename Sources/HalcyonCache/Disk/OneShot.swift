@@ -1,0 +1,18 @@
+import HalcyonSystem
+
+/// A continuation that several may try to resume; the first one does.
+final class OneShot<Value: Sendable>: Sendable {
+    private let continuation: Lock<CheckedContinuation<Value, Never>?>
+
+    init(_ continuation: CheckedContinuation<Value, Never>) {
+        self.continuation = Lock(continuation)
+    }
+
+    func resume(returning value: Value) {
+        let continuation = continuation.withLock { continuation in
+            defer { continuation = nil }
+            return continuation
+        }
+        continuation?.resume(returning: value)
+    }
+}

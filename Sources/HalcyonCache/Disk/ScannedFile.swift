@@ -1,0 +1,23 @@
+/// An entry's file as a scan of the folders found it: small, since there may be a million of them.
+struct ScannedFile: Sendable {
+    let name: EntryName
+    let size: Int
+    let accessed: FileTime
+    let keptUntil: FileTime
+    let device: UInt64
+    let inode: UInt64
+
+    init(name: EntryName, status: FileStatus) {
+        self.name = name
+        size = status.size
+        accessed = status.accessed
+        keptUntil = status.modified
+        device = status.device
+        inode = status.inode
+    }
+
+    /// Whether it is still this file, and nobody has read it since the scan.
+    func isUnchanged(_ status: FileStatus) -> Bool {
+        status.inode == inode && status.device == device && status.accessed == accessed
+    }
+}

@@ -1,0 +1,8 @@
+/// What a file is opened for.
+public enum FileAccess: Sendable, Hashable {
+    /// An existing file, to be read. A symbolic link is not followed, a pipe not waited for, and the last access left
+    /// as it is where the system permits.
+    case reading
+    /// A file that must not exist yet, to be written by its owner alone (0600).
+    case creating
+}

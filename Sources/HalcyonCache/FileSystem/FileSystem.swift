@@ -1,0 +1,28 @@
+/// The calls that the disk cache makes, so that a test can let any of them fail.
+///
+/// All of them block. Each does one thing, as the POSIX call behind it does.
+public protocol FileSystem: Sendable {
+    /// Opens a file and returns its descriptor.
+    func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32
+    /// The status of an open file.
+    func status(of file: Int32) throws(SystemCallError) -> FileStatus
+    /// The status of the file at a path; of a symbolic link itself, not of what it points to.
+    func status(at path: String) throws(SystemCallError) -> FileStatus
+    /// Reads at an offset and returns how many bytes there were: fewer than asked for is no error, 0 is the end.
+    func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemCallError) -> Int
+    /// Writes on at the end and returns how many bytes were taken: fewer than given is no error.
+    func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int
+    /// Sets both times of an open file.
+    func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError)
+    /// Closes a file. The descriptor is gone even when this throws.
+    func close(_ file: Int32) throws(SystemCallError)
+    /// Moves a file, replacing what is there.
+    func rename(_ path: String, to newPath: String) throws(SystemCallError)
+    func unlink(_ path: String) throws(SystemCallError)
+    /// Makes a folder for its owner alone (0700); the one above it must exist.
+    func makeDirectory(_ path: String) throws(SystemCallError)
+    /// Visits what is in a folder, by name and status, in no particular order. What vanishes meanwhile is left out.
+    func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError)
+    /// Bytes that this user may still write on the file system of a path.
+    func freeSpace(at path: String) throws(SystemCallError) -> Int
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// A moment as file systems keep it: seconds since 1970 and nanoseconds, exact where a `Date` is not.
+public struct FileTime: Sendable, Hashable, Comparable {
+    public var seconds: Int
+    public var nanoseconds: Int
+
+    public init(seconds: Int, nanoseconds: Int = 0) {
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The moment of a date, held within the years that every file system can keep: 1970 to 2100.
+    public init(_ date: Date) {
+        let interval = date.timeIntervalSince1970
+        guard interval > 0 else {
+            self.init(seconds: 0)
+            return
+        }
+        guard interval < TimeInterval(FileTime.latest.seconds) else {
+            self = .latest
+            return
+        }
+        let whole = interval.rounded(.down)
+        self.init(seconds: Int(whole), nanoseconds: min(999_999_999, Int((interval - whole) * 1e9)))
+    }
+
+    /// The end of the year 2099. It stands for "never": what is kept until then is kept for ever.
+    public static let latest = FileTime(seconds: 4_102_444_799)
+
+    public var date: Date {
+        Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(nanoseconds) * 1e-9)
+    }
+
+    public static func < (left: FileTime, right: FileTime) -> Bool {
+        (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+    }
+}

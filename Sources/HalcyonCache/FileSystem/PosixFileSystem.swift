@@ -1,0 +1,127 @@
+import CHalcyonSystem
+import Glibc
+
+/// The system's own file system.
+public struct PosixFileSystem: FileSystem {
+    public init() {}
+
+    public func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32 {
+        try call(.open) {
+            switch access {
+            case .reading: halcyon_open_unnoticed(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            case .creating: Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            }
+        }
+    }
+
+    public func status(of file: Int32) throws(SystemCallError) -> FileStatus {
+        var result = stat()
+        try call(.status) { fstat(file, &result) }
+        return FileStatus(result)
+    }
+
+    public func status(at path: String) throws(SystemCallError) -> FileStatus {
+        var result = stat()
+        try call(.status) { fstatat(AT_FDCWD, path, &result, AT_SYMLINK_NOFOLLOW) }
+        return FileStatus(result)
+    }
+
+    public func read(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(SystemCallError) -> Int {
+        try call(.read) { pread(file, buffer.baseAddress, buffer.count, offset) }
+    }
+
+    public func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {
+        try call(.write) { Glibc.write(file, bytes.baseAddress, bytes.count) }
+    }
+
+    public func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {
+        let times = [timespec(accessed), timespec(modified)]
+        try call(.setTimes) { futimens(file, times) }
+    }
+
+    public func close(_ file: Int32) throws(SystemCallError) {
+        // Never again after EINTR: Linux has let go of the descriptor by then, and it may be another file's already.
+        if Glibc.close(file) != 0, errno != EINTR { throw SystemCallError(.close, code: errno) }
+    }
+
+    public func rename(_ path: String, to newPath: String) throws(SystemCallError) {
+        try call(.rename) { Glibc.rename(path, newPath) }
+    }
+
+    public func unlink(_ path: String) throws(SystemCallError) {
+        try call(.unlink) { Glibc.unlink(path) }
+    }
+
+    public func makeDirectory(_ path: String) throws(SystemCallError) {
+        try call(.makeDirectory) { mkdir(path, 0o700) }
+    }
+
+    public func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError) {
+        guard let directory = opendir(path) else { throw SystemCallError(.list, code: errno) }
+        defer { closedir(directory) }
+        let nameOffset = MemoryLayout<dirent>.offset(of: \dirent.d_name) ?? 19
+        while true {
+            errno = 0
+            guard let entry = readdir(directory) else {
+                if errno != 0 { throw SystemCallError(.list, code: errno) }
+                return
+            }
+            // By address: a copy of the whole `dirent` would read past the end of a short record.
+            let name = UnsafeRawPointer(entry).advanced(by: nameOffset).assumingMemoryBound(to: CChar.self)
+            if strcmp(name, ".") == 0 || strcmp(name, "..") == 0 { continue }
+            var result = stat()
+            guard fstatat(dirfd(directory), name, &result, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+            visit(String(cString: name), FileStatus(result))
+        }
+    }
+
+    public func freeSpace(at path: String) throws(SystemCallError) -> Int {
+        var result = statvfs()
+        try call(.freeSpace) { statvfs(path, &result) }
+        let (bytes, overflow) = Int(clamping: result.f_bavail).multipliedReportingOverflow(
+            by: Int(clamping: result.f_frsize))
+        return overflow ? .max : bytes
+    }
+
+    /// Makes a call again as long as a signal interrupts it; -1 becomes an error.
+    @discardableResult
+    private func call<Result: SignedInteger>(
+        _ operation: FileOperation, _ body: () -> Result
+    ) throws(SystemCallError) -> Result {
+        while true {
+            let result = body()
+            if result != -1 { return result }
+            let code = errno
+            if code != EINTR { throw SystemCallError(operation, code: code) }
+        }
+    }
+}
+
+extension FileStatus {
+    fileprivate init(_ status: stat) {
+        let kind: Kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            default: .other
+            }
+        self.init(
+            kind: kind, size: Int(status.st_size), accessed: FileTime(status.st_atim),
+            modified: FileTime(status.st_mtim), changed: FileTime(status.st_ctim), device: UInt64(status.st_dev),
+            inode: UInt64(status.st_ino))
+    }
+}
+
+extension FileTime {
+    fileprivate init(_ time: timespec) {
+        self.init(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
+    }
+}
+
+extension timespec {
+    fileprivate init(_ time: FileTime) {
+        self.init(tv_sec: time.seconds, tv_nsec: time.nanoseconds)
+    }
+}

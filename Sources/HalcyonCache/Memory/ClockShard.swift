@@ -1,0 +1,218 @@
+/// A sixteenth of a `MemoryCache`: slots that the clock's hand passes over, and a hash table that finds them.
+///
+/// The table is our own rather than a `Dictionary` so that a key is hashed once for choosing the shard and finding the
+/// slot. Nothing here releases a value: what leaves is returned, so that no destructor runs under the shard's lock.
+struct ClockShard<Key: Hashable, Value> {
+    struct Removed {
+        let value: Value?
+        let cost: Int
+    }
+
+    /// What the search and the hand look at, apart from keys and values so that they touch little memory.
+    private struct Mark {
+        var hash: Int
+        var cost: Int
+        /// Seconds that an access keeps the entry for; infinity is for ever.
+        var lifetime: Double
+        /// When the entry is over, in seconds of the cache's clock.
+        var expires: Double
+        /// How often the hand still passes the entry by; `free` marks an empty slot.
+        var chances: Int8
+    }
+
+    private static var free: Int8 { -1 }
+    /// A new entry is passed by once: its slot may lie right under the hand, and what has just been loaded must not be
+    /// the first to go. One that has been read is passed by twice.
+    private static var chancesWhenNew: Int8 { 1 }
+    private static var chancesWhenRead: Int8 { 2 }
+
+    private var marks: ContiguousArray<Mark> = []
+    private var keys: ContiguousArray<Key?> = []
+    private var values: ContiguousArray<Value?> = []
+    private var freeSlots: [Int] = []
+    /// Open addressing with linear probing, at most half full: slot + 1, or 0 for nothing.
+    private var table = ContiguousArray<Int32>(repeating: 0, count: 16)
+    private var hand = 0
+
+    private(set) var count = 0
+    private(set) var cost = 0
+    private(set) var hits = 0
+    private(set) var misses = 0
+    private(set) var evictions = 0
+
+    // MARK: Reading
+
+    /// The value, its time extended. An expired entry is taken out and given to `expired`, to be released later.
+    mutating func read(
+        _ key: Key, hash: Int, now: Double, extending: ExpirationExtension, expired: inout Removed?
+    ) -> Value? {
+        guard let position = position(of: key, hash: hash) else {
+            misses += 1
+            return nil
+        }
+        let slot = Int(table[position]) - 1
+        guard marks[slot].expires > now else {
+            misses += 1
+            expired = remove(at: position)
+            return nil
+        }
+        hits += 1
+        marks[slot].chances = Self.chancesWhenRead
+        if let lifetime = extending.lifetime(own: marks[slot].lifetime) {
+            marks[slot].expires = max(marks[slot].expires, now + lifetime)
+        }
+        return values[slot]
+    }
+
+    func contains(_ key: Key, hash: Int, now: Double) -> Bool {
+        guard let position = position(of: key, hash: hash) else { return false }
+        return marks[Int(table[position]) - 1].expires > now
+    }
+
+    /// The cost of the entry with this key, expired or not.
+    func cost(of key: Key, hash: Int) -> Int? {
+        position(of: key, hash: hash).map { marks[Int(table[$0]) - 1].cost }
+    }
+
+    // MARK: Changing
+
+    /// Puts a value in, in place of the key's former one, which is returned.
+    mutating func insert(
+        _ value: Value, for key: Key, hash: Int, cost newCost: Int, lifetime: Double, now: Double
+    ) -> Removed? {
+        let mark = Mark(
+            hash: hash, cost: newCost, lifetime: lifetime, expires: now + lifetime, chances: Self.chancesWhenNew)
+        cost += newCost
+        if let position = position(of: key, hash: hash) {
+            let slot = Int(table[position]) - 1
+            let former = Removed(value: values[slot], cost: marks[slot].cost)
+            cost -= former.cost
+            values[slot] = value
+            marks[slot] = mark
+            return former
+        }
+        count += 1
+        if count * 2 > table.count { grow() }
+        let slot: Int
+        if let reused = freeSlots.popLast() {
+            slot = reused
+            marks[slot] = mark
+            keys[slot] = key
+            values[slot] = value
+        } else {
+            slot = marks.count
+            marks.append(mark)
+            keys.append(key)
+            values.append(value)
+        }
+        link(slot, hash: hash)
+        return nil
+    }
+
+    mutating func remove(_ key: Key, hash: Int) -> Removed? {
+        position(of: key, hash: hash).map { remove(at: $0) }
+    }
+
+    /// Moves the hand on to the next entry that must go, at most to the shard's end.
+    ///
+    /// - Returns: nil when the end was reached, from where the hand goes on in the next shard.
+    mutating func advanceHand(now: Double) -> Removed? {
+        while hand < marks.count {
+            let slot = hand
+            hand += 1
+            guard marks[slot].chances != Self.free else { continue }
+            if marks[slot].chances > 0, marks[slot].expires > now {
+                marks[slot].chances -= 1
+                continue
+            }
+            if marks[slot].expires > now { evictions += 1 }
+            return remove(at: position(ofSlot: slot))
+        }
+        hand = 0
+        return nil
+    }
+
+    mutating func removeExpired(now: Double) -> [Removed] {
+        var removed: [Removed] = []
+        for slot in marks.indices where marks[slot].chances != Self.free && marks[slot].expires <= now {
+            removed.append(remove(at: position(ofSlot: slot)))
+        }
+        return removed
+    }
+
+    /// An empty shard that goes on counting where this one stopped.
+    func emptied() -> Self {
+        var fresh = Self()
+        (fresh.hits, fresh.misses, fresh.evictions) = (hits, misses, evictions)
+        return fresh
+    }
+
+    // MARK: The table
+
+    private func home(of hash: Int) -> Int {
+        // The lowest bits have chosen the shard already.
+        Int(truncatingIfNeeded: UInt(bitPattern: hash) >> 8) & (table.count - 1)
+    }
+
+    private func position(of key: Key, hash: Int) -> Int? {
+        let mask = table.count - 1
+        var position = home(of: hash)
+        while table[position] != 0 {
+            let slot = Int(table[position]) - 1
+            if marks[slot].hash == hash, keys[slot] == key { return position }
+            position = (position + 1) & mask
+        }
+        return nil
+    }
+
+    private func position(ofSlot slot: Int) -> Int {
+        let mask = table.count - 1
+        var position = home(of: marks[slot].hash)
+        while Int(table[position]) != slot + 1 { position = (position + 1) & mask }
+        return position
+    }
+
+    private mutating func link(_ slot: Int, hash: Int) {
+        let mask = table.count - 1
+        var position = home(of: hash)
+        while table[position] != 0 { position = (position + 1) & mask }
+        table[position] = Int32(truncatingIfNeeded: slot + 1)
+    }
+
+    private mutating func grow() {
+        table = ContiguousArray(repeating: 0, count: table.count * 2)
+        for slot in marks.indices where marks[slot].chances != Self.free {
+            link(slot, hash: marks[slot].hash)
+        }
+    }
+
+    private mutating func remove(at position: Int) -> Removed {
+        let slot = Int(table[position]) - 1
+        let removed = Removed(value: values[slot], cost: marks[slot].cost)
+        closeGap(at: position)
+        marks[slot].chances = Self.free
+        keys[slot] = nil
+        values[slot] = nil
+        freeSlots.append(slot)
+        count -= 1
+        cost -= removed.cost
+        return removed
+    }
+
+    /// Moves later entries of the same run up, so that no search stops at the gap before it finds them.
+    private mutating func closeGap(at start: Int) {
+        let mask = table.count - 1
+        var gap = start
+        var position = start
+        while true {
+            position = (position + 1) & mask
+            guard table[position] != 0 else { break }
+            let home = home(of: marks[Int(table[position]) - 1].hash)
+            // Does its home lie cyclically in (gap, position]? Then it must stay behind the gap.
+            if (position - home) & mask < (position - gap) & mask { continue }
+            table[gap] = table[position]
+            gap = position
+        }
+        table[gap] = 0
+    }
+}

@@ -1,0 +1,12 @@
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+extension CoderRegistry {
+    /// Decodes data as an earlier `plan` of the same data said.
+    ///
+    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
+    public func decode(_ data: Data, plan: DecodePlan, context: WorkContext = .uncancellable) throws -> Image {
+        try Self.decode(data, decoder: try requireDecoder(for: data), plan: plan, context: context)
+    }
+}

@@ -1,0 +1,205 @@
+import CCurl
+import CHalcyonCurl
+import Foundation
+
+/// libcurl's handle of one transfer, set up and read. Only the curl thread touches it.
+final class CurlEasy {
+    let handle: UnsafeMutableRawPointer
+    let transfer: CurlTransfer
+    private var fields: UnsafeMutablePointer<curl_slist>?
+    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    private var parser: CurlHeadParser
+    /// What a callback found wrong, which libcurl only reports as "aborted".
+    private var failure: DownloadError.Reason?
+    private let onDeadline: (ContinuousClock.Instant) -> Void
+
+    private let totalDeadline: ContinuousClock.Instant?
+    /// When something last came; nil until the connection stands and while the reader holds the transfer up.
+    private var lastActivity: ContinuousClock.Instant?
+    private var isPaused = false
+
+    /// - Parameter onDeadline: told of a limit that began to run after the start.
+    init?(
+        _ transfer: CurlTransfer, sessions: UnsafeMutableRawPointer?,
+        onDeadline: @escaping (ContinuousClock.Instant) -> Void
+    ) {
+        guard let handle = curl_easy_init() else {
+            errorText.deallocate()
+            return nil
+        }
+        self.handle = handle
+        self.transfer = transfer
+        self.onDeadline = onDeadline
+        parser = CurlHeadParser(url: transfer.request.url)
+        totalDeadline = transfer.request.totalTimeout.map { ContinuousClock.now.advanced(by: $0) }
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        configure(sessions: sessions)
+    }
+
+    deinit {
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(fields)
+        errorText.deallocate()
+    }
+
+    // MARK: Setting up
+
+    private func configure(sessions: UnsafeMutableRawPointer?) {
+        let request = transfer.request
+        let configuration = transfer.configuration
+        set(CURLOPT_URL, request.url.absoluteString)
+        halcyon_curl_allow_http_only(handle)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        // Without it a cancel waits for a name's look-up to end, and all other transfers with it.
+        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_HTTP_VERSION, Int(configuration.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_ACCEPT_ENCODING, "")
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_BUFFERSIZE, 64 * 1024)
+        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.connectTimeout.milliseconds))
+        if let file = configuration.certificateFile { set(CURLOPT_CAINFO, file) }
+        if let sessions { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, sessions) }
+        switch request.method {
+        case "GET": break
+        case "HEAD": set(CURLOPT_NOBODY, 1)
+        default: set(CURLOPT_CUSTOMREQUEST, request.method)
+        }
+        for field in request.headers.fields {
+            // libcurl reads "Name:" as a field to leave out, and "Name;" as one without a value.
+            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            fields = curl_slist_append(fields, line) ?? fields
+        }
+        if let fields { halcyon_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields) }
+        halcyon_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+        setCallbacks()
+    }
+
+    private func setCallbacks() {
+        // Unretained: the worker holds this object for as long as the handle is in the multi handle.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        halcyon_curl_set_pointer(handle, CURLOPT_PRIVATE, context)
+        halcyon_curl_set_ready(
+            handle,
+            { context, _, _, _, _ in
+                CurlEasy.from(context)?.connected()
+                return CURL_PREREQFUNC_OK
+            }, context)
+        halcyon_curl_set_header(
+            handle,
+            { bytes, size, count, context in
+                let length = size * count
+                return CurlEasy.from(context)?.read(line: UnsafeRawBufferPointer(start: bytes, count: length)) ?? 0
+            }, context)
+        halcyon_curl_set_write(
+            handle,
+            { bytes, size, count, context in
+                let length = size * count
+                return CurlEasy.from(context)?.receive(UnsafeRawBufferPointer(start: bytes, count: length)) ?? 0
+            }, context)
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlEasy? {
+        context.map { Unmanaged<CurlEasy>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) {
+        halcyon_curl_set_long(handle, option, value)
+    }
+
+    private func set(_ option: CURLoption, _ value: String) {
+        halcyon_curl_set_string(handle, option, value)
+    }
+
+    // MARK: Callbacks; what they return is libcurl's convention
+
+    private func connected() {
+        touch()
+        if let deadline { onDeadline(deadline) }
+    }
+
+    private func read(line: UnsafeRawBufferPointer) -> Int {
+        touch()
+        switch parser.read(line: line) {
+        case .more: break
+        case .head(let head): transfer.deliver(head)
+        case .tooLarge:
+            failure = .tooLarge(limit: CurlHeadParser.limit)
+            return 0
+        }
+        return line.count
+    }
+
+    private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch transfer.receive(bytes) {
+        case .taken:
+            touch()
+            return bytes.count
+        case .pause:
+            isPaused = true
+            return Int(CURL_WRITEFUNC_PAUSE)
+        case .abort:
+            return 0
+        }
+    }
+
+    /// The reader has made room: libcurl delivers what it holds, within this call.
+    func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        touch()
+        curl_easy_pause(handle, CURLPAUSE_CONT)
+        if let deadline { onDeadline(deadline) }
+    }
+
+    // MARK: Limits of time
+
+    private func touch() {
+        lastActivity = .now
+    }
+
+    /// When the next of its limits runs out. The one of connecting is libcurl's.
+    var deadline: ContinuousClock.Instant? {
+        let idle = isPaused ? nil : lastActivity?.advanced(by: transfer.request.idleTimeout)
+        guard let totalDeadline else { return idle }
+        return idle.map { min($0, totalDeadline) } ?? totalDeadline
+    }
+
+    func expiredLimit(_ now: ContinuousClock.Instant) -> TimeoutKind {
+        totalDeadline.map { $0 <= now } ?? false ? .total : .idle
+    }
+
+    // MARK: The end
+
+    func result(of code: CURLcode) -> Result<Void, any Error> {
+        guard code != CURLE_OK else { return .success(()) }
+        let reason = failure ?? CurlFailure(handle: handle, errorText: String(cString: errorText)).reason(of: code)
+        return .failure(DownloadError(reason, url: transfer.request.url))
+    }
+
+    func metrics() -> TransportMetrics {
+        func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
+        func offset(_ info: CURLINFO) -> Int64 {
+            var value: Int64 = 0
+            halcyon_curl_get_offset(handle, info, &value)
+            return value
+        }
+        func number(_ info: CURLINFO) -> Int {
+            var value = 0
+            halcyon_curl_get_long(handle, info, &value)
+            return value
+        }
+        let version: HTTPVersion =
+            switch number(CURLINFO_HTTP_VERSION) {
+            case Int(CURL_HTTP_VERSION_1_0): .http10
+            case Int(CURL_HTTP_VERSION_2_0): .http2
+            case 30: .http3
+            default: .http11
+            }
+        return TransportMetrics(
+            nameLookup: time(CURLINFO_NAMELOOKUP_TIME_T), connect: time(CURLINFO_CONNECT_TIME_T),
+            tls: time(CURLINFO_APPCONNECT_TIME_T), firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
+            total: time(CURLINFO_TOTAL_TIME_T), bytesReceived: Int(offset(CURLINFO_SIZE_DOWNLOAD_T)),
+            version: version, reusedConnection: number(CURLINFO_NUM_CONNECTS) == 0)
+    }
+}

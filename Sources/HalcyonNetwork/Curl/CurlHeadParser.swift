@@ -1,0 +1,72 @@
+import Foundation
+
+/// Reads the lines of heads as libcurl hands them over, and yields the final one.
+///
+/// A transfer may have several heads: each 1xx, then the answer's, then the trailer of a body in pieces. Only the
+/// answer's is kept.
+struct CurlHeadParser {
+    /// The largest head in bytes, all heads of a transfer together.
+    static let limit = 256 * 1024
+
+    enum Outcome {
+        case more
+        case head(HTTPResponseHead)
+        case tooLarge
+    }
+
+    private let url: URL
+    private var status = 0
+    private var version = HTTPVersion.http11
+    private var fields: [HTTPHeaders.Field] = []
+    private var size = 0
+    private var isDone = false
+
+    init(url: URL) {
+        self.url = url
+    }
+
+    mutating func read(line bytes: UnsafeRawBufferPointer) -> Outcome {
+        size += bytes.count
+        guard size <= Self.limit else { return .tooLarge }
+        guard !isDone else { return .more }
+        let line = Self.text(bytes)
+        if line.isEmpty {
+            // The end of a head; the informational ones are followed by another.
+            guard status >= 200 else { return .more }
+            isDone = true
+            return .head(HTTPResponseHead(url: url, status: status, headers: HTTPHeaders(fields), version: version))
+        }
+        if line.hasPrefix("HTTP/") {
+            begin(statusLine: line)
+        } else if line.first == " " || line.first == "\t" {
+            // A field folded over lines, as old servers write it.
+            guard let last = fields.indices.last else { return .more }
+            fields[last].value += " " + line.trimmingCharacters(in: .whitespaces)
+        } else if let colon = line.firstIndex(of: ":") {
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            fields.append(HTTPHeaders.Field(name: String(line[..<colon]), value: value))
+        }
+        return .more
+    }
+
+    private mutating func begin(statusLine: String) {
+        let words = statusLine.split(separator: " ")
+        status = words.count > 1 ? Int(words[1]) ?? 0 : 0
+        version =
+            switch words.first {
+            case "HTTP/1.0": .http10
+            case "HTTP/2", "HTTP/2.0": .http2
+            case "HTTP/3": .http3
+            default: .http11
+            }
+        fields = []
+    }
+
+    /// UTF-8 where it is, else one character a byte; without the line's end.
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        var line = bytes[...]
+        while let last = line.last, last == 0x0A || last == 0x0D { line = line.dropLast() }
+        return String(validating: line, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+    }
+}

@@ -1,0 +1,91 @@
+import CCurl
+import CHalcyonCurl
+import HalcyonSystem
+
+/// The way from any thread to the curl thread: a queue of commands, and the call that wakes the thread for them.
+final class CurlLoop: Sendable {
+    enum Command: Sendable {
+        case start(CurlTransfer)
+        /// The reader has made room.
+        case resume(CurlTransfer)
+        case cancel(CurlTransfer)
+    }
+
+    enum Next {
+        case commands([Command])
+        case stop
+    }
+
+    private enum Phase {
+        case idle, running, ended
+    }
+
+    private struct State {
+        var phase = Phase.idle
+        var commands: [Command] = []
+        var isStopping = false
+        var multi: CurlMulti?
+    }
+
+    private let state = Lock(State())
+    private let idleConnections: Int
+    private let onThreadEnd: @Sendable () -> Void
+
+    init(idleConnections: Int, onThreadEnd: @escaping @Sendable () -> Void) {
+        self.idleConnections = idleConnections
+        self.onThreadEnd = onThreadEnd
+    }
+
+    /// Queues a command and wakes the thread, which the first one starts. False when there is no thread to be had.
+    @discardableResult
+    func post(_ command: Command) -> Bool {
+        state.withLock { state in
+            switch state.phase {
+            case .ended:
+                return false
+            case .idle:
+                guard case .start = command else { return true }
+                guard let multi = CurlMulti(idleConnections: idleConnections), startThread(multi) else { return false }
+                state.multi = multi
+                state.phase = .running
+            case .running:
+                break
+            }
+            // One wake-up is enough for all that is queued before the thread looks.
+            if state.commands.isEmpty { state.multi?.wake() }
+            state.commands.append(command)
+            return true
+        }
+    }
+
+    /// Ends the thread once the last transfer has ended. Nothing is started after this.
+    func stopWhenIdle() {
+        state.withLock { state in
+            state.isStopping = true
+            state.multi?.wake()
+        }
+    }
+
+    /// For the thread: what there is to do now; the stop comes only when it has no transfers left.
+    func next(hasTransfers: Bool) -> Next {
+        state.withLock { state in
+            if !state.commands.isEmpty {
+                defer { state.commands = [] }
+                return .commands(state.commands)
+            }
+            guard state.isStopping, !hasTransfers else { return .commands([]) }
+            // From here on nobody wakes the handle, which the thread is about to free.
+            state.phase = .ended
+            state.multi = nil
+            return .stop
+        }
+    }
+
+    private func startThread(_ multi: CurlMulti) -> Bool {
+        WorkerThread.start(name: "halcyon-net") { [onThreadEnd] in
+            let worker = CurlWorker(multi: multi, loop: self)
+            worker.run()
+            onThreadEnd()
+        }
+    }
+}

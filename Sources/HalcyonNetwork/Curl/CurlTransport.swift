@@ -1,0 +1,62 @@
+import Foundation
+import HalcyonSystem
+
+/// The transport on Linux: libcurl, all transfers on one thread of its own.
+///
+/// HTTP/1.1 and HTTP/2, kept connections, every content encoding that the library has, the proxy variables of the
+/// environment. No cookies, no .netrc, no redirects, nothing but http and https.
+/// The thread starts with the first transfer and ends when the transport is gone and its last transfer with it.
+public final class CurlTransport: Transport {
+    /// What all transfers share.
+    public struct Configuration: Sendable {
+        /// Whether HTTP/2 is offered on https connections. True.
+        public var allowsHTTP2 = true
+        /// A file of PEM certificates to trust instead of the system's.
+        public var certificateFile: String?
+        /// Connections that are kept for later when idle. 32.
+        public var idleConnections = 32
+
+        public init() {}
+    }
+
+    /// Received bytes that may wait for their reader before the sender is held up.
+    static let bufferLimit = 256 * 1024
+
+    private let configuration: Configuration
+    private let loop: CurlLoop
+
+    public convenience init(_ configuration: Configuration = Configuration()) {
+        self.init(configuration, onThreadEnd: {})
+    }
+
+    /// - Parameter onThreadEnd: called on the thread as the last thing it does.
+    package init(_ configuration: Configuration, onThreadEnd: @escaping @Sendable () -> Void) {
+        self.configuration = configuration
+        loop = CurlLoop(idleConnections: configuration.idleConnections, onThreadEnd: onThreadEnd)
+    }
+
+    deinit {
+        loop.stopWhenIdle()
+    }
+
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        try request.validate()
+        let transfer = CurlTransfer(request: request, configuration: configuration, loop: loop)
+        let head = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { transfer.start(waiter: $0) }
+        } onCancel: {
+            transfer.cancel()
+        }
+        let body = TransportBody(
+            next: {
+                try await withTaskCancellationHandler {
+                    try await withCheckedThrowingContinuation { transfer.pull(waiter: $0) }
+                } onCancel: {
+                    transfer.cancel()
+                }
+            },
+            cancel: { transfer.cancel() },
+            metrics: { transfer.metrics })
+        return TransportResponse(head: head, body: body)
+    }
+}

@@ -1,0 +1,14 @@
+/// How a connection failed. The raw value is the text that a description shows.
+public enum ConnectionFailure: String, Sendable, Hashable {
+    case hostNotFound = "host not found"
+    case refused = "connection refused"
+    case unreachable = "the host cannot be reached"
+    /// An established connection broke, or was closed before an answer.
+    case reset = "the connection was reset"
+    /// What came back is not HTTP, or breaks its rules.
+    case badAnswer = "the answer is not valid HTTP"
+    case proxy = "the proxy cannot be reached"
+    /// This process has no descriptors, threads or memory left for a connection.
+    case exhausted = "no resources left for a connection"
+    case other = "the connection failed"
+}

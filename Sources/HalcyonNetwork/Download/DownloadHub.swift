@@ -1,0 +1,166 @@
+import Foundation
+import HalcyonSystem
+
+/// Who waits for which transfer. Identical downloads share one, each of them leaves by itself, and with the last one
+/// the transfer ends.
+///
+/// All of it is in one locked state; whoever removes a subscriber from it resumes its continuation, so that it is
+/// resumed once. A transfer that nobody waits for is gone from here at once, before it has noticed its cancellation,
+/// so that nobody joins it any more.
+final class DownloadHub: Sendable {
+    struct Subscriber {
+        var priority: RequestPriority
+        let progress: ProgressRelay?
+        let continuation: CheckedContinuation<DownloadResult, any Error>
+    }
+
+    private struct Flight {
+        let key: TransferKey
+        var subscribers: [Int: Subscriber] = [:]
+        var progress: DownloadProgress?
+        var progressSequence = 0
+        var task: Task<Void, Never>?
+
+        var priority: RequestPriority { subscribers.values.map(\.priority).max() ?? .normal }
+    }
+
+    private struct State {
+        var lastID = 0
+        var flights: [Int: Flight] = [:]
+        var current: [TransferKey: Int] = [:]
+        /// The flight of each subscriber.
+        var seats: [Int: Int] = [:]
+    }
+
+    private let state = Lock(State())
+    private let slots: TransferSlots
+
+    init(slots: TransferSlots) {
+        self.slots = slots
+    }
+
+    var flightCount: Int { state.withLock { $0.flights.count } }
+    var subscriberCount: Int { state.withLock { $0.seats.count } }
+
+    /// A number for a subscriber, to be used once.
+    func nextID() -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    /// Joins the transfer of `key`, or launches it.
+    ///
+    /// - Parameters:
+    ///   - isCancelled: asked under the lock: a cancellation that comes later finds the subscriber.
+    ///   - priority: asked under the lock, for the same reason.
+    ///   - launch: starts the transfer under the number it is given.
+    func subscribe(
+        _ id: Int, to key: TransferKey, progress: ProgressRelay?,
+        continuation: CheckedContinuation<DownloadResult, any Error>,
+        isCancelled: () -> Bool, priority: () -> RequestPriority, launch: (Int) -> Task<Void, Never>
+    ) {
+        enum Answer {
+            case refused
+            case seated(latest: DownloadProgress?, sequence: Int)
+        }
+        let answer = state.withLock { state -> Answer in
+            guard !isCancelled() else { return .refused }
+            let subscriber = Subscriber(priority: priority(), progress: progress, continuation: continuation)
+            if let flight = state.current[key] {
+                state.seats[id] = flight
+                state.flights[flight]?.subscribers[id] = subscriber
+                updatePriority(of: flight, in: state)
+                return .seated(
+                    latest: state.flights[flight]?.progress, sequence: state.flights[flight]?.progressSequence ?? 0)
+            }
+            state.lastID += 1
+            let flight = state.lastID
+            slots.register(flight, priority: subscriber.priority)
+            state.seats[id] = flight
+            state.current[key] = flight
+            state.flights[flight] = Flight(key: key, subscribers: [id: subscriber], task: launch(flight))
+            return .seated(latest: nil, sequence: 0)
+        }
+        switch answer {
+        case .refused: continuation.resume(throwing: CancellationError())
+        case .seated(let latest, let sequence):
+            if let latest { progress?.report(latest, sequence: sequence) }
+        }
+    }
+
+    /// The subscriber leaves with `CancellationError`; nothing happens when it has left already.
+    func cancel(_ id: Int) {
+        let (subscriber, task) = state.withLock { state -> (Subscriber?, Task<Void, Never>?) in
+            guard let flight = state.seats.removeValue(forKey: id) else { return (nil, nil) }
+            let subscriber = state.flights[flight]?.subscribers.removeValue(forKey: id)
+            guard state.flights[flight]?.subscribers.isEmpty ?? true else {
+                updatePriority(of: flight, in: state)
+                return (subscriber, nil)
+            }
+            return (subscriber, remove(flight, from: &state)?.task)
+        }
+        task?.cancel()
+        subscriber?.progress?.close()
+        subscriber?.continuation.resume(throwing: CancellationError())
+    }
+
+    /// Every subscriber of the transfers that `matches` picks leaves.
+    func cancelAll(where matches: (TransferKey) -> Bool) {
+        let flights = state.withLock { state in
+            state.flights.filter { matches($0.value.key) }.keys.compactMap { remove($0, from: &state) }
+        }
+        for flight in flights {
+            flight.task?.cancel()
+            resume(flight.subscribers, with: .failure(CancellationError()))
+        }
+    }
+
+    func setPriority(_ id: Int, _ priority: RequestPriority) {
+        state.withLock { state in
+            guard let flight = state.seats[id] else { return }
+            state.flights[flight]?.subscribers[id]?.priority = priority
+            updatePriority(of: flight, in: state)
+        }
+    }
+
+    /// The transfer's own report; it comes from one task, so in order.
+    func report(_ progress: DownloadProgress, of flight: Int) {
+        let (relays, sequence) = state.withLock { state -> ([ProgressRelay], Int) in
+            guard var current = state.flights[flight] else { return ([], 0) }
+            current.progress = progress
+            current.progressSequence += 1
+            state.flights[flight] = current
+            return (current.subscribers.values.compactMap(\.progress), current.progressSequence)
+        }
+        for relay in relays { relay.report(progress, sequence: sequence) }
+    }
+
+    /// The transfer's last word.
+    func finish(_ flight: Int, with result: Result<DownloadResult, any Error>) {
+        let ended = state.withLock { remove(flight, from: &$0) }
+        if let ended { resume(ended.subscribers, with: result) }
+    }
+
+    private func resume(_ subscribers: [Int: Subscriber], with result: Result<DownloadResult, any Error>) {
+        for subscriber in subscribers.values {
+            subscriber.progress?.close()
+            subscriber.continuation.resume(with: result)
+        }
+    }
+
+    private func remove(_ id: Int, from state: inout State) -> Flight? {
+        guard let flight = state.flights.removeValue(forKey: id) else { return nil }
+        // A newer transfer of the same key may have taken the place of one that was left.
+        if state.current[flight.key] == id { state.current[flight.key] = nil }
+        for subscriber in flight.subscribers.keys { state.seats[subscriber] = nil }
+        slots.forget(id)
+        return flight
+    }
+
+    private func updatePriority(of flight: Int, in state: State) {
+        guard let priority = state.flights[flight]?.priority else { return }
+        slots.setPriority(flight, priority)
+    }
+}

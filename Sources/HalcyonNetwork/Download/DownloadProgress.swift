@@ -1,0 +1,18 @@
+/// How far a download has come.
+public struct DownloadProgress: Sendable, Hashable {
+    /// Bytes received so far; back to a lower number when a failed attempt is retried.
+    public var received: Int
+    /// Bytes in all, nil when the server does not say or packs the body.
+    public var expected: Int?
+
+    public init(received: Int, expected: Int?) {
+        self.received = received
+        self.expected = expected
+    }
+
+    /// From 0 to 1, nil when the end is unknown.
+    public var fraction: Double? {
+        guard let expected, expected > 0 else { return nil }
+        return min(1, Double(received) / Double(expected))
+    }
+}

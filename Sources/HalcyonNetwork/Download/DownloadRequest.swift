@@ -1,0 +1,33 @@
+import Foundation
+import HalcyonSystem
+
+/// What to download, and within which bounds.
+public struct DownloadRequest: Sendable {
+    /// An http or https URL.
+    public var url: URL
+    /// Header fields beside the downloader's own; these win.
+    public var headers: HTTPHeaders
+    public var timeouts: DownloadTimeouts
+    /// The largest body in bytes, counted on what arrives once it is unpacked. 200 MB.
+    public var maximumBytes: Int
+    /// The most redirects in a row. 20.
+    public var maximumRedirects: Int
+    /// How urgent it is while it waits for its turn; `DownloadTicket` changes it later.
+    public var priority: RequestPriority
+    /// How failures are retried; nil is the downloader's policy.
+    public var retry: RetryPolicy?
+
+    public init(
+        url: URL, headers: HTTPHeaders = HTTPHeaders(), timeouts: DownloadTimeouts = DownloadTimeouts(),
+        maximumBytes: Int = 200_000_000, maximumRedirects: Int = 20, priority: RequestPriority = .normal,
+        retry: RetryPolicy? = nil
+    ) {
+        self.url = url
+        self.headers = headers
+        self.timeouts = timeouts
+        self.maximumBytes = maximumBytes
+        self.maximumRedirects = maximumRedirects
+        self.priority = priority
+        self.retry = retry
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import HalcyonSystem
+
+extension ImageDownloader {
+    /// What a downloader is built with.
+    public struct Configuration: Sendable {
+        /// What moves the bytes.
+        public var transport: any Transport
+        /// Transfers at once to one host and port. 6.
+        public var transfersPerHost = 6
+        /// Transfers at once in all. 24.
+        public var transfers = 24
+        /// Fields that every request carries: `User-Agent` names the program and Halcyon.
+        public var headers: HTTPHeaders
+        /// How failed attempts are retried.
+        public var retry = RetryPolicy()
+        /// Waits between attempts; a test hands in one that does not.
+        public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        /// The part of a delay to wait, from 0 to 1.
+        public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
+        /// Where a date in Retry-After is read against.
+        public var time = TimeSource.system
+
+        public init(transport: any Transport = CurlTransport(), headers: HTTPHeaders = Self.defaultHeaders()) {
+            self.transport = transport
+            self.headers = headers
+        }
+
+        /// `User-Agent: <application>/<version> Halcyon/<version>`, and `Accept` when given.
+        ///
+        /// - Parameters:
+        ///   - application: the running program's name when nil.
+        ///   - accept: the formats that can be decoded, the best first.
+        public static func defaultHeaders(
+            application: String? = nil, version: String? = nil, accept: String? = nil
+        ) -> HTTPHeaders {
+            let name = product(application ?? ProcessInfo.processInfo.processName)
+            let agent = version.map { "\(name)/\(product($0))" } ?? name
+            var headers: HTTPHeaders = ["User-Agent": "\(agent) Halcyon/\(HalcyonVersion.current)"]
+            headers["Accept"] = accept
+            return headers
+        }
+
+        /// A word as the protocol allows it: anything but letters, digits and a few signs becomes a dash.
+        private static func product(_ text: String) -> String {
+            let word = text.map { $0.isASCII && ($0.isLetter || $0.isNumber || "._-+".contains($0)) ? $0 : "-" }
+            return word.isEmpty ? "-" : String(word)
+        }
+    }
+}

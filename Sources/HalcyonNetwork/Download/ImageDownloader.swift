@@ -1,0 +1,105 @@
+import Foundation
+import HalcyonSystem
+
+/// Downloads bytes over HTTP: redirects, retries, limits, and one transfer for all who ask for the same.
+///
+/// Two downloads are the same when URL, header fields and bounds are. They share a transfer: each of them can be
+/// cancelled without the others noticing, and the transfer ends with the last. Nothing is cached here.
+public final class ImageDownloader: Sendable {
+    /// What the downloader is built with.
+    public let configuration: Configuration
+
+    private let slots: TransferSlots
+    private let hub: DownloadHub
+    private let headers: Lock<HTTPHeaders>
+
+    public init(_ configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        slots = TransferSlots(perHost: configuration.transfersPerHost, total: configuration.transfers)
+        hub = DownloadHub(slots: slots)
+        headers = Lock(configuration.headers)
+    }
+
+    /// The fields that every request carries; a request's own win. A change counts for downloads that start after it.
+    public var defaultHeaders: HTTPHeaders {
+        get { headers.withLock { $0 } }
+        set { headers.withLock { $0 = newValue } }
+    }
+
+    /// Transfers that run or wait for their turn.
+    public var activeCount: Int { hub.flightCount }
+
+    /// Transfers that wait for their turn.
+    package var waitingCount: Int { slots.waitingCount }
+
+    /// Downloads that were asked for and have not ended; several may share a transfer.
+    package var subscriberCount: Int { hub.subscriberCount }
+
+    /// Downloads a body.
+    ///
+    /// - Parameters:
+    ///   - ticket: to change the priority or to cancel from elsewhere; its priority wins over the request's.
+    ///   - onProgress: called at the head and after each chunk, one call at a time, on no particular thread. Be quick:
+    ///     the transfer waits. Whoever joins a running transfer is told at once how far it is.
+    /// - Returns: a 2xx answer, or a 304 without a body when the request carried a validator.
+    /// - Throws: `DownloadError`; `CancellationError` when the task or the ticket is cancelled.
+    public func download(
+        _ request: DownloadRequest, ticket: DownloadTicket? = nil,
+        onProgress: (@Sendable (DownloadProgress) -> Void)? = nil
+    ) async throws -> DownloadResult {
+        let id = hub.nextID()
+        let isAttached = ticket?.attach(
+            id,
+            DownloadTicket.Listener(
+                cancel: { [hub] in hub.cancel(id) },
+                setPriority: { [hub] in hub.setPriority(id, $0) }))
+        guard isAttached ?? true else { throw CancellationError() }
+        defer { ticket?.detach(id) }
+        let headers = defaultHeaders.merging(request.headers)
+        let retry = request.retry ?? configuration.retry
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                hub.subscribe(
+                    id, to: TransferKey(request, headers: headers, retry: retry),
+                    progress: onProgress.map(ProgressRelay.init), continuation: continuation,
+                    isCancelled: { Task.isCancelled || ticket?.isCancelled ?? false },
+                    priority: { ticket?.priority ?? request.priority },
+                    launch: { launch($0, request, headers: headers, retry: retry) })
+            }
+        } onCancel: {
+            hub.cancel(id)
+        }
+    }
+
+    /// Downloads a body with the defaults.
+    public func download(_ url: URL) async throws -> DownloadResult {
+        try await download(DownloadRequest(url: url))
+    }
+
+    /// Cancels everybody who waits for this URL, with `CancellationError`.
+    public func cancel(_ url: URL) {
+        let text = url.withoutFragment
+        hub.cancelAll { $0.url == text }
+    }
+
+    /// Cancels all downloads, with `CancellationError`.
+    public func cancelAll() {
+        hub.cancelAll { _ in true }
+    }
+
+    private func launch(
+        _ id: Int, _ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy
+    ) -> Task<Void, Never> {
+        let run = DownloadRun(
+            id: id, request: request, headers: headers, retry: retry, configuration: configuration, slots: slots,
+            report: { [hub] in hub.report($0, of: id) })
+        // Detached: the transfer belongs to all who share it, so it takes nothing over from the one who came first.
+        return Task.detached { [hub] in
+            do {
+                hub.finish(id, with: .success(try await run.perform()))
+            } catch {
+                hub.finish(id, with: .failure(error))
+            }
+        }
+    }
+}

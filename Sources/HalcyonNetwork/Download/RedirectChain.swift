@@ -1,0 +1,54 @@
+import Foundation
+
+/// Follows redirects: where the next request goes, and which of the caller's fields go with it.
+struct RedirectChain {
+    private(set) var url: URL
+    private(set) var headers: HTTPHeaders
+    private(set) var count = 0
+    private let limit: Int
+    private var visited: Set<String>
+
+    init(url: URL, headers: HTTPHeaders, limit: Int) {
+        self.url = url
+        self.headers = headers
+        self.limit = limit
+        visited = [url.withoutFragment]
+    }
+
+    /// The statuses that lead elsewhere. 300 offers a choice, 304 answers a condition, 305 and 306 are abolished.
+    static func isRedirect(_ status: Int) -> Bool {
+        [301, 302, 303, 307, 308].contains(status)
+    }
+
+    /// Goes on to where `head` leads.
+    ///
+    /// - Throws: `DownloadError` with `.redirect`.
+    mutating func follow(_ head: HTTPResponseHead) throws {
+        func failure(_ why: RedirectFailure) -> DownloadError { DownloadError(.redirect(why), url: url) }
+        guard let location = head.headers["Location"]?.trimmingCharacters(in: .whitespaces), !location.isEmpty,
+            let next = URL(string: location, relativeTo: url)?.absoluteURL, let scheme = next.scheme?.lowercased()
+        else { throw failure(.badLocation) }
+        guard scheme == "http" || scheme == "https" else { throw failure(.schemeNotAllowed(scheme)) }
+        guard let host = next.host(percentEncoded: true), !host.isEmpty else { throw failure(.badLocation) }
+        guard count < limit else { throw failure(.tooMany(limit: limit)) }
+        guard visited.insert(next.withoutFragment).inserted else { throw failure(.loop) }
+        count += 1
+        // They do not come back when the chain returns to where it began: it went through foreign hands.
+        if Self.origin(of: next) != Self.origin(of: url) { headers.removeAll(where: Self.carriesCredentials) }
+        url = next
+    }
+
+    private static func origin(of url: URL) -> String {
+        let scheme = url.scheme?.lowercased() ?? ""
+        let port = url.port ?? (scheme == "https" ? 443 : 80)
+        return "\(scheme)://\(url.host(percentEncoded: true)?.lowercased() ?? ""):\(port)"
+    }
+
+    /// Whether a field may hold a secret, by its name: those of the protocol, and what services call theirs.
+    private static func carriesCredentials(_ name: String) -> Bool {
+        let words = [
+            "auth", "cookie", "token", "secret", "key", "credential", "password", "session", "signature", "jwt",
+        ]
+        return words.contains { name.contains($0) }
+    }
+}

@@ -1,0 +1,6 @@
+/// Which of the limits ran out. The raw value is the text that a description shows.
+public enum TimeoutKind: String, Sendable, Hashable {
+    case connect = "timed out while connecting"
+    case idle = "timed out: nothing came for too long"
+    case total = "timed out: not finished within the time allowed"
+}

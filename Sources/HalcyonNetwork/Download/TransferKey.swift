@@ -1,0 +1,32 @@
+import Foundation
+
+/// What makes two downloads the same transfer: all that the server sees, and the bounds it runs within.
+///
+/// The bounds are in it so that nobody gets the limits of whoever happened to ask first. The priority is not: the
+/// highest one counts.
+struct TransferKey: Hashable {
+    let url: String
+    let headers: [HTTPHeaders.Field]
+    let timeouts: DownloadTimeouts
+    let maximumBytes: Int
+    let maximumRedirects: Int
+    let retry: RetryPolicy
+
+    init(_ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy) {
+        url = request.url.withoutFragment
+        // The order of different fields means nothing; that of one field's values does, and the sort is stable.
+        self.headers = headers.fields.sorted { $0.name.lowercased() < $1.name.lowercased() }
+        timeouts = request.timeouts
+        maximumBytes = request.maximumBytes
+        maximumRedirects = request.maximumRedirects
+        self.retry = retry
+    }
+}
+
+extension URL {
+    /// The part that a server is asked for.
+    var withoutFragment: String {
+        let text = absoluteURL.absoluteString
+        return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+
+/// What HTTP says about keeping one answer, as a private cache reads it (RFC 9111).
+///
+/// Kept beside the stored bytes. The header fields that matter are stored as they came, since a 304 replaces some of
+/// them and the rest must be read again; everything else is derived from them. `s-maxage` and `private` are for shared
+/// caches and mean nothing here.
+public struct HTTPCacheMetadata: Sendable, Equatable {
+    /// Whether an answer may be used as it is.
+    public enum State: Sendable, Hashable {
+        case fresh
+        /// To be revalidated first.
+        case stale
+    }
+
+    /// The fields it is made from: those of `keptFields` that the answer had.
+    public let fields: HTTPHeaders
+    /// When the answer was received, by this machine's clock.
+    public let responseDate: Date
+    /// For each field that `Vary` names, in lower case, what the request had; nil for none.
+    public let varyValues: [String: String?]
+
+    /// Explicitly fresh until then; nil when the server says nothing about it, and then the cache's own time decides.
+    public let freshUntil: Date?
+    /// Never to be served stale, not even without a network.
+    public let mustRevalidate: Bool
+    /// To be revalidated before every use.
+    public let noCache: Bool
+    /// Not to be stored.
+    public let noStore: Bool
+    /// Not to be revalidated while it is fresh, even when the user reloads.
+    public let isImmutable: Bool
+    /// `Vary: *`: no other request is known to get the same answer.
+    public let variesOnEverything: Bool
+
+    public var etag: String? { fields["ETag"] }
+    public var lastModified: String? { fields["Last-Modified"] }
+    public var contentType: String? { fields["Content-Type"] }
+    /// Whether the server said how long the answer is fresh.
+    public var hasExplicitFreshness: Bool { freshUntil != nil }
+
+    static let keptFields = [
+        "Cache-Control", "Expires", "Date", "Age", "ETag", "Last-Modified", "Vary", "Content-Type",
+    ]
+
+    /// Reads an answer.
+    ///
+    /// - Parameters:
+    ///   - requestHeaders: what was sent, for the fields that `Vary` names.
+    ///   - now: when the answer was received.
+    public init(_ head: HTTPResponseHead, requestHeaders: HTTPHeaders, now: Date) {
+        var fields = HTTPHeaders()
+        for name in Self.keptFields { fields[name] = head.headers.combined(name) }
+        self.init(fields: fields, responseDate: now, varyValues: Self.varyValues(fields, requestHeaders))
+    }
+
+    init(fields: HTTPHeaders, responseDate: Date, varyValues: [String: String?]) {
+        self.fields = fields
+        self.responseDate = responseDate
+        self.varyValues = varyValues
+        let control = CacheControl(fields["Cache-Control"] ?? "")
+        noStore = control.contains("no-store")
+        noCache = control.contains("no-cache")
+        mustRevalidate = control.contains("must-revalidate")
+        isImmutable = control.contains("immutable")
+        variesOnEverything = Self.varyNames(fields).contains("*")
+        freshUntil = Self.freshUntil(fields, control, responseDate: responseDate)
+    }
+
+    /// Whether the answer may be used without asking. Without explicit freshness it is fresh here: the cache's own time
+    /// to live decides then.
+    public func state(at date: Date) -> State {
+        if noCache || variesOnEverything { return .stale }
+        guard let freshUntil else { return .fresh }
+        return date < freshUntil ? .fresh : .stale
+    }
+
+    /// The fields that ask whether it is still good; empty when the server gave no validator.
+    public var conditionalHeaders: HTTPHeaders {
+        var headers = HTTPHeaders()
+        headers["If-None-Match"] = etag
+        headers["If-Modified-Since"] = lastModified
+        return headers
+    }
+
+    /// Whether a request with these fields gets this answer, by what `Vary` names.
+    public func matches(requestHeaders: HTTPHeaders) -> Bool {
+        guard !variesOnEverything else { return false }
+        return varyValues.allSatisfy { name, value in requestHeaders.combined(name) == value }
+    }
+
+    /// This answer after a 304 has confirmed it: the fields that came replace the old ones, and its age begins anew.
+    ///
+    /// - Parameter requestHeaders: what was sent to revalidate, for a `Vary` that has changed; nil keeps what is stored.
+    public func merging(
+        notModified head: HTTPResponseHead, requestHeaders: HTTPHeaders? = nil, now: Date
+    ) -> HTTPCacheMetadata {
+        var merged = fields
+        // They tell how old the former answer was.
+        merged.remove("Age")
+        merged.remove("Date")
+        for name in Self.keptFields {
+            if let value = head.headers.combined(name) { merged[name] = value }
+        }
+        let values = requestHeaders.map { Self.varyValues(merged, $0) } ?? varyValues
+        return HTTPCacheMetadata(fields: merged, responseDate: now, varyValues: values)
+    }
+
+    private static func varyValues(_ fields: HTTPHeaders, _ requestHeaders: HTTPHeaders) -> [String: String?] {
+        let values = varyNames(fields).map { ($0, requestHeaders.combined($0)) }
+        return Dictionary(values) { first, _ in first }
+    }
+
+    private static func varyNames(_ fields: HTTPHeaders) -> [String] {
+        (fields["Vary"] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+            .filter { !$0.isEmpty }
+    }
+
+    private static func freshUntil(_ fields: HTTPHeaders, _ control: CacheControl, responseDate: Date) -> Date? {
+        let sent = fields["Date"].flatMap { HTTPDate.parse($0, now: responseDate) } ?? responseDate
+        let lifetime: TimeInterval
+        if let seconds = control.seconds("max-age") {
+            lifetime = TimeInterval(seconds)
+        } else if let text = fields["Expires"] {
+            // "0", "-1" and anything else that is no date mean: expired already.
+            let expires = HTTPDate.parse(text, now: responseDate) ?? sent
+            lifetime = max(0, expires.timeIntervalSince(sent))
+        } else {
+            return nil
+        }
+        // How old it was on arrival: by the caches on its way, or by the clocks.
+        let told = fields["Age"].flatMap { $0.split(separator: ",").first }.flatMap {
+            Int($0.trimmingCharacters(in: .whitespaces))
+        }
+        let age = max(TimeInterval(max(0, told ?? 0)), responseDate.timeIntervalSince(sent), 0)
+        return responseDate.addingTimeInterval(lifetime - age)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+/// Dates as HTTP writes them: in the one current form, and in the two that are only read.
+///
+/// By hand rather than through a formatter: a header is read for every answer and each cache hit.
+package enum HTTPDate {
+    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+    ///
+    /// - Parameter now: a year of two digits that would lie more than fifty years ahead of it is of the century before.
+    /// - Returns: nil for anything else, "0" and "-1" among it.
+    package static func parse(_ text: String, now: Date = Date()) -> Date? {
+        let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
+        switch words.count {
+        case 6:
+            guard words[0].hasSuffix(","), words[5].uppercased() == "GMT" || words[5] == "UTC" else { return nil }
+            return date(day: words[1], month: words[2], year: number(words[3], digits: 4), time: words[4])
+        case 4:
+            let day = words[1].split(separator: "-", omittingEmptySubsequences: false)
+            guard words[0].hasSuffix(","), day.count == 3, words[3].uppercased() == "GMT" else { return nil }
+            return date(day: day[0], month: day[1], year: fullYear(day[2], now: now), time: words[2])
+        case 5:
+            return date(day: words[2], month: words[1], year: number(words[4], digits: 4), time: words[3])
+        default:
+            return nil
+        }
+    }
+
+    /// Writes a date in the current form.
+    package static func format(_ date: Date) -> String {
+        let seconds = Int(date.timeIntervalSince1970.rounded(.down))
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let (year, month, day) = civil(days: days)
+        let rest = seconds - days * 86_400
+        let weekday = weekdays[((days + 4) % 7 + 7) % 7]
+        let time = [rest / 3600, rest / 60 % 60, rest % 60].map(padded).joined(separator: ":")
+        return "\(weekday), \(padded(day)) \(months[month - 1]) \(year) \(time) GMT"
+    }
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    private static func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+
+    private static func date(day: Substring, month: Substring, year: Int?, time: Substring) -> Date? {
+        guard let year, let day = number(day, digits: nil), (1...31).contains(day),
+            let month = months.firstIndex(where: { $0.lowercased() == month.lowercased() })
+        else { return nil }
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2) }
+        // A leap second is written as 60 and is the next minute's first.
+        guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
+            hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let seconds = days(year: year, month: month + 1, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+        return Date(timeIntervalSince1970: TimeInterval(seconds))
+    }
+
+    private static func number(_ text: Substring, digits: Int?) -> Int? {
+        guard !text.isEmpty, text.utf8.count <= 4, digits.map({ text.utf8.count == $0 }) ?? true,
+            text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
+        else { return nil }
+        return Int(text)
+    }
+
+    private static func fullYear(_ text: Substring, now: Date) -> Int? {
+        guard let short = number(text, digits: 2) else { return number(text, digits: 4) }
+        let current = civil(days: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year
+        let year = current - current % 100 + short
+        return year > current + 50 ? year - 100 : year
+    }
+
+    /// Days from 1970-01-01 in the Gregorian calendar, counted in eras of 400 years that begin in March.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (
+            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        )
+    }
+}

@@ -1,0 +1,108 @@
+/// Header fields in the order they were sent or received; names compare without regard to case.
+///
+/// A list, not a dictionary: a field may occur more than once, and there are rarely more than thirty.
+/// Looking up costs O(n) over the fields.
+public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
+    /// One field.
+    public struct Field: Sendable, Equatable, Hashable, Codable {
+        public var name: String
+        public var value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+
+        /// Names compare without regard to case, values exactly.
+        public static func == (left: Field, right: Field) -> Bool {
+            left.value == right.value && HTTPHeaders.isSame(left.name, right.name)
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name.lowercased())
+            hasher.combine(value)
+        }
+    }
+
+    /// All fields in order.
+    public private(set) var fields: [Field]
+
+    public init(_ fields: [Field] = []) {
+        self.fields = fields
+    }
+
+    public var isEmpty: Bool { fields.isEmpty }
+
+    /// The first value of a field; setting replaces all of them, setting nil removes them.
+    public subscript(name: String) -> String? {
+        get { fields.first { Self.isSame($0.name, name) }?.value }
+        set {
+            guard let newValue else { return remove(name) }
+            set(name, newValue)
+        }
+    }
+
+    /// Every value of a field in the order they came.
+    public func values(of name: String) -> [String] {
+        fields.filter { Self.isSame($0.name, name) }.map(\.value)
+    }
+
+    /// A field's values as one list, joined by commas as the protocol reads them; nil when the field is absent.
+    public func combined(_ name: String) -> String? {
+        let all = values(of: name)
+        return all.isEmpty ? nil : all.joined(separator: ", ")
+    }
+
+    public func contains(_ name: String) -> Bool {
+        fields.contains { Self.isSame($0.name, name) }
+    }
+
+    /// Replaces every value of a field by one, in the place of the first.
+    public mutating func set(_ name: String, _ value: String) {
+        guard let index = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
+            return append(name, value)
+        }
+        fields[index].value = value
+        var next = index + 1
+        while next < fields.count {
+            if Self.isSame(fields[next].name, name) { fields.remove(at: next) } else { next += 1 }
+        }
+    }
+
+    /// Adds a value beside those that a field has already.
+    public mutating func append(_ name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    public mutating func remove(_ name: String) {
+        fields.removeAll { Self.isSame($0.name, name) }
+    }
+
+    /// Removes every field whose name `matches`; the name it is given is in lower case.
+    package mutating func removeAll(where matches: (String) -> Bool) {
+        fields.removeAll { matches($0.name.lowercased()) }
+    }
+
+    /// These fields, each of them replaced where `other` has it.
+    public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
+        var result = HTTPHeaders(fields.filter { !other.contains($0.name) })
+        result.fields.append(contentsOf: other.fields)
+        return result
+    }
+
+    /// Compares two names without making lower-case copies of them; only ASCII letters have a case in field names.
+    static func isSame(_ left: String, _ right: String) -> Bool {
+        guard left.utf8.count == right.utf8.count else { return false }
+        return zip(left.utf8, right.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
+    }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { Field(name: $0.0, value: $0.1) }
+    }
+}

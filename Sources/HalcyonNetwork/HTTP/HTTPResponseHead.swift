@@ -1,0 +1,33 @@
+import Foundation
+
+/// An answer's status and header fields, without its body.
+public struct HTTPResponseHead: Sendable, Equatable {
+    /// The URL that answered: of one hop, since a transport follows no redirects.
+    public var url: URL
+    public var status: Int
+    public var headers: HTTPHeaders
+    public var version: HTTPVersion
+
+    public init(url: URL, status: Int, headers: HTTPHeaders = HTTPHeaders(), version: HTTPVersion = .http11) {
+        self.url = url
+        self.status = status
+        self.headers = headers
+        self.version = version
+    }
+
+    /// Whether the body travels packed (gzip, br, zstd), so that its length on the wire is not the length read.
+    public var hasContentEncoding: Bool {
+        guard let encoding = headers.combined("Content-Encoding") else { return false }
+        return encoding.trimmingCharacters(in: .whitespaces).lowercased() != "identity"
+    }
+
+    /// The length that the answer declares for its body in bytes; nil without one, or when two disagree.
+    public var contentLength: Int? {
+        let values = headers.values(of: "Content-Length").flatMap { $0.split(separator: ",") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        guard let first = values.first, values.allSatisfy({ $0 == first }),
+            first.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
+        else { return nil }
+        return Int(first)
+    }
+}

@@ -1,0 +1,18 @@
+import Foundation
+import HalcyonSystem
+
+/// A chunk of bytes that is handed out once.
+final class OneChunk: Sendable {
+    private let data: Lock<Data?>
+
+    init(_ data: Data) {
+        self.data = Lock(data.isEmpty ? nil : data)
+    }
+
+    func take() -> Data? {
+        data.withLock { data in
+            defer { data = nil }
+            return data
+        }
+    }
+}

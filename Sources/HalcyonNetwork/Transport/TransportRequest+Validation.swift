@@ -1,0 +1,29 @@
+import Foundation
+
+extension TransportRequest {
+    /// Throws `DownloadError` for what no transport can send: another scheme, no host, header fields that break out of
+    /// their line.
+    package func validate() throws {
+        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+            throw DownloadError(.invalidURL("its scheme is neither http nor https"), url: url)
+        }
+        guard let host = url.host(percentEncoded: true), !host.isEmpty else {
+            throw DownloadError(.invalidURL("it has no host"), url: url)
+        }
+        for field in headers.fields {
+            guard !Self.breaksLine(field.name), !Self.breaksLine(field.value) else {
+                throw DownloadError(.invalidRequest("a header field breaks its line"), url: url)
+            }
+            guard !field.name.isEmpty, !field.name.contains(":"), !field.name.contains(" ") else {
+                throw DownloadError(.invalidRequest("a header field has no valid name"), url: url)
+            }
+        }
+        guard !method.isEmpty, method.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw DownloadError(.invalidRequest("the method is not valid"), url: url)
+        }
+    }
+
+    private static func breaksLine(_ text: String) -> Bool {
+        text.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// One request to one URL, as a transport is given it: redirects are followed by nobody below.
+public struct TransportRequest: Sendable, Equatable {
+    /// An http or https URL.
+    public var url: URL
+    public var method: String
+    public var headers: HTTPHeaders
+    /// The longest time to a connection, from the name's look-up to the end of the TLS handshake. 10 s.
+    public var connectTimeout: Duration
+    /// The longest silence once there is a connection. Not counted while the reader holds the transfer up. 15 s.
+    public var idleTimeout: Duration
+    /// The longest time for all of it, the body included; nil, the default, is no limit.
+    public var totalTimeout: Duration?
+
+    public init(
+        url: URL, method: String = "GET", headers: HTTPHeaders = HTTPHeaders(),
+        connectTimeout: Duration = .seconds(10), idleTimeout: Duration = .seconds(15), totalTimeout: Duration? = nil
+    ) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.connectTimeout = connectTimeout
+        self.idleTimeout = idleTimeout
+        self.totalTimeout = totalTimeout
+    }
+}

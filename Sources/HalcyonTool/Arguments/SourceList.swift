@@ -1,0 +1,40 @@
+import ArgumentParser
+import Foundation
+import Halcyon
+
+/// The sources of a command line.
+enum SourceList {
+    /// One source as it was written, and what it means.
+    struct Entry: Sendable {
+        let text: String
+        let source: ImageSource
+    }
+
+    /// Puts the lines of standard input where a `-` stands; blank lines and lines that begin with `#` are left out.
+    static func read(_ arguments: [String]) throws -> [Entry] {
+        guard arguments.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("Standard input can be read once: give one '-'.")
+        }
+        let texts = arguments.flatMap { argument -> [String] in
+            guard argument == "-" else { return [argument] }
+            var lines: [String] = []
+            while let line = readLine() {
+                let text = line.trimmingCharacters(in: .whitespaces)
+                if !text.isEmpty, !text.hasPrefix("#") { lines.append(text) }
+            }
+            return lines
+        }
+        return texts.map { Entry(text: $0, source: source($0)) }
+    }
+
+    /// A URL where there is a scheme, else a file.
+    static func source(_ text: String) -> ImageSource {
+        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let isURL =
+            text.dropFirst(scheme.count).hasPrefix("://")
+            || scheme.lowercased() == "data"
+                && text.dropFirst(scheme.count).hasPrefix(":")
+        if isURL, !scheme.isEmpty { return ImageSource(string: text) }
+        return text.isEmpty ? .malformed("", reason: "the source is empty") : .file(URL(filePath: text))
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import Halcyon
+
+/// `halcyon cache show`.
+struct CacheShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Say what the cache holds for a source.")
+
+    @Argument(help: "The URL, as it was loaded.")
+    var source: String
+    @OptionGroup var cache: CacheFolder
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() async throws {
+        let images = ImageCache(disk: cache.diskCache)
+        guard let entry = await images.storedOriginal(for: ImageRequest(SourceList.source(source))) else {
+            Output.error("\(source): not in the cache (notInCache)")
+            throw ExitCode(1)
+        }
+        let report = CacheEntryReport(source: source, entry: entry)
+        if json {
+            Output.line(Output.json(report))
+        } else {
+            Output.line("source      \(source)")
+            Output.line("bytes       \(report.bytes)")
+            Output.line("format      \(report.format ?? "unknown")")
+            Output.line("stored      \(report.stored)")
+            Output.line("kept until  \(report.keptUntil ?? "for ever")")
+            if let freshUntil = report.freshUntil { Output.line("fresh until \(freshUntil)") }
+            if let etag = report.etag { Output.line("etag        \(etag)") }
+        }
+    }
+}
+
+/// What `show` says.
+struct CacheEntryReport: Encodable {
+    let source: String
+    let bytes: Int
+    let format: String?
+    let stored: String
+    let keptUntil: String?
+    let freshUntil: String?
+    let etag: String?
+
+    init(source: String, entry: DiskEntry) {
+        self.source = source
+        bytes = entry.data.count
+        format = (try? CoderRegistry.shared.probe(entry.data))?.format.name
+        stored = entry.storedAt.formatted(.iso8601)
+        keptUntil = entry.keptUntil.map { $0.formatted(.iso8601) }
+        let http = HTTPCacheMetadata(decoding: entry.metadata)
+        freshUntil = http?.freshUntil.map { $0.formatted(.iso8601) }
+        etag = http?.etag
+    }
+
+    private enum Keys: String, CodingKey {
+        case source, bytes, format, stored, keptUntil, freshUntil, etag
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(source, forKey: .source)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(format, forKey: .format)
+        try container.encode(stored, forKey: .stored)
+        try container.encode(keptUntil, forKey: .keptUntil)
+        try container.encode(freshUntil, forKey: .freshUntil)
+        try container.encode(etag, forKey: .etag)
+    }
+}

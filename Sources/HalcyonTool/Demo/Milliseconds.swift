@@ -1,0 +1,12 @@
+import Foundation
+
+/// Times as the demo shows them: enough digits to compare, no more.
+enum Milliseconds {
+    static func text(_ value: Double) -> String {
+        switch value {
+        case ..<0.1: String(format: "%.3f ms", value)
+        case ..<10: String(format: "%.1f ms", value)
+        default: String(format: "%.0f ms", value)
+        }
+    }
+}

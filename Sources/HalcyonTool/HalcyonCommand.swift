@@ -1,0 +1,16 @@
+import ArgumentParser
+
+/// The command-line tool: `halcyon`.
+@main
+struct HalcyonCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "halcyon",
+        abstract: "Load, inspect and convert web images.",
+        discussion: """
+            A SOURCE is an http or https URL, a data: URL or a file. Exit status: 0 when all succeeded, 1 when any \
+            failed, 64 for wrong usage. Errors go to standard error, a line each.
+            """,
+        version: ToolVersion.text,
+        subcommands: [LoadCommand.self, ProbeCommand.self, CacheCommand.self, DemoCommand.self]
+    )
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Foundation
+import Halcyon
+
+/// `halcyon load`.
+struct LoadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "load",
+        abstract: "Load images, and write them where -o says.",
+        discussion: "The same SOURCE given twice is two requests at the same time."
+    )
+
+    @Argument(help: ArgumentHelp("URLs, data: URLs, files, or - for a list on standard input.", valueName: "source"))
+    var sources: [String]
+
+    @OptionGroup var options: LoadOptions
+    @OptionGroup var cache: CacheFolder
+
+    @Option(help: "Loads at the same time.")
+    var concurrency = 16
+
+    @Option(help: "How often all sources are loaded, one pass after the other.")
+    var passes = 1
+
+    @Flag(help: "Say nothing but errors.")
+    var quiet = false
+
+    @Flag(help: "One JSON object a line, for each source and pass.")
+    var json = false
+
+    func validate() throws {
+        guard (1...1024).contains(concurrency) else { throw ValidationError("--concurrency is 1 to 1024.") }
+        guard (1...1_000_000).contains(passes) else { throw ValidationError("--passes is 1 to 1000000.") }
+    }
+
+    func run() async throws {
+        let entries = try SourceList.read(sources)
+        guard !entries.isEmpty else { throw ValidationError("There is no source.") }
+        let destination = try OutputDestination(options.output, sourceCount: entries.count)
+        let pipeline = ImagePipeline(
+            configuration: ImagePipeline.Configuration(cache: ImageCache(disk: cache.diskCache)))
+        let writer = OutputWriter(
+            destination: destination, format: try options.outputFormat, quality: options.quality,
+            coders: pipeline.configuration.coders)
+        let runner = LoadRunner(
+            pipeline: pipeline, entries: entries, options: options, writer: writer, concurrency: concurrency)
+        var allSucceeded = true
+        for pass in 1...passes {
+            await runner.run(pass: pass) { report in
+                if let error = report.error {
+                    allSucceeded = false
+                    Output.error("\(report.source): \(error.message) (\(error.code))")
+                }
+                say(report, to: destination)
+            }
+        }
+        await pipeline.shutdown()
+        if !allSucceeded { throw ExitCode(1) }
+    }
+
+    private func say(_ report: LoadReport, to destination: OutputDestination) {
+        // Standard output belongs to the image when it goes there.
+        let handle = destination.isStandardOutput ? FileHandle.standardError : FileHandle.standardOutput
+        if json {
+            Output.write(Output.json(report) + "\n", to: handle)
+        } else if !quiet, report.isOK {
+            Output.write(report.line + "\n", to: handle)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Halcyon
+
+/// What `load` is told to make of its sources.
+struct LoadOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: "A file, a folder, or - for standard output.")
+    var output: String?
+
+    @Option(help: ArgumentHelp("Scale to a box of pixels: WxH[:fit|fill|stretch].", valueName: "WxH[:mode]"))
+    var resize: SizeArgument?
+
+    @Option(
+        name: .customLong("process"),
+        help: ArgumentHelp("Process, in order: \(ProcessorArgument.help).", valueName: "name[=value]"))
+    var processors: [ProcessorArgument] = []
+
+    @Option(help: "Encode the output as jpeg, png or webp. (default: the source's own format)")
+    var format: String?
+
+    @Option(help: "Of a lossy output, 0 to 100. (default: 85)")
+    var quality: Int?
+
+    @Option(help: "The most bytes that the decoded pixels may take; a larger image is scaled down. 64K, 10M, 1G.")
+    var maxBytes: BytesArgument?
+
+    @Option(help: "How long the disk cache keeps what is stored: 30s, 10m, 12h, 7d.")
+    var ttl: TimeArgument?
+
+    @Option(help: "default, reload, only-cache or no-store.")
+    var policy: PolicyArgument = .default
+
+    @Option(name: .customLong("header"), help: ArgumentHelp("Sent with each request.", valueName: "'Name: value'"))
+    var headers: [HeaderArgument] = []
+
+    @Option(help: "Seconds for a whole transfer. (default: no limit)")
+    var timeout: TimeArgument?
+
+    @Option(help: "Attempts after the first. (default: 2)")
+    var retries: Int?
+
+    func validate() throws {
+        if let quality, !(0...100).contains(quality) { throw ValidationError("--quality is 0 to 100.") }
+        if let retries, !(0...100).contains(retries) { throw ValidationError("--retries is 0 to 100.") }
+        if let timeout, timeout.seconds == 0 { throw ValidationError("--timeout is more than 0.") }
+        if let maxBytes, maxBytes.bytes == 0 { throw ValidationError("--max-bytes is more than 0.") }
+        _ = try outputFormat
+    }
+
+    var outputFormat: ImageFormat? {
+        get throws {
+            guard let format else { return nil }
+            guard let known = ImageFormat(name: format), CoderRegistry.shared.canEncode(known) else {
+                throw ValidationError("--format \(format): this build cannot encode it.")
+            }
+            return known
+        }
+    }
+
+    func request(for source: ImageSource) -> ImageRequest {
+        var request = ImageRequest(source)
+        if let resize { request.processors.append(resize.processor) }
+        request.processors += processors.map(\.processor)
+        request.decode.maximumBytes = maxBytes?.bytes
+        request.cache = policy.policy
+        if let ttl { request.cache.expiration = .seconds(ttl.seconds) }
+        for header in headers { request.network.headers.append(header.name, header.value) }
+        request.network.totalTimeout = timeout.map { .milliseconds(Int64(($0.seconds * 1000).rounded(.up))) }
+        request.network.retries = retries
+        return request
+    }
+}

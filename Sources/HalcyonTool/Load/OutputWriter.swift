@@ -1,0 +1,73 @@
+import Foundation
+import Halcyon
+
+/// Writes loaded images where `-o` says.
+struct OutputWriter: Sendable {
+    let destination: OutputDestination
+    let format: ImageFormat?
+    let quality: Int?
+    let coders: CoderRegistry
+
+    /// - Returns: the file that was written, `-` for standard output, nil where nothing is asked for.
+    /// - Parameter isUntouched: whether the request asked for no change of the pixels.
+    func write(
+        _ response: ImageResponse, isUntouched: Bool, index: Int, source: SourceList.Entry
+    ) async throws -> String? {
+        let isUntouched = isUntouched && response.image.size == response.image.info.size && quality == nil
+        switch destination {
+        case .none: return nil
+        case .standardOutput:
+            let (data, _) = try await encoded(response, isUntouched, as: format)
+            Output.write(data, to: FileHandle.standardOutput)
+            return "-"
+        case .file(let path):
+            let byName = ImageFormat(name: URL(filePath: path).pathExtension).flatMap {
+                coders.canEncode($0) || $0 == response.image.info.format ? $0 : nil
+            }
+            let (data, _) = try await encoded(response, isUntouched, as: format ?? byName)
+            try save(data, to: path)
+            return path
+        case .folder(let folder):
+            let (data, written) = try await encoded(response, isUntouched, as: format)
+            let name = "\(index + 1)-\(Self.stem(of: source)).\(written.fileExtension)"
+            let path = URL(filePath: folder).appending(path: name).path(percentEncoded: false)
+            try save(data, to: path)
+            return path
+        }
+    }
+
+    /// The source's own bytes where nothing was changed, so that nothing is lost; else the image, encoded.
+    private func encoded(
+        _ response: ImageResponse, _ isUntouched: Bool, as wanted: ImageFormat?
+    ) async throws -> (Data, ImageFormat) {
+        let image = response.image
+        let own = image.info.format
+        if isUntouched, wanted == nil || wanted == own { return (try await response.data(), own) }
+        let format = wanted ?? (coders.canEncode(own) ? own : image.bitmap.isOpaque ? .jpeg : .png)
+        var options = EncodeOptions()
+        if let quality { options.quality = Double(quality) / 100 }
+        return (try coders.encode(image, as: format, options: options), format)
+    }
+
+    private func save(_ data: Data, to path: String) throws {
+        let url = URL(filePath: path)
+        do {
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try data.write(to: url, options: .atomic)
+        } catch {
+            throw FailureReport(code: "processing", message: "\(path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    /// The last path component without its extension, made safe for a file name.
+    private static func stem(of entry: SourceList.Entry) -> String {
+        let last: String
+        switch entry.source {
+        case .remote(let url), .file(let url): last = url.deletingPathExtension().lastPathComponent
+        default: last = "image"
+        }
+        let safe = last.map { $0 == "/" || $0 == "\0" || $0.isNewline ? "_" : $0 }.prefix(100)
+        return safe.isEmpty ? "image" : String(safe)
+    }
+}

@@ -1,0 +1,6 @@
+import Halcyon
+
+/// What `halcyon --version` prints.
+enum ToolVersion {
+    static let text = HalcyonVersion.current
+}

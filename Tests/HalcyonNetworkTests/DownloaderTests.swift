@@ -1,0 +1,161 @@
+import Foundation
+import HalcyonNetwork
+import HalcyonSystem
+import HalcyonTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct DownloaderTests {
+    private let fixture = DownloaderFixture()
+    private let body = Data("picture".utf8)
+
+    @Test func aDownloadIsWhatTheServerSent() async throws {
+        fixture.transport.answer(fixture.url(), with: .data(body, headers: ["Content-Type": "image/png"]))
+        let result = try await fixture.downloader.download(fixture.url())
+        #expect(result.data == body)
+        #expect(result.status == 200)
+        #expect(result.url == fixture.url())
+        #expect(result.headers["content-type"] == "image/png")
+        #expect(result.metrics?.bytesReceived == 7)
+        #expect((result.redirectCount, result.retryCount) == (0, 0))
+        #expect(fixture.downloader.activeCount == 0)
+    }
+
+    @Test(arguments: ["", "no-scheme", "http://", "ftp://h/a", "file:///a"])
+    func whatIsNoURLOfTheWebIsOneError(_ text: String) async throws {
+        guard let url = URL(string: text) else { return }
+        let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(url) }
+        #expect(error?.code == "invalidRequest")
+        #expect(fixture.transport.requestCount == 0)
+    }
+
+    @Test(arguments: [200, 201, 203, 206, 299])
+    func everySuccessIsTaken(_ status: Int) async throws {
+        fixture.transport.answer(fixture.url(), with: .data(body, status: status))
+        #expect(try await fixture.downloader.download(fixture.url()).status == status)
+    }
+
+    @Test(arguments: [199, 300, 304, 305, 400, 401, 403, 404, 410, 416, 500, 501])
+    func everyOtherStatusIsAnErrorWithItsHeaders(_ status: Int) async throws {
+        let hold = ScriptedTransportGate()
+        let answer = ScriptedTransport.Answer(status: status, headers: ["X-Why": "x"], steps: [.wait(hold)])
+        fixture.transport.answer(fixture.url(), with: answer)
+        let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(fixture.url()) }
+        #expect(error?.reason == .httpStatus(status))
+        #expect(error?.code == "httpStatus")
+        #expect(error?.responseHeaders["x-why"] == "x")
+        // The body never came and was not waited for.
+        try await fixture.transport.waitForCancellations(1)
+    }
+
+    @Test(arguments: ["If-None-Match", "If-Modified-Since"])
+    func notModifiedIsAResultForWhoAsked(_ field: String) async throws {
+        fixture.transport.answer(
+            fixture.url(), with: .status(304, headers: ["ETag": "\"1\"", "Content-Length": "700"]))
+        let request = DownloadRequest(url: fixture.url(), headers: HTTPHeaders([.init(name: field, value: "\"1\"")]))
+        let result = try await fixture.downloader.download(request)
+        #expect(result.isNotModified)
+        #expect(result.data.isEmpty)
+        #expect(result.headers["ETag"] == "\"1\"")
+    }
+
+    @Test(arguments: [200, 204])
+    func anEmptyBodyIsHandedOut(_ status: Int) async throws {
+        fixture.transport.answer(fixture.url(), with: .data(Data(), status: status))
+        #expect(try await fixture.downloader.download(fixture.url()).data.isEmpty)
+    }
+
+    @Test func aShortBodyIsAnErrorOnAnyTransport() async throws {
+        fixture.transport.answer(
+            fixture.url(), with: .init(headers: ["Content-Length": "10"], steps: [.chunk(body)]))
+        let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(fixture.url()) }
+        #expect(error?.reason == .incompleteBody(received: 7, expected: 10))
+        #expect(error?.code == "connection")
+    }
+
+    @Test func aPackedBodyIsNotMeasuredByItsLengthOnTheWire() async throws {
+        fixture.transport.answer(
+            fixture.url(),
+            with: .init(headers: ["Content-Length": "99", "Content-Encoding": "gzip"], steps: [.chunk(body)]))
+        let progress = Lock<[DownloadProgress]>([])
+        let result = try await fixture.downloader.download(DownloadRequest(url: fixture.url())) { value in
+            progress.withLock { $0.append(value) }
+        }
+        #expect(result.data == body)
+        #expect(progress.withLock { $0.last } == DownloadProgress(received: 7, expected: nil))
+    }
+
+    @Test func progressFollowsTheChunks() async throws {
+        let chunks = [Data(count: 10), Data(count: 20), Data(count: 30)]
+        fixture.transport.answer(
+            fixture.url(), with: .init(headers: ["Content-Length": "60"], steps: chunks.map { .chunk($0) }))
+        let progress = Lock<[Int]>([])
+        _ = try await fixture.downloader.download(DownloadRequest(url: fixture.url())) { value in
+            #expect(value.expected == 60)
+            progress.withLock { $0.append(value.received) }
+        }
+        #expect(progress.withLock { $0 } == [0, 10, 30, 60])
+    }
+
+    // MARK: Limits of size
+
+    @Test func aDeclaredLengthOverTheLimitIsRefusedAtTheHead() async throws {
+        let hold = ScriptedTransportGate()
+        fixture.transport.answer(
+            fixture.url(), with: .init(headers: ["Content-Length": "101"], steps: [.wait(hold)]))
+        let error = await #expect(throws: DownloadError.self) {
+            try await fixture.downloader.download(DownloadRequest(url: fixture.url(), maximumBytes: 100))
+        }
+        #expect(error?.reason == .tooLarge(limit: 100))
+        try await fixture.transport.waitForCancellations(1)
+    }
+
+    @Test(arguments: [HTTPHeaders(), ["Content-Length": "50"], ["Content-Length": "1", "Content-Encoding": "gzip"]])
+    func theLimitCountsWhatArrives(_ headers: HTTPHeaders) async throws {
+        let chunks = [Data(count: 60), Data(count: 41), Data(count: 1)]
+        fixture.transport.answer(fixture.url(), with: .init(headers: headers, steps: chunks.map { .chunk($0) }))
+        let error = await #expect(throws: DownloadError.self) {
+            try await fixture.downloader.download(DownloadRequest(url: fixture.url(), maximumBytes: 100))
+        }
+        #expect(error?.reason == .tooLarge(limit: 100))
+        try await fixture.transport.waitForCancellations(1)
+    }
+
+    @Test func aBodyOfExactlyTheLimitIsTaken() async throws {
+        fixture.transport.answer(fixture.url(), with: .data(Data(count: 100)))
+        let result = try await fixture.downloader.download(DownloadRequest(url: fixture.url(), maximumBytes: 100))
+        #expect(result.data.count == 100)
+    }
+
+    // MARK: Header fields
+
+    @Test func defaultsAreSentAndTheRequestsOwnWin() async throws {
+        fixture.transport.answer(fixture.url(), with: .data(body))
+        fixture.downloader.defaultHeaders["X-Default"] = "d"
+        let request = DownloadRequest(url: fixture.url(), headers: ["user-agent": "mine", "X-Own": "o"])
+        _ = try await fixture.downloader.download(request)
+        let sent = try #require(fixture.transport.requests.first).headers
+        #expect(sent["User-Agent"] == "mine")
+        #expect(sent.values(of: "User-Agent").count == 1)
+        #expect(sent["X-Default"] == "d")
+        #expect(sent["X-Own"] == "o")
+    }
+
+    @Test func theUserAgentNamesProgramAndLibrary() {
+        let headers = ImageDownloader.Configuration.defaultHeaders(
+            application: "My App", version: "1.2", accept: "image/webp")
+        #expect(headers["User-Agent"] == "My-App/1.2 Halcyon/\(HalcyonVersion.current)")
+        #expect(headers["Accept"] == "image/webp")
+    }
+
+    @Test func theTransportGetsTheLimitsOfTime() async throws {
+        fixture.transport.answer(fixture.url(), with: .data(body))
+        let timeouts = DownloadTimeouts(connect: .seconds(1), idle: .seconds(2), total: .seconds(30))
+        _ = try await fixture.downloader.download(DownloadRequest(url: fixture.url(), timeouts: timeouts))
+        let request = try #require(fixture.transport.requests.first)
+        #expect(request.connectTimeout == .seconds(1))
+        #expect(request.idleTimeout == .seconds(2))
+        let left = try #require(request.totalTimeout)
+        #expect(left <= .seconds(30) && left > .seconds(20))
+    }
+}

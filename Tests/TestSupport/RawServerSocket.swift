@@ -1,0 +1,31 @@
+import Glibc
+
+/// The calls that make a listening socket.
+enum RawSocket {
+    struct Failure: Error {
+        let call: String
+        let number: Int32
+    }
+
+    static func listen() throws -> (socket: Int32, port: Int) {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard socket >= 0 else { throw Failure(call: "socket", number: errno) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                if Glibc.bind(socket, generic, length) != 0 { return Int32(-1) }
+                if Glibc.listen(socket, 1024) != 0 { return Int32(-1) }
+                return getsockname(socket, generic, &length)
+            }
+        }
+        guard status == 0 else {
+            let number = errno
+            Glibc.close(socket)
+            throw Failure(call: "bind", number: number)
+        }
+        return (socket, Int(UInt16(bigEndian: address.sin_port)))
+    }
+}
