@@ -159,7 +159,8 @@ import Testing
         for key in 1...200 {
             cache.insert("\(key)", for: key, cost: 100)
             #expect(cache.contains(key))
-            if key > 1 { #expect(cache.contains(key - 1)) }
+            // With several shards the hand does not pass the others in the order of their age.
+            if key > 1, shards == 1 { #expect(cache.contains(key - 1)) }
         }
     }
 
