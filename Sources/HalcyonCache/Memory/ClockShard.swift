@@ -95,10 +95,14 @@ struct ClockShard<Key: Hashable, Value> {
         return marks[Int(table[position]) - 1].expires > now
     }
 
-    /// The cost of the entry with this key, expired or not.
+    /// The cost of the entry with this key, expired or not. The hand passes it by for now: room that is made for its
+    /// successor is not to be made by evicting it.
     @inlinable
-    func cost(of key: Key, hash: Int) -> Int? {
-        position(of: key, hash: hash).map { marks[Int(table[$0]) - 1].cost }
+    mutating func costOfFormer(_ key: Key, hash: Int) -> Int? {
+        guard let position = position(of: key, hash: hash) else { return nil }
+        let slot = Int(table[position]) - 1
+        marks[slot].chances = Self.chancesWhenRead
+        return marks[slot].cost
     }
 
     // MARK: Changing

@@ -103,7 +103,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             // Released when this iteration ends, and so outside the lock.
             var former: ClockShard<Key, Value>.Removed?
             let isDone = shards[hash & shardMask].withLock { shard in
-                let formerCost = shard.cost(of: key, hash: hash)
+                let formerCost = shard.costOfFormer(key, hash: hash)
                 missing.cost = cost - (formerCost ?? 0) - reserved.cost
                 missing.count = (formerCost == nil ? 1 : 0) - reserved.count
                 guard missing.cost <= 0, missing.count <= 0 else { return false }
