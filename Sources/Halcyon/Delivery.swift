@@ -1,10 +1,10 @@
-import Foundation
+import Dispatch
 
 /// Where the callback of `ImagePipeline.load` runs.
 public enum Delivery: Sendable {
     /// On the main queue, always later.
     case mainAsync
-    /// On the main queue; at once where the load ends on the main thread, as a memory hit does that is asked for there.
+    /// On the main queue; at once where the load ends there, as a memory hit does that is asked for on it.
     case mainOrInline
     /// On whatever thread the load ends, at once.
     case inline
@@ -14,10 +14,21 @@ public enum Delivery: Sendable {
     func deliver(_ body: @escaping @Sendable () -> Void) {
         switch self {
         case .mainAsync: DispatchQueue.main.async(execute: body)
-        case .mainOrInline:
-            if Thread.isMainThread { body() } else { DispatchQueue.main.async(execute: body) }
+        case .mainOrInline: if MainQueue.isCurrent { body() } else { DispatchQueue.main.async(execute: body) }
         case .inline: body()
         case .queue(let queue): queue.async(execute: body)
         }
     }
+}
+
+/// Tells the main queue from others. Not by the thread: on Linux a program without a run loop drains its main queue,
+/// and with it the main actor, on any thread.
+private enum MainQueue {
+    private static let mark: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
 }

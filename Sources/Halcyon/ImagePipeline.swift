@@ -89,6 +89,11 @@ public final class ImagePipeline: Sendable {
         get async { await coordinator.runningCount }
     }
 
+    /// Jobs of every level that are under way; for tests, which want to see it return to zero.
+    package var jobCount: Int {
+        get async { await coordinator.jobCount }
+    }
+
     /// Writes what waits to disk, within a time. A program calls it before it ends.
     ///
     /// - Returns: whether all was written in time.

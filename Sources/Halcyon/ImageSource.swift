@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Where an image comes from.
 public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
@@ -58,6 +59,13 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// With size and modification time, so that a file that changed is another image. One `stat`, under a microsecond.
+    private static func fileKey(_ path: String) -> String {
+        var status = stat()
+        guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { return "file:" + path }
+        return "file:\(status.st_size):\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec):\(path)"
+    }
+
     private static func redacted(_ text: String) -> String {
         var text = String(text.prefix { $0 != "?" && $0 != "#" })
         if let scheme = text.range(of: "://") {
@@ -73,7 +81,7 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     var key: String {
         switch self {
         case .remote(let url): String(url.absoluteString.prefix { $0 != "#" })
-        case .file(let url): "file:" + url.path(percentEncoded: false)
+        case .file(let url): Self.fileKey(url.path(percentEncoded: false))
         case .dataURL(let text): text
         case .data(_, let key): "data-key:" + key
         case .malformed(let text, _): "malformed:" + text

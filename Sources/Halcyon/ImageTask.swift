@@ -22,8 +22,7 @@ public final class ImageTask: Sendable {
         var preview: Image?
         var nextObserver = 0
         var observers: [Int: Observer] = [:]
-        /// Set while the load runs.
-        var work: Task<Void, Never>?
+        var isStarted = false
     }
 
     private struct Observer {
@@ -60,10 +59,10 @@ public final class ImageTask: Sendable {
             let isRunning = state.withLock { state -> Bool in
                 guard state.priority != newValue else { return false }
                 state.priority = newValue
-                return state.work != nil
+                return state.isStarted && state.result == nil
             }
             guard isRunning else { return }
-            Task { await coordinator.priorityChanged(of: self) }
+            coordinator.perform { $0.priorityChanged(of: self) }
         }
     }
 
@@ -138,11 +137,11 @@ public final class ImageTask: Sendable {
     }
 
     func start() {
-        state.withLock { state in
-            guard state.result == nil else { return }
-            state.work = Task { await coordinator.run(self) }
-        }
+        state.withLock { $0.isStarted = true }
+        coordinator.perform { $0.start(self) }
     }
+
+    var hasEnded: Bool { state.withLock { $0.result != nil } }
 
     func receive(_ event: JobEvent) {
         state.withLock { state in
@@ -163,17 +162,14 @@ public final class ImageTask: Sendable {
 
     /// The first end counts.
     func end(_ result: Result<ImageResponse, any Error>) {
-        let (observers, work) = state.withLock { state -> ([Observer], Task<Void, Never>?) in
-            guard state.result == nil else { return ([], nil) }
+        let (observers, isRunning) = state.withLock { state -> ([Observer], Bool) in
+            guard state.result == nil else { return ([], false) }
             state.result = result
             state.preview = nil
-            defer {
-                state.observers = [:]
-                state.work = nil
-            }
-            return (Array(state.observers.values), state.work)
+            defer { state.observers = [:] }
+            return (Array(state.observers.values), state.isStarted)
         }
-        if case .failure(is CancellationError) = result { work?.cancel() }
+        if isRunning, case .failure(is CancellationError) = result { coordinator.perform { $0.cancel(self) } }
         for observer in observers { observer.end(result) }
     }
 }

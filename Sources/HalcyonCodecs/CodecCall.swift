@@ -20,6 +20,13 @@ enum CodecCall {
         }
     }
 
+    /// Runs a step of a decode that fills no bitmap.
+    static func decode(
+        _ format: ImageFormat, _ body: (UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status
+    ) throws {
+        try run(context: .uncancellable, bytes: 0, body) { CodecError.damaged(format, reason: $0) }
+    }
+
     /// Encodes a bitmap; the file's bytes are C's, without a copy.
     static func encode(
         _ bitmap: Bitmap, as format: ImageFormat, context: WorkContext,

@@ -5,8 +5,13 @@ import Glibc
 /// An actor with an executor of its own stays on it; a default actor that is reached under a task executor preference
 /// runs on the preferred threads, behind whatever blocks them.
 package final class SerialThreadExecutor: SerialExecutor {
+    private enum Work {
+        case job(UnownedJob)
+        case body(@Sendable () -> Void)
+    }
+
     private struct State {
-        var jobs: [UnownedJob] = []
+        var waiting: [Work] = []
         var isStopped = false
         var thread: pthread_t?
     }
@@ -19,18 +24,21 @@ package final class SerialThreadExecutor: SerialExecutor {
         WorkerThread.start(name: name) { [executor = Unowned(self)] in
             queue.withLock { $0.thread = pthread_self() }
             while true {
-                let batch: [UnownedJob]? = queue.wait { state in
-                    if !state.jobs.isEmpty {
-                        let jobs = state.jobs
-                        state.jobs = []
-                        return .some(.some(jobs))
+                let batch: [Work]? = queue.wait { state in
+                    if !state.waiting.isEmpty {
+                        let batch = state.waiting
+                        state.waiting = []
+                        return .some(.some(batch))
                     }
                     return state.isStopped ? .some(.none) : nil
                 }
                 guard let batch else { return }
-                for job in batch {
-                    // A job keeps its actor alive, the actor its executor: the reference is good while there is a job.
-                    job.runSynchronously(on: executor.reference)
+                for work in batch {
+                    switch work {
+                    // A job keeps its actor alive, the actor its executor: the reference is good while there is one.
+                    case .job(let job): job.runSynchronously(on: executor.reference)
+                    case .body(let body): body()
+                    }
                 }
             }
         }
@@ -42,12 +50,23 @@ package final class SerialThreadExecutor: SerialExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.change { $0.jobs.append(job) }
+        queue.change { $0.waiting.append(.job(job)) }
+    }
+
+    /// Runs `body` on the thread, after everything that was queued before it. The actor's `assumeIsolated` holds there.
+    ///
+    /// What a `Task` cannot promise: two calls from one thread arrive in their order.
+    package func submit(_ body: @escaping @Sendable () -> Void) {
+        queue.change { $0.waiting.append(.body(body)) }
+    }
+
+    /// Whether the caller is on the thread.
+    package var isCurrent: Bool {
+        queue.withLock { $0.thread } == pthread_self()
     }
 
     package func checkIsolated() {
-        let thread = queue.withLock { $0.thread }
-        precondition(thread == pthread_self(), "not on this executor's thread")
+        precondition(isCurrent, "not on this executor's thread")
     }
 
     private struct Unowned: Sendable {

@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A decode at a smaller size against a whole decode and one reduction.
-    @Test(arguments: [(ImageFormat.jpeg, 42.0), (.webp, 48.0), (.png, Double.infinity)])
+    @Test(arguments: [(ImageFormat.jpeg, 36.0), (.webp, 44.0), (.png, Double.infinity)])
     func scaledDecodesLookLikeReducedOnes(_ format: ImageFormat, _ least: Double) throws {
         let size = PixelSize(1200, 800)
         let options = EncodeOptions(quality: 0.95)

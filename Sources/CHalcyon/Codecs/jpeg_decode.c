@@ -4,18 +4,6 @@
 
 #include "jpeg_support.h"
 
-/// Ink to light. Adobe's files store what is left of the light (255 is no ink), others the ink itself.
-static void convert_cmyk(const uint8_t *cmyk, uint8_t *bgra, int width, bool inverted) {
-    uint8_t flip = inverted ? 0 : 255;
-    for (int x = 0; x < width; x++, cmyk += 4, bgra += 4) {
-        uint32_t light = cmyk[3] ^ flip;
-        bgra[0] = halcyon_div255((uint32_t)(cmyk[2] ^ flip) * light);
-        bgra[1] = halcyon_div255((uint32_t)(cmyk[1] ^ flip) * light);
-        bgra[2] = halcyon_div255((uint32_t)(cmyk[0] ^ flip) * light);
-        bgra[3] = 255;
-    }
-}
-
 static void read_rows(j_decompress_ptr info, halcyon_codec_bitmap bitmap) {
     size_t stride = (size_t)bitmap.width * 4;
     bool is_cmyk = info->out_color_space == JCS_CMYK;
@@ -29,7 +17,7 @@ static void read_rows(j_decompress_ptr info, halcyon_codec_bitmap bitmap) {
         if (jpeg_read_scanlines(info, &target, 1) != 1) {
             halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "the rows end too early");
         }
-        if (is_cmyk) convert_cmyk(cmyk[0], row, bitmap.width, info->saw_Adobe_marker);
+        if (is_cmyk) halcyon_jpeg_convert_cmyk(cmyk[0], row, bitmap.width, info->saw_Adobe_marker);
     }
 }
 
@@ -47,17 +35,7 @@ halcyon_codec_status halcyon_jpeg_decode(const uint8_t *data, size_t size, int s
     halcyon_jpeg_guard_progress(&guard, (j_common_ptr)&info);
     jpeg_mem_src(&info, data, size);
     jpeg_read_header(&info, TRUE);
-    if ((int)info.image_width != stored_width || (int)info.image_height != stored_height) {
-        halcyon_jpeg_leave((j_common_ptr)&info, HALCYON_CODEC_DAMAGED, "it has two headers that disagree");
-    }
-    // Straight into the bitmap's layout, except ink, which libjpeg does not turn into light.
-    info.out_color_space = info.num_components == 4 ? JCS_CMYK : JCS_EXT_BGRA;
-    info.scale_num = (unsigned)eighths;
-    info.scale_denom = 8;
-    jpeg_calc_output_dimensions(&info);
-    if ((int)info.output_width != bitmap.width || (int)info.output_height != bitmap.height) {
-        halcyon_jpeg_leave((j_common_ptr)&info, HALCYON_CODEC_DAMAGED, "it decodes to another size than expected");
-    }
+    halcyon_jpeg_prepare(&info, stored_width, stored_height, eighths, bitmap.width, bitmap.height);
     jpeg_start_decompress(&info);
     read_rows(&info, bitmap);
     // Reads on to the end marker, so that a file that was cut off between two scans is found out.

@@ -4,10 +4,6 @@
 
 #include <jerror.h>
 
-/// A progressive file of a few kilobytes can declare thousands of scans, each of which costs a pass over the whole
-/// image. Real encoders write about ten.
-#define MAXIMUM_SCANS 500
-
 static halcyon_jpeg_guard *guard_of(j_common_ptr info) {
     return (halcyon_jpeg_guard *)info->err;
 }
@@ -49,11 +45,17 @@ static void be_silent(j_common_ptr info) {
     (void)info;
 }
 
+void halcyon_jpeg_check_scans(j_decompress_ptr info) {
+    // A progressive file of a few kilobytes can declare thousands of scans, each of which costs a pass over the whole
+    // image. Real encoders write about ten.
+    if (info->input_scan_number > 500) {
+        halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "it has more than 500 scans");
+    }
+}
+
 static void watch(j_common_ptr info) {
     halcyon_jpeg_guard *guard = guard_of(info);
-    if (info->is_decompressor && ((j_decompress_ptr)info)->input_scan_number > MAXIMUM_SCANS) {
-        halcyon_jpeg_leave(info, HALCYON_CODEC_DAMAGED, "it has more than 500 scans");
-    }
+    if (info->is_decompressor) halcyon_jpeg_check_scans((j_decompress_ptr)info);
     // Called once a row, or, while a progressive file is read, once a row of blocks.
     if (guard->steps++ % 16 == 0 && halcyon_is_cancelled(guard->call)) {
         halcyon_jpeg_leave(info, HALCYON_CODEC_CANCELLED, "cancelled");
@@ -75,6 +77,33 @@ void halcyon_jpeg_guard_errors(halcyon_jpeg_guard *guard, halcyon_codec_call *ca
 void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info) {
     guard->progress = (struct jpeg_progress_mgr){.progress_monitor = watch};
     info->progress = &guard->progress;
+}
+
+/// Ink to light. Adobe's files store what is left of the light (255 is no ink), others the ink itself.
+void halcyon_jpeg_convert_cmyk(const uint8_t *cmyk, uint8_t *bgra, int width, bool inverted) {
+    uint8_t flip = inverted ? 0 : 255;
+    for (int x = 0; x < width; x++, cmyk += 4, bgra += 4) {
+        uint32_t light = cmyk[3] ^ flip;
+        bgra[0] = halcyon_div255((uint32_t)(cmyk[2] ^ flip) * light);
+        bgra[1] = halcyon_div255((uint32_t)(cmyk[1] ^ flip) * light);
+        bgra[2] = halcyon_div255((uint32_t)(cmyk[0] ^ flip) * light);
+        bgra[3] = 255;
+    }
+}
+
+void halcyon_jpeg_prepare(j_decompress_ptr info, int stored_width, int stored_height, int eighths, int width,
+                          int height) {
+    if ((int)info->image_width != stored_width || (int)info->image_height != stored_height) {
+        halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "it has two headers that disagree");
+    }
+    // Straight into the bitmap's layout, except ink, which libjpeg does not turn into light.
+    info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_EXT_BGRA;
+    info->scale_num = (unsigned)eighths;
+    info->scale_denom = 8;
+    jpeg_calc_output_dimensions(info);
+    if ((int)info->output_width != width || (int)info->output_height != height) {
+        halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "it decodes to another size than expected");
+    }
 }
 
 #endif

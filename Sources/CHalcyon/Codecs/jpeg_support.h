@@ -30,4 +30,14 @@ void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info);
 /// Leaves libjpeg with a status and a message of our own.
 _Noreturn void halcyon_jpeg_leave(j_common_ptr info, halcyon_codec_status status, const char *message);
 
+/// Leaves libjpeg where a file has more scans than any real one.
+void halcyon_jpeg_check_scans(j_decompress_ptr info);
+
+/// Sets the layout and the scale once the header is read, and leaves libjpeg where they do not give what was planned.
+void halcyon_jpeg_prepare(j_decompress_ptr info, int stored_width, int stored_height, int eighths, int width,
+                          int height);
+
+/// Ink to light.
+void halcyon_jpeg_convert_cmyk(const uint8_t *cmyk, uint8_t *bgra, int width, bool inverted);
+
 #endif

@@ -12,9 +12,10 @@ static void flush_nothing(png_structp png) {
 
 static void set_up_header(png_structp png, png_infop info, halcyon_codec_bitmap bitmap, bool opaque) {
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_compression_level(png, 6);
-    // The adaptive choice among none, sub and up: nearly the size of all five at a good part of their time.
-    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FAST_FILTERS);
+    // Of a photograph-like image, level 4 with all filters makes a smaller file than level 6 with the three quick ones
+    // (by 6 %), in 0.4 of its time; level 6 with all filters takes three times as long for nothing.
+    png_set_compression_level(png, 4);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
     png_set_IHDR(png, info, (png_uint_32)bitmap.width, (png_uint_32)bitmap.height, 8,
                  opaque ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);

@@ -19,7 +19,7 @@ actor Coordinator {
     /// What fetches brought and somebody still works with: a request that comes between the end of a fetch and the store
     /// of its bytes finds them here, and does not ask the server a second time.
     private var recentFetches: [FetchKey: WeakFetch] = [:]
-    private var demands: [ObjectIdentifier: Demand] = [:]
+    private var running: [ObjectIdentifier: Running] = [:]
     private var leaves: [Int: () -> Void] = [:]
     private var lastSubscriber = 0
 
@@ -46,28 +46,49 @@ actor Coordinator {
 
     // MARK: - Tasks
 
-    /// Runs a task from its start to its end.
-    func run(_ task: ImageTask) async {
+    private struct Running {
+        let demand: Demand
+        let work: Task<Void, Never>
+    }
+
+    /// Runs `body` on the coordinator: now where the caller is on it, else after everything that was asked for before.
+    ///
+    /// The order is what makes "cancel, then ask again" a new load: a `Task` would not keep it.
+    nonisolated func perform(_ body: @escaping @Sendable (isolated Coordinator) -> Void) {
+        if executor.isCurrent { return assumeIsolated(body) }
+        executor.submit { self.assumeIsolated(body) }
+    }
+
+    func start(_ task: ImageTask) {
+        guard !task.hasEnded else { return }
         let demand = Demand(priority: task.priority) { task.receive($0) }
-        demands[ObjectIdentifier(task)] = demand
-        // The task's priority may have changed since it was read.
-        demand.setPriority(task.priority)
+        let work = Task { await self.run(task, demand: demand) }
+        running[ObjectIdentifier(task)] = Running(demand: demand, work: work)
+    }
+
+    func cancel(_ task: ImageTask) {
+        running[ObjectIdentifier(task)]?.work.cancel()
+    }
+
+    func priorityChanged(of task: ImageTask) {
+        running[ObjectIdentifier(task)]?.demand.setPriority(task.priority)
+    }
+
+    private func run(_ task: ImageTask, demand: Demand) async {
         let result: Result<ImageResponse, any Error>
         do {
             result = .success(try await response(for: task.request, demand: demand))
         } catch {
             result = .failure(ImagePipelineError.wrapping(error, source: task.request.source))
         }
-        demands[ObjectIdentifier(task)] = nil
+        running[ObjectIdentifier(task)] = nil
         task.end(result)
     }
 
-    func priorityChanged(of task: ImageTask) {
-        demands[ObjectIdentifier(task)]?.setPriority(task.priority)
-    }
-
     /// Loads that are running.
-    var runningCount: Int { demands.count }
+    var runningCount: Int { running.count }
+
+    var jobCount: Int { loads.count + steps.count + decodes.count + fetches.count }
 
     // MARK: - Recent fetches
 

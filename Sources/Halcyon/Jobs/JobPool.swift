@@ -62,8 +62,9 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
                 if let preview = job.latestPreview { demand.send(preview) }
             }
         } onCancel: {
-            // The continuation is registered before the coordinator can run this, or never.
-            Task { await coordinator.leave(subscriber) }
+            // The continuation is registered before the coordinator can run this, or never. On the coordinator itself, as
+            // when a job is cancelled that waits for this one, it happens in the same step, down the whole graph.
+            coordinator.perform { $0.leave(subscriber) }
         }
     }
 

@@ -55,7 +55,7 @@
         }
 
         /// The eighths that give `native`. Of a few pixels several do, and the most keep the most.
-        private static func eighths(of stored: PixelSize, for native: PixelSize) -> Int? {
+        static func eighths(of stored: PixelSize, for native: PixelSize) -> Int? {
             (1...8).last { scaled(stored, eighths: $0) == native }
         }
     }

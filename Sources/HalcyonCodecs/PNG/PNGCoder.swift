@@ -29,7 +29,7 @@
             }
         }
 
-        /// Writes 8-bit RGB where every pixel is opaque, else RGBA, at zlib's level 6.
+        /// Writes 8-bit RGB where every pixel is opaque, else RGBA, at zlib's level 4.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {

@@ -33,6 +33,11 @@ public struct DecodeLimits: Hashable, Sendable {
     public func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
         try check(info.size)
         try Self.require("frames", info.frameCount, atMost: maximumFrames)
+        try check(metadataBytes: metadataBytes)
+    }
+
+    /// - Throws: `CodecError.limitExceeded`.
+    func check(metadataBytes: Int) throws {
         try Self.require("metadata bytes", metadataBytes, atMost: maximumMetadataBytes)
     }
 

@@ -22,22 +22,30 @@ func signalToNoise(_ left: [UInt8], _ right: [UInt8]) -> Double {
     return sum == 0 ? .infinity : 10 * log10(255 * 255 * Double(left.count) / Double(sum))
 }
 
-/// A picture with slopes, edges and texture, without chance.
+/// A picture with slopes, edges and texture, without chance: one tile, repeated where the size is larger.
 func sampleBitmap(_ size: PixelSize, hasAlpha: Bool = false) throws -> Bitmap {
-    try Bitmap(size: size, isOpaque: !hasAlpha) { bytes in
-        let pixels = bytes.bindMemory(to: SIMD4<UInt8>.self)
+    let tile = PixelSize(min(size.width, 240), min(size.height, 160))
+    let rows = (0..<tile.height).map { sampleRow($0, of: tile, hasAlpha: hasAlpha) }
+    return try Bitmap(size: size, isOpaque: !hasAlpha) { bytes in
         for y in 0..<size.height {
-            let v = Float(y) / Float(size.height)
-            let alpha = hasAlpha ? min(255, max(0, 300 * v - 20)).rounded() : 255
-            for x in 0..<size.width {
-                let u = Float(x) / Float(size.width)
-                let ring = sin(40 * ((u - 0.5) * (u - 0.5) + (v - 0.4) * (v - 0.4)))
-                let block: Float = (x / 24 + y / 16) % 5 == 0 ? 60 : 0
-                let color = SIMD4<Float>(110 + 80 * ring, 40 + 150 * u + block, 200 - 140 * v, 255)
-                let clamped = color.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
-                pixels[y * size.width + x] = SIMD4<UInt8>((clamped * (alpha / 255)).rounded(.toNearestOrEven))
+            for x in stride(from: 0, to: size.width, by: tile.width) {
+                let count = min(tile.width, size.width - x) * 4
+                let start = (y * size.width + x) * 4
+                bytes[start..<start + count].copyBytes(from: rows[y % tile.height].prefix(count))
             }
         }
+    }
+}
+
+private func sampleRow(_ y: Int, of size: PixelSize, hasAlpha: Bool) -> [UInt8] {
+    let v = Double(y) / Double(size.height)
+    let alpha = hasAlpha ? min(255, max(0, 300 * v - 20)).rounded() : 255
+    return (0..<size.width).flatMap { x in
+        let u = Double(x) / Double(size.width)
+        let ring = sin(40 * ((u - 0.5) * (u - 0.5) + (v - 0.4) * (v - 0.4)))
+        let block = (x / 24 + y / 16) % 5 == 0 ? 60.0 : 0
+        let color = [110 + 80 * ring, 40 + 150 * u + block, 200 - 140 * v, 255]
+        return color.map { UInt8((min(255, max(0, $0)) * alpha / 255).rounded()) }
     }
 }
 

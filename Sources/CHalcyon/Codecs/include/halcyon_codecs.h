@@ -43,6 +43,36 @@ typedef struct {
 halcyon_codec_status halcyon_jpeg_decode(const uint8_t *data, size_t size, int stored_width, int stored_height,
                                          int eighths, halcyon_codec_bitmap bitmap, halcyon_codec_call *call);
 
+/// A JPEG that is decoded while it arrives. One thread at a time. After any status but OK it only fails.
+typedef struct halcyon_jpeg_stream halcyon_jpeg_stream;
+
+/// How far a stream has come.
+typedef struct {
+    /// Whether the file has several scans, each of which sharpens the whole image.
+    bool has_scans;
+    /// Scans that are there from top to bottom.
+    int scans;
+    /// With a single scan: rows that are there, at the size it decodes to.
+    int rows;
+    /// Whether the end of the file was reached.
+    bool is_finished;
+} halcyon_jpeg_progress;
+
+/// NULL where there is no memory. Decodes at `eighths` eighths, which must give `width` x `height`.
+halcyon_jpeg_stream *halcyon_jpeg_stream_create(int stored_width, int stored_height, int eighths, int width,
+                                                int height);
+void halcyon_jpeg_stream_free(halcyon_jpeg_stream *stream);
+
+/// Takes in more of the file. Keeps only what libjpeg could not use yet.
+halcyon_codec_status halcyon_jpeg_stream_append(halcyon_jpeg_stream *stream, const uint8_t *data, size_t size,
+                                                halcyon_codec_call *call);
+
+halcyon_jpeg_progress halcyon_jpeg_stream_progress(const halcyon_jpeg_stream *stream);
+
+/// Writes the image as it is by now; rows that are not there are transparent. With scans, at least one must be there.
+halcyon_codec_status halcyon_jpeg_stream_read(halcyon_jpeg_stream *stream, halcyon_codec_bitmap bitmap,
+                                              halcyon_codec_call *call);
+
 /// - quality: 1 to 100. - background: 0xRRGGBB under transparent pixels, unless `opaque`.
 halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaque, uint32_t background, int quality,
                                          bool progressive, halcyon_codec_output *output, halcyon_codec_call *call);

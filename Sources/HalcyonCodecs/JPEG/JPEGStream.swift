@@ -1,0 +1,47 @@
+#if JPEG
+    import CHalcyonCodecs
+    import HalcyonImage
+    import HalcyonSystem
+    import Foundation
+
+    /// Owns the C side of a progressive decode. One thread at a time.
+    final class JPEGStream {
+        private let size: PixelSize
+        private let stream: OpaquePointer
+
+        /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
+        init(plan: DecodePlan) throws {
+            size = plan.nativeSize
+            guard let eighths = JPEGCoder.eighths(of: plan.storedSize, for: size) else {
+                throw CodecError.damaged(.jpeg, reason: "\(size) is no size that it decodes to")
+            }
+            let stream = halcyon_jpeg_stream_create(
+                Int32(clamping: plan.storedSize.width), Int32(clamping: plan.storedSize.height), Int32(eighths),
+                Int32(clamping: size.width), Int32(clamping: size.height))
+            guard let stream else { throw BitmapError.outOfMemory(bytes: 0) }
+            self.stream = stream
+        }
+
+        deinit { halcyon_jpeg_stream_free(stream) }
+
+        var progress: halcyon_jpeg_progress { halcyon_jpeg_stream_progress(stream) }
+
+        func append(_ data: Data) throws {
+            try CodecCall.decode(.jpeg) { call in
+                data.withUnsafeBytes { bytes in
+                    halcyon_jpeg_stream_append(
+                        stream, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, call)
+                }
+            }
+        }
+
+        /// What is there by now; opaque only where nothing is missing.
+        func bitmap(context: WorkContext) throws -> Bitmap {
+            let progress = progress
+            let isWhole = progress.has_scans || Int(progress.rows) == size.height
+            return try CodecCall.decode(.jpeg, size: size, isOpaque: isWhole, context: context) { bitmap, call in
+                halcyon_jpeg_stream_read(stream, bitmap, call)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,99 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@Suite struct PipelineCancellationTests {
+    @Test func cancellingTheOnlyTaskEndsTheTransfer() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
+        let task = fixture.pipeline.task(for: ImageRequest(url))
+        try await fixture.transport.waitForRequests(1)
+        task.cancel()
+        #expect(task.status == .cancelled)
+        await #expect(throws: CancellationError.self) { try await task.response }
+        try await fixture.transport.waitForCancellations(1)
+        #expect(await fixture.diskEntries() == 0)
+    }
+
+    @Test func cancellingTheAwaitingTaskCancelsTheLoad() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
+        let work = Task { try await fixture.pipeline.image(for: url) }
+        try await fixture.transport.waitForRequests(1)
+        work.cancel()
+        await #expect(throws: CancellationError.self) { try await work.value }
+        try await fixture.transport.waitForCancellations(1)
+    }
+
+    @Test func aTaskThatIsCancelledBeforeItStartsLoadsNothing() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        let gate = ScriptedTransportGate()
+        let work = Task {
+            // Gone on with, whatever the gate says, once this task has been cancelled.
+            try? await gate.wait()
+            return try await fixture.pipeline.image(for: url)
+        }
+        work.cancel()
+        await #expect(throws: CancellationError.self) { try await work.value }
+    }
+
+    @Test func cancellingOneOfTwoLeavesTheOther() async throws {
+        let fixture = PipelineFixture()
+        let gate = ScriptedTransportGate()
+        let url = try fixture.serve("png/rgb8.png", gate: gate)
+        let first = fixture.pipeline.task(for: ImageRequest(url))
+        let second = fixture.pipeline.task(for: ImageRequest(url))
+        try await fixture.transport.waitForRequests(1)
+        while await fixture.pipeline.runningCount < 2 { await Task.yield() }
+        first.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await first.response }
+        #expect(try await second.response.image.size == PixelSize(48, 32))
+        #expect(fixture.transport.requestCount == 1)
+        #expect(fixture.transport.cancelled.isEmpty)
+    }
+
+    @Test func askingAgainAfterACancelDoesNotJoinTheDyingTransfer() async throws {
+        let fixture = PipelineFixture()
+        let url = PipelineFixture.url("again.png")
+        fixture.transport.answer(
+            url, with: .data(Data([1])).held(by: ScriptedTransportGate()),
+            .data(try TestFiles.data("png/rgb8.png")))
+        let first = fixture.pipeline.task(for: ImageRequest(url))
+        try await fixture.transport.waitForRequests(1)
+        first.cancel()
+        let second = fixture.pipeline.task(for: ImageRequest(url))
+        #expect(try await second.response.image.size == PixelSize(48, 32))
+    }
+
+    @Test func everyWaiterOfACancelledTaskHearsItOnce() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
+        let ends = Counter()
+        let task = fixture.pipeline.load(ImageRequest(url), deliverOn: .inline) { result in
+            if case .failure(is CancellationError) = result { ends.increment() }
+        }
+        try await fixture.transport.waitForRequests(1)
+        for _ in 0..<10 { task.cancel() }
+        #expect(ends.value == 1)
+    }
+
+    @Test func nothingIsLeftRunningAfterAStormOfCancels() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
+        for round in 0..<20 {
+            let tasks = (0..<50).map { index in
+                fixture.pipeline.task(
+                    for: ImageRequest(url, processors: [.resize(to: PixelSize(1 + index, 1 + round))]))
+            }
+            for task in tasks { task.cancel() }
+            for task in tasks { await #expect(throws: CancellationError.self) { try await task.response } }
+        }
+        while await fixture.pipeline.runningCount > 0 { await Task.yield() }
+        #expect(await fixture.pipeline.jobCount == 0)
+        #expect(await fixture.diskEntries() == 0)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@Suite struct EventTests {
+    /// A body in two halves with a gate between them.
+    private func halves(of file: String, _ gate: ScriptedTransportGate) throws -> ScriptedTransport.Answer {
+        let data = try TestFiles.data(file)
+        let half = data.count / 2
+        return .init(
+            headers: ["Content-Length": "\(data.count)"],
+            steps: [.chunk(data.prefix(half)), .wait(gate), .chunk(data.dropFirst(half))])
+    }
+
+    @Test func eventsTellProgressThenTheEnd() async throws {
+        let fixture = PipelineFixture()
+        let url = PipelineFixture.url("halves")
+        let gate = ScriptedTransportGate()
+        fixture.transport.answer(url, with: try halves(of: "png/rgb8.png", gate))
+        let size = try TestFiles.data("png/rgb8.png").count
+        var progress: [LoadProgress] = []
+        var response: ImageResponse?
+        for try await event in fixture.pipeline.events(for: ImageRequest(url)) {
+            switch event {
+            case .progress(let step):
+                #expect(response == nil)
+                progress.append(step)
+                if step.received == size / 2 { gate.open() }
+            case .preview: break
+            case .finished(let end): response = end
+            }
+        }
+        #expect(response?.origin == .network)
+        #expect(progress.map(\.received) == progress.map(\.received).sorted())
+        #expect(progress.contains(LoadProgress(received: size / 2, expected: size)))
+        #expect(progress.last == LoadProgress(received: size, expected: size))
+        #expect(progress.last?.fraction == 1)
+    }
+
+    @Test func aLateReaderHearsTheLatestProgressAndTheEnd() async throws {
+        let fixture = PipelineFixture()
+        let url = PipelineFixture.url("halves")
+        let gate = ScriptedTransportGate()
+        fixture.transport.answer(url, with: try halves(of: "png/rgb8.png", gate))
+        let half = try TestFiles.data("png/rgb8.png").count / 2
+        let task = fixture.pipeline.task(for: ImageRequest(url))
+        for try await event in task.events {
+            if case .progress(let progress) = event, progress.received == half { break }
+        }
+        // A second task of the same image joins late, and hears at once how far it is.
+        let late = fixture.pipeline.task(for: ImageRequest(url))
+        for try await event in late.events {
+            guard case .progress(let progress) = event else { continue }
+            #expect(progress.received == half)
+            break
+        }
+        gate.open()
+        _ = try await task.response
+        _ = try await late.response
+        var ends = 0
+        for try await event in task.events {
+            if case .finished = event { ends += 1 }
+        }
+        #expect(ends == 1)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func aReaderOfTheTaskThatStopsLeavesTheLoadRunning() async throws {
+        let fixture = PipelineFixture()
+        let gate = ScriptedTransportGate()
+        let url = PipelineFixture.url("halves")
+        fixture.transport.answer(url, with: try halves(of: "png/rgb8.png", gate))
+        let task = fixture.pipeline.task(for: ImageRequest(url))
+        for try await _ in task.events { break }
+        gate.open()
+        #expect(try await task.response.origin == .network)
+    }
+
+    @Test func aReaderOfThePipelineThatStopsCancelsTheLoad() async throws {
+        let fixture = PipelineFixture()
+        let url = PipelineFixture.url("halves")
+        fixture.transport.answer(url, with: try halves(of: "png/rgb8.png", ScriptedTransportGate()))
+        let reader = Task {
+            for try await _ in fixture.pipeline.events(for: ImageRequest(url)) { break }
+        }
+        try await reader.value
+        try await fixture.transport.waitForCancellations(1)
+    }
+
+    @Test func eventsOfAFailureThrow() async throws {
+        let fixture = PipelineFixture()
+        let url = PipelineFixture.url("nothing")
+        await #expect {
+            for try await _ in fixture.pipeline.events(for: ImageRequest(url)) {}
+        } throws: {
+            ($0 as? ImagePipelineError)?.code == "httpStatus"
+        }
+    }
+
+    @Test func statusFollowsTheLoad() async throws {
+        let fixture = PipelineFixture()
+        let gate = ScriptedTransportGate()
+        let url = try fixture.serve("png/rgb8.png", gate: gate)
+        let task = fixture.pipeline.task(for: ImageRequest(url))
+        #expect(task.status == .running(nil))
+        gate.open()
+        _ = try await task.response
+        #expect(task.status == .finished)
+        let failed = fixture.pipeline.task(for: ImageRequest(PipelineFixture.url("nothing")))
+        _ = try? await failed.response
+        #expect(failed.status == .failed)
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+/// The way of a request: memory, disk, network, decode, process, store.
+@Suite struct LoadTests {
+    @Test func theFirstLoadComesOverTheNetworkAndTheSecondFromMemory() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("jpeg/baseline-420.jpg")
+        let first = try await fixture.pipeline.response(for: ImageRequest(url))
+        let second = try await fixture.pipeline.response(for: ImageRequest(url))
+        #expect(first.origin == .network)
+        #expect(second.origin == .memory)
+        #expect(first.image.size == PixelSize(48, 32))
+        #expect(first.image.bitmap === second.image.bitmap)
+        #expect(fixture.transport.requestCount == 1)
+        #expect(fixture.decodes.value == 1)
+    }
+
+    @Test func withMemoryClearedTheImageComesFromDisk() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgba8.png")
+        let first = try await fixture.pipeline.response(for: ImageRequest(url))
+        fixture.pipeline.configuration.cache.clearMemory()
+        let second = try await fixture.pipeline.response(for: ImageRequest(url))
+        #expect(second.origin == .disk)
+        #expect(fixture.transport.requestCount == 1)
+        #expect(first.image.hasSamePixels(as: second.image))
+    }
+
+    @Test func anotherProcessFindsItOnDisk() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("webp/lossless.webp")
+        _ = try await fixture.pipeline.image(for: url)
+        await fixture.pipeline.shutdown()
+        let other = PipelineFixture(folder: fixture.folder)
+        let response = try await other.pipeline.response(for: ImageRequest(url))
+        #expect(response.origin == .disk)
+        #expect(other.transport.requestCount == 0)
+    }
+
+    @Test func processorsRunInOrderAndTheirResultIsWhatMemoryHolds() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        let crop = ImageRequest(
+            url, processors: [.crop(PixelRect(x: 0, y: 0, width: 10, height: 32)), .resize(to: PixelSize(5, 5))])
+        let resize = ImageRequest(
+            url, processors: [.resize(to: PixelSize(5, 5)), .crop(PixelRect(x: 0, y: 0, width: 10, height: 32))])
+        #expect(try await fixture.pipeline.image(for: crop).size == PixelSize(2, 5))
+        #expect(try await fixture.pipeline.image(for: resize).size == PixelSize(5, 3))
+        #expect(try await fixture.pipeline.response(for: crop).origin == .memory)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func theOriginalOnDiskServesAnyProcessor() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("jpeg/progressive.jpg")
+        _ = try await fixture.pipeline.image(for: ImageRequest(url, processors: [.resize(to: PixelSize(20, 20))]))
+        let other = try await fixture.pipeline.response(for: ImageRequest(url, processors: [.flip(.vertical)]))
+        #expect(other.origin == .disk)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func aFirstResizeIsPartOfTheDecode() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("jpeg/baseline-444.jpg")
+        let response = try await fixture.pipeline.response(
+            for: ImageRequest(url, processors: [.resize(to: PixelSize(12, 8), mode: .stretch)]))
+        #expect(response.image.size == PixelSize(12, 8))
+        #expect(response.image.info.size == PixelSize(48, 32))
+        #expect(response.metrics.process == nil)
+        #expect(response.metrics.decode != nil)
+    }
+
+    @Test(arguments: ["file", "data URL", "data"]) func localSourcesNeedNoNetworkAndLeaveTheDiskAlone(
+        kind: String
+    ) async throws {
+        let fixture = PipelineFixture()
+        let data = try TestFiles.data("png/rgb8.png")
+        let source: ImageSource =
+            switch kind {
+            case "file": ImageSource(TestFiles.url("png/rgb8.png"))
+            case "data URL": ImageSource(string: "data:image/png;base64," + data.base64EncodedString())
+            default: .data(data, key: "picture")
+            }
+        let first = try await fixture.pipeline.response(for: ImageRequest(source))
+        #expect(first.origin == (kind == "file" ? .file : .data))
+        #expect(try await fixture.pipeline.response(for: ImageRequest(source)).origin == .memory)
+        #expect(await fixture.diskEntries() == 0)
+        #expect(fixture.transport.requestCount == 0)
+    }
+
+    @Test func aFileThatChangedIsReadAnew() async throws {
+        let fixture = PipelineFixture()
+        let file = fixture.folder.appending(path: "changing")
+        try FileManager.default.createDirectory(at: fixture.folder, withIntermediateDirectories: true)
+        try TestFiles.data("png/rgb8.png").write(to: file)
+        #expect(try await fixture.pipeline.image(for: file).info.format == .png)
+        try TestFiles.data("jpeg/gray.jpg").write(to: file)
+        #expect(try await fixture.pipeline.image(for: file).info.format == .jpeg)
+    }
+
+    @Test func theResponseGivesTheEncodedBytesAlsoAfterAMemoryHit() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("gif/animated.gif")
+        let bytes = try TestFiles.data("gif/animated.gif")
+        let first = try await fixture.pipeline.response(for: ImageRequest(url))
+        let second = try await fixture.pipeline.response(for: ImageRequest(url))
+        #expect(try await first.data() == bytes)
+        #expect(second.origin == .memory)
+        #expect(try await second.data() == bytes)
+        await fixture.pipeline.configuration.cache.clearDisk()
+        await #expect { try await second.data() } throws: { ($0 as? ImagePipelineError)?.code == "notInCache" }
+        #expect(try await fixture.pipeline.data(for: ImageRequest(url)) == bytes)
+    }
+
+    @Test func aMemoryHitIsThereInTheSameCall() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/gray8.png")
+        let request = ImageRequest(url)
+        #expect(fixture.pipeline.configuration.cache.image(inMemoryFor: request) == nil)
+        _ = try await fixture.pipeline.image(for: request)
+        #expect(fixture.pipeline.configuration.cache.image(inMemoryFor: request) != nil)
+        #expect(fixture.pipeline.task(for: request).status == .finished)
+    }
+
+    @Test func theResponseSaysWhereItCameFromAndWhatItTook() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb16.png")
+        let runs = Counter()
+        let request = ImageRequest(url, processors: [CountingProcessor("a", runs: runs)])
+        let response = try await fixture.pipeline.response(for: request)
+        #expect(response.source == .remote(url))
+        #expect(response.originalSource == .remote(url))
+        #expect(response.metrics.bytes == (try TestFiles.data("png/rgb16.png").count))
+        #expect(response.metrics.total > .zero)
+        #expect(response.metrics.process != nil)
+        #expect(runs.value == 1)
+    }
+}
+
+extension Image {
+    func hasSamePixels(as other: Image) -> Bool {
+        size == other.size
+            && bitmap.withPixels { left in other.bitmap.withPixels { right in left.elementsEqual(right) } }
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import Halcyon
+
+/// The built-in decoders, with each decode of pixels counted.
+struct CountingDecoder: ImageDecoder {
+    let decodes: Counter
+    private let coders = CoderRegistry.standard()
+
+    init(decodes: Counter) {
+        self.decodes = decodes
+    }
+
+    var formats: [ImageFormat] { coders.decodableFormats }
+
+    func canDecode(_ data: Data) -> Bool { coders.canDecode(data) }
+
+    func probe(_ data: Data) throws -> ImageInfo { try decoder(data).probe(data) }
+
+    func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { info.storedSize }
+
+    func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        decodes.increment()
+        return try decoder(data).decode(data, plan: plan, context: context)
+    }
+
+    private func decoder(_ data: Data) throws -> any ImageDecoder {
+        guard let decoder = coders.decoder(for: data) else { throw CodecError.notAnImage("nothing") }
+        return decoder
+    }
+}

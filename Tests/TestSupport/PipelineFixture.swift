@@ -1,0 +1,66 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+
+/// A pipeline of real parts but for the network, which is scripted, and a folder that goes with it.
+public final class PipelineFixture: Sendable {
+    public let transport: ScriptedTransport
+    public let pipeline: ImagePipeline
+    public let folder: URL
+    public let decodes = Counter()
+
+    /// - Parameters:
+    ///   - disk: false for a pipeline without a disk cache.
+    ///   - folder: nil makes a new one; a folder of another fixture makes a second process of it.
+    public init(
+        disk: Bool = true, folder: URL? = nil, clock: TimeSource = .system,
+        configure: (inout ImagePipeline.Configuration) -> Void = { _ in }
+    ) {
+        let transport = ScriptedTransport()
+        let folder = folder ?? Self.temporaryFolder()
+        let coders = CoderRegistry.standard()
+        coders.add(CountingDecoder(decodes: decodes))
+        var download = ImageDownloader.Configuration(transport: transport)
+        download.time = clock
+        // A retry waits for nothing.
+        download.sleep = { _ in try Task.checkCancellation() }
+        let diskCache = disk ? DiskCache(folder: folder, timeSource: clock) : nil
+        var configuration = ImagePipeline.Configuration(
+            cache: ImageCache(disk: diskCache, clock: clock), downloader: ImageDownloader(download), coders: coders,
+            clock: clock)
+        configure(&configuration)
+        self.transport = transport
+        self.folder = folder
+        pipeline = ImagePipeline(configuration: configuration)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    public static func temporaryFolder() -> URL {
+        FileManager.default.temporaryDirectory.appending(path: "halcyon-test-\(UUID().uuidString)")
+    }
+
+    /// What the disk cache holds, once everything is written.
+    public func diskEntries() async -> Int {
+        await pipeline.configuration.cache.disk?.flush()
+        return await pipeline.configuration.cache.disk?.count() ?? 0
+    }
+
+    /// Scripts a URL to answer with a file of `Tests/Fixtures`.
+    @discardableResult
+    public func serve(
+        _ file: String, headers: HTTPHeaders = HTTPHeaders(), gate: ScriptedTransportGate? = nil
+    ) throws -> URL {
+        let url = Self.url(file)
+        var answer = ScriptedTransport.Answer.data(try TestFiles.data(file), headers: headers)
+        answer.headGate = gate
+        transport.answer(url, with: answer)
+        return url
+    }
+
+    public static func url(_ path: String) -> URL {
+        URL(string: "http://images.test/\(path)")!
+    }
+}
