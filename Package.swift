@@ -128,6 +128,7 @@ let package = Package(
             ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
+            ("SnippetTests", ["Halcyon"]),
         ].map { name, dependencies in
             .testTarget(
                 name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict)

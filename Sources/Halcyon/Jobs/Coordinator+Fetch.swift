@@ -130,11 +130,11 @@ extension Coordinator {
 }
 
 extension DownloadError {
-    /// Whether the server could not be asked, so that what is kept may stand in for its answer.
+    /// Whether the server could not be asked, so that what is kept may stand in for its answer (RFC 9111, 4.2.4). An
+    /// answer that is an error is an answer.
     fileprivate var mayServeStale: Bool {
         switch reason {
         case .offline, .connection, .timeout, .incompleteBody: true
-        case .httpStatus(let status): status >= 500
         default: false
         }
     }
