@@ -59,7 +59,7 @@ enum ContractSubject: String, CaseIterable, Sendable {
     private func serveScripted(_ steps: [Step]) -> Running {
         let transport = ScriptedTransport()
         let left = RawServerGate()
-        let url = URL(string: "http://scripted.test/image")!
+        let url = URL(web: "http://scripted.test/image")
         var answer = ScriptedTransport.Answer()
         var hasHead = false
         for step in steps {

@@ -21,12 +21,12 @@ struct CurlTransportTests {
 
     @Test func aRefusedPortIsAnError() async throws {
         let port = try RawServer.refusedPort()
-        let error = await failure(URL(string: "http://127.0.0.1:\(port)/a")!)
+        let error = await failure(URL(web: "http://127.0.0.1:\(port)/a"))
         #expect(error?.reason == .connection(.refused))
     }
 
     @Test func aHostThatDoesNotResolveIsAConnectionError() async throws {
-        let error = await failure(URL(string: "http://no-such-host.invalid/a?secret=1")!)
+        let error = await failure(URL(web: "http://no-such-host.invalid/a?secret=1"))
         #expect(error?.reason == .connection(.hostNotFound))
         #expect(error?.description == "no-such-host.invalid/a: host not found")
     }
@@ -127,14 +127,14 @@ struct CurlTransportTests {
             gate.open()
             server.stop()
         }
-        let url = URL(string: "https://127.0.0.1:\(server.port)/a")!
+        let url = URL(web: "https://127.0.0.1:\(server.port)/a")
         #expect(await failure(url, connect: .milliseconds(80))?.reason == .timeout(.connect))
     }
 
     @Test func aServerWithoutTLSIsATLSError() async throws {
         let server = try RawServer { try $0.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") }
         defer { server.stop() }
-        #expect(await failure(URL(string: "https://127.0.0.1:\(server.port)/a")!)?.code == "tls")
+        #expect(await failure(URL(web: "https://127.0.0.1:\(server.port)/a"))?.code == "tls")
     }
 
     @Test func aSlowReaderHoldsTheSenderUp() async throws {

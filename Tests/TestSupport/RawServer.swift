@@ -53,7 +53,7 @@ public final class RawServer: Sendable {
     deinit { stop() }
 
     public func url(_ path: String = "/") -> URL {
-        URL(string: "http://127.0.0.1:\(port)\(path)")!
+        URL(web: "http://127.0.0.1:\(port)\(path)")
     }
 
     /// Connections that were made.
