@@ -80,11 +80,11 @@ enum ContractSubject: String, CaseIterable, Sendable {
             }
         }
         transport.answer(url, with: answer)
-        Task {
-            try? await transport.waitForCancellations(1)
+        let watcher = Task {
+            guard (try? await transport.waitForCancellations(1)) != nil else { return }
             left.open()
         }
-        return Running(transport: transport, url: url, left: left, stop: {})
+        return Running(transport: transport, url: url, left: left, stop: { watcher.cancel() })
     }
 }
 
