@@ -2,28 +2,18 @@ import Foundation
 import HalcyonSystem
 import TestSupport
 
-/// OpenSSL's own test server, with a certificate that nobody has signed; it answers every path with a page.
+/// OpenSSL's own test server; it answers every path with a page.
 final class TLSServer: Sendable {
-    static let isAvailable = FileManager.default.isExecutableFile(atPath: program)
-    private static let program = "/usr/bin/openssl"
-
-    let folder: URL
+    let certificate: TestCertificate
     let port: Int
     private let process: Lock<Process>
 
-    var certificate: String { folder.appending(path: "cert.pem").path }
     var url: URL { URL(web: "https://127.0.0.1:\(port)/a") }
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "halcyon-tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let request =
-            "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
-            + " -addext subjectAltName=DNS:localhost,IP:127.0.0.1"
-        let maker = Self.process(request, in: folder)
-        try maker.run()
-        maker.waitUntilExit()
-        let server = Self.process("s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem -www", in: folder)
+        certificate = try TestCertificate()
+        let server = certificate.process(
+            TestCertificate.openssl, "s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem -www")
         let output = Pipe()
         server.standardOutput = output
         try server.run()
@@ -44,16 +34,6 @@ final class TLSServer: Sendable {
 
     func stop() {
         process.withLock { $0.terminate() }
-        try? FileManager.default.removeItem(at: folder)
-    }
-
-    private static func process(_ arguments: String, in folder: URL) -> Process {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments.split(separator: " ").map(String.init)
-        process.currentDirectoryURL = folder
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        return process
+        certificate.remove()
     }
 }

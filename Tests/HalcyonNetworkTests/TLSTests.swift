@@ -2,7 +2,7 @@ import Foundation
 import HalcyonNetwork
 import Testing
 
-@Suite(.enabled(if: TLSServer.isAvailable), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestCertificate.isAvailable), .timeLimit(.minutes(1)))
 struct TLSTests {
     @Test func aCertificateThatNobodyTrustsIsATLSError() async throws {
         let server = try TLSServer()
@@ -18,7 +18,7 @@ struct TLSTests {
         let server = try TLSServer()
         defer { server.stop() }
         var configuration = CurlTransport.Configuration()
-        configuration.certificateFile = server.certificate
+        configuration.certificateFile = server.certificate.file
         let response = try await CurlTransport(configuration).send(TransportRequest(url: server.url))
         #expect(response.head.status == 200)
         #expect(try await !response.body.collected().isEmpty)
