@@ -30,11 +30,11 @@ struct CancelStormTests {
     }
 
     @Test func againstARefusedPort() async throws {
-        try await storm(URL(string: "http://127.0.0.1:\(try RawServer.refusedPort())/")!)
+        try await storm(URL(web: "http://127.0.0.1:\(try RawServer.refusedPort())/"))
     }
 
     @Test func againstANameThatDoesNotResolve() async throws {
-        try await storm(URL(string: "http://no-such-host.invalid/")!)
+        try await storm(URL(web: "http://no-such-host.invalid/"))
     }
 
     private func storm(_ url: URL) async throws {
