@@ -41,7 +41,7 @@ struct CancelStormTests {
         let transport = CurlTransport()
         for _ in 0..<rounds {
             let tasks = (0..<100).map { _ in
-                Task { try await transport.send(TransportRequest(url: url)).body.collected() }
+                Task { try await transport.send(.patient(url)).body.collected() }
             }
             for _ in 0..<20 { await Task.yield() }
             for task in tasks { task.cancel() }

@@ -96,3 +96,10 @@ extension TransportBody {
         return data
     }
 }
+
+extension TransportRequest {
+    /// A request whose limits of time are far beyond what a busy machine delays a test by.
+    static func patient(_ url: URL) -> TransportRequest {
+        TransportRequest(url: url, connectTimeout: .seconds(300), idleTimeout: .seconds(300))
+    }
+}

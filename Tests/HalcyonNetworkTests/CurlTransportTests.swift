@@ -187,7 +187,7 @@ struct CurlTransportTests {
             try connection.send("3\r\nabc\r\n0\r\nX-Trailer: 1\r\n\r\n")
         }
         defer { server.stop() }
-        let response = try await transport.send(TransportRequest(url: server.url()))
+        let response = try await transport.send(.patient(server.url()))
         #expect(response.head.status == 200)
         #expect(response.head.headers.values(of: "x-a").last == "3")
         #expect(!response.head.headers.contains("Link"))
@@ -222,7 +222,7 @@ struct CurlTransportTests {
             try connection.answer(packed, fields: "Content-Encoding: gzip\r\n")
         }
         defer { server.stop() }
-        let response = try await transport.send(TransportRequest(url: server.url()))
+        let response = try await transport.send(.patient(server.url()))
         #expect(try await response.body.collected() == Data("hello".utf8))
         #expect(response.body.metrics?.bytesReceived == packed.count)
     }
@@ -261,7 +261,7 @@ struct CurlTransportTests {
         let ended = RawServerGate()
         do {
             let transport = CurlTransport(CurlTransport.Configuration(), onThreadEnd: { ended.open() })
-            _ = try await transport.send(TransportRequest(url: server.url())).body.collected()
+            _ = try await transport.send(.patient(server.url())).body.collected()
             #expect(!ended.isOpen)
         }
         await ended.opened()
@@ -280,7 +280,7 @@ struct CurlTransportTests {
         let url = server.url()
         func begin() async throws -> TransportBody {
             let transport = CurlTransport(CurlTransport.Configuration(), onThreadEnd: { ended.open() })
-            return try await transport.send(TransportRequest(url: url)).body
+            return try await transport.send(.patient(url)).body
         }
         let body = try await begin()
         #expect(!ended.isOpen)

@@ -22,7 +22,7 @@ struct LoadTests {
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for index in 0..<count {
                     if index >= 50 { #expect(try await group.next() == 20_000) }
-                    group.addTask { try await transport.send(TransportRequest(url: url)).body.collected().count }
+                    group.addTask { try await transport.send(.patient(url)).body.collected().count }
                 }
                 for try await size in group { #expect(size == 20_000) }
             }

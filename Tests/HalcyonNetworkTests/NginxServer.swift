@@ -14,7 +14,7 @@ final class NginxServer: Sendable {
 
     /// Serves `files` by name; returns once it answers.
     init(_ files: [String: Data]) async throws {
-        certificate = try TestCertificate()
+        certificate = try await TestCertificate()
         port = try RawServer.freePort()
         for (name, data) in files { try data.write(to: certificate.folder.appending(path: name)) }
         let folder = certificate.folder.path
@@ -36,7 +36,7 @@ final class NginxServer: Sendable {
         process = Lock(server)
         let transport = self.transport()
         while server.isRunning {
-            if (try? await transport.send(TransportRequest(url: url("conf"))))?.head.status == 200 { return }
+            if (try? await transport.send(.patient(url("conf"))))?.head.status == 200 { return }
         }
         throw CancellationError()
     }

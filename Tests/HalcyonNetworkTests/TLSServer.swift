@@ -10,26 +10,35 @@ final class TLSServer: Sendable {
 
     var url: URL { URL(web: "https://127.0.0.1:\(port)/a") }
 
-    init() throws {
-        certificate = try TestCertificate()
+    init() async throws {
+        certificate = try await TestCertificate()
         let server = certificate.process(
             TestCertificate.openssl, "s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem -www")
         let output = Pipe()
         server.standardOutput = output
         try server.run()
-        var text = ""
-        var found: Int?
-        while found == nil {
-            let data = output.fileHandleForReading.availableData
-            if data.isEmpty { break }
-            text += String(decoding: data, as: UTF8.self)
-            found = text.split(separator: "\n").first { $0.hasPrefix("ACCEPT ") }.flatMap { line in
-                line.split(separator: ":").last.flatMap { Int($0) }
-            }
+        process = Lock(server)
+        // On a thread of its own, as the read blocks.
+        let reader = output.fileHandleForReading
+        let found = await withCheckedContinuation { continuation in
+            WorkerThread.start(name: "tls-output") { continuation.resume(returning: Self.port(in: reader)) }
         }
         guard let found else { throw CancellationError() }
         port = found
-        process = Lock(server)
+    }
+
+    /// Reads as far as the line that names the port.
+    private static func port(in output: FileHandle) -> Int? {
+        var text = ""
+        while true {
+            let data = output.availableData
+            if data.isEmpty { return nil }
+            text += String(decoding: data, as: UTF8.self)
+            let line = text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1).first {
+                $0.hasPrefix("ACCEPT ")
+            }
+            if let port = line?.split(separator: ":").last { return Int(port) }
+        }
     }
 
     func stop() {

@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 /// A certificate for localhost that nobody has signed, in a folder of its own.
 struct TestCertificate: Sendable {
@@ -10,15 +11,28 @@ struct TestCertificate: Sendable {
     /// `cert.pem` and `key.pem` beside it.
     var file: String { folder.appending(path: "cert.pem").path }
 
-    init() throws {
+    init() async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "halcyon-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let maker = process(
             Self.openssl,
-            "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
+            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
                 + " -addext subjectAltName=DNS:localhost,IP:127.0.0.1")
-        try maker.run()
-        maker.waitUntilExit()
+        // The wait is on a thread of its own: it would block one of the few that all tests run on.
+        let running = Lock(maker)
+        let status = try await withCheckedThrowingContinuation { continuation in
+            WorkerThread.start(name: "tls-certificate") {
+                continuation.resume(
+                    with: Result {
+                        try running.withLock { maker in
+                            try maker.run()
+                            maker.waitUntilExit()
+                            return maker.terminationStatus
+                        }
+                    })
+            }
+        }
+        guard status == 0 else { throw CancellationError() }
     }
 
     /// A program that is to run in the folder, and say nothing.
