@@ -154,7 +154,7 @@ final class CurlEasy {
 
     /// Has libcurl hand out what it holds of a paused transfer that has ended, and that nobody takes any more.
     ///
-    /// Without it that memory leaks (7.88 and others) when the connection is shared with other HTTP/2 streams.
+    /// Without it that memory leaks (seen with 7.88.1) when the connection is shared with other HTTP/2 streams.
     func discard() {
         guard isPaused else { return }
         isPaused = false
