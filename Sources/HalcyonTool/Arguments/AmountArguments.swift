@@ -9,8 +9,10 @@ struct TimeArgument: ExpressibleByArgument {
         let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
         guard let last = argument.last else { return nil }
         let number = units[last] == nil ? argument : String(argument.dropLast())
-        guard let value = Double(number), value.isFinite, value >= 0, value < 1e12 else { return nil }
+        guard let value = Double(number), value >= 0 else { return nil }
         seconds = value * (units[last] ?? 1)
+        // Three centuries: beyond that somebody mistyped, and times overflow.
+        guard seconds < 1e10 else { return nil }
     }
 }
 

@@ -3,7 +3,7 @@ import Halcyon
 
 /// The demo's work: a server, a pipeline with an empty cache, and a list to load.
 struct DemoRun {
-    private(set) var pipeline: ImagePipeline
+    let pipeline: ImagePipeline
     private(set) var items: [DemoItem]
     private let server: GalleryServer?
     private let cacheFolder: URL
@@ -41,9 +41,6 @@ struct DemoRun {
             // What the first pass stored must be on disk, and nowhere else.
             await pipeline.configuration.cache.disk?.flush()
             pipeline.configuration.cache.clearMemory()
-            // A pipeline shares bytes that it has just fetched for as long as anybody holds them, be it a job that is
-            // ending; another one with the same caches has none.
-            pipeline = ImagePipeline(configuration: pipeline.configuration)
         }
         var progress = ProgressLine(title: pass.title, total: items.count)
         let started = ContinuousClock.now
