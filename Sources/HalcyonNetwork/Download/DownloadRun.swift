@@ -17,7 +17,7 @@ struct DownloadRun: Sendable {
     }
 
     func perform() async throws -> DownloadResult {
-        let deadline = request.timeouts.total.map { ContinuousClock.now.advanced(by: $0) }
+        let deadline = request.timeouts.total?.limit.map { ContinuousClock.now.advanced(by: $0) }
         var retries = 0
         while true {
             do {
@@ -49,6 +49,7 @@ struct DownloadRun: Sendable {
                 try chain.follow(head)
             case .result(var result):
                 result.redirectCount = chain.count
+                result.redirectsArePermanent = chain.isPermanent
                 return result
             }
         }
