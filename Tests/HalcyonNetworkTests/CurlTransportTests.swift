@@ -208,7 +208,7 @@ struct CurlTransportTests {
         #expect(lines.contains("X-One: 1"))
         #expect(lines.contains("X-Empty:"))
         #expect(lines.contains("Accept: image/webp"))
-        #expect(lines.contains { $0.hasPrefix("Accept-Encoding: ") && $0.contains("gzip") })
+        #expect(!lines.contains { $0.hasPrefix("Accept-Encoding") })
         #expect(!lines.contains { $0.hasPrefix("Cookie") })
     }
 
@@ -254,19 +254,16 @@ struct CurlTransportTests {
         #expect(try await transport.send(request).body.collected() == Data("hello".utf8))
     }
 
-    @Test func packedBodiesAreUnpacked() async throws {
-        // "hello" as gzip writes it.
-        let packed = Data([
-            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10, 0x36, 5, 0, 0, 0,
-        ])
+    @Test(arguments: ["gzip", "aws-chunked", "br"])
+    func bodiesAreHandedOutAsTheyCome(_ coding: String) async throws {
         let server = try RawServer { connection in
             connection.readRequest()
-            try connection.answer(packed, fields: "Content-Encoding: gzip\r\n")
+            try connection.answer(Data("hello".utf8), fields: "Content-Encoding: \(coding)\r\n")
         }
         defer { server.stop() }
         let response = try await transport.send(.patient(server.url()))
         #expect(try await response.body.collected() == Data("hello".utf8))
-        #expect(response.body.metrics?.bytesReceived == packed.count)
+        #expect(response.body.metrics?.bytesReceived == 5)
     }
 
     @Test func manyTransfersRunAtOnce() async throws {

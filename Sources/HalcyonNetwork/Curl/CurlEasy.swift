@@ -54,7 +54,6 @@ final class CurlEasy {
         // Without it a cancel waits for a name's look-up to end, and all other transfers with it.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_HTTP_VERSION, Int(configuration.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-        set(CURLOPT_ACCEPT_ENCODING, "")
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_BUFFERSIZE, 64 * 1024)
         // Zero would mean libcurl's own limit, and libcurl cuts larger numbers down to 32 bits.
