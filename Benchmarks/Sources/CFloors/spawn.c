@@ -22,8 +22,17 @@ bool bench_start(const char *const *arguments, bench_child *child) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, input[0], 0);
     posix_spawn_file_actions_adddup2(&actions, output[1], 1);
+    // The calling thread may be one of libdispatch's, which block all signals; a child that inherits that cannot be
+    // told to stop.
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t process = 0;
-    int status = posix_spawn(&process, arguments[0], &actions, NULL, (char *const *)arguments, environ);
+    int status = posix_spawn(&process, arguments[0], &actions, &attributes, (char *const *)arguments, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(input[0]);
     close(output[1]);
