@@ -44,7 +44,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     ],
     targets: [
@@ -95,7 +94,7 @@ let package = Package(
             name: "Halcyon",
             dependencies: [
                 "HalcyonSystem", "HalcyonImage", "HalcyonCodecs", "HalcyonProcessing", "HalcyonCache",
-                "HalcyonNetwork", .product(name: "Logging", package: "swift-log"),
+                "HalcyonNetwork",
             ],
             swiftSettings: strict),
         .target(name: "HalcyonTesting", dependencies: ["Halcyon"], swiftSettings: strict),
@@ -129,6 +128,7 @@ let package = Package(
             ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
+            ("SnippetTests", ["Halcyon"]),
         ].map { name, dependencies in
             .testTarget(
                 name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict)

@@ -8,6 +8,7 @@ public enum ExpirationExtension: Sendable, Hashable {
     case expirationTime(Duration)
 
     /// Seconds to keep the entry from now on; nil leaves it as it is.
+    @inlinable
     func lifetime(own: Double) -> Double? {
         switch self {
         case .none: nil

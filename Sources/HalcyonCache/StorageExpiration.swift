@@ -17,6 +17,7 @@ public enum StorageExpiration: Sendable, Hashable {
     case expired
 
     /// Seconds an entry stored at `now` is kept: infinity for never, zero or less for one that is over already.
+    @usableFromInline
     package func lifetime(from now: Date) -> TimeInterval {
         let seconds: TimeInterval =
             switch self {

@@ -5,8 +5,9 @@ import HalcyonImage
 ///
 /// It must not outlive the memory: make it inside `withPixels` or a bitmap's `fill`.
 struct CairoSurface: ~Copyable {
-    /// Cairo's own limit for a side, in pixels.
-    static let maximumSide = 32_767
+    /// Cairo's own limit for a side is 32,767 pixels, but a source of that size draws nothing, without a word: Pixman
+    /// adds a pixel at each edge and leaves out what its 16 bits cannot hold then.
+    static let maximumSide = 32_766
 
     let pointer: OpaquePointer
 

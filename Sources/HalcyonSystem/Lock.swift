@@ -6,6 +6,7 @@ import Glibc
 /// operation when threads outnumber cores, where the other falls to several microseconds.
 ///
 /// `@unchecked Sendable` because `state` is only ever touched between lock and unlock.
+@usableFromInline
 package final class Lock<State>: @unchecked Sendable {
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline var state: State

@@ -16,7 +16,7 @@ package struct SystemGrant: Sendable, Equatable {
         let files = GrantFiles(root: root)
         let online = affinity ?? Int(halcyon_affinity_count())
         let machine = files.machineMemory ?? 1 << 30
-        let cores = files.coreQuota.map { min(online, max(1, Int($0.rounded(.up)))) } ?? online
+        let cores = files.coreQuota.map { Int(min(Double(online), $0.rounded(.up))) } ?? online
         return SystemGrant(cores: max(1, cores), memory: min(machine, files.memoryLimit ?? machine))
     }
 }
@@ -28,7 +28,9 @@ private struct GrantFiles {
         guard let text = read("/proc/meminfo") else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix("MemTotal:") {
             let words = line.split(separator: " ")
-            if words.count > 1, let kilobytes = Int(words[1]) { return kilobytes * 1024 }
+            guard words.count > 1, let kilobytes = Int(words[1]), kilobytes > 0 else { continue }
+            let (bytes, overflow) = kilobytes.multipliedReportingOverflow(by: 1024)
+            return overflow ? .max : bytes
         }
         return nil
     }
@@ -43,18 +45,23 @@ private struct GrantFiles {
     /// Cores that the quota allows, as a fraction; nil without a quota.
     var coreQuota: Double? {
         let v2 = ancestors(controller: "").compactMap { path -> Double? in
-            guard let words = read("/sys/fs/cgroup\(path)/cpu.max")?.split(separator: " "), words.count == 2,
-                let quota = Double(words[0]), let period = Double(words[1]), period > 0
+            guard let words = read("/sys/fs/cgroup\(path)/cpu.max")?.split(separator: " "), words.count == 2
             else { return nil }
-            return quota / period
+            return Self.share(String(words[0]), String(words[1]))
         }
         let v1 = ancestors(controller: "cpu").compactMap { path -> Double? in
-            guard let quota = read("/sys/fs/cgroup/cpu\(path)/cpu.cfs_quota_us").flatMap({ Double($0) }), quota > 0,
-                let period = read("/sys/fs/cgroup/cpu\(path)/cpu.cfs_period_us").flatMap({ Double($0) }), period > 0
-            else { return nil }
-            return quota / period
+            Self.share(
+                read("/sys/fs/cgroup/cpu\(path)/cpu.cfs_quota_us"),
+                read("/sys/fs/cgroup/cpu\(path)/cpu.cfs_period_us"))
         }
         return (v2 + v1).min()
+    }
+
+    /// Nil for "max", -1 and whatever else is no quota.
+    private static func share(_ quota: String?, _ period: String?) -> Double? {
+        guard let quota = quota.flatMap({ Int($0) }), let period = period.flatMap({ Int($0) }), quota > 0, period > 0
+        else { return nil }
+        return Double(quota) / Double(period)
     }
 
     /// The process's group for a controller ("" is v2) and its parents, the root as "".

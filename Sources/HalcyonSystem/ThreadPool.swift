@@ -55,14 +55,15 @@ package final class ThreadPool: Sendable {
     ) {
         let queue = self.queue
         let item = WorkQueue.Item(run: run, abandon: abandon)
-        let priority = ticket.state.withLock { state -> RequestPriority? in
-            guard !state.isCancelled else { return nil }
+        let isQueued = ticket.state.withLock { state in
+            guard !state.isCancelled else { return false }
             state.onCancel = { item.take()?.abandon() }
             state.onPriorityChange = { priority in queue.change { $0.push(item, priority) } }
-            return state.priority
+            // Under the ticket's lock, as each change of its priority: the last one is the one that holds.
+            queue.change { $0.push(item, state.priority) }
+            return true
         }
-        guard let priority else { return abandon() }
-        queue.change { $0.push(item, priority) }
+        if !isQueued { abandon() }
     }
 }
 

@@ -5,6 +5,7 @@ package final class WorkTicket: Sendable {
         var isCancelled = false
         /// What to tell when either changes; set while the work waits or runs.
         var onCancel: (@Sendable () -> Void)?
+        /// Called under the lock, so that changes arrive in their order: it must not reach for the ticket.
         var onPriorityChange: (@Sendable (RequestPriority) -> Void)?
     }
 
@@ -19,12 +20,11 @@ package final class WorkTicket: Sendable {
     package var priority: RequestPriority {
         get { state.withLock { $0.priority } }
         set {
-            let tell = state.withLock { state -> (@Sendable (RequestPriority) -> Void)? in
-                guard state.priority != newValue else { return nil }
+            state.withLock { state in
+                guard state.priority != newValue else { return }
                 state.priority = newValue
-                return state.onPriorityChange
+                state.onPriorityChange?(newValue)
             }
-            tell?(newValue)
         }
     }
 

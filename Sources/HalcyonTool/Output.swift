@@ -6,8 +6,10 @@ enum Output {
         write(text + "\n", to: FileHandle.standardOutput)
     }
 
+    /// An error is one line, whatever the source is called.
     static func error(_ text: String) {
-        write("halcyon: " + text + "\n", to: FileHandle.standardError)
+        let line = String(text.map { $0.isNewline ? " " : $0 })
+        write("halcyon: " + line + "\n", to: FileHandle.standardError)
     }
 
     static func write(_ text: String, to handle: FileHandle) {

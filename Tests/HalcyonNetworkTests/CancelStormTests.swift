@@ -30,18 +30,18 @@ struct CancelStormTests {
     }
 
     @Test func againstARefusedPort() async throws {
-        try await storm(URL(string: "http://127.0.0.1:\(try RawServer.refusedPort())/")!)
+        try await storm(URL(web: "http://127.0.0.1:\(try RawServer.refusedPort())/"))
     }
 
     @Test func againstANameThatDoesNotResolve() async throws {
-        try await storm(URL(string: "http://no-such-host.invalid/")!)
+        try await storm(URL(web: "http://no-such-host.invalid/"))
     }
 
     private func storm(_ url: URL) async throws {
         let transport = CurlTransport()
         for _ in 0..<rounds {
             let tasks = (0..<100).map { _ in
-                Task { try await transport.send(TransportRequest(url: url)).body.collected() }
+                Task { try await transport.send(.patient(url)).body.collected() }
             }
             for _ in 0..<20 { await Task.yield() }
             for task in tasks { task.cancel() }

@@ -59,7 +59,7 @@ enum ContractSubject: String, CaseIterable, Sendable {
     private func serveScripted(_ steps: [Step]) -> Running {
         let transport = ScriptedTransport()
         let left = RawServerGate()
-        let url = URL(string: "http://scripted.test/image")!
+        let url = URL(web: "http://scripted.test/image")
         var answer = ScriptedTransport.Answer()
         var hasHead = false
         for step in steps {
@@ -80,11 +80,11 @@ enum ContractSubject: String, CaseIterable, Sendable {
             }
         }
         transport.answer(url, with: answer)
-        Task {
-            try? await transport.waitForCancellations(1)
+        let watcher = Task {
+            guard (try? await transport.waitForCancellations(1)) != nil else { return }
             left.open()
         }
-        return Running(transport: transport, url: url, left: left, stop: {})
+        return Running(transport: transport, url: url, left: left, stop: { watcher.cancel() })
     }
 }
 
@@ -94,5 +94,12 @@ extension TransportBody {
         var data = Data()
         for try await chunk in self { data.append(chunk) }
         return data
+    }
+}
+
+extension TransportRequest {
+    /// A request whose limits of time are far beyond what a busy machine delays a test by.
+    static func patient(_ url: URL) -> TransportRequest {
+        TransportRequest(url: url, connectTimeout: .seconds(300), idleTimeout: .seconds(300))
     }
 }

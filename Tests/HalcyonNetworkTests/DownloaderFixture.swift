@@ -2,6 +2,7 @@ import Foundation
 import HalcyonNetwork
 import HalcyonSystem
 import HalcyonTesting
+import TestSupport
 
 /// A downloader over a scripted transport, whose waits between attempts are noted and not waited.
 struct DownloaderFixture {
@@ -24,6 +25,6 @@ struct DownloaderFixture {
     }
 
     func url(_ path: String = "/a", host: String = "one.test") -> URL {
-        URL(string: "http://\(host)\(path)")!
+        URL(web: "http://\(host)\(path)")
     }
 }

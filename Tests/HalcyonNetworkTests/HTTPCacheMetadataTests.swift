@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonNetwork
+import TestSupport
 import Testing
 
 struct HTTPCacheMetadataTests {
@@ -7,13 +8,13 @@ struct HTTPCacheMetadataTests {
     static let now = Date(timeIntervalSince1970: 784_111_777)
 
     private func metadata(_ headers: HTTPHeaders, request: HTTPHeaders = HTTPHeaders()) -> HTTPCacheMetadata {
-        let url = URL(string: "http://one.test/a")!
+        let url = URL(web: "http://one.test/a")
         let head = HTTPResponseHead(url: url, status: 200, headers: headers)
         return HTTPCacheMetadata(head, requestHeaders: request, now: Self.now)
     }
 
     private func head(_ headers: HTTPHeaders) -> HTTPResponseHead {
-        HTTPResponseHead(url: URL(string: "http://one.test/a")!, status: 304, headers: headers)
+        HTTPResponseHead(url: URL(web: "http://one.test/a"), status: 304, headers: headers)
     }
 
     struct Row: Sendable, CustomTestStringConvertible {

@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonNetwork
+import TestSupport
 import Testing
 
 struct HTTPHeadersTests {
@@ -35,7 +36,7 @@ struct HTTPHeadersTests {
             ("99999999999999999999999", nil),
         ] as [(String, Int?)])
     func contentLengthIsANumberOrNone(_ text: String, _ expected: Int?) {
-        let url = URL(string: "http://one.test/")!
+        let url = URL(web: "http://one.test/")
         let head = HTTPResponseHead(url: url, status: 200, headers: ["Content-Length": text])
         #expect(head.contentLength == expected)
     }

@@ -2,11 +2,12 @@ import Foundation
 import HalcyonNetwork
 import HalcyonSystem
 import HalcyonTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct RetryTests {
-    private static let url = URL(string: "http://one.test/a")!
+    private static let url = URL(web: "http://one.test/a")
     private let body = Data("picture".utf8)
 
     @Test(arguments: [408, 429, 502, 503, 504])

@@ -16,7 +16,7 @@ struct TransportContractTests {
             .head(200, ["Content-Length": "50000", "X-One": "1"]), .hold(gate), .chunk(payload),
         ])
         defer { running.stop() }
-        let response = try await running.transport.send(TransportRequest(url: running.url))
+        let response = try await running.transport.send(.patient(running.url))
         #expect(response.head.status == 200)
         #expect(response.head.headers["x-one"] == "1")
         #expect(response.head.url == running.url)
@@ -35,7 +35,7 @@ struct TransportContractTests {
             .head(200, ["Content-Length": "50000"]), .chunk(first), .hold(gate), .chunk(second),
         ])
         defer { running.stop() }
-        let response = try await running.transport.send(TransportRequest(url: running.url))
+        let response = try await running.transport.send(.patient(running.url))
         var iterator = response.body.makeAsyncIterator()
         var data = Data()
         while data.count < 1000 { data.append(try #require(try await iterator.next())) }
@@ -53,7 +53,7 @@ struct TransportContractTests {
         ]
         let running = try subject.serve([.head(status, headers)])
         defer { running.stop() }
-        let response = try await running.transport.send(TransportRequest(url: running.url))
+        let response = try await running.transport.send(.patient(running.url))
         #expect(response.head.status == status)
         #expect(try await response.body.collected().isEmpty)
     }
@@ -68,7 +68,7 @@ struct TransportContractTests {
         defer { running.stop() }
         let task = Task {
             arrived.open()
-            return try await running.transport.send(TransportRequest(url: running.url)).head.status
+            return try await running.transport.send(.patient(running.url)).head.status
         }
         await arrived.opened()
         if let scripted = running.transport as? ScriptedTransport { try await scripted.waitForRequests(1) }
@@ -87,7 +87,7 @@ struct TransportContractTests {
         defer { running.stop() }
         let first = RawServerGate()
         let task = Task {
-            let response = try await running.transport.send(TransportRequest(url: running.url))
+            let response = try await running.transport.send(.patient(running.url))
             for try await _ in response.body { first.open() }
         }
         await first.opened()
@@ -100,7 +100,7 @@ struct TransportContractTests {
     func droppingTheBodyClosesTheConnection(_ subject: ContractSubject) async throws {
         let running = try subject.serve([.head(200, ["Content-Length": "50000"])])
         defer { running.stop() }
-        let status = try await running.transport.send(TransportRequest(url: running.url)).head.status
+        let status = try await running.transport.send(.patient(running.url)).head.status
         #expect(status == 200)
         // The scripted body has no bytes to come, and is dropped at its very beginning.
         await running.left.opened()
@@ -112,7 +112,7 @@ struct TransportContractTests {
             .head(200, ["Content-Length": "50000"]), .chunk(payload.prefix(100)), .chunk(payload.prefix(100)),
         ])
         defer { running.stop() }
-        let response = try await running.transport.send(TransportRequest(url: running.url))
+        let response = try await running.transport.send(.patient(running.url))
         for try await _ in response.body { break }
         await running.left.opened()
         withExtendedLifetime(response) {}
@@ -124,7 +124,7 @@ struct TransportContractTests {
         defer { gate.open() }
         let running = try subject.serve([.head(200, ["Content-Length": "50000"]), .hold(gate)])
         defer { running.stop() }
-        let response = try await running.transport.send(TransportRequest(url: running.url))
+        let response = try await running.transport.send(.patient(running.url))
         let body = response.body
         let reader = Task { try await body.collected() }
         body.cancel()
@@ -137,7 +137,7 @@ struct TransportContractTests {
         defer { running.stop() }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await running.transport.send(TransportRequest(url: running.url)).head.status
+            return try await running.transport.send(.patient(running.url)).head.status
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -147,7 +147,7 @@ struct TransportContractTests {
         let running = try subject.serve([.reset])
         defer { running.stop() }
         let error = await #expect(throws: DownloadError.self) {
-            try await running.transport.send(TransportRequest(url: running.url))
+            try await running.transport.send(.patient(running.url))
         }
         #expect(error?.reason == .connection(.reset))
     }
@@ -159,7 +159,7 @@ struct TransportContractTests {
             .head(200, ["Content-Length": "50000"]), .chunk(payload.prefix(100)), .hold(gate), .reset,
         ])
         defer { running.stop() }
-        let response = try await running.transport.send(TransportRequest(url: running.url))
+        let response = try await running.transport.send(.patient(running.url))
         var iterator = response.body.makeAsyncIterator()
         var received = 0
         while received < 100 { received += try #require(try await iterator.next()).count }
@@ -174,7 +174,7 @@ struct TransportContractTests {
         defer { running.stop() }
         let url = try #require(URL(string: text))
         let error = await #expect(throws: DownloadError.self) {
-            try await running.transport.send(TransportRequest(url: url))
+            try await running.transport.send(.patient(url))
         }
         #expect(error?.code == "invalidRequest")
     }

@@ -89,6 +89,47 @@ import Testing
         try await fixture.transport.waitForCancellations(1)
     }
 
+    @Test(arguments: ["jpeg/progressive.jpg", "jpeg/baseline-420.jpg"])
+    func previewsComeBeforeTheEndWhereTheyAreWantedAndAreNeverCached(file: String) async throws {
+        let fixture = PipelineFixture(clock: .system) { $0.coders = .standard() }
+        let url = PipelineFixture.url("halves")
+        let gate = ScriptedTransportGate()
+        let data = try TestFiles.data(file)
+        // Far enough for the first pixels, and short of the end.
+        let part = data.count - 100
+        fixture.transport.answer(
+            url,
+            with: .init(
+                headers: ["Content-Length": "\(data.count)"],
+                steps: [.chunk(data.prefix(part)), .wait(gate), .chunk(data.dropFirst(part))]))
+        var request = ImageRequest(url, processors: [.crop(to: PixelSize(40, 30)), .flip(.vertical)])
+        request.wantsPreviews = true
+        var previews: [Image] = []
+        var final: Image?
+        for try await event in fixture.pipeline.events(for: request) {
+            switch event {
+            case .progress: break
+            case .preview(let image):
+                previews.append(image)
+                #expect(fixture.pipeline.configuration.cache.image(inMemoryFor: request) == nil)
+                gate.open()
+            case .finished(let response): final = response.image
+            }
+        }
+        #expect(!previews.isEmpty)
+        #expect(previews.allSatisfy { $0.size == PixelSize(40, 30) })
+        let kept = try #require(fixture.pipeline.configuration.cache.image(inMemoryFor: request))
+        #expect(try #require(final).hasSamePixels(as: kept))
+    }
+
+    @Test func withoutAskingThereAreNoPreviews() async throws {
+        let fixture = PipelineFixture { $0.coders = .standard() }
+        let url = try fixture.serve("jpeg/progressive.jpg")
+        for try await event in fixture.pipeline.events(for: ImageRequest(url)) {
+            if case .preview = event { Issue.record("a preview") }
+        }
+    }
+
     @Test func eventsOfAFailureThrow() async throws {
         let fixture = PipelineFixture()
         let url = PipelineFixture.url("nothing")

@@ -62,7 +62,7 @@ public final class LoopbackServer: Sendable {
     }
 
     public func url(_ path: String = "/") -> URL {
-        URL(string: "http://127.0.0.1:\(port)\(path)")!
+        URL(web: "http://127.0.0.1:\(port)\(path)")
     }
 
     /// Every request in the order they came.

@@ -14,6 +14,9 @@ public final class RawServer: Sendable {
         var requests: [String] = []
         var open: Set<Int32> = []
         var isStopped = false
+        /// The accepting thread closes its socket itself: a number that is closed elsewhere may be another server's by
+        /// the time it is used again.
+        var isListening = true
     }
 
     public let port: Int
@@ -22,13 +25,19 @@ public final class RawServer: Sendable {
 
     /// Listens on a port of the system's choice and serves at once.
     public init(_ script: @escaping Script) throws {
-        (listener, port) = try RawSocket.listen()
+        (listener, port) = try RawSocket.bound(listening: true)
         let listener = self.listener
         let state = self.state
         WorkerThread.start(name: "raw-accept") {
+            defer {
+                state.withLock { state in
+                    close(listener)
+                    state.isListening = false
+                }
+            }
             while true {
                 let socket = accept(listener, nil, nil)
-                if socket < 0, errno == EINTR { continue }
+                if socket < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 guard socket >= 0 else { return }
                 let isStopped = state.withLock { state in
                     state.connections += 1
@@ -53,7 +62,7 @@ public final class RawServer: Sendable {
     deinit { stop() }
 
     public func url(_ path: String = "/") -> URL {
-        URL(string: "http://127.0.0.1:\(port)\(path)")!
+        URL(web: "http://127.0.0.1:\(port)\(path)")
     }
 
     /// Connections that were made.
@@ -63,21 +72,23 @@ public final class RawServer: Sendable {
 
     /// Closes the port and every connection; scripts that read or write fail then.
     public func stop() {
-        let isFirst = state.withLock { state in
-            defer { state.isStopped = true }
-            guard !state.isStopped else { return false }
+        state.withLock { state in
+            guard !state.isStopped else { return }
+            state.isStopped = true
             // Under the lock: a script that ends closes its socket, whose number may be another's right after.
             for socket in state.open { shutdown(socket, Int32(SHUT_RDWR)) }
-            return true
+            if state.isListening { shutdown(listener, Int32(SHUT_RDWR)) }
         }
-        guard isFirst else { return }
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
-    /// A port on 127.0.0.1 where nobody listens.
+    /// A port on 127.0.0.1 that refuses connections: it stays bound, so that no other server of the tests gets it.
     public static func refusedPort() throws -> Int {
-        let (socket, port) = try RawSocket.listen()
+        try RawSocket.bound(listening: false).port
+    }
+
+    /// A port on 127.0.0.1 that was free a moment ago, for a program that must be told one.
+    public static func freePort() throws -> Int {
+        let (socket, port) = try RawSocket.bound(listening: false)
         Glibc.close(socket)
         return port
     }

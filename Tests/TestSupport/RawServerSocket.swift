@@ -7,7 +7,8 @@ enum RawSocket {
         let number: Int32
     }
 
-    static func listen() throws -> (socket: Int32, port: Int) {
+    /// A socket on a port of 127.0.0.1 that the system chooses.
+    static func bound(listening: Bool) throws -> (socket: Int32, port: Int) {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { throw Failure(call: "socket", number: errno) }
         var address = sockaddr_in()
@@ -17,7 +18,7 @@ enum RawSocket {
         let status = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
                 if Glibc.bind(socket, generic, length) != 0 { return Int32(-1) }
-                if Glibc.listen(socket, 1024) != 0 { return Int32(-1) }
+                if listening, Glibc.listen(socket, 1024) != 0 { return Int32(-1) }
                 return getsockname(socket, generic, &length)
             }
         }

@@ -6,7 +6,7 @@ import HalcyonSystem
 extension Coordinator {
     /// The source's bytes: from wherever they are nearest.
     func fetched(_ request: ImageRequest, demand: Demand) async throws -> FetchedData {
-        let key = FetchKey(source: request.source.key, cache: request.cache, network: request.network)
+        let key = FetchKey(request)
         if let recent = recentFetch(key) { return recent }
         return try await fetches.value(for: key, demand: demand, isolation: self) { coordinator, demand in
             let fetched = try await coordinator.fetch(request, demand: demand)
@@ -73,12 +73,10 @@ extension Coordinator {
         let link = demand.follow { ticket.priority = $0 }
         defer { demand.unfollow(link) }
         // Only the newest progress matters to who is slow; the last one is always told, before the result.
-        let (stream, progress) = AsyncStream.makeStream(of: LoadProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let (stream, progress) = AsyncStream.makeStream(of: DownloadProgress.self, bufferingPolicy: .bufferingNewest(1))
         let relay = Task { await self.relay(stream, to: demand) }
         defer { progress.finish() }
-        let result = try await configuration.downloader.download(transfer, ticket: ticket) {
-            progress.yield(LoadProgress(received: $0.received, expected: $0.expected))
-        }
+        let result = try await configuration.downloader.download(transfer, ticket: ticket) { progress.yield($0) }
         progress.finish()
         await relay.value
         if result.isNotModified, let stored {
@@ -88,8 +86,11 @@ extension Coordinator {
         return FetchedData(data: result.data, origin: .network, http: http, transfer: result.metrics)
     }
 
-    private func relay(_ events: AsyncStream<LoadProgress>, to demand: Demand) async {
-        for await event in events { demand.send(.progress(event)) }
+    private func relay(_ events: AsyncStream<DownloadProgress>, to demand: Demand) async {
+        for await event in events {
+            demand.send(.progress(LoadProgress(received: event.received, expected: event.expected)))
+            if let body = event.body { demand.send(.body(body)) }
+        }
     }
 
     private func revalidated(
@@ -114,6 +115,7 @@ extension Coordinator {
     ) -> DownloadRequest {
         var transfer = DownloadRequest(url: url, priority: demand.priority)
         transfer.headers = request.network.headers
+        transfer.exposesBody = request.wantsPreviews
         if let total = request.network.totalTimeout { transfer.timeouts.total = total }
         transfer.maximumBytes = request.network.maximumBytes ?? configuration.maximumBytes
         if let retries = request.network.retries {
@@ -130,11 +132,11 @@ extension Coordinator {
 }
 
 extension DownloadError {
-    /// Whether the server could not be asked, so that what is kept may stand in for its answer.
+    /// Whether the server could not be asked, so that what is kept may stand in for its answer (RFC 9111, 4.2.4). An
+    /// answer that is an error is an answer.
     fileprivate var mayServeStale: Bool {
         switch reason {
         case .offline, .connection, .timeout, .incompleteBody: true
-        case .httpStatus(let status): status >= 500
         default: false
         }
     }

@@ -72,7 +72,13 @@ extension Coordinator {
     /// The image after its processors. Each step is a job, so that two requests whose first steps are equal share them.
     private func image(for request: ImageRequest, demand: Demand) async throws -> DecodedImage {
         let (options, rest) = Self.fuse(request)
-        return try await step(request, options: options, processors: rest[...], demand: demand)
+        guard request.wantsPreviews else {
+            return try await step(request, options: options, processors: rest[...], demand: demand)
+        }
+        let previewer = Previewer(options: options, processors: rest)
+        return try await withPreviews(previewer, for: demand) { coordinator, inner in
+            try await coordinator.step(request, options: options, processors: rest[...], demand: inner)
+        }
     }
 
     /// Moves a resize that comes first into the decode, which then reads no more of the image than it needs.
@@ -93,7 +99,7 @@ extension Coordinator {
         }
         let key = StepKey(
             image: ImageKey(source: request.source.key, decode: options, processors: Array(processors)),
-            cache: request.cache, network: request.network)
+            fetch: FetchKey(request))
         return try await steps.value(for: key, demand: demand, isolation: self) { coordinator, demand in
             var image = try await coordinator.step(
                 request, options: options, processors: processors.dropLast(), demand: demand)

@@ -1,7 +1,10 @@
 import HalcyonImage
+import HalcyonNetwork
 
 /// What a job tells its subscribers on the way to its result.
 enum JobEvent: Sendable {
     case progress(LoadProgress)
+    /// More of the body is there; a load that wants previews makes them of it.
+    case body(ReceivedBody)
     case preview(Image)
 }

@@ -3,13 +3,11 @@ import HalcyonCodecs
 /// Loads that share everything: the image, and the way to it.
 struct LoadKey: Hashable, Sendable {
     let image: ImageKey
-    let cache: CachePolicy
-    let network: NetworkOptions
+    let fetch: FetchKey
 
     init(_ request: ImageRequest, image: ImageKey) {
         self.image = image
-        cache = request.cache
-        network = request.network
+        fetch = FetchKey(request)
     }
 }
 
@@ -18,6 +16,14 @@ struct FetchKey: Hashable, Sendable {
     let source: String
     let cache: CachePolicy
     let network: NetworkOptions
+    let wantsPreviews: Bool
+
+    init(_ request: ImageRequest) {
+        source = request.source.key
+        cache = request.cache
+        network = request.network
+        wantsPreviews = request.wantsPreviews
+    }
 }
 
 /// Decodes that share their pixels: the same bytes (by identity, they are in memory), the same plan.
@@ -29,6 +35,5 @@ struct DecodeKey: Hashable, Sendable {
 /// Steps that share their result, and the way to it.
 struct StepKey: Hashable, Sendable {
     let image: ImageKey
-    let cache: CachePolicy
-    let network: NetworkOptions
+    let fetch: FetchKey
 }

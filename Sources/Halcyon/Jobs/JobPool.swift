@@ -19,14 +19,22 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         var task: Task<Void, Never>?
         /// Kept for who joins late.
         var latestProgress: LoadProgress?
+        var latestBody: JobEvent?
         var latestPreview: JobEvent?
 
         func publish(_ event: JobEvent) {
             switch event {
             case .progress(let progress): latestProgress = progress
+            case .body: latestBody = event
             case .preview: latestPreview = event
             }
             for subscriber in subscribers.values { subscriber.demand.send(event) }
+        }
+
+        func replay(to demand: Demand) {
+            if let latestProgress { demand.send(.progress(latestProgress)) }
+            if let latestBody { demand.send(latestBody) }
+            if let latestPreview { demand.send(latestPreview) }
         }
 
         func updatePriority() {
@@ -58,8 +66,7 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
                     guard let job else { return }
                     self?.leave(subscriber, of: job, key: key)
                 }
-                if let progress = job.latestProgress { demand.send(.progress(progress)) }
-                if let preview = job.latestPreview { demand.send(preview) }
+                job.replay(to: demand)
             }
         } onCancel: {
             // The continuation is registered before the coordinator can run this, or never. On the coordinator itself, as

@@ -113,15 +113,27 @@ extension DiskCache {
         return state.withLock { state in
             if let running = state.trimming { return running }
             guard store.estimatedSize > limit || state.statistics.writes > 0 && !state.isScanned else { return nil }
-            let task = Task.detached(priority: .low) { [self] in
-                // The first time, nobody knows what earlier runs have left.
-                if !self.state.withLock({ $0.isScanned }) { _ = await scan() }
-                let limit = sizeLimit
-                if store.estimatedSize > limit { await trim(to: limit / 5 * 4) }
-                self.state.withLock { $0.trimming = nil }
-            }
+            let task = Task.detached(priority: .low) { [self] in await trimUntilWithinLimit() }
             state.trimming = task
             return task
+        }
+    }
+
+    private func trimUntilWithinLimit() async {
+        // The first time, nobody knows what earlier runs have left.
+        if !state.withLock({ $0.isScanned }) { _ = await scan() }
+        while true {
+            let limit = sizeLimit
+            let isPassed = store.estimatedSize > limit
+            let removed = isPassed ? await trim(to: limit / 5 * 4).entries : 0
+            let isDone = state.withLock { state in
+                // A folder that nothing can be removed from must not keep this going for ever.
+                guard store.estimatedSize <= limit || isPassed && removed == 0 else { return false }
+                // Under the lock under which the next one is started: it is, by any write from now on.
+                state.trimming = nil
+                return true
+            }
+            if isDone { return }
         }
     }
 
@@ -129,14 +141,12 @@ extension DiskCache {
 
     private func scan() async -> [ScannedFile] {
         let now = timeSource.now
-        let estimatedAtStart = store.runningSize
         var found: [ScannedFile] = []
         for start in stride(from: 0, to: 256, by: 32) {
             found += await performBehind { [store] in
                 store.scan(start..<start + 32, now: now)
             }
         }
-        store.correctSize(found.reduce(0) { $0 + $1.size }, estimatedAtStart: estimatedAtStart)
         let free = await performBehind { [store] in store.freeSpace() }
         state.withLock { state in
             state.isScanned = true

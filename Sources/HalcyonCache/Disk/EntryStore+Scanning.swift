@@ -10,22 +10,50 @@ extension EntryStore {
     /// Only regular files named like ours count: what else somebody put there is none of our business.
     func scan(_ folders: Range<Int>, now: Date) -> [ScannedFile] {
         let abandoned = FileTime(now.addingTimeInterval(-Self.abandonedAfter))
-        var found: [ScannedFile] = []
-        for fanOut in folders.lazy.map({ UInt8(truncatingIfNeeded: $0) }) {
-            let path = folder.fanOut(fanOut)
-            var leftovers: [String] = []
-            // Without the folder there are no entries in it.
-            try? files.list(path) { fileName, status in
-                guard status.kind == .regular else { return }
-                if let name = EntryName(fileName: fileName), name.folder == fanOut {
-                    found.append(ScannedFile(name: name, status: status))
-                } else if CacheFolder.isTemporary(fileName), status.changed < abandoned {
-                    // By the time of change: the other two may be set into the future already.
-                    leftovers.append(fileName)
-                }
+        return folders.flatMap { scan(UInt8(truncatingIfNeeded: $0), removingTemporariesBefore: abandoned) }
+    }
+
+    /// Lists one folder and takes over its size.
+    private func scan(_ fanOut: UInt8, removingTemporariesBefore abandoned: FileTime) -> [ScannedFile] {
+        // Without the lock, since a folder that is not in the system's cache takes long. When a file came or went
+        // meanwhile the sum is doubtful, and the next attempt is likely undisturbed; the last one holds the lock.
+        for _ in 0..<3 {
+            let changes = names.withLock { $0.changes(in: fanOut) }
+            let found = list(fanOut, removingTemporariesBefore: abandoned)
+            let isUndisturbed = names.withLock { sizes in
+                guard sizes.changes(in: fanOut) == changes else { return false }
+                setSize(of: fanOut, found, in: &sizes)
+                return true
             }
-            for fileName in leftovers { try? files.unlink("\(path)/\(fileName)") }
+            if isUndisturbed { return found }
         }
+        return names.withLock { sizes in
+            let found = list(fanOut, removingTemporariesBefore: abandoned)
+            setSize(of: fanOut, found, in: &sizes)
+            return found
+        }
+    }
+
+    private func setSize(of fanOut: UInt8, _ found: [ScannedFile], in sizes: inout FolderSizes) {
+        sizes.set(fanOut, to: found.reduce(0) { $0 + $1.size })
+        sizesChanged(sizes)
+    }
+
+    private func list(_ fanOut: UInt8, removingTemporariesBefore abandoned: FileTime) -> [ScannedFile] {
+        let path = folder.fanOut(fanOut)
+        var found: [ScannedFile] = []
+        var leftovers: [String] = []
+        // Without the folder there are no entries in it.
+        try? files.list(path) { fileName, status in
+            guard status.kind == .regular else { return }
+            if let name = EntryName(fileName: fileName), name.folder == fanOut {
+                found.append(ScannedFile(name: name, status: status))
+            } else if CacheFolder.isTemporary(fileName), status.changed < abandoned {
+                // By the time of change: the other two may be set into the future already.
+                leftovers.append(fileName)
+            }
+        }
+        for fileName in leftovers { try? files.unlink("\(path)/\(fileName)") }
         return found
     }
 

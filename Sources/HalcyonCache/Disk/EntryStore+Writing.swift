@@ -118,14 +118,15 @@ extension EntryStore {
         -> Bool
     {
         let path = folder.file(name)
-        return try names.withLock { _ in
+        return try names.withLock { sizes in
             guard isWanted() else {
                 try? files.unlink(temporary)
                 return false
             }
             let former = try? files.status(at: path)
             try files.rename(temporary, to: path)
-            sizeChanged(by: size - (former?.kind == .regular ? former?.size ?? 0 : 0))
+            sizes.change(name.folder, by: size - (former?.kind == .regular ? former?.size ?? 0 : 0))
+            sizesChanged(sizes)
             return true
         }
     }

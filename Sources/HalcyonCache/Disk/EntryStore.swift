@@ -10,10 +10,11 @@ final class EntryStore: Sendable {
     let folder: CacheFolder
     let files: any FileSystem
     /// Held while a file gets or loses its name; never while bytes are read or written.
-    let names = Lock(())
+    let names = Lock(FolderSizes())
     /// Files removed because they were not whole.
     let damaged = Atomic<Int>(0)
-    private let sizeCounter = Atomic<Int>(0)
+    /// The total of `names`, to be had without waiting for a file to get its name.
+    private let totalSize = Atomic<Int>(0)
 
     /// Times are written at most this often per entry, so that a hit seldom writes.
     private static let timeStep = 60
@@ -27,21 +28,12 @@ final class EntryStore: Sendable {
         self.files = files
     }
 
-    // MARK: Size
-
     /// What the files occupy, as far as is known.
-    var estimatedSize: Int { max(0, runningSize) }
+    var estimatedSize: Int { max(0, totalSize.load(ordering: .relaxed)) }
 
-    /// What was added less what was removed. Below zero when files went that no scan had found.
-    var runningSize: Int { sizeCounter.load(ordering: .relaxed) }
-
-    func sizeChanged(by difference: Int) {
-        sizeCounter.wrappingAdd(difference, ordering: .relaxed)
-    }
-
-    /// Takes over what a scan found. What changed since the scan began stays counted on top.
-    func correctSize(_ scanned: Int, estimatedAtStart: Int) {
-        sizeChanged(by: scanned - estimatedAtStart)
+    /// Publishes the total after a change. Call it while `names` is held.
+    func sizesChanged(_ sizes: FolderSizes) {
+        totalSize.store(sizes.total, ordering: .relaxed)
     }
 
     // MARK: Reading
@@ -195,13 +187,14 @@ final class EntryStore: Sendable {
         _ name: EntryName, ifStill isIt: (FileStatus) -> Bool = { _ in true }, alsoThen: () -> Void = {}
     ) -> Int? {
         let path = folder.file(name)
-        return names.withLock { _ in
+        return names.withLock { sizes in
             alsoThen()
             guard let status = try? files.status(at: path), status.kind != .directory, isIt(status),
                 (try? files.unlink(path)) != nil
             else { return nil }
             guard status.kind == .regular else { return 0 }
-            sizeChanged(by: -status.size)
+            sizes.change(name.folder, by: -status.size)
+            sizesChanged(sizes)
             return status.size
         }
     }

@@ -5,9 +5,10 @@ import Synchronization
 /// Per-shard limits that add up to the whole would refuse any entry larger than a sixteenth of it. So there is one
 /// account for all shards: an insert reserves here first, makes room by evicting wherever the clock's hand stands, and
 /// only then puts its value in. What is resident therefore never exceeds the limit, not even for a moment.
+@usableFromInline
 final class CacheBudget: Sendable {
-    let costLimit: Int
-    let countLimit: Int
+    @usableFromInline let costLimit: Int
+    @usableFromInline let countLimit: Int
     private let reservedCost = Atomic<Int>(0)
     private let reservedCount = Atomic<Int>(0)
 
@@ -17,17 +18,19 @@ final class CacheBudget: Sendable {
     }
 
     /// What is resident or about to be.
-    var cost: Int { reservedCost.load(ordering: .relaxed) }
+    @usableFromInline var cost: Int { reservedCost.load(ordering: .relaxed) }
 
-    var isWithinLimits: Bool {
+    @usableFromInline var isWithinLimits: Bool {
         reservedCost.load(ordering: .relaxed) <= costLimit && reservedCount.load(ordering: .relaxed) <= countLimit
     }
 
+    @usableFromInline
     func reserve(cost: Int, count: Int) {
         if cost != 0 { reservedCost.wrappingAdd(cost, ordering: .relaxed) }
         if count != 0 { reservedCount.wrappingAdd(count, ordering: .relaxed) }
     }
 
+    @usableFromInline
     func release(cost: Int, count: Int) {
         reserve(cost: -cost, count: -count)
     }

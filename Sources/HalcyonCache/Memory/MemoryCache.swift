@@ -1,6 +1,5 @@
 import Foundation
 import HalcyonSystem
-import Synchronization
 
 /// Values in memory, within a limit of cost and count, and for a time.
 ///
@@ -8,15 +7,13 @@ import Synchronization
 /// takes one short lock out of sixteen and allocates nothing. All methods may be called from any thread.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     public let configuration: MemoryCacheConfiguration
-    private let shards: [Lock<ClockShard<Key, Value>>]
-    private let shardMask: Int
-    private let budget: CacheBudget
-    private let entryCostLimit: Int
-    private let lifetime: Double
-    private let timeSource: TimeSource?
-    /// The shard in which the hand stands. One hand goes round all shards, so that an entry's chances do not depend on
-    /// how many neighbours its shard happens to have.
-    private let handShard = Atomic<Int>(0)
+    @usableFromInline let shards: [Lock<ClockShard<Key, Value>>]
+    @usableFromInline let shardMask: Int
+    @usableFromInline let budget: CacheBudget
+    @usableFromInline let entryCostLimit: Int
+    @usableFromInline let lifetime: Double
+    @usableFromInline let clock: CacheClock
+    @usableFromInline let hand = ClockHand()
 
     /// - Parameter timeSource: nil reads the system's clock, in steps of a few milliseconds.
     public convenience init(
@@ -29,7 +26,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     package init(configuration: MemoryCacheConfiguration, timeSource: TimeSource?, shardCount: Int) {
         precondition(shardCount > 0 && shardCount & (shardCount - 1) == 0, "not a power of two")
         self.configuration = configuration
-        self.timeSource = timeSource
+        clock = CacheClock(timeSource)
         let costLimit = max(0, configuration.costLimit)
         budget = CacheBudget(costLimit: costLimit, countLimit: max(0, configuration.countLimit ?? .max))
         entryCostLimit = min(configuration.entryCostLimit ?? costLimit / 2, costLimit)
@@ -41,9 +38,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// The value for a key, nil without one or past its time.
     ///
     /// - Parameter extending: what the access does to the time the entry is kept.
+    @inlinable
     public func value(for key: Key, extending: ExpirationExtension = .cacheTime) -> Value? {
         let hash = key.hashValue
-        let now = now()
+        let now = clock.now()
         // Released when this function returns, and so outside the lock.
         var expired: ClockShard<Key, Value>.Removed?
         let value = shards[hash & shardMask].withLock {
@@ -54,9 +52,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// Whether there is a value. Asking neither extends its time nor saves it from eviction.
+    @inlinable
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue
-        let now = now()
+        let now = clock.now()
         return shards[hash & shardMask].withLock { $0.contains(key, hash: hash, now: now) }
     }
 
@@ -67,11 +66,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - expiration: nil takes the configuration's `timeToLive`.
     /// - Returns: whether the value is kept: not when it is dearer than one entry may be, or expired already.
     @discardableResult
+    @inlinable
     public func insert(
         _ value: Value, for key: Key, cost: Int = 0, expiration: StorageExpiration? = nil
     ) -> Bool {
         let cost = max(0, cost)
-        let lifetime = expiration.map { $0.lifetime(from: Date(timeIntervalSince1970: now())) } ?? lifetime
+        let lifetime = expiration.map { $0.lifetime(from: Date(timeIntervalSince1970: clock.now())) } ?? lifetime
         let hash = key.hashValue
         guard cost <= entryCostLimit, budget.countLimit > 0, lifetime > 0 else {
             // A former value under this key is no longer the right one.
@@ -88,7 +88,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// One attempt at an insert: reserves what the entry costs more than the key's former one, makes room, puts it in.
-    private func reserveAndInsert(_ value: Value, for key: Key, hash: Int, cost: Int, lifetime: Double) -> Bool {
+    @inlinable
+    func reserveAndInsert(_ value: Value, for key: Key, hash: Int, cost: Int, lifetime: Double) -> Bool {
         // As long as there is room for a new entry beside a former one, one visit to the shard is enough.
         var reserved = (cost: cost, count: 1)
         budget.reserve(cost: reserved.cost, count: reserved.count)
@@ -97,12 +98,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             reserved = (0, 0)
         }
         while true {
-            let now = now()
+            let now = clock.now()
             var missing = (cost: 0, count: 0)
             // Released when this iteration ends, and so outside the lock.
             var former: ClockShard<Key, Value>.Removed?
             let isDone = shards[hash & shardMask].withLock { shard in
-                let formerCost = shard.cost(of: key, hash: hash)
+                let formerCost = shard.costOfFormer(key, hash: hash)
                 missing.cost = cost - (formerCost ?? 0) - reserved.cost
                 missing.count = (formerCost == nil ? 1 : 0) - reserved.count
                 guard missing.cost <= 0, missing.count <= 0 else { return false }
@@ -126,6 +127,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Removes the value for a key, and returns it.
     @discardableResult
+    @inlinable
     public func remove(_ key: Key) -> Value? {
         let hash = key.hashValue
         guard let removed = shards[hash & shardMask].withLock({ $0.remove(key, hash: hash) }) else { return nil }
@@ -147,7 +149,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Removes what is past its time. Costs a few nanoseconds an entry.
     public func removeExpired() {
-        let now = now()
+        let now = clock.now()
         for shard in shards {
             for removed in shard.withLock({ $0.removeExpired(now: now) }) {
                 budget.release(cost: removed.cost, count: 1)
@@ -157,7 +159,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Evicts until the entries cost at most this much together, in bytes; the limit stays as it is.
     public func trim(toCost target: Int) {
-        _ = makeRoom(now: now(), until: { budget.cost <= target })
+        _ = makeRoom(now: clock.now(), until: { budget.cost <= target })
     }
 
     /// What the cache holds and how it has fared.
@@ -176,30 +178,21 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// Moves the hand on, evicting, until there is room or nothing left to evict.
-    private func makeRoom(now: Double, until hasRoom: () -> Bool) -> Bool {
+    @inlinable
+    func makeRoom(now: Double, until hasRoom: () -> Bool) -> Bool {
         // After three turns every entry has used up its chances; the fourth finds whether there is any.
         var shardsWithoutVictim = 0
         while !hasRoom() {
             guard shardsWithoutVictim < shards.count * 4 else { return false }
-            let current = handShard.load(ordering: .relaxed)
+            let current = hand.shard
             if let removed = shards[current & shardMask].withLock({ $0.advanceHand(now: now) }) {
                 budget.release(cost: removed.cost, count: 1)
                 shardsWithoutVictim = 0
             } else {
-                // Only one of several threads that reach the end moves the hand on.
-                _ = handShard.compareExchange(
-                    expected: current, desired: current &+ 1, ordering: .relaxed)
+                hand.move(from: current)
                 shardsWithoutVictim += 1
             }
         }
         return true
-    }
-
-    /// Seconds since 1970. The coarse clock is read in a fifth of the time, and milliseconds do not matter here.
-    private func now() -> Double {
-        if let timeSource { return timeSource.now.timeIntervalSince1970 }
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME_COARSE, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 }

@@ -45,6 +45,7 @@ final class CurlWorker {
             active[ObjectIdentifier(transfer)]?.resume()
         case .cancel(let transfer):
             guard let easy = active.removeValue(forKey: ObjectIdentifier(transfer)) else { return }
+            easy.discard()
             curl_multi_remove_handle(multi.handle, easy.handle)
         }
     }
@@ -95,9 +96,11 @@ final class CurlWorker {
                 continue
             }
             let error = DownloadError(.timeout(easy.expiredLimit(now)), url: easy.transfer.request.url)
-            curl_multi_remove_handle(multi.handle, easy.handle)
             active[id] = nil
+            // First the end, so that what is discarded has no taker.
             easy.transfer.finish(.failure(error), metrics: nil)
+            easy.discard()
+            curl_multi_remove_handle(multi.handle, easy.handle)
         }
     }
 

@@ -4,10 +4,13 @@ public struct DownloadProgress: Sendable, Hashable {
     public var received: Int
     /// Bytes in all, nil when the server does not say or packs the body.
     public var expected: Int?
+    /// The bytes so far, where the request asked to see them.
+    public var body: ReceivedBody?
 
-    public init(received: Int, expected: Int?) {
+    public init(received: Int, expected: Int?, body: ReceivedBody? = nil) {
         self.received = received
         self.expected = expected
+        self.body = body
     }
 
     /// From 0 to 1, nil when the end is unknown.

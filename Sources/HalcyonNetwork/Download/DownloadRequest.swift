@@ -16,6 +16,9 @@ public struct DownloadRequest: Sendable {
     public var priority: RequestPriority
     /// How failures are retried; nil is the downloader's policy.
     public var retry: RetryPolicy?
+    /// Whether progress carries the bytes that have arrived. False by default: they are kept twice then until the end.
+    /// A transfer that runs already for somebody who did not ask for them does not show them.
+    public var exposesBody = false
 
     public init(
         url: URL, headers: HTTPHeaders = HTTPHeaders(), timeouts: DownloadTimeouts = DownloadTimeouts(),

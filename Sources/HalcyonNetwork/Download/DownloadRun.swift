@@ -96,13 +96,15 @@ struct DownloadRun: Sendable {
         var data = Data()
         // Only so much on a server's word; beyond it the buffer grows as bytes come.
         data.reserveCapacity(min(expected ?? 0, 16 << 20))
-        if hasBody { report(DownloadProgress(received: 0, expected: expected)) }
+        let body = self.request.exposesBody ? ReceivedBody() : nil
+        if hasBody { report(DownloadProgress(received: 0, expected: expected, body: body)) }
         for try await chunk in response.body {
             guard chunk.count <= limit - data.count else {
                 throw DownloadError(.tooLarge(limit: limit), url: request.url, responseHeaders: head.headers)
             }
             data.append(chunk)
-            report(DownloadProgress(received: data.count, expected: expected))
+            body?.append(chunk)
+            report(DownloadProgress(received: data.count, expected: expected, body: body))
         }
         if let expected, data.count < expected {
             throw DownloadError(.incompleteBody(received: data.count, expected: expected), url: request.url)

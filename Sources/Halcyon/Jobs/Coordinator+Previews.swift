@@ -1,0 +1,39 @@
+import HalcyonImage
+import HalcyonNetwork
+
+extension Coordinator {
+    /// Does `work` with a demand that turns the bytes that arrive into previews for `demand`.
+    func withPreviews<Value: Sendable>(
+        _ previewer: Previewer, for demand: Demand, _ work: (isolated Coordinator, Demand) async throws -> Value
+    ) async throws -> Value {
+        let inner = Demand(priority: demand.priority) { event in
+            if case .body(let body) = event {
+                self.advance(previewer, body, demand: demand)
+            } else {
+                demand.send(event)
+            }
+        }
+        let link = demand.follow { inner.setPriority($0) }
+        defer {
+            demand.unfollow(link)
+            // The image is there, or nobody wants it any more.
+            previewer.work?.cancel()
+        }
+        return try await work(self, inner)
+    }
+
+    private func advance(_ previewer: Previewer, _ body: ReceivedBody, demand: Demand) {
+        guard let step = previewer.nextStep(of: body, coders: configuration.coders) else { return }
+        previewer.work = Task {
+            do {
+                let image = try await self.compute(for: demand) { try step.make($0) }
+                if let image { demand.send(.preview(image)) }
+            } catch {
+                previewer.fail()
+            }
+            previewer.work = nil
+            // What came meanwhile.
+            self.advance(previewer, body, demand: demand)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Dispatch
+import HalcyonCache
+import HalcyonSystem
+
+/// A file system that fails where a test wants it to, and otherwise passes every call on.
+public final class FaultInjectingFileSystem: FileSystem {
+    private struct State {
+        var calls: [FileOperation: Int] = [:]
+        var faults: [FileOperation: [Fault]] = [:]
+        var longestWrite = Int.max
+        var longestRead = Int.max
+        var held: [FileOperation: DispatchSemaphore] = [:]
+        var arrivals: [FileOperation: DispatchSemaphore] = [:]
+    }
+
+    private struct Fault {
+        var calls: ClosedRange<Int>
+        var code: Int32
+    }
+
+    private let base: any FileSystem
+    private let state = Lock(State())
+
+    public init(_ base: any FileSystem = PosixFileSystem()) {
+        self.base = base
+    }
+
+    /// Lets one call of a kind fail, by default the next one.
+    ///
+    /// - Parameters:
+    ///   - call: counted from now on, the next one is 1.
+    ///   - code: the system's error number, such as `ENOSPC`.
+    public func fail(_ operation: FileOperation, call: Int = 1, with code: Int32) {
+        state.withLock { state in
+            let number = state.calls[operation, default: 0] + call
+            state.faults[operation, default: []].append(Fault(calls: number...number, code: code))
+        }
+    }
+
+    /// Lets every call of a kind fail from now on.
+    public func failAlways(_ operation: FileOperation, with code: Int32) {
+        state.withLock { state in
+            let next = state.calls[operation, default: 0] + 1
+            state.faults[operation, default: []].append(Fault(calls: next...Int.max, code: code))
+        }
+    }
+
+    /// Takes all failures back.
+    public func failNothing() {
+        state.withLock { $0.faults = [:] }
+    }
+
+    /// Lets a write take, and a read give, at most so many bytes.
+    public func shorten(writes: Int = .max, reads: Int = .max) {
+        state.withLock { state in
+            state.longestWrite = writes
+            state.longestRead = reads
+        }
+    }
+
+    /// How many calls of a kind there were.
+    public func calls(of operation: FileOperation) -> Int {
+        state.withLock { $0.calls[operation, default: 0] }
+    }
+
+    /// Lets calls of a kind wait until `release` is called. Threads that wait are blocked.
+    public func hold(_ operation: FileOperation) {
+        state.withLock { state in
+            state.held[operation] = DispatchSemaphore(value: 0)
+            state.arrivals[operation] = DispatchSemaphore(value: 0)
+        }
+    }
+
+    /// Blocks until a call of a kind that is held has come.
+    public func waitForHeld(_ operation: FileOperation) {
+        state.withLock { $0.arrivals[operation] }?.wait()
+    }
+
+    /// Lets the calls of a kind go on, those that wait and those to come.
+    public func release(_ operation: FileOperation) {
+        // Each call that goes on wakes the next.
+        state.withLock { state in
+            state.arrivals[operation] = nil
+            return state.held.removeValue(forKey: operation)
+        }?.signal()
+    }
+
+    private func arrive(_ operation: FileOperation) throws(SystemCallError) {
+        let (gate, arrival) = state.withLock { ($0.held[operation], $0.arrivals[operation]) }
+        if let gate {
+            arrival?.signal()
+            gate.wait()
+            gate.signal()
+        }
+        let code = state.withLock { state -> Int32? in
+            let number = state.calls[operation, default: 0] + 1
+            state.calls[operation] = number
+            return state.faults[operation]?.first { $0.calls.contains(number) }?.code
+        }
+        if let code { throw SystemCallError(operation, code: code) }
+    }
+
+    // MARK: FileSystem
+
+    public func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32 {
+        try arrive(.open)
+        return try base.open(path, for: access)
+    }
+
+    public func status(of file: Int32) throws(SystemCallError) -> FileStatus {
+        try arrive(.status)
+        return try base.status(of: file)
+    }
+
+    public func status(at path: String) throws(SystemCallError) -> FileStatus {
+        try arrive(.status)
+        return try base.status(at: path)
+    }
+
+    public func read(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(SystemCallError) -> Int {
+        try arrive(.read)
+        let longest = state.withLock { $0.longestRead }
+        return try base.read(file, into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(longest)), at: offset)
+    }
+
+    public func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {
+        try arrive(.write)
+        let longest = state.withLock { $0.longestWrite }
+        return try base.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(longest)))
+    }
+
+    public func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {
+        try arrive(.setTimes)
+        try base.setTimes(of: file, accessed: accessed, modified: modified)
+    }
+
+    /// Closes the file also when it is to fail, as the system does.
+    public func close(_ file: Int32) throws(SystemCallError) {
+        var failure: SystemCallError?
+        do { try arrive(.close) } catch { failure = error }
+        try base.close(file)
+        if let failure { throw failure }
+    }
+
+    public func rename(_ path: String, to newPath: String) throws(SystemCallError) {
+        try arrive(.rename)
+        try base.rename(path, to: newPath)
+    }
+
+    public func unlink(_ path: String) throws(SystemCallError) {
+        try arrive(.unlink)
+        try base.unlink(path)
+    }
+
+    public func makeDirectory(_ path: String) throws(SystemCallError) {
+        try arrive(.makeDirectory)
+        try base.makeDirectory(path)
+    }
+
+    public func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError) {
+        try arrive(.list)
+        try base.list(path, visit)
+    }
+
+    public func freeSpace(at path: String) throws(SystemCallError) -> Int {
+        try arrive(.freeSpace)
+        return try base.freeSpace(at: path)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import HalcyonSystem
+import HalcyonTesting
+
+@testable import HalcyonCache
+
+/// A disk cache in a folder of its own, which is removed with it, under a clock turned by hand.
+final class DiskFixture: Sendable {
+    let folder: URL
+    let clock = ManualClock()
+    let files = FaultInjectingFileSystem()
+    let cache: DiskCache
+
+    init(
+        sizeLimit: Int? = 1 << 20, expiration: StorageExpiration = .days(7),
+        accessExtension: ExpirationExtension = .cacheTime, stagingLimit: Int = 1 << 20, threads: Int = 2
+    ) {
+        folder = FileManager.default.temporaryDirectory.appending(path: "halcyon-cache-\(UUID().uuidString)")
+        cache = DiskCache(
+            folder: folder,
+            configuration: DiskCache.Configuration(
+                sizeLimit: sizeLimit, expiration: expiration, accessExtension: accessExtension,
+                stagingLimit: stagingLimit),
+            fileSystem: files, timeSource: clock.timeSource, threads: ThreadPool(name: "test-io", threads: threads))
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Another cache object on the same folder.
+    func secondCache() -> DiskCache {
+        DiskCache(folder: folder, configuration: cache.configuration, timeSource: clock.timeSource)
+    }
+
+    func file(_ key: DiskKey) -> URL {
+        folder.appending(path: key.folderName).appending(path: key.fileName)
+    }
+
+    func status(_ key: DiskKey) throws -> FileStatus {
+        try files.status(at: file(key).path)
+    }
+
+    func exists(_ key: DiskKey) -> Bool {
+        (try? status(key)) != nil
+    }
+
+    /// Puts bytes where an entry's file would be, kept for a day.
+    func write(_ bytes: Data, as key: DiskKey) throws {
+        let file = file(key)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? files.unlink(file.path)
+        let descriptor = try files.open(file.path, for: .creating)
+        if !bytes.isEmpty { _ = try bytes.withUnsafeBytes { try files.write(descriptor, $0) } }
+        try files.setTimes(
+            of: descriptor, accessed: FileTime(clock.now), modified: FileTime(clock.now.addingTimeInterval(86_400)))
+        try files.close(descriptor)
+    }
+
+    /// All regular files below the folder, as paths relative to it.
+    func allFiles() -> Set<String> {
+        var found: Set<String> = []
+        func visit(_ path: String, _ prefix: String) {
+            try? PosixFileSystem().list(path) { name, status in
+                if status.kind == .directory {
+                    visit("\(path)/\(name)", "\(prefix)\(name)/")
+                } else {
+                    found.insert(prefix + name)
+                }
+            }
+        }
+        visit(folder.path, "")
+        return found
+    }
+
+    static let key = DiskKey("https://example.com/a.jpg".utf8)
+    /// Made each time: the leak checker does not see that a global of this size is still held.
+    static var data: Data { Data("the bytes of an image".utf8) }
+
+    static func key(_ number: Int) -> DiskKey { DiskKey("key \(number)".utf8) }
+}

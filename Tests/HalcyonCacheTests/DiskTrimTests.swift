@@ -1,0 +1,156 @@
+import Foundation
+import HalcyonTesting
+import Testing
+
+@testable import HalcyonCache
+
+@Suite struct DiskTrimTests {
+    /// Ten entries, a minute apart, of this many bytes a file.
+    func fill(_ fixture: DiskFixture, count: Int = 10, expiration: StorageExpiration? = nil) async throws -> Int {
+        for number in 0..<count {
+            try await fixture.cache.store(Data(count: 500), for: DiskFixture.key(number), expiration: expiration)
+            fixture.clock.advance(by: .seconds(60))
+        }
+        return try fixture.status(DiskFixture.key(count - 1)).size
+    }
+
+    func present(_ fixture: DiskFixture, _ numbers: Range<Int> = 0..<10) -> [Int] {
+        numbers.filter { fixture.exists(DiskFixture.key($0)) }
+    }
+
+    @Test func theLongestUnusedGoFirst() async throws {
+        let fixture = DiskFixture()
+        let size = try await fill(fixture)
+        _ = await fixture.cache.entry(for: DiskFixture.key(0))
+        _ = await fixture.cache.entry(for: DiskFixture.key(3))
+        let removal = await fixture.cache.trim(to: size * 6)
+        #expect(removal.entries == 4)
+        #expect(removal.bytes == size * 4)
+        #expect(present(fixture) == [0, 3, 6, 7, 8, 9])
+        #expect(await fixture.cache.trim(to: size * 6).entries == 0)
+        #expect(await fixture.cache.trim(to: size * 6 - 1).entries == 1)
+        #expect(await fixture.cache.trim(to: 0).entries == 5)
+    }
+
+    @Test func expiredEntriesGoBeforeAllOthers() async throws {
+        let fixture = DiskFixture()
+        let size = try await fill(fixture)
+        for number in 10..<13 {
+            try await fixture.cache.store(
+                Data(count: 500), for: DiskFixture.key(number), expiration: .seconds(30))
+        }
+        fixture.clock.advance(by: .seconds(31))
+        let actual = try fixture.status(DiskFixture.key(10)).size
+        #expect(await fixture.cache.trim(to: size * 10 + actual).entries == 2)
+        #expect(present(fixture) == Array(0..<10))
+        await fixture.cache.trim(to: size * 9)
+        #expect(present(fixture, 0..<13) == Array(1..<10))
+    }
+
+    @Test func anAccessInTheFutureDoesNotKeepAnEntry() async throws {
+        let fixture = DiskFixture()
+        fixture.clock.advance(by: .seconds(86_400))
+        try await fixture.cache.store(Data(count: 500), for: DiskFixture.key(99))
+        fixture.clock.advance(by: .seconds(-86_400))
+        let size = try await fill(fixture)
+        await fixture.cache.trim(to: size * 10)
+        #expect(!fixture.exists(DiskFixture.key(99)))
+        #expect(present(fixture) == Array(0..<10))
+    }
+
+    @Test func sizesAddUp() async throws {
+        let fixture = DiskFixture()
+        #expect(fixture.cache.estimatedSize == 0)
+        let size = try await fill(fixture)
+        #expect(fixture.cache.estimatedSize == size * 10)
+        #expect(await fixture.cache.size() == size * 10)
+        #expect(await fixture.cache.count() == 10)
+        try await fixture.cache.store(Data(count: 600), for: DiskFixture.key(0))
+        #expect(fixture.cache.estimatedSize == size * 10 + 100)
+        await fixture.cache.remove(DiskFixture.key(1))
+        await fixture.cache.remove(DiskFixture.key(1))
+        #expect(fixture.cache.estimatedSize == size * 9 + 100)
+        #expect(try await fixture.cache.updateMetadata(Data(count: 7), for: DiskFixture.key(2)))
+        #expect(fixture.cache.estimatedSize == size * 9 + 107)
+        // Behind its back, until the next scan.
+        try FileManager.default.removeItem(at: fixture.file(DiskFixture.key(3)))
+        #expect(await fixture.cache.size() == size * 8 + 107)
+        #expect(fixture.cache.estimatedSize == size * 8 + 107)
+        let other = fixture.secondCache()
+        #expect(other.estimatedSize == 0)
+        await other.remove(DiskFixture.key(4))
+        #expect(other.estimatedSize == 0)
+        #expect(await other.size() == size * 7 + 107)
+        #expect(other.estimatedSize == size * 7 + 107)
+        #expect(await other.removeAll().entries == 7)
+        #expect(other.estimatedSize == 0)
+    }
+
+    @Test func aFlushPastTheLimitStartsATrim() async throws {
+        let fixture = DiskFixture(sizeLimit: 6000)
+        let size = try await fill(fixture, count: 30)
+        await fixture.cache.trimIfNeeded()
+        #expect(fixture.cache.estimatedSize <= 6000)
+        #expect(await fixture.cache.size() <= 6000)
+        #expect(fixture.exists(DiskFixture.key(29)))
+        #expect(!fixture.exists(DiskFixture.key(0)))
+        // Down to four fifths and no further.
+        #expect(await fixture.cache.size() > 4800 - size)
+    }
+
+    @Test func whatEarlierRunsLeftIsFoundAndTrimmed() async throws {
+        let fixture = DiskFixture(sizeLimit: 1 << 20)
+        _ = try await fill(fixture, count: 20)
+        let later = DiskCache(
+            folder: fixture.folder, configuration: DiskCache.Configuration(sizeLimit: 5000),
+            timeSource: fixture.clock.timeSource)
+        await later.trimIfNeeded()
+        // Nothing was written: nothing is looked at.
+        #expect(later.estimatedSize == 0)
+        await later.stage(Data(count: 500), for: DiskFixture.key(100))
+        #expect(await later.shutdown(within: .seconds(60)))
+        #expect(await later.size() <= 5000)
+        #expect(fixture.exists(DiskFixture.key(100)))
+    }
+
+    @Test func theStandardLimit() async throws {
+        let fixture = DiskFixture(sizeLimit: nil)
+        let free = try fixture.files.freeSpace(at: "/")
+        #expect(fixture.cache.sizeLimit > 0)
+        #expect(fixture.cache.sizeLimit <= 1 << 30)
+        if free > 20 << 30 { #expect(fixture.cache.sizeLimit == 1 << 30) }
+        fixture.files.failAlways(.freeSpace, with: EIO)
+        #expect(fixture.cache.sizeLimit == 1 << 30)
+        _ = await fixture.cache.size()
+        #expect(fixture.cache.sizeLimit == 1 << 30)
+    }
+
+    @Test func readersGoOnDuringATrim() async throws {
+        let fixture = DiskFixture()
+        let size = try await fill(fixture, count: 200)
+        async let trimmed = fixture.cache.trim(to: size * 20)
+        for number in 0..<200 {
+            let found = await fixture.cache.entry(for: DiskFixture.key(number))
+            #expect(found == nil || found?.data == Data(count: 500))
+        }
+        _ = await trimmed
+        #expect(fixture.cache.statistics.damaged == 0)
+    }
+
+    @Test func whatIsReadAfterTheScanStays() async throws {
+        let fixture = DiskFixture(threads: 1)
+        let size = try await fill(fixture)
+        let key = DiskFixture.key(0)
+        fixture.files.hold(.unlink)
+        // The first slice holds all ten: entry 0 is the first to go and waits, entry 1 is read meanwhile.
+        async let trimmed = fixture.cache.trim(to: size * 8)
+        fixture.files.waitForHeld(.unlink)
+        fixture.clock.advance(by: .seconds(120))
+        let read = Task.detached { fixture.secondCache().entrySynchronously(for: DiskFixture.key(1)) }
+        #expect(await read.value != nil)
+        fixture.files.release(.unlink)
+        #expect(await trimmed.entries == 1)
+        #expect(!fixture.exists(key))
+        #expect(fixture.exists(DiskFixture.key(1)))
+    }
+}

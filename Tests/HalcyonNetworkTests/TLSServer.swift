@@ -1,0 +1,48 @@
+import Foundation
+import HalcyonSystem
+import TestSupport
+
+/// OpenSSL's own test server; it answers every path with a page.
+final class TLSServer: Sendable {
+    let certificate: TestCertificate
+    let port: Int
+    private let process: Lock<Process>
+
+    var url: URL { URL(web: "https://127.0.0.1:\(port)/a") }
+
+    init() async throws {
+        certificate = try await TestCertificate()
+        let server = certificate.process(
+            TestCertificate.openssl, "s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem -www")
+        let output = Pipe()
+        server.standardOutput = output
+        try server.run()
+        process = Lock(server)
+        // On a thread of its own, as the read blocks.
+        let reader = output.fileHandleForReading
+        let found = await withCheckedContinuation { continuation in
+            WorkerThread.start(name: "tls-output") { continuation.resume(returning: Self.port(in: reader)) }
+        }
+        guard let found else { throw CancellationError() }
+        port = found
+    }
+
+    /// Reads as far as the line that names the port.
+    private static func port(in output: FileHandle) -> Int? {
+        var text = ""
+        while true {
+            let data = output.availableData
+            if data.isEmpty { return nil }
+            text += String(decoding: data, as: UTF8.self)
+            let line = text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1).first {
+                $0.hasPrefix("ACCEPT ")
+            }
+            if let port = line?.split(separator: ":").last { return Int(port) }
+        }
+    }
+
+    func stop() {
+        process.withLock { $0.terminate() }
+        certificate.remove()
+    }
+}

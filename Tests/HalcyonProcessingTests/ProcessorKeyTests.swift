@@ -1,0 +1,134 @@
+import HalcyonImage
+import HalcyonProcessing
+import Testing
+
+/// What names a processor's results on disk.
+@Suite struct ProcessorKeyTests {
+    private func key(_ processor: any ImageProcessor) -> [UInt8] {
+        var encoder = KeyEncoder()
+        processor.encode(into: &encoder)
+        return encoder.bytes
+    }
+
+    /// The same value in several spellings.
+    private static let spellings: [[any ImageProcessor]] = [
+        [
+            .resize(to: PixelSize(320, 240)), ResizeProcessor(PixelSize(width: 320, height: 240)),
+            .resize(to: PixelSize(240, 320).transposed, mode: .fit, upscale: false, filter: .lanczos),
+        ],
+        [
+            .crop(PixelRect(x: 1, y: 2, width: 3, height: 4)),
+            CropProcessor(.rect(PixelRect(x: 1, y: 2, width: 3, height: 4))),
+        ],
+        [
+            .crop(to: PixelSize(3, 4)), .crop(to: PixelSize(3, 4), anchorX: 0.5, anchorY: 0.5),
+            CropProcessor(.anchored(PixelSize(3, 4), x: 0.5, y: 0.5)),
+        ],
+        [
+            .crop(to: PixelSize(3, 4), anchorX: 0, anchorY: 0),
+            .crop(to: PixelSize(3, 4), anchorX: -0.0, anchorY: -0.0),
+        ],
+        [.flip(.horizontal), FlipProcessor(.horizontal)],
+        [
+            .roundCorners(radius: 8), RoundCornersProcessor(radius: 8.0),
+            .roundCorners(radius: 8, corners: [.bottomLeft, .topLeft, .bottomRight, .topRight]),
+            .roundCorners(radius: 8, corners: RoundCornersProcessor.Corners(rawValue: 15)),
+        ],
+        [.roundCorners(radius: 0), .roundCorners(radius: -0.0)],
+    ]
+
+    @Test(arguments: spellings.indices)
+    func equalValuesHaveEqualKeys(index: Int) throws {
+        let first = try #require(Self.spellings[index].first)
+        for other in Self.spellings[index] {
+            #expect(first.isEqual(to: other))
+            #expect(first.hashValue == other.hashValue)
+            #expect(key(first) == key(other))
+        }
+    }
+
+    /// Each differs from the others in one parameter or its type.
+    private static var different: [any ImageProcessor] {
+        let size = PixelSize(3, 4)
+        var all: [any ImageProcessor] = [
+            .resize(to: size), .resize(to: PixelSize(4, 3)), .resize(to: PixelSize(3, 5)),
+            .resize(to: size, upscale: true),
+            .crop(to: size), .crop(to: PixelSize(4, 3)), .crop(to: size, anchorX: 0), .crop(to: size, anchorY: 0),
+            .crop(to: size, anchorX: 0.5.nextUp), .crop(PixelRect(x: 0, y: 0, width: 3, height: 4)),
+            .crop(PixelRect(x: 1, y: 0, width: 3, height: 4)), .crop(PixelRect(x: 0, y: 1, width: 3, height: 4)),
+            .crop(PixelRect(x: 0, y: 0, width: 4, height: 4)), .crop(PixelRect(x: 0, y: 0, width: 3, height: 3)),
+            .crop(PixelRect(x: -1, y: 0, width: 3, height: 4)), .roundCorners(radius: 3),
+            .roundCorners(radius: 3.0.nextUp), .roundCorners(radius: -3), .roundCorners(radius: .nan),
+            .roundCorners(radius: .infinity), .roundCorners(radius: 0),
+        ]
+        all += ResizeMode.allCases.filter { $0 != .fit }.map { ResizeProcessor(size, mode: $0) }
+        all += ResizeFilter.allCases.filter { $0 != .lanczos }.map { ResizeProcessor(size, filter: $0) }
+        all += FlipProcessor.Axis.allCases.map { FlipProcessor($0) }
+        all += (0..<15).map { RoundCornersProcessor(radius: 3, corners: .init(rawValue: $0)) }
+        return all
+    }
+
+    @Test func anyChangeMakesAnotherKey() {
+        let processors = Self.different
+        var seen: [[UInt8]: String] = [:]
+        for processor in processors {
+            let twin = seen.updateValue("\(processor)", forKey: key(processor))
+            #expect(twin == nil, "\(processor) and \(twin ?? "")")
+        }
+        #expect(seen.count == processors.count)
+    }
+
+    @Test func noKeyBeginsAnother() {
+        // So that those of a list can follow each other without a mark between them.
+        let keys = Self.different.map(key)
+        for (index, one) in keys.enumerated() {
+            for (other, bytes) in keys.enumerated() where other != index { #expect(!bytes.starts(with: one)) }
+        }
+    }
+
+    @Test func keysAreFixed() {
+        // They name files on users' disks: who changes one raises its version.
+        func expected(_ write: (inout KeyEncoder) -> Void) -> [UInt8] {
+            var encoder = KeyEncoder()
+            write(&encoder)
+            return encoder.bytes
+        }
+        let resize = expected {
+            $0.encode(type: "halcyon.resize", version: 1)
+            $0.encode(320)
+            $0.encode(240)
+            $0.encode("fill")
+            $0.encode(true)
+            $0.encode("area")
+        }
+        #expect(key(.resize(to: PixelSize(320, 240), mode: .fill, upscale: true, filter: .area)) == resize)
+        let rect = expected {
+            $0.encode(type: "halcyon.crop", version: 1)
+            for number in [0, 1, 2, 3, 4] { $0.encode(number) }
+        }
+        #expect(key(.crop(PixelRect(x: 1, y: 2, width: 3, height: 4))) == rect)
+        let anchored = expected {
+            $0.encode(type: "halcyon.crop", version: 1)
+            for number in [1, 3, 4] { $0.encode(number) }
+            $0.encode(0.25)
+            $0.encode(0.75)
+        }
+        #expect(key(.crop(to: PixelSize(3, 4), anchorX: 0.25, anchorY: 0.75)) == anchored)
+        let flip = expected {
+            $0.encode(type: "halcyon.flip", version: 1)
+            $0.encode("vertical")
+        }
+        #expect(key(.flip(.vertical)) == flip)
+        let round = expected {
+            $0.encode(type: "halcyon.round-corners", version: 2)
+            $0.encode(2.5)
+            $0.encode(5)
+        }
+        #expect(key(.roundCorners(radius: 2.5, corners: [.topLeft, .bottomRight])) == round)
+    }
+
+    @Test func valuesOfOtherTypesAreNeverEqual() {
+        #expect(!FlipProcessor(.horizontal).isEqual(to: RoundCornersProcessor(radius: 1)))
+        #expect(!FlipProcessor(.horizontal).isEqual(to: FlipProcessor(.vertical)))
+    }
+}

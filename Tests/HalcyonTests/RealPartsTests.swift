@@ -1,0 +1,76 @@
+import Foundation
+import Halcyon
+import TestSupport
+import Testing
+
+/// The pipeline with nothing scripted: libcurl, a server on the loopback, files.
+@Suite struct RealPartsTests {
+    private func pipeline(_ folder: URL) -> ImagePipeline {
+        ImagePipeline(configuration: .init(cache: ImageCache(disk: DiskCache(folder: folder)), coders: .standard()))
+    }
+
+    @Test func coldDiskAndWarm() async throws {
+        let folder = PipelineFixture.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = ["jpeg/progressive.jpg", "png/palette8.png", "webp/lossy-alpha.webp", "gif/animated.gif"]
+        let server = try await LoopbackServer()
+        for file in files {
+            let data = try TestFiles.data(file)
+            server.route("/" + file) { _ in .init(headers: ["Cache-Control": "max-age=60"], body: data) }
+        }
+        let pipeline = pipeline(folder)
+        for (pass, origin) in [ImageOrigin.network, .disk, .memory].enumerated() {
+            try await withThrowingTaskGroup(of: ImageOrigin.self) { group in
+                for file in files + files {
+                    group.addTask { try await pipeline.response(for: ImageRequest(server.url("/" + file))).origin }
+                }
+                for try await found in group { #expect(found == origin, "pass \(pass)") }
+            }
+            await pipeline.configuration.cache.disk?.flush()
+            if pass == 0 { pipeline.configuration.cache.clearMemory() }
+        }
+        #expect(server.requests.count == files.count)
+        await server.stop()
+    }
+
+    @Test func aBodyThatIsShorterThanItSaysIsAnErrorAndIsNotStored() async throws {
+        let folder = PipelineFixture.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = try TestFiles.data("png/rgb8.png")
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(data.count + 1)\r\n\r\n")
+            try connection.send(data)
+        }
+        let pipeline = pipeline(folder)
+        var request = ImageRequest(server.url())
+        request.network.retries = 0
+        await #expect {
+            try await pipeline.response(for: request)
+        } throws: {
+            ($0 as? ImagePipelineError)?.code == "connection"
+        }
+        #expect(await pipeline.configuration.cache.disk?.count() == 0)
+        server.stop()
+    }
+
+    @Test func aCancelledLoadClosesItsConnection() async throws {
+        let folder = PipelineFixture.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let closed = RawServerGate()
+        let asked = RawServerGate()
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            asked.open()
+            connection.waitForClose()
+            closed.open()
+        }
+        let pipeline = pipeline(folder)
+        let task = pipeline.task(for: ImageRequest(server.url()))
+        await asked.opened()
+        task.cancel()
+        await closed.opened()
+        await #expect(throws: CancellationError.self) { try await task.response }
+        server.stop()
+    }
+}

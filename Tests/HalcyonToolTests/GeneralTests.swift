@@ -1,0 +1,44 @@
+import Halcyon
+import Testing
+
+/// What every command-line tool answers.
+@Suite(.timeLimit(.minutes(2))) struct ToolGeneralTests {
+    @Test func versionIsTheLibrarys() async throws {
+        let result = try await Tool().run(["--version"])
+        #expect(result.status == 0)
+        #expect(result.text == HalcyonVersion.current + "\n")
+    }
+
+    @Test(arguments: [["--help"], ["-h"], [], ["help"]])
+    func helpNamesTheCommands(arguments: [String]) async throws {
+        let result = try await Tool().run(arguments)
+        #expect(result.status == 0)
+        for command in ["load", "probe", "cache", "demo"] { #expect(result.text.contains("\n  \(command) ")) }
+    }
+
+    @Test(arguments: [
+        (
+            ["load"],
+            [
+                "--output", "--resize", "--process", "--format", "--quality", "--max-bytes", "--ttl", "--policy",
+                "--header", "--timeout", "--retries", "--cache", "--concurrency", "--passes", "--quiet", "--json",
+            ]
+        ),
+        (["probe"], ["--json"]), (["cache"], ["info", "show", "remove", "trim", "clear"]),
+        (["cache", "trim"], ["--to", "--expired", "--cache", "--json"]),
+        (["demo"], ["--gallery", "--generated", "--urls", "--output", "--concurrency"]),
+    ])
+    func helpNamesTheOptions(command: [String], options: [String]) async throws {
+        let result = try await Tool().run(command + ["--help"])
+        #expect(result.status == 0)
+        for option in options { #expect(result.text.contains(option)) }
+    }
+
+    @Test(arguments: [["nothing"], ["--nothing"], ["Load"], ["demo", "--concurrency", "0"], ["demo", "extra"]])
+    func wrongUsageIs64(arguments: [String]) async throws {
+        let result = try await Tool().run(arguments)
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty)
+        #expect(!result.errors.isEmpty)
+    }
+}

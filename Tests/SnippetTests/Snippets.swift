@@ -1,0 +1,43 @@
+// What README.md and docs/ show, compiled. SnippetTests looks for each of their Swift blocks in this file.
+
+import Foundation
+import Halcyon
+
+func firstLine(url: URL) async throws {
+    let image = try await ImagePipeline.shared.image(for: url)
+    _ = image
+}
+
+func sizes(url: URL, pipeline: ImagePipeline) async throws {
+    let request = ImageRequest(
+        url, processors: [.resize(to: PixelSize(320, 240), mode: .fill), .roundCorners(radius: 20)])
+    let response = try await pipeline.response(for: request)
+    print(response.image.size, response.origin, response.metrics.total)
+}
+
+func follow(pipeline: ImagePipeline, request: ImageRequest, show: (Image) -> Void) async throws {
+    for try await event in pipeline.events(for: request) {
+        switch event {
+        case .progress(let progress): print(progress.received, progress.expected ?? 0)
+        case .preview(let image): show(image)
+        case .finished(let response): show(response.image)
+        }
+    }
+}
+
+func handle(pipeline: ImagePipeline, request: ImageRequest) {
+    let task = pipeline.task(for: request)
+    task.priority = .high
+    task.cancel()
+
+    pipeline.load(request, deliverOn: .mainAsync) { result in
+        if case .failure(let error as ImagePipelineError) = result { print(error.code, error) }
+    }
+}
+
+func ownPipeline(folder: URL) {
+    let disk = DiskCache(folder: folder, configuration: .init(sizeLimit: 256 << 20, expiration: .days(30)))
+    let memory = MemoryCacheConfiguration(costLimit: 64 << 20)
+    let pipeline = ImagePipeline(configuration: .init(cache: ImageCache(memory: memory, disk: disk)))
+    _ = pipeline
+}
