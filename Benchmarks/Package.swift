@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Language mode 6 is the tools version's default; a warning is an error everywhere.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+/// The libraries that the floors call straight; Halcyon itself links them too.
+let libraries = ["curl", "jpeg", "png", "webp"]
+
+let package = Package(
+    name: "halcyon-benchmarks",
+    products: [
+        .executable(name: "halcyon-bench", targets: ["HalcyonBench"])
+    ],
+    dependencies: [
+        // By name: the identity of a path would be whatever the clone's folder is called.
+        .package(name: "halcyon", path: "..")
+    ],
+    targets: [
+        .target(
+            name: "CFloors", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: libraries.map { .linkedLibrary($0) }),
+        .executableTarget(
+            name: "HalcyonBench",
+            dependencies: [
+                "CFloors", .product(name: "Halcyon", package: "halcyon"),
+                .product(name: "HalcyonTesting", package: "halcyon"),
+            ],
+            swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,8 @@
+/// Something that must not happen in a benchmark: a lookup that misses, an image of the wrong size.
+struct BenchmarkFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,20 @@
+import Glibc
+
+/// Strings as C wants them, with a null pointer behind the last.
+///
+/// `@unchecked Sendable` because they are only read.
+final class CStrings: @unchecked Sendable {
+    private let pointers: [UnsafePointer<CChar>?]
+
+    init(_ strings: [String]) {
+        pointers = strings.map { UnsafePointer(strdup($0)) } + [nil]
+    }
+
+    deinit {
+        for pointer in pointers { free(UnsafeMutablePointer(mutating: pointer)) }
+    }
+
+    func withPointers<Result>(_ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result) -> Result {
+        pointers.withUnsafeBufferPointer { body($0.baseAddress) }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Glibc
+
+/// Measures Halcyon beside what the same work costs without it.
+///
+///     halcyon-bench [--filter NAME] [--runs N] [--json]
+@main
+struct HalcyonBench {
+    static func main() async {
+        do {
+            let options = try Options(CommandLine.arguments.dropFirst())
+            if let folder = options.servedFolder { return try FileServer(folder: folder).run() }
+            try await measure(options)
+        } catch {
+            FileHandle.standardError.write(Data("halcyon-bench: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func measure(_ options: Options) async throws {
+        let scratch = try ScratchFolder()
+        var outcomes: [Outcome] = []
+        for suite in selected(options) {
+            for comparison in try await suite.comparisons(scratch) where options.includes(comparison) {
+                let outcome = try await comparison.run(options.runs)
+                print(outcome.json)
+                fflush(nil)
+                outcomes.append(outcome)
+            }
+        }
+        guard !outcomes.isEmpty else { throw BenchmarkFailure("nothing is called that") }
+        if !options.isJSONOnly { print("", Table(outcomes).text, separator: "\n") }
+    }
+
+    /// A suite prepares its input when it is asked for its comparisons, so those that the filter excludes are not asked.
+    private static func selected(_ options: Options) -> [any Suite] {
+        // End to end comes first: in a heap that has seen large blocks come and go, less memory goes back to the system
+        // between two runs, and the growth of resident memory would look too small.
+        let suites: [any Suite] = [EndToEndSuite(), MemoryHitSuite(), DiskHitSuite(), DecodeSuite()]
+        guard let filter = options.filter else { return suites }
+        let named = suites.filter { suite in
+            suite.names.contains { $0.contains(filter) || filter.hasPrefix($0) }
+        }
+        return named.isEmpty ? suites : named
+    }
+}

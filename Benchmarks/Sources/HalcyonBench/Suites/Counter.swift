@@ -1,0 +1,15 @@
+import Synchronization
+
+/// Counts what several threads found, so that no lookup can be optimised away or miss unseen.
+final class Counter: Sendable {
+    private let count = Atomic<Int>(0)
+
+    func add(_ number: Int) {
+        count.wrappingAdd(number, ordering: .relaxed)
+    }
+
+    func check(_ expected: Int) throws {
+        let count = count.load(ordering: .relaxed)
+        if count != expected { throw BenchmarkFailure("\(count) of \(expected) were as expected") }
+    }
+}

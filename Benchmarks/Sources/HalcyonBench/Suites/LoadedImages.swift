@@ -1,0 +1,37 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+
+/// A pipeline that has loaded images into its memory, and the same images in a plain dictionary.
+final class LoadedImages: Sendable {
+    let pipeline: ImagePipeline
+    let requests: [ImageRequest]
+    /// The URLs as the floor's keys: ready-made strings, as in a program that keeps them.
+    let texts: [String]
+    let floor: LockedDictionary<String, Image>
+
+    static func make(_ count: Int) async throws -> LoadedImages {
+        let file = try CoderRegistry.shared.encode(NoiseImage.make(PixelSize(64, 48), seed: 1), as: .jpeg)
+        // Most servers say for how long, so a hit has a time to compare.
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=86400"]
+        let transport = ScriptedTransport { _ in .data(file, headers: headers) }
+        let downloader = ImageDownloader(ImageDownloader.Configuration(transport: transport))
+        let pipeline = ImagePipeline(
+            configuration: ImagePipeline.Configuration(cache: ImageCache(disk: nil), downloader: downloader))
+        let texts = (0..<count).map { "https://images.example.org/photos/2026/\($0).jpg?width=640" }
+        let requests = texts.map { ImageRequest(URL(string: $0)) }
+        var images: [String: Image] = [:]
+        for (text, request) in zip(texts, requests) { images[text] = try await pipeline.image(for: request) }
+        return LoadedImages(pipeline, requests, texts, LockedDictionary(images))
+    }
+
+    private init(
+        _ pipeline: ImagePipeline, _ requests: [ImageRequest], _ texts: [String],
+        _ floor: LockedDictionary<String, Image>
+    ) {
+        self.pipeline = pipeline
+        self.requests = requests
+        self.texts = texts
+        self.floor = floor
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+
+/// What it costs to find an image that is in memory.
+struct MemoryHitSuite: Suite {
+    let names = ["memory-hit"]
+    private static let entries = 1024
+    private static let hits = 200_000
+    private static let asyncHits = 20_000
+
+    func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
+        let images = try await LoadedImages.make(Self.entries)
+        return raw() + lookups(images) + responses(images)
+    }
+
+    /// The cache by itself, with a key that is cheap to hash and to compare.
+    private func raw() -> [Comparison] {
+        let cache = MemoryCache<Int, Token>()
+        var values: [Int: Token] = [:]
+        for key in 0..<Self.entries {
+            let token = Token()
+            cache.insert(token, for: key, cost: 1)
+            values[key] = token
+        }
+        let floor = LockedDictionary(values)
+        return [1, 2].map { threads in
+            comparison(
+                "MemoryCache, small key", threads: threads, { cache.value(for: $0) != nil }, floor: { floor[$0] != nil }
+            )
+        }
+    }
+
+    /// What a view calls before it shows a placeholder.
+    private func lookups(_ images: LoadedImages) -> [Comparison] {
+        let cache = images.pipeline.configuration.cache
+        let (requests, texts, floor) = (images.requests, images.texts, images.floor)
+        return [1, 2].map { threads in
+            comparison(
+                "image(inMemoryFor:)", threads: threads, { cache.image(inMemoryFor: requests[$0]) != nil },
+                floor: { floor[texts[$0]] != nil })
+        }
+    }
+
+    private func comparison(
+        _ variant: String, threads: Int, _ subject: @escaping @Sendable (Int) -> Bool,
+        floor: @escaping @Sendable (Int) -> Bool
+    ) -> Comparison {
+        Comparison(
+            name: "memory-hit", variant: "\(variant), \(threads) thread\(threads > 1 ? "s" : "")", unit: .nanoseconds,
+            operations: Self.hits * threads,
+            subject: { try Self.hit(threads: threads, subject) },
+            floor: { try Self.hit(threads: threads, floor) })
+    }
+
+    private static func hit(threads: Int, _ isFound: @escaping @Sendable (Int) -> Bool) throws -> Sample {
+        let found = Counter()
+        let sample = Sample.of {
+            DispatchQueue.concurrentPerform(iterations: threads) { thread in
+                var count = 0
+                // An odd step visits all entries, in an order that the processor does not foresee too well.
+                for hit in 0..<hits where isFound((hit &* 389 &+ thread &* 511) & (entries - 1)) { count += 1 }
+                found.add(count)
+            }
+        }
+        try found.check(hits * threads)
+        return sample
+    }
+
+    // MARK: - async
+
+    private func responses(_ images: LoadedImages) -> [Comparison] {
+        let (texts, floor) = (images.texts, images.floor)
+        func comparison(
+            _ variant: String, tasks: Int, _ subject: @escaping @Sendable (Int) async throws -> Void
+        ) -> Comparison {
+            Comparison(
+                name: "memory-hit", variant: variant, unit: .nanoseconds, operations: Self.asyncHits * tasks,
+                subject: {
+                    try await Sample.of {
+                        try await withThrowingTaskGroup(of: Void.self) { group in
+                            for task in 0..<tasks { group.addTask { try await subject(task) } }
+                            try await group.waitForAll()
+                        }
+                    }
+                },
+                floor: {
+                    try Self.hit(threads: tasks) { floor[texts[$0]] != nil }.scaled(by: Self.asyncHits, of: Self.hits)
+                })
+        }
+        return [
+            comparison("response(for:), 1 task", tasks: 1) { try await Self.hit(images, from: $0) },
+            comparison("response(for:), 2 tasks", tasks: 2) { try await Self.hit(images, from: $0) },
+            comparison("response(for:), main actor", tasks: 1) { try await Self.hitOnMainActor(images, from: $0) },
+        ]
+    }
+
+    private static func hit(_ images: LoadedImages, from task: Int) async throws {
+        for hit in 0..<asyncHits {
+            let request = images.requests[(hit &* 389 &+ task &* 511) & (entries - 1)]
+            let response = try await images.pipeline.response(for: request)
+            if response.origin != .memory { throw BenchmarkFailure("a hit came from \(response.origin)") }
+        }
+    }
+
+    @MainActor
+    private static func hitOnMainActor(_ images: LoadedImages, from task: Int) async throws {
+        for hit in 0..<asyncHits {
+            let request = images.requests[(hit &* 389 &+ task &* 511) & (entries - 1)]
+            let response = try await images.pipeline.response(for: request)
+            if response.origin != .memory { throw BenchmarkFailure("a hit came from \(response.origin)") }
+        }
+    }
+}
+
+extension Sample {
+    /// What fewer operations would have taken.
+    fileprivate func scaled(by operations: Int, of all: Int) -> Sample {
+        var sample = self
+        sample.wall *= Double(operations) / Double(all)
+        sample.cpu *= Double(operations) / Double(all)
+        return sample
+    }
+}
+
+private final class Token: Sendable {}
