@@ -26,14 +26,14 @@ public final class ImagePipeline: Sendable {
     /// The image of a URL.
     ///
     /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
-    public func image(for url: URL?) async throws -> Image {
+    nonisolated(nonsending) public func image(for url: URL?) async throws -> Image {
         try await response(for: ImageRequest(url)).image
     }
 
     /// The image of a request.
     ///
     /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
-    public func image(for request: ImageRequest) async throws -> Image {
+    nonisolated(nonsending) public func image(for request: ImageRequest) async throws -> Image {
         try await response(for: request).image
     }
 
@@ -42,7 +42,7 @@ public final class ImagePipeline: Sendable {
     /// An image in memory comes back without a change of thread.
     ///
     /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
-    public func response(for request: ImageRequest) async throws -> ImageResponse {
+    nonisolated(nonsending) public func response(for request: ImageRequest) async throws -> ImageResponse {
         let resolved = ResolvedRequest(request)
         if let response = memoryResponse(for: resolved) { return response }
         return try await start(resolved).response

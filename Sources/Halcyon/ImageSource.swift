@@ -59,6 +59,12 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// By bytes: this is on the way of every memory hit.
+    private static func withoutFragment(_ text: String) -> String {
+        guard let hash = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
+        return String(text[..<hash])
+    }
+
     private static func redacted(_ text: String) -> String {
         var text = String(text.prefix { $0 != "?" && $0 != "#" })
         if let scheme = text.range(of: "://") {
@@ -73,7 +79,7 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     /// What tells this source's bytes from others in the caches. A fragment never reaches a server, so it is no part.
     var key: String {
         switch self {
-        case .remote(let url): String(url.absoluteString.prefix { $0 != "#" })
+        case .remote(let url): Self.withoutFragment(url.absoluteString)
         case .file(let url): FileSource.key(url.path(percentEncoded: false))
         // Long ones must not be compared and kept whole.
         case .dataURL(let text): "data:\(text.utf8.count):" + DiskKey(text.utf8).fileName

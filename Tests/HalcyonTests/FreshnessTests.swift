@@ -121,6 +121,17 @@ import Testing
         #expect(fixture.transport.requestCount == 4)
     }
 
+    @Test(arguments: [(302, 2), (301, 1)]) func aTemporaryRedirectIsAskedForAgain(status: Int, times: Int) async throws
+    {
+        let fixture = fixture()
+        let (url, target) = (PipelineFixture.url("me"), PipelineFixture.url("v1"))
+        fixture.transport.answer(url, with: .redirect(status, to: "/v1"))
+        fixture.transport.answer(
+            target, with: .data(try TestFiles.data("png/rgb8.png"), headers: ["Cache-Control": "max-age=9999"]))
+        for _ in 0..<2 { _ = try await fixture.pipeline.image(for: url) }
+        #expect(fixture.transport.requests(for: url).count == times)
+    }
+
     @Test func noCacheIsNotServedStale() async throws {
         let fixture = fixture()
         let url = PipelineFixture.url("a")

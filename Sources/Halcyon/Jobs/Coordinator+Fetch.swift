@@ -81,7 +81,9 @@ extension Coordinator {
             return await revalidated(stored, by: result, resolved, now: asked)
         }
         // The earlier of the two times, so that nothing is taken for fresher than it is.
-        let http = HTTPCacheMetadata(result.head, requestHeaders: sent, now: asked)
+        var http = HTTPCacheMetadata(result.head, requestHeaders: sent, now: asked)
+        // A temporary redirect may lead elsewhere tomorrow, however long its target says that it is good.
+        if !result.redirectsArePermanent { http = http.requiringRevalidation() }
         return FetchedData(data: result.data, origin: .network, http: http, transfer: result.metrics)
     }
 

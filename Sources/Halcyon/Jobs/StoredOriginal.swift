@@ -13,7 +13,7 @@ struct StoredOriginal: Sendable {
 
     /// Whether it may stand in for an answer that cannot be had (RFC 9111, 4.2.4).
     var mayBeServedStale: Bool {
-        http.map { !$0.mustRevalidate && !$0.noCache } ?? true
+        http?.mayBeServedStale ?? true
     }
 
     func fetched(_ origin: ImageOrigin) -> FetchedData {
