@@ -22,9 +22,10 @@ enum CodecCall {
 
     /// Runs a step of a decode that fills no bitmap.
     static func decode(
-        _ format: ImageFormat, _ body: (UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status
+        _ format: ImageFormat, context: WorkContext,
+        _ body: (UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status
     ) throws {
-        try run(context: .uncancellable, bytes: 0, body) { CodecError.damaged(format, reason: $0) }
+        try run(context: context, bytes: 0, body) { CodecError.damaged(format, reason: $0) }
     }
 
     /// Encodes a bitmap; the file's bytes are C's, without a copy.

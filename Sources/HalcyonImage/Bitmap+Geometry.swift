@@ -4,14 +4,17 @@ import HalcyonSystem
 extension Bitmap {
     /// The part that `geometry` names, scaled to its size.
     ///
-    /// Cost: linear in the pixels of the source's part and of the result; memory beside the result grows with the
-    /// result's width only.
+    /// Cost: linear in the pixels of the source's part and of the result. Memory beside the result: at most 64 of its
+    /// rows and one of the source's, at 16 bytes a pixel, and of the filter's weights a few for each row and column of
+    /// both.
     ///
-    /// - Throws: `BitmapError`, and `CancellationError` within 16 rows of the cancellation.
+    /// - Throws: `BitmapError`: `.invalidSource` where the part is empty or not inside the bitmap; `CancellationError`
+    ///   within 16 rows of the cancellation.
     public func resampled(
         _ geometry: ResizeGeometry, filter: ResizeFilter = .lanczos, context: WorkContext = .uncancellable
     ) throws -> Bitmap {
         if geometry.isIdentity(for: size) { return self }
+        guard geometry.liesInside(size) else { throw BitmapError.invalidSource(size) }
         return try Bitmap(size: geometry.size, isOpaque: isOpaque) { output in
             let status = withKernelBitmap { source in
                 withCancellation(context) { cancelled, pointer in
@@ -64,6 +67,15 @@ extension Bitmap {
 extension ResizeGeometry {
     var region: halcyon_region {
         halcyon_region(x: sourceX, y: sourceY, width: sourceWidth, height: sourceHeight)
+    }
+
+    /// Whether the part has an area, all of it inside a source of this size. What calculations round off is tolerated.
+    func liesInside(_ source: PixelSize) -> Bool {
+        let tolerance = 1e-6
+        // Comparisons with what is no number are false.
+        return sourceWidth > 0 && sourceHeight > 0 && sourceX >= -tolerance && sourceY >= -tolerance
+            && sourceX + sourceWidth <= Double(source.width) + tolerance
+            && sourceY + sourceHeight <= Double(source.height) + tolerance
     }
 
     /// Whether the whole source becomes itself.

@@ -2,12 +2,15 @@
 public enum BitmapError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A side is zero, negative, or beyond what an image may have.
     case invalidSize(PixelSize)
+    /// A geometry uses a part of its source that is empty, does not lie inside a bitmap of this size, or is no number.
+    case invalidSource(PixelSize)
     /// The system has no memory for it.
     case outOfMemory(bytes: Int)
 
     public var description: String {
         switch self {
         case .invalidSize(let size): "a bitmap cannot be \(size) pixels"
+        case .invalidSource(let size): "the part to use is empty or not inside \(size) pixels"
         case .outOfMemory(let bytes): "no memory for a bitmap of \(bytes) bytes"
         }
     }

@@ -40,6 +40,15 @@ public struct KeyEncoder: Sendable {
         encode(size.height)
     }
 
+    /// What `write` writes, behind its length in bytes: a list of any length that cannot be read as a part of what
+    /// follows it.
+    public mutating func encode(nested write: (inout KeyEncoder) -> Void) {
+        var nested = KeyEncoder()
+        write(&nested)
+        encode(nested.bytes.count)
+        bytes += nested.bytes
+    }
+
     /// A flag for presence, then the value.
     public mutating func encode(_ value: Int?) {
         encode(value != nil)

@@ -11,6 +11,8 @@ final class PixelStorage: @unchecked Sendable {
     /// Below this a mapping's page granularity and its system calls cost more than they bring.
     private static let mappingThreshold = 1 << 20
     private static let hugePage = 1 << 21
+    /// 4 KiB on most machines, up to 64 on some of ARM's.
+    private static let page = max(4096, sysconf(Int32(_SC_PAGESIZE)))
 
     let base: UnsafeMutableRawPointer
     let byteCount: Int
@@ -20,7 +22,7 @@ final class PixelStorage: @unchecked Sendable {
     init(byteCount: Int) throws {
         self.byteCount = byteCount
         if byteCount >= Self.mappingThreshold {
-            let bytes = (byteCount + 4095) & ~4095
+            let bytes = (byteCount + Self.page - 1) & ~(Self.page - 1)
             guard let mapping = Self.map(bytes) else { throw BitmapError.outOfMemory(bytes: byteCount) }
             base = mapping
             mappedBytes = bytes

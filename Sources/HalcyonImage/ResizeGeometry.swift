@@ -5,17 +5,22 @@ public struct ResizeGeometry: Hashable, Sendable {
     public var sourceY: Double
     public var sourceWidth: Double
     public var sourceHeight: Double
-    /// The result in pixels, each side at least 1.
+    /// The result in pixels, each side at least 1 where those of source and box are.
     public var size: PixelSize
 
     /// - Parameters:
-    ///   - box: each side at least 1; callers refuse others before.
+    ///   - source: where a side is not at least 1, so is the part's, and `Bitmap.resampled` refuses it.
+    ///   - box: where a side is not at least 1, the result is the box, and `Bitmap.resampled` refuses it.
     ///   - upscale: false keeps the result no larger than the source. A fill box that the source cannot cover then
     ///     shrinks, and keeps its shape.
     public init(source: PixelSize, box: PixelSize, mode: ResizeMode, upscale: Bool) {
         let (width, height) = (Double(source.width), Double(source.height))
         let (boxWidth, boxHeight) = (Double(box.width), Double(box.height))
         (sourceX, sourceY, sourceWidth, sourceHeight) = (0, 0, width, height)
+        guard !source.isEmpty, !box.isEmpty else {
+            size = box
+            return
+        }
         switch mode {
         case .fit:
             let scale = min(boxWidth / width, boxHeight / height)
@@ -33,6 +38,10 @@ public struct ResizeGeometry: Hashable, Sendable {
     }
 
     private static func rounded(_ width: Double, _ height: Double, scale: Double) -> PixelSize {
-        PixelSize(max(1, Int((width * scale).rounded())), max(1, Int((height * scale).rounded())))
+        func side(_ value: Double) -> Int {
+            // More than any image has, and still an `Int`.
+            Int(min(max(1, (value * scale).rounded()), 0x1p62))
+        }
+        return PixelSize(side(width), side(height))
     }
 }

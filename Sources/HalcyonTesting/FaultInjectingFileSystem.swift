@@ -9,6 +9,7 @@ public final class FaultInjectingFileSystem: FileSystem {
         var faults: [FileOperation: [Fault]] = [:]
         var longestWrite = Int.max
         var longestRead = Int.max
+        var freeSpace: Int?
         var held: [FileOperation: DispatchSemaphore] = [:]
         var arrivals: [FileOperation: DispatchSemaphore] = [:]
     }
@@ -58,6 +59,11 @@ public final class FaultInjectingFileSystem: FileSystem {
         }
     }
 
+    /// Lets every file system have so many bytes left; nil tells the truth again.
+    public func report(freeSpace: Int?) {
+        state.withLock { $0.freeSpace = freeSpace }
+    }
+
     /// How many calls of a kind there were.
     public func calls(of operation: FileOperation) -> Int {
         state.withLock { $0.calls[operation, default: 0] }
@@ -66,6 +72,8 @@ public final class FaultInjectingFileSystem: FileSystem {
     /// Lets calls of a kind wait until `release` is called. Threads that wait are blocked.
     public func hold(_ operation: FileOperation) {
         state.withLock { state in
+            // Another one would leave those that wait already waiting for ever.
+            guard state.held[operation] == nil else { return }
             state.held[operation] = DispatchSemaphore(value: 0)
             state.arrivals[operation] = DispatchSemaphore(value: 0)
         }
@@ -166,6 +174,7 @@ public final class FaultInjectingFileSystem: FileSystem {
 
     public func freeSpace(at path: String) throws(SystemCallError) -> Int {
         try arrive(.freeSpace)
+        if let freeSpace = state.withLock({ $0.freeSpace }) { return freeSpace }
         return try base.freeSpace(at: path)
     }
 }

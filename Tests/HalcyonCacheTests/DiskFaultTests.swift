@@ -8,7 +8,8 @@ import Testing
     let key = DiskFixture.key
     let data = DiskFixture.data
 
-    /// Every call that a store makes fails once with every error: the store throws, and nothing is left behind.
+    /// Every call that a store makes fails once with every error: the store throws, and nothing is left behind, not even
+    /// the entry that it was to replace.
     @Test(
         arguments: [FileOperation.open, .write, .setTimes, .close, .rename, .makeDirectory],
         [ENOSPC, EACCES, EROFS, EIO])
@@ -25,9 +26,9 @@ import Testing
         case EROFS: #expect(error == .readOnly(cause))
         default: #expect(error == .failed(cause))
         }
-        #expect(fixture.allFiles() == before)
+        #expect(fixture.allFiles() == (before.isEmpty ? [] : ["CACHEDIR.TAG"]))
         fixture.files.failNothing()
-        #expect(await fixture.cache.entry(for: key)?.data == (before.isEmpty ? nil : Data([1])))
+        #expect(await fixture.cache.entry(for: key) == nil)
         #expect(fixture.cache.statistics.failedWrites == 1)
         #expect(fixture.cache.statistics.lastWriteError == error)
         try await fixture.cache.store(data, for: key)
@@ -37,14 +38,113 @@ import Testing
 
     @Test func aWriteThatFailsInTheMiddleLeavesNothing() async throws {
         let fixture = DiskFixture()
-        try await fixture.cache.store(Data([1]), for: key)
         fixture.files.shorten(writes: 5)
         for call in 1...20 {
+            try await fixture.cache.store(Data([1]), for: key)
             fixture.files.fail(.write, call: call, with: ENOSPC)
             await #expect(throws: DiskCacheError.self) { try await fixture.cache.store(data, for: key) }
-            #expect(fixture.allFiles().count == 2)
-            #expect(await fixture.cache.entry(for: key)?.data == Data([1]))
+            #expect(fixture.allFiles() == ["CACHEDIR.TAG"])
+            #expect(await fixture.cache.entry(for: key) == nil)
         }
+    }
+
+    /// Who has been given newer bytes must not find older ones later.
+    @Test(arguments: [false, true], [false, true])
+    func whatIsNotWrittenTakesTheFormerEntryWithIt(isStaged: Bool, isTooLarge: Bool) async throws {
+        let fixture = DiskFixture(sizeLimit: 1000)
+        try await fixture.cache.store(data, for: key)
+        if !isTooLarge { fixture.files.failAlways(.write, with: ENOSPC) }
+        let newer = Data(count: isTooLarge ? 1000 : 10)
+        if isStaged {
+            await fixture.cache.stage(newer, for: key)
+            await fixture.cache.flush()
+        } else {
+            await #expect(throws: DiskCacheError.self) { try await fixture.cache.store(newer, for: key) }
+        }
+        #expect(fixture.allFiles() == ["CACHEDIR.TAG"])
+        #expect(await fixture.secondCache().entry(for: key) == nil)
+        #expect(fixture.cache.estimatedSize == 0)
+    }
+
+    @Test func aFailedWriteLeavesWhatCameMeanwhile() async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(data, for: key)
+        fixture.files.hold(.write)
+        await fixture.cache.stage(Data([2]), for: key)
+        fixture.files.waitForHeld(.write)
+        try await fixture.secondCache().store(Data([3]), for: key)
+        fixture.files.failAlways(.write, with: ENOSPC)
+        fixture.files.release(.write)
+        await fixture.cache.flush()
+        #expect(fixture.cache.statistics.failedWrites == 1)
+        #expect(await fixture.cache.entry(for: key)?.data == Data([3]))
+    }
+
+    @Test func aFailedStoreDropsWhatWasStagedBefore() async throws {
+        let fixture = DiskFixture(threads: 1)
+        // Occupies the one thread, so that the staged write waits.
+        fixture.files.hold(.list)
+        fixture.cache.threads.submit { _ = fixture.cache.store.scan(0..<1, now: Date()) }
+        fixture.files.waitForHeld(.list)
+        #expect(await fixture.cache.stage(data, for: key))
+        fixture.files.failAlways(.rename, with: EIO)
+        #expect(throws: DiskCacheError.self) { try fixture.cache.storeSynchronously(Data([2]), for: key) }
+        fixture.files.failNothing()
+        #expect(fixture.cache.statistics.stagedBytes == 0)
+        fixture.files.release(.list)
+        await fixture.cache.flush()
+        #expect(await fixture.cache.entry(for: key) == nil)
+    }
+
+    @Test func aFailedUpdateLeavesTheEntry() async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(data, metadata: Data([1]), for: key)
+        fixture.files.failAlways(.write, with: ENOSPC)
+        await #expect(throws: DiskCacheError.self) { try await fixture.cache.updateMetadata(Data([2]), for: key) }
+        let entry = await fixture.cache.entry(for: key)
+        #expect(entry?.data == data)
+        #expect(entry?.metadata == Data([1]))
+    }
+
+    /// As long as its file is open no other file can have its number.
+    @Test func anUpdateKeepsTheFileItReadOpen() async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(data, for: key)
+        fixture.files.hold(.rename)
+        let key = key
+        // Not a task: this test blocks the thread that it might need.
+        fixture.cache.threads.submit {
+            _ = try? fixture.cache.store.update(key, metadata: Data([2]), expiration: nil, now: fixture.clock.now)
+        }
+        fixture.files.waitForHeld(.rename)
+        let path = fixture.file(key).resolvingSymlinksInPath().path
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        #expect(open.contains(path))
+        fixture.files.release(.rename)
+    }
+
+    /// Some file systems say that they have room without end.
+    @Test func absurdFreeSpaceIsNoTrap() async throws {
+        let fixture = DiskFixture(sizeLimit: nil)
+        fixture.files.report(freeSpace: .max)
+        try await fixture.cache.store(data, for: key)
+        #expect(fixture.cache.sizeLimit == 1 << 30)
+        #expect(await fixture.cache.size() > 0)
+        #expect(fixture.cache.sizeLimit == 1 << 30)
+        #expect(await fixture.cache.entry(for: key)?.data == data)
+    }
+
+    @Test func holdingTwiceIsHoldingOnce() async throws {
+        let fixture = DiskFixture()
+        fixture.files.hold(.write)
+        await fixture.cache.stage(data, for: key)
+        fixture.files.waitForHeld(.write)
+        fixture.files.hold(.write)
+        fixture.files.release(.write)
+        await fixture.cache.flush()
+        #expect(fixture.exists(key))
     }
 
     @Test func shortWritesAndReadsGoOn() async throws {

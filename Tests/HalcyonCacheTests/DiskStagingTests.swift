@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 import HalcyonTesting
 import Testing
 
@@ -191,6 +192,39 @@ import Testing
         let size = await fixture.cache.size()
         #expect(fixture.cache.estimatedSize == size)
         #expect(fixture.allFiles().allSatisfy { !$0.contains(".halcyon-") })
+    }
+
+    // MARK: Reading at a priority
+
+    @Test func aReadHasATicket() async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(data, for: key)
+        #expect(await fixture.cache.entry(for: key, ticket: WorkTicket(priority: .high))?.data == data)
+        let cancelled = WorkTicket()
+        cancelled.cancel()
+        #expect(await fixture.cache.entry(for: key, ticket: cancelled) == nil)
+        #expect(await fixture.cache.peek(key, ticket: cancelled) == nil)
+    }
+
+    @Test func aPeekLeavesNoTrace() async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(data, metadata: Data([1]), for: key, expiration: .seconds(1000))
+        fixture.clock.advance(by: .seconds(500))
+        let before = try fixture.status(key)
+        let statistics = fixture.cache.statistics
+        let entry = try #require(await fixture.cache.peek(key))
+        #expect(entry.data == data)
+        #expect(entry.metadata == Data([1]))
+        #expect(entry.keptUntil == fixture.clock.now.addingTimeInterval(500))
+        #expect(try fixture.status(key) == before)
+        #expect(fixture.cache.statistics == statistics)
+        fixture.files.hold(.write)
+        await fixture.cache.stage(Data([2]), for: key)
+        #expect(await fixture.cache.peek(key)?.data == Data([2]))
+        fixture.files.release(.write)
+        await fixture.cache.flush()
+        fixture.clock.advance(by: .seconds(8 * 86_400))
+        #expect(await fixture.cache.peek(key) == nil)
     }
 
     // MARK: The end

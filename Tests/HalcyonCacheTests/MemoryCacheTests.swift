@@ -315,19 +315,33 @@ import Testing
             configuration: MemoryCacheConfiguration(costLimit: 100, timeToLive: .seconds(10)),
             timeSource: clock.timeSource, shardCount: 1)
         func value() -> Reentrant { Reentrant { _ = cache.contains(7) } }
-        cache.insert(value(), for: 1, cost: 50)
-        cache.insert(value(), for: 1, cost: 50)
-        cache.insert(value(), for: 2, cost: 50)
-        cache.insert(value(), for: 3, cost: 50)
-        cache.remove(3)
+        exercise(cache, key: { $0 }, value: value)
+    }
+
+    @Test func keysAreReleasedOutsideTheLock() {
+        let cache = MemoryCache<ReentrantKey, Int>(
+            configuration: MemoryCacheConfiguration(costLimit: 100, timeToLive: .seconds(10)),
+            timeSource: clock.timeSource, shardCount: 1)
+        let other = ReentrantKey(number: 7, end: nil)
+        exercise(
+            cache, key: { ReentrantKey(number: $0, end: Reentrant { _ = cache.contains(other) }) }, value: { 1 })
+    }
+
+    /// Everything that lets an entry go.
+    private func exercise<Key, Value>(_ cache: MemoryCache<Key, Value>, key: (Int) -> Key, value: () -> Value) {
+        cache.insert(value(), for: key(1), cost: 50)
+        cache.insert(value(), for: key(1), cost: 50)
+        cache.insert(value(), for: key(2), cost: 50)
+        cache.insert(value(), for: key(3), cost: 50)
+        cache.remove(key(3))
         clock.advance(by: .seconds(10))
-        _ = cache.value(for: 2)
-        cache.insert(value(), for: 4, cost: 50)
+        _ = cache.value(for: key(2))
+        cache.insert(value(), for: key(4), cost: 50)
         clock.advance(by: .seconds(10))
         cache.removeExpired()
-        cache.insert(value(), for: 5, cost: 50)
+        cache.insert(value(), for: key(5), cost: 50)
         cache.removeAll()
-        cache.insert(value(), for: 6, cost: 50)
+        cache.insert(value(), for: key(6), cost: 50)
         cache.trim(toCost: 0)
         #expect(cache.statistics.count == 0)
     }
@@ -338,4 +352,13 @@ private final class Reentrant: Sendable {
     let atEnd: @Sendable () -> Void
     init(_ atEnd: @escaping @Sendable () -> Void) { self.atEnd = atEnd }
     deinit { atEnd() }
+}
+
+private struct ReentrantKey: Hashable, Sendable {
+    let number: Int
+    let end: Reentrant?
+
+    static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }

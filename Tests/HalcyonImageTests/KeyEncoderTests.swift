@@ -34,6 +34,20 @@ import Testing
                 })
     }
 
+    @Test func aNestedListCannotRunIntoWhatFollows() {
+        func list(_ first: [Int], _ second: [Int]) -> [UInt8] {
+            bytes { encoder in
+                for values in [first, second] {
+                    encoder.encode(nested: { nested in values.forEach { nested.encode($0) } })
+                }
+            }
+        }
+        #expect(list([1, 2], [3]) != list([1], [2, 3]))
+        #expect(list([], [1]) != list([1], []))
+        #expect(bytes { $0.encode(nested: { $0.encode(true) }) } == [1, 0, 0, 0, 0, 0, 0, 0, 1])
+        #expect(bytes { $0.encode(nested: { _ in }) } == [UInt8](repeating: 0, count: 8))
+    }
+
     @Test func bothZerosAreOneKey() {
         #expect(bytes { $0.encode(0.0) } == bytes { $0.encode(-0.0) })
     }

@@ -75,6 +75,63 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (Double.nan, 0, 4, 4), (0, Double.infinity, 4, 4), (0, 0, .nan, 4), (0, 0, 4, .infinity), (0, 0, 0, 4),
+        (0, 0, 4, 0), (0, 0, -1, 4), (-1, 0, 4, 4), (0, 5.5, 4, 4), (0, 0, 9.5, 4), (9, 0, 1, 1), (-1e300, 0, 1e300, 1),
+    ])
+    func aPartThatIsNotThereIsAnError(_ x: Double, _ y: Double, _ width: Double, _ height: Double) throws {
+        let source = try Self.gradient(9, 9)
+        var geometry = ResizeGeometry(source: source.size, box: PixelSize(3, 3), mode: .stretch, upscale: false)
+        (geometry.sourceX, geometry.sourceY) = (x, y)
+        (geometry.sourceWidth, geometry.sourceHeight) = (width, height)
+        for filter in ResizeFilter.allCases {
+            #expect(throws: BitmapError.invalidSource(source.size)) { try source.resampled(geometry, filter: filter) }
+        }
+    }
+
+    /// Many source rows a result row: the sums of the rows, whichever way they are added up.
+    @Test(arguments: ResizeFilter.allCases, [1, 2, 7, 40]) func tallBecomesLow(filter: ResizeFilter, height: Int) throws
+    {
+        let tall = try Self.gradient(3, 4000)
+        let flat = try Bitmap(size: PixelSize(4000, 3), isOpaque: true) { output in
+            for y in 0..<4000 {
+                for x in 0..<3 {
+                    let pixel = try #require(tall.pixel(x: x, y: y))
+                    let bytes = [pixel.blue, pixel.green, pixel.red, pixel.alpha]
+                    for channel in 0..<4 { output[(x * 4000 + y) * 4 + channel] = bytes[channel] }
+                }
+            }
+        }
+        func reduced(_ bitmap: Bitmap, _ size: PixelSize) throws -> Bitmap {
+            let geometry = ResizeGeometry(source: bitmap.size, box: size, mode: .stretch, upscale: false)
+            return try bitmap.resampled(geometry, filter: filter)
+        }
+        let low = try reduced(tall, PixelSize(3, height))
+        // Turned by a quarter nothing is added up over rows.
+        let narrow = try reduced(flat, PixelSize(height, 3))
+        for y in 0..<height {
+            for x in 0..<3 {
+                let (left, right) = (try #require(low.pixel(x: x, y: y)), try #require(narrow.pixel(x: y, y: x)))
+                #expect(abs(Int(left.green) - Int(right.green)) <= 1)
+                #expect(abs(Int(left.red) - Int(right.red)) <= 1)
+                #expect(left.alpha == 255)
+            }
+        }
+    }
+
+    @Test func cancellationStopsInTheMiddleOfAResultRow() throws {
+        let asked = Lock(0)
+        let context = WorkContext(isCancelled: {
+            asked.withLock { asked in
+                asked += 1
+                return asked > 3
+            }
+        })
+        let source = try Self.gradient(3, 4000)
+        let geometry = ResizeGeometry(source: source.size, box: PixelSize(3, 1), mode: .stretch, upscale: false)
+        #expect(throws: CancellationError.self) { try source.resampled(geometry, context: context) }
+    }
+
     @Test func identityCopiesNothing() throws {
         let source = try Self.gradient(9, 9)
         let geometry = ResizeGeometry(source: source.size, box: PixelSize(20, 20), mode: .fit, upscale: false)

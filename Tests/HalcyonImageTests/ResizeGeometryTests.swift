@@ -31,6 +31,23 @@ import Testing
         #expect(geometry.size == example.result)
     }
 
+    @Test(arguments: [ResizeMode.fit, .fill, .stretch], [false, true])
+    func nothingTraps(mode: ResizeMode, upscale: Bool) throws {
+        let sides = [0, 1, -1, -5, 7, .max, .min]
+        let sizes = sides.flatMap { width in sides.map { PixelSize(width, $0) } }
+        let bitmap = try Bitmap(size: PixelSize(1, 1), isOpaque: true, pixels: [0, 0, 0, 255])
+        for source in sizes {
+            for box in sizes {
+                let geometry = ResizeGeometry(source: source, box: box, mode: mode, upscale: upscale)
+                guard source.isEmpty || box.isEmpty else {
+                    #expect(!geometry.size.isEmpty)
+                    continue
+                }
+                #expect(throws: BitmapError.self) { try bitmap.resampled(geometry) }
+            }
+        }
+    }
+
     @Test func fillCutsTheMiddle() {
         let geometry = ResizeGeometry(
             source: PixelSize(1000, 500), box: PixelSize(100, 100), mode: .fill, upscale: false)

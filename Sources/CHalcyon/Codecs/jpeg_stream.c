@@ -112,8 +112,9 @@ static void start(halcyon_jpeg_stream *stream) {
 
 static void read_scans(halcyon_jpeg_stream *stream) {
     while (true) {
+        // A row of blocks, or up to the next scan.
         int result = jpeg_consume_input(&stream->info);
-        halcyon_jpeg_check_scans(&stream->info);
+        halcyon_jpeg_watch((j_common_ptr)&stream->info);
         if (result == JPEG_SUSPENDED) return;
         if (result == JPEG_REACHED_EOI) {
             stream->phase = FINISHED;
@@ -178,6 +179,9 @@ halcyon_codec_status halcyon_jpeg_stream_append(halcyon_jpeg_stream *stream, con
     if (!enter(stream, call) || stream->phase == FINISHED) return stream->status;
     if (!take_in(stream, data, size)) return stream->status = HALCYON_CODEC_NO_MEMORY;
     if (setjmp(stream->guard.escape)) return stream->status = stream->guard.status;
+    if (halcyon_is_cancelled(call)) {
+        halcyon_jpeg_leave((j_common_ptr)&stream->info, HALCYON_CODEC_CANCELLED, "cancelled");
+    }
     advance(stream);
     return HALCYON_CODEC_OK;
 }

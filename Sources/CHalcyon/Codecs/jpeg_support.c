@@ -51,9 +51,13 @@ void halcyon_jpeg_check_scans(j_decompress_ptr info) {
     if (info->input_scan_number > 500) {
         halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "it has more than 500 scans");
     }
+    uint64_t work = (uint64_t)info->input_scan_number * info->image_width * info->image_height;
+    if (info->input_scan_number > 32 && work > UINT64_C(1) << 31) {
+        halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "it has too many scans for its size");
+    }
 }
 
-static void watch(j_common_ptr info) {
+void halcyon_jpeg_watch(j_common_ptr info) {
     halcyon_jpeg_guard *guard = guard_of(info);
     if (info->is_decompressor) halcyon_jpeg_check_scans((j_decompress_ptr)info);
     // Called once a row, or, while a progressive file is read, once a row of blocks.
@@ -75,7 +79,7 @@ void halcyon_jpeg_guard_errors(halcyon_jpeg_guard *guard, halcyon_codec_call *ca
 }
 
 void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info) {
-    guard->progress = (struct jpeg_progress_mgr){.progress_monitor = watch};
+    guard->progress = (struct jpeg_progress_mgr){.progress_monitor = halcyon_jpeg_watch};
     info->progress = &guard->progress;
 }
 

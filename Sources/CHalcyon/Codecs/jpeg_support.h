@@ -30,8 +30,13 @@ void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info);
 /// Leaves libjpeg with a status and a message of our own.
 _Noreturn void halcyon_jpeg_leave(j_common_ptr info, halcyon_codec_status status, const char *message);
 
-/// Leaves libjpeg where a file has more scans than any real one.
+/// Leaves libjpeg where a file has more scans than any real one, or where they would cost more passes over its pixels
+/// than any real one does.
 void halcyon_jpeg_check_scans(j_decompress_ptr info);
+
+/// Checks the scans, and every sixteenth time whether the result is still wanted. Libjpeg's progress hook; to be called
+/// by hand where libjpeg does not.
+void halcyon_jpeg_watch(j_common_ptr info);
 
 /// Sets the layout and the scale once the header is read, and leaves libjpeg where they do not give what was planned.
 void halcyon_jpeg_prepare(j_decompress_ptr info, int stored_width, int stored_height, int eighths, int width,

@@ -1,21 +1,19 @@
 #ifdef HALCYON_PNG
 
-#include <string.h>
-
 #include "png_support.h"
 
-typedef struct {
-    const uint8_t *data;
-    size_t size;
-    size_t offset;
-} source;
+/// How much of a file is handed to libpng between two questions. Less would make it copy large chunks over and over.
+static const size_t piece = 1 << 24;
 
-static void read_bytes(png_structp png, png_bytep bytes, size_t count) {
-    source *from = png_get_io_ptr(png);
-    if (count > from->size - from->offset) png_error(png, "the file was cut off");
-    memcpy(bytes, from->data + from->offset, count);
-    from->offset += count;
-}
+/// One decode, which libpng's hooks go on with as the data reaches.
+typedef struct {
+    halcyon_png_guard guard;
+    halcyon_codec_bitmap bitmap;
+    bool has_alpha;
+    bool is_interlaced;
+    bool is_started;
+    bool is_finished;
+} decoding;
 
 /// Chunks that change no pixel here: libpng would unpack them, and a compressed one of a few kilobytes can unpack to
 /// gigabytes.
@@ -38,21 +36,6 @@ static bool set_up_conversion(png_structp png, png_infop info) {
     return has_alpha;
 }
 
-static void read_rows(png_structp png, halcyon_png_guard *guard, halcyon_codec_bitmap bitmap, bool has_alpha) {
-    size_t stride = (size_t)bitmap.width * 4;
-    int passes = png_set_interlace_handling(png);
-    png_start_read_image(png);
-    for (int pass = 0; pass < passes; pass++) {
-        for (int y = 0; y < bitmap.height; y++) {
-            if (y % HALCYON_ROWS_PER_QUESTION == 0) halcyon_png_ask(png, guard);
-            uint8_t *row = bitmap.pixels + (size_t)y * stride;
-            png_read_row(png, row, NULL);
-            // Only once the row is whole, and while it is still in the processor's cache.
-            if (has_alpha && pass == passes - 1) halcyon_premultiply(row, (size_t)bitmap.width);
-        }
-    }
-}
-
 static void check_layout(png_structp png, png_infop info, halcyon_codec_bitmap bitmap) {
     if (png_get_image_width(png, info) != (png_uint_32)bitmap.width
         || png_get_image_height(png, info) != (png_uint_32)bitmap.height) {
@@ -60,31 +43,81 @@ static void check_layout(png_structp png, png_infop info, halcyon_codec_bitmap b
     }
 }
 
-halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
-                                        halcyon_codec_call *call) {
-    halcyon_png_guard guard = {.call = call, .status = HALCYON_CODEC_OK, .failure = HALCYON_CODEC_DAMAGED};
-    source from = {.data = data, .size = size, .offset = 0};
-    png_structp png =
-        png_create_read_struct(PNG_LIBPNG_VER_STRING, &guard, halcyon_png_fail, halcyon_png_ignore);
-    if (png == NULL) return HALCYON_CODEC_NO_MEMORY;
-    png_infop info = png_create_info_struct(png);
-    if (info == NULL || setjmp(png_jmpbuf(png))) {
-        halcyon_codec_status status = info == NULL ? HALCYON_CODEC_NO_MEMORY : guard.status;
-        png_destroy_read_struct(&png, &info, NULL);
-        return status;
+/// Before the first pixel.
+static void start(png_structp png, png_infop info) {
+    decoding *state = png_get_progressive_ptr(png);
+    // Pixels behind another chunk: libpng calls again, and drops them.
+    if (state->is_started) return;
+    state->is_started = true;
+    check_layout(png, info, state->bitmap);
+    state->has_alpha = set_up_conversion(png, info);
+    state->is_interlaced = png_set_interlace_handling(png) > 1;
+    png_read_update_info(png, info);
+    if (png_get_rowbytes(png, info) != (size_t)state->bitmap.width * 4) {
+        png_error(png, "it decodes to another layout than expected");
     }
-    png_set_read_fn(png, &from, read_bytes);
+}
+
+static void take_row(png_structp png, png_bytep new_row, png_uint_32 y, int pass) {
+    (void)pass;
+    decoding *state = png_get_progressive_ptr(png);
+    if (y % HALCYON_ROWS_PER_QUESTION == 0) halcyon_png_ask(png, &state->guard);
+    if (new_row == NULL || y >= (png_uint_32)state->bitmap.height) return;
+    uint8_t *row = state->bitmap.pixels + (size_t)y * (size_t)state->bitmap.width * 4;
+    png_progressive_combine_row(png, row, new_row);
+    // While it is still in the processor's cache; the rows of an interlaced file are not whole yet.
+    if (state->has_alpha && !state->is_interlaced) halcyon_premultiply(row, (size_t)state->bitmap.width);
+}
+
+/// At the end chunk.
+static void finish(png_structp png, png_infop info) {
+    (void)info;
+    decoding *state = png_get_progressive_ptr(png);
+    // Some of what is wrong with the compressed data only makes libpng stop unpacking it.
+    bool is_whole = state->is_started
+                    && (state->is_interlaced ? png_get_current_pass_number(png) > 6
+                                             : png_get_current_row_number(png) >= (png_uint_32)state->bitmap.height);
+    if (!is_whole) png_error(png, "its pixels end too early");
+    if (state->has_alpha && state->is_interlaced) {
+        halcyon_premultiply(state->bitmap.pixels, (size_t)state->bitmap.width * (size_t)state->bitmap.height);
+    }
+    state->is_finished = true;
+}
+
+/// Up to the end chunk, so that a file that was cut off behind its pixels is found out.
+static void read_file(png_structp png, png_infop info, decoding *state, const uint8_t *data, size_t size) {
     // The header was checked against the caller's limits already; libpng's own end at a million.
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     skip_metadata(png);
-    png_read_info(png, info);
-    check_layout(png, info, bitmap);
-    bool has_alpha = set_up_conversion(png, info);
-    read_rows(png, &guard, bitmap, has_alpha);
-    // Up to the end chunk, so that a file that was cut off behind its pixels is found out.
-    png_read_end(png, NULL);
+    // The push reader, although all is there: what is compressed behind the last row it passes over, where the other
+    // one unpacks it to its end, a thousand times its length.
+    png_set_progressive_read_fn(png, state, start, take_row, finish);
+    for (size_t offset = 0; offset < size && !state->is_finished; offset += piece) {
+        halcyon_png_ask(png, &state->guard);
+        size_t count = size - offset < piece ? size - offset : piece;
+        // libpng only reads.
+        png_process_data(png, info, (png_bytep)data + offset, count);
+    }
+    if (!state->is_finished) png_error(png, "the file was cut off");
+}
+
+halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
+                                        halcyon_codec_call *call) {
+    decoding state = {
+        .guard = {.call = call, .status = HALCYON_CODEC_OK, .failure = HALCYON_CODEC_DAMAGED},
+        .bitmap = bitmap,
+    };
+    png_structp png =
+        png_create_read_struct(PNG_LIBPNG_VER_STRING, &state.guard, halcyon_png_fail, halcyon_png_ignore);
+    if (png == NULL) return HALCYON_CODEC_NO_MEMORY;
+    png_infop info = png_create_info_struct(png);
+    if (info == NULL) {
+        png_destroy_read_struct(&png, NULL, NULL);
+        return HALCYON_CODEC_NO_MEMORY;
+    }
+    if (setjmp(png_jmpbuf(png)) == 0) read_file(png, info, &state, data, size);
     png_destroy_read_struct(&png, &info, NULL);
-    return HALCYON_CODEC_OK;
+    return state.guard.status;
 }
 
 #endif

@@ -25,39 +25,42 @@ static void set_up_header(png_structp png, png_infop info, halcyon_codec_bitmap 
     if (opaque) png_set_filler(png, 0, PNG_FILLER_AFTER);
 }
 
-halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, halcyon_codec_output *output,
-                                        halcyon_codec_call *call) {
-    halcyon_png_guard guard = {.call = call, .status = HALCYON_CODEC_OK, .failure = HALCYON_CODEC_FAILED};
+/// - row: room for one row of straight pixels.
+static void write_file(png_structp png, png_infop info, halcyon_png_guard *guard, halcyon_codec_bitmap bitmap,
+                       bool opaque, uint8_t *row, halcyon_codec_output *output) {
     size_t stride = (size_t)bitmap.width * 4;
-    bool opaque = halcyon_is_opaque(bitmap.pixels, (size_t)bitmap.width * (size_t)bitmap.height);
-    // Before setjmp, so that it is known after a jump.
-    halcyon_codec_output row = {0};
-    if (!halcyon_reserve(&row, stride)) return HALCYON_CODEC_NO_MEMORY;
-    png_structp png =
-        png_create_write_struct(PNG_LIBPNG_VER_STRING, &guard, halcyon_png_fail, halcyon_png_ignore);
-    png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
-    if (info == NULL || setjmp(png_jmpbuf(png))) {
-        halcyon_codec_status status = info == NULL ? HALCYON_CODEC_NO_MEMORY : guard.status;
-        png_destroy_write_struct(&png, &info);
-        halcyon_discard(&row);
-        halcyon_discard(output);
-        return status;
-    }
     png_set_write_fn(png, output, write_bytes, flush_nothing);
     set_up_header(png, info, bitmap, opaque);
     for (int y = 0; y < bitmap.height; y++) {
-        if (y % HALCYON_ROWS_PER_QUESTION == 0) halcyon_png_ask(png, &guard);
+        if (y % HALCYON_ROWS_PER_QUESTION == 0) halcyon_png_ask(png, guard);
         const uint8_t *pixels = bitmap.pixels + (size_t)y * stride;
         if (!opaque) {
-            halcyon_unpremultiply(pixels, row.bytes, (size_t)bitmap.width);
-            pixels = row.bytes;
+            halcyon_unpremultiply(pixels, row, (size_t)bitmap.width);
+            pixels = row;
         }
         png_write_row(png, pixels);
     }
     png_write_end(png, info);
+}
+
+halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, halcyon_codec_output *output,
+                                        halcyon_codec_call *call) {
+    halcyon_png_guard guard = {.call = call, .status = HALCYON_CODEC_OK, .failure = HALCYON_CODEC_FAILED};
+    bool opaque = halcyon_is_opaque(bitmap.pixels, (size_t)bitmap.width * (size_t)bitmap.height);
+    halcyon_codec_output row = {0};
+    if (!halcyon_reserve(&row, (size_t)bitmap.width * 4)) return HALCYON_CODEC_NO_MEMORY;
+    png_structp png =
+        png_create_write_struct(PNG_LIBPNG_VER_STRING, &guard, halcyon_png_fail, halcyon_png_ignore);
+    png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
+    if (info == NULL) {
+        guard.status = HALCYON_CODEC_NO_MEMORY;
+    } else if (setjmp(png_jmpbuf(png)) == 0) {
+        write_file(png, info, &guard, bitmap, opaque, row.bytes, output);
+    }
     png_destroy_write_struct(&png, &info);
     halcyon_discard(&row);
-    return HALCYON_CODEC_OK;
+    if (guard.status != HALCYON_CODEC_OK) halcyon_discard(output);
+    return guard.status;
 }
 
 #endif

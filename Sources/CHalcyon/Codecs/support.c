@@ -45,6 +45,10 @@ void halcyon_premultiply(uint8_t *bgra, size_t pixels) {
     }
 }
 
+void halcyon_make_opaque(uint8_t *bgra, size_t pixels) {
+    for (size_t i = 0; i < pixels; i++) bgra[i * 4 + 3] = 255;
+}
+
 static uint8_t unpremultiplied(uint32_t value, uint32_t alpha) {
     uint32_t result = (value * 255 + alpha / 2) / alpha;
     // A channel above its alpha is no valid pixel, but a processor may have made one.

@@ -1,5 +1,6 @@
-// Separable convolution: each source row is scaled across once, into a ring of the rows that the next result row needs,
-// so that memory grows with the result's width and never with the source's height.
+// Separable convolution: each source row is scaled across once. Where a result row needs few of them they stay in a ring
+// until the last one that needs them is made; where it needs many, each is added at once to the few result rows that it
+// is a part of. So no more than 64 rows of the result's width are kept, however high the source is.
 #include "halcyon_pixels.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ typedef struct {
 typedef struct {
     taps *items;
     float *weights;
-    int most;  // the largest count
+    int longest;  // the largest count
 } kernel;
 
 static double sinc(double x) {
@@ -56,7 +57,7 @@ static bool make_kernel(kernel *k, int source, double from, double length, int r
     if (most > source) most = source;
     k->items = calloc((size_t)result, sizeof *k->items);
     k->weights = calloc((size_t)result * (size_t)most, sizeof *k->weights);
-    k->most = most;
+    k->longest = 1;
     if (!k->items || !k->weights) {
         free_kernel(k);
         return false;
@@ -94,6 +95,7 @@ static bool make_kernel(kernel *k, int source, double from, double length, int r
         }
         for (int j = 0; j <= last - first; j++) weights[j] = (float)(weights[j] / sum);
         k->items[i] = (taps){first, last - first + 1, weights};
+        if (k->items[i].count > k->longest) k->longest = k->items[i].count;
     }
     return true;
 }
@@ -139,35 +141,99 @@ static void add_down(float4 *sum, const float4 *row, float weight, int width, bo
     }
 }
 
-static halcyon_status convolve(halcyon_bitmap source, halcyon_bitmap result, const kernel *across, const kernel *down,
-                               halcyon_cancelled cancelled, void *context) {
-    size_t width = (size_t)result.width, ring_rows = (size_t)down->most;
+static void store_row(halcyon_bitmap result, int y, const float4 *sum) {
+    uint8_t *out = result.pixels + (size_t)y * (size_t)result.width * 4;
+    for (size_t x = 0; x < (size_t)result.width; x++) store(out + x * 4, sum[x], true);
+}
+
+typedef struct {
+    halcyon_bitmap source, result;
+    const kernel *across, *down;
+    halcyon_cancelled cancelled;
+    void *context;
+} job;
+
+// Room for one row of the source, and behind it `rows` of the result.
+static float4 *make_rows(const job *j, size_t rows) {
     float4 *memory = NULL;
-    if (posix_memalign((void **)&memory, 64, (((size_t)source.width) + width * (ring_rows + 1)) * sizeof *memory) != 0)
-        return HALCYON_NO_MEMORY;
-    float4 *line = memory, *sum = line + source.width, *ring = sum + width;
-    taps left = across->items[0], right = across->items[result.width - 1];
-    int first = left.first, last = right.first + right.count;
-    int ready = down->items[0].first;  // rows before it are in the ring, or no longer needed
+    size_t pixels = (size_t)j->source.width + (size_t)j->result.width * rows;
+    return posix_memalign((void **)&memory, 64, pixels * sizeof *memory) == 0 ? memory : NULL;
+}
+
+static bool is_cancelled(const job *j, int row) {
+    return (row & 15) == 0 && j->cancelled && j->cancelled(j->context);
+}
+
+static void scale_row(const job *j, int row, float4 *line, float4 *target) {
+    taps left = j->across->items[0], right = j->across->items[j->result.width - 1];
+    scale_across(j->source.pixels + (size_t)row * (size_t)j->source.width * 4, left.first, right.first + right.count,
+                 line, target, j->across, j->result.width);
+}
+
+// The way for few source rows a result row.
+static halcyon_status gather(const job *j) {
+    size_t width = (size_t)j->result.width, ring_rows = (size_t)j->down->longest;
+    float4 *line = make_rows(j, ring_rows + 1);
+    if (!line) return HALCYON_NO_MEMORY;
+    float4 *sum = line + j->source.width, *ring = sum + width;
+    int ready = j->down->items[0].first;  // rows before it are in the ring, or no longer needed
     halcyon_status status = HALCYON_OK;
-    for (int y = 0; y < result.height; y++) {
-        if ((y & 15) == 0 && cancelled && cancelled(context)) {
+    for (int y = 0; y < j->result.height; y++) {
+        taps t = j->down->items[y];
+        if (is_cancelled(j, y)) {
             status = HALCYON_CANCELLED;
             break;
         }
-        taps t = down->items[y];
         if (ready < t.first) ready = t.first;
         for (; ready < t.first + t.count; ready++) {
-            scale_across(source.pixels + (size_t)ready * (size_t)source.width * 4, first, last, line,
-                         ring + ((size_t)ready % ring_rows) * width, across, result.width);
+            scale_row(j, ready, line, ring + ((size_t)ready % ring_rows) * width);
         }
-        for (int j = 0; j < t.count; j++) {
-            add_down(sum, ring + ((size_t)(t.first + j) % ring_rows) * width, t.weights[j], result.width, j == 0);
+        for (int i = 0; i < t.count; i++) {
+            add_down(sum, ring + ((size_t)(t.first + i) % ring_rows) * width, t.weights[i], j->result.width, i == 0);
         }
-        uint8_t *out = result.pixels + (size_t)y * width * 4;
-        for (size_t x = 0; x < width; x++) store(out + x * 4, sum[x], true);
+        store_row(j->result, y, sum);
     }
-    free(memory);
+    free(line);
+    return status;
+}
+
+// The most result rows that share a source row: a handful in a reduction.
+static size_t overlapping_rows(const kernel *down, int height) {
+    int most = 1;
+    for (int y = 0, end = 0; y < height; y++) {
+        while (end < height && down->items[end].first < down->items[y].first + down->items[y].count) end++;
+        if (end - y > most) most = end - y;
+    }
+    return (size_t)most;
+}
+
+// The way for many source rows a result row.
+static halcyon_status scatter(const job *j) {
+    const taps *items = j->down->items;
+    int height = j->result.height;
+    size_t width = (size_t)j->result.width, sums = overlapping_rows(j->down, height);
+    float4 *line = make_rows(j, sums + 1);
+    if (!line) return HALCYON_NO_MEMORY;
+    float4 *scaled = line + j->source.width, *sum = scaled + width;
+    halcyon_status status = HALCYON_OK;
+    int done = 0, begun = 0;  // result rows
+    for (int row = items[0].first; done < height; row++) {
+        if (is_cancelled(j, row - items[0].first)) {
+            status = HALCYON_CANCELLED;
+            break;
+        }
+        scale_row(j, row, line, scaled);
+        while (begun < height && items[begun].first <= row) begun++;
+        for (int y = done; y < begun; y++) {
+            int i = row - items[y].first;
+            if (i >= items[y].count) continue;
+            add_down(sum + ((size_t)y % sums) * width, scaled, items[y].weights[i], j->result.width, i == 0);
+        }
+        for (; done < begun && row >= items[done].first + items[done].count - 1; done++) {
+            store_row(j->result, done, sum + ((size_t)done % sums) * width);
+        }
+    }
+    free(line);
     return status;
 }
 
@@ -179,7 +245,8 @@ halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, ha
         free_kernel(&across);
         return HALCYON_NO_MEMORY;
     }
-    halcyon_status status = convolve(source, result, &across, &down, cancelled, context);
+    job j = {source, result, &across, &down, cancelled, context};
+    halcyon_status status = down.longest > 64 ? scatter(&j) : gather(&j);
     free_kernel(&across);
     free_kernel(&down);
     return status;

@@ -7,8 +7,13 @@ extension DiskCache {
     public var sizeLimit: Int {
         if let limit = configuration.sizeLimit ?? state.withLock({ $0.standardSizeLimit }) { return limit }
         // The cache's own files count as free: otherwise the limit would shrink as the cache grows.
-        let free = store.freeSpace().map { $0.addingReportingOverflow(store.estimatedSize).partialValue }
-        return min(1 << 30, (free ?? .max) / 10)
+        return standardSizeLimit(free: store.freeSpace())
+    }
+
+    /// A tenth of what is free, at most 1 GiB. Some file systems report more free space than there is, to any size.
+    private func standardSizeLimit(free: Int?) -> Int {
+        let (room, overflow) = max(0, free ?? .max).addingReportingOverflow(store.estimatedSize)
+        return min(1 << 30, (overflow ? .max : room) / 10)
     }
 
     /// The length of all files together, as far as is known without looking. It is right once there was a scan and as
@@ -150,7 +155,7 @@ extension DiskCache {
         let free = await performBehind { [store] in store.freeSpace() }
         state.withLock { state in
             state.isScanned = true
-            state.standardSizeLimit = min(1 << 30, ((free ?? .max / 2) + store.estimatedSize) / 10)
+            state.standardSizeLimit = standardSizeLimit(free: free)
         }
         return found
     }

@@ -22,15 +22,14 @@ extension DiskCache {
         expiration: StorageExpiration? = nil
     ) throws {
         guard let contents = contents(data, metadata, extended, expiration) else { return }
+        let mark = staging.mark
+        // This is newer than what was staged before, and takes its place in the same moment; or neither is kept.
+        defer { staging.admitWaiting { writeBehind() } }
         _ = try written {
-            try checkSize(contents, key)
-            return try store.write(contents, for: key) {
-                // This is newer than what was staged before, and takes its place in the same moment.
-                staging.drop(key)
-                return true
-            }
+            try store.replace(
+                key, with: contents, atMost: sizeLimit, onceWritten: { staging.drop(key) },
+                onceFailed: { staging.drop(key, upTo: mark) })
         }
-        staging.admitWaiting { writeBehind() }
     }
 
     /// Removes an entry, staged or on the disk.
@@ -61,17 +60,17 @@ extension DiskCache {
         return write.contents.entry()
     }
 
+    /// The entry as it lies there: not counted, and not noted as an access.
+    func peekOnDisk(for key: DiskKey) -> DiskEntry? {
+        store.read(key, now: timeSource.now, extending: nil)?.entry
+    }
+
     func entryOnDisk(for key: DiskKey) -> DiskEntry? {
         let found = store.read(key, now: timeSource.now, extending: configuration.accessExtension)
         state.withLock { state in
             if found == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
         }
         return found?.entry
-    }
-
-    /// An entry larger than the whole cache would drive out all others and itself.
-    func checkSize(_ contents: EntryContents, _ key: DiskKey) throws {
-        if contents.fileSize(for: key) > sizeLimit { throw DiskCacheError.tooLarge }
     }
 
     /// Counts a write, and starts a trim behind it when the limit is passed.
@@ -99,8 +98,8 @@ extension DiskCache {
             guard let write = staging.next() else { return }
             // A failure is counted; nobody waits to hear of it.
             _ = try? written {
-                try checkSize(write.contents, write.key)
-                return try store.write(write.contents, for: write.key) { staging.isInFlightWanted }
+                try store.replace(
+                    write.key, with: write.contents, atMost: sizeLimit, ifWanted: { staging.isInFlightWanted })
             }
             staging.finishInFlight { [self] in writeBehind() }
             writeBehind()

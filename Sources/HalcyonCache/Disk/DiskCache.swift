@@ -59,8 +59,19 @@ public final class DiskCache: Sendable {
     ///
     /// Staged entries are returned at once. An access is noted and extends the entry's time, at most once a minute.
     public func entry(for key: DiskKey) async -> DiskEntry? {
+        await entry(for: key, ticket: WorkTicket())
+    }
+
+    /// The same, at the ticket's priority; nil when the ticket is cancelled first. A cancelled task cancels it.
+    package func entry(for key: DiskKey, ticket: WorkTicket) async -> DiskEntry? {
         if let staged = stagedEntry(for: key) { return staged }
-        return try? await threads.run { [self] _ in entryOnDisk(for: key) }
+        return try? await threads.run(ticket: ticket) { [self] _ in entryOnDisk(for: key) }
+    }
+
+    /// The entry for a key, without a trace: neither its last access nor its time changes, nor the statistics.
+    package func peek(_ key: DiskKey, ticket: WorkTicket = WorkTicket()) async -> DiskEntry? {
+        if let write = staging.write(for: key), isCurrent(write.contents) { return write.contents.entry() }
+        return try? await threads.run(ticket: ticket) { [self] _ in peekOnDisk(for: key) }
     }
 
     /// Whether there is an entry. Asking does not extend its time.

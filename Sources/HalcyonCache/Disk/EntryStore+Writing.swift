@@ -1,13 +1,39 @@
 import Foundation
 
 extension EntryStore {
-    /// Writes an entry to a temporary name and, if it is wanted then, renames it to its own.
+    /// Puts an entry in the place of what is there. When that fails, what was there goes too: who has seen the newer
+    /// bytes must not be given older ones afterwards.
     ///
-    /// - Parameter isWanted: asked under the lock under which names are given and taken, just before the rename.
+    /// - Parameters:
+    ///   - limit: what the entry's file may occupy, in bytes.
+    ///   - isWanted: asked under the lock under which names are given and taken, just before the rename.
+    ///   - onceWritten: done under the same lock, just behind it.
+    ///   - onceFailed: done under the same lock when the entry could not be written, just before the former one goes.
     /// - Returns: whether the entry was written.
-    /// - Throws: `DiskCacheError`. Nothing is left behind then.
-    @discardableResult
-    func write(_ contents: EntryContents, for key: DiskKey, ifWanted isWanted: () -> Bool = { true }) throws -> Bool {
+    /// - Throws: `DiskCacheError`. Nothing is left behind then, but what another write has put there meanwhile.
+    func replace(
+        _ key: DiskKey, with contents: EntryContents, atMost limit: Int, ifWanted isWanted: () -> Bool = { true },
+        onceWritten: () -> Void = {}, onceFailed: () -> Void = {}
+    ) throws -> Bool {
+        let name = EntryName(key)
+        // Held open, so that no newer file can have its number.
+        let former = try? files.open(folder.file(name), for: .reading)
+        defer { if let former { try? files.close(former) } }
+        let status = former.flatMap { try? files.status(of: $0) } ?? (try? files.status(at: folder.file(name)))
+        do {
+            // An entry larger than the whole cache would drive out all others and itself.
+            guard contents.fileSize(for: key) <= limit else { throw DiskCacheError.tooLarge }
+            return try write(contents, for: key, ifWanted: isWanted, onceWritten: onceWritten)
+        } catch {
+            remove(name, ifStill: { status?.isSameFile(as: $0) ?? false }, alsoThen: onceFailed)
+            throw error
+        }
+    }
+
+    /// Writes an entry to a temporary name and, if it is wanted then, renames it to its own.
+    private func write(
+        _ contents: EntryContents, for key: DiskKey, ifWanted isWanted: () -> Bool, onceWritten: () -> Void = {}
+    ) throws -> Bool {
         guard key.bytes.count <= UInt32.max, contents.metadata.count <= UInt32.max else {
             throw DiskCacheError.tooLarge
         }
@@ -17,7 +43,9 @@ extension EntryStore {
             let file = try create(temporary, in: name.folder)
             do {
                 try write(contents, for: key, to: file)
-                return try commit(temporary, as: name, size: contents.fileSize(for: key), ifWanted: isWanted)
+                return try commit(
+                    temporary, as: name, size: contents.fileSize(for: key), ifWanted: isWanted, onceWritten: onceWritten
+                )
             } catch {
                 try? files.unlink(temporary)
                 throw error
@@ -32,17 +60,23 @@ extension EntryStore {
     /// - Returns: false when there is no entry, or none any more once its file was written.
     /// - Throws: `DiskCacheError`; the entry is as it was then.
     func update(_ key: DiskKey, metadata: Data, expiration: StorageExpiration?, now: Date) throws -> Bool {
-        guard let entry = read(key, now: now, extending: .none) else { return false }
+        let name = EntryName(key)
+        // Open until the new file has the name, so that no other file can have this one's number by then.
+        guard let (file, status) = openEntry(name, now: now) else { return false }
+        defer { try? files.close(file) }
+        guard let entry = read(file, status, key, now: now, extending: ExpirationExtension.none) else { return false }
         let former = EntryContents(entry)
         guard let contents = EntryContents(former, metadata: metadata, expiration: expiration, now: now) else {
-            remove(EntryName(key), ifStill: { $0.isSameFile(as: entry.file) })
+            remove(name, ifStill: { $0.isSameFile(as: entry.file) })
             return false
         }
-        let path = folder.file(EntryName(key))
-        return try write(contents, for: key) {
-            // A remove or a store that came meanwhile knows better.
-            (try? files.status(at: path))?.isSameFile(as: entry.file) ?? false
-        }
+        let path = folder.file(name)
+        // A remove or a store that came meanwhile knows better.
+        return try write(
+            contents, for: key,
+            ifWanted: {
+                (try? files.status(at: path))?.isSameFile(as: entry.file) ?? false
+            })
     }
 
     /// Creates a file, and the folders above it where they are missing: at first, or because somebody deleted them.
@@ -114,9 +148,9 @@ extension EntryStore {
         }
     }
 
-    private func commit(_ temporary: String, as name: EntryName, size: Int, ifWanted isWanted: () -> Bool) throws
-        -> Bool
-    {
+    private func commit(
+        _ temporary: String, as name: EntryName, size: Int, ifWanted isWanted: () -> Bool, onceWritten: () -> Void
+    ) throws -> Bool {
         let path = folder.file(name)
         return try names.withLock { sizes in
             guard isWanted() else {
@@ -125,6 +159,7 @@ extension EntryStore {
             }
             let former = try? files.status(at: path)
             try files.rename(temporary, to: path)
+            onceWritten()
             sizes.change(name.folder, by: size - (former?.kind == .regular ? former?.size ?? 0 : 0))
             sizesChanged(sizes)
             return true

@@ -39,10 +39,19 @@ final class EntryStore: Sendable {
     // MARK: Reading
 
     /// Reads and verifies an entry; nil without one, past its time, or when another key's has the same name.
-    func read(_ key: DiskKey, now: Date, extending: ExpirationExtension) -> StoredEntry? {
-        let name = EntryName(key)
-        guard let (file, status) = openEntry(name, now: now) else { return nil }
+    ///
+    /// - Parameter extending: what the access does to the entry's time; nil leaves its file as it is.
+    func read(_ key: DiskKey, now: Date, extending: ExpirationExtension?) -> StoredEntry? {
+        guard let (file, status) = openEntry(EntryName(key), now: now) else { return nil }
         defer { try? files.close(file) }
+        return read(file, status, key, now: now, extending: extending)
+    }
+
+    /// The same from the entry's file, open.
+    func read(
+        _ file: Int32, _ status: FileStatus, _ key: DiskKey, now: Date, extending: ExpirationExtension?
+    ) -> StoredEntry? {
+        let name = EntryName(key)
         if status.size > Self.largeFile {
             guard let tail = tail(of: file, status) else { return nil }
             guard EntryFooter(endOf: UnsafeRawBufferPointer(tail.bytes), fileSize: status.size) != nil else {
@@ -63,7 +72,8 @@ final class EntryStore: Sendable {
         let parts = TrailerParts(UnsafeRawBufferPointer(rebasing: trailer), footer)
         guard parts.isKey(key) else { return nil }
         let lifetime = EntryTimes.seconds(footer.lifetime)
-        let keptUntil = touch(file, status, lifetime: lifetime, extending: extending, now: now)
+        let keptUntil =
+            extending.map { touch(file, status, lifetime: lifetime, extending: $0, now: now) } ?? status.modified
         let entry = DiskEntry(
             data: whole.prefix(footer.payloadLength), metadata: parts.metadata, extended: parts.extended,
             keptUntil: keptUntil == .latest ? nil : keptUntil.date,
@@ -94,7 +104,7 @@ final class EntryStore: Sendable {
     }
 
     /// Opens the file with this name if it can be an entry and, unless `now` is nil, is within its time.
-    private func openEntry(_ name: EntryName, now: Date?) -> (file: Int32, status: FileStatus)? {
+    func openEntry(_ name: EntryName, now: Date?) -> (file: Int32, status: FileStatus)? {
         guard let file = try? files.open(folder.file(name), for: .reading) else { return nil }
         guard let status = try? files.status(of: file), status.kind == .regular,
             now.map({ FileTime($0) < status.modified }) ?? true

@@ -158,6 +158,21 @@ final class StagingArea: Sendable {
         }
     }
 
+    /// Forgets what is staged for a key, but for writes that came after `mark` was this.
+    func drop(_ key: DiskKey, upTo mark: Int) {
+        state.withLock { state in
+            if let write = state.writes[key], write.number <= mark {
+                state.writes[key] = nil
+                state.places[key] = nil
+                state.bytes -= write.cost
+            }
+            if let write = state.inFlight, write.key == key, write.number <= mark { state.isInFlightDropped = true }
+        }
+    }
+
+    /// Tells the writes that were staged before this from later ones.
+    var mark: Int { state.withLock { $0.lastNumber } }
+
     /// Forgets everything that is staged, as `drop` does.
     func dropAll() {
         state.withLock { state in

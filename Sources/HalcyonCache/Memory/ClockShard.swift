@@ -1,7 +1,8 @@
 /// A sixteenth of a `MemoryCache`: slots that the clock's hand passes over, and a hash table that finds them.
 ///
 /// The table is our own rather than a `Dictionary` so that a key is hashed once for choosing the shard and finding the
-/// slot. Nothing here releases a value: what leaves is returned, so that no destructor runs under the shard's lock.
+/// slot. Nothing here releases a key or a value: what leaves is returned, so that no destructor runs under the shard's
+/// lock. Only a key's `==` does; it must not call the cache.
 ///
 /// Inlinable throughout: specialised for the key and the value a read costs tens of nanoseconds, through their witness
 /// tables the better part of a microsecond.
@@ -9,11 +10,14 @@
 struct ClockShard<Key: Hashable, Value> {
     @usableFromInline
     struct Removed {
+        /// Nil where a successor has kept it.
+        @usableFromInline let key: Key?
         @usableFromInline let value: Value?
         @usableFromInline let cost: Int
 
         @inlinable
-        init(value: Value?, cost: Int) {
+        init(key: Key?, value: Value?, cost: Int) {
+            self.key = key
             self.value = value
             self.cost = cost
         }
@@ -117,7 +121,7 @@ struct ClockShard<Key: Hashable, Value> {
         cost += newCost
         if let position = position(of: key, hash: hash) {
             let slot = Int(table[position]) - 1
-            let former = Removed(value: values[slot], cost: marks[slot].cost)
+            let former = Removed(key: nil, value: values[slot], cost: marks[slot].cost)
             cost -= former.cost
             values[slot] = value
             marks[slot] = mark
@@ -230,7 +234,7 @@ struct ClockShard<Key: Hashable, Value> {
     @inlinable
     mutating func remove(at position: Int) -> Removed {
         let slot = Int(table[position]) - 1
-        let removed = Removed(value: values[slot], cost: marks[slot].cost)
+        let removed = Removed(key: keys[slot], value: values[slot], cost: marks[slot].cost)
         closeGap(at: position)
         marks[slot].chances = Self.free
         keys[slot] = nil

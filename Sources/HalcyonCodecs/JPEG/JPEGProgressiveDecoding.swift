@@ -22,14 +22,14 @@
 
         init(options: DecodeOptions) { self.options = options }
 
-        func append(_ data: Data) throws {
+        func append(_ data: Data, context: WorkContext) throws {
             try state.withLock { state in
-                if let (_, stream) = state.started { return try stream.append(data) }
+                if let (_, stream) = state.started { return try stream.append(data, context: context) }
                 state.header.append(data)
                 guard let plan = try plan(header: state.header) else { return }
                 let stream = try JPEGStream(plan: plan)
                 state.started = (plan, stream)
-                try stream.append(state.header)
+                try stream.append(state.header, context: context)
                 state.header = Data()
             }
         }

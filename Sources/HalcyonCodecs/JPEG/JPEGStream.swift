@@ -26,8 +26,8 @@
 
         var progress: halcyon_jpeg_progress { halcyon_jpeg_stream_progress(stream) }
 
-        func append(_ data: Data) throws {
-            try CodecCall.decode(.jpeg) { call in
+        func append(_ data: Data, context: WorkContext) throws {
+            try CodecCall.decode(.jpeg, context: context) { call in
                 data.withUnsafeBytes { bytes in
                     halcyon_jpeg_stream_append(
                         stream, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, call)

@@ -10,8 +10,9 @@ public protocol ProgressiveDecoding: AnyObject, Sendable {
     ///
     /// Cost: the reading of this part, without making pixels of it where the format allows.
     ///
-    /// - Throws: `CodecError`, also for a header beyond the limits, and `BitmapError`.
-    func append(_ data: Data) throws
+    /// - Throws: `CodecError`, also for a header beyond the limits, `BitmapError`, and `CancellationError`; it cannot go on
+    ///   after any of them.
+    func append(_ data: Data, context: WorkContext) throws
 
     /// The image as it is by now, at the final size and upright; nil where it shows nothing more than the last one.
     ///
@@ -24,4 +25,11 @@ public protocol ProgressiveDecoding: AnyObject, Sendable {
     ///
     /// - Throws: `CodecError.damaged` where the end of the file has not come, and what `preview` throws.
     func finish(context: WorkContext) throws -> Image
+}
+
+extension ProgressiveDecoding {
+    /// Takes in the next part of the file without being cancelled.
+    public func append(_ data: Data) throws {
+        try append(data, context: .uncancellable)
+    }
 }

@@ -21,7 +21,10 @@
         init(_ reader: ByteReader) throws {
             var offset = 12
             while reader.has(8, at: offset), let length = reader.littleEndian32(offset + 4) {
-                read(reader.part(at: offset, length: 8 + length), declaredLength: length)
+                let chunk = reader.part(at: offset, length: 8 + length)
+                // Only here is it one to libwebp. Anywhere else it would say a size that the pixels do not have.
+                if offset == 12, chunk.matches("VP8X", at: 0) { readCanvas(chunk.part(at: 8, length: length)) }
+                read(chunk, declaredLength: length)
                 // At most 2^32 a step, so this cannot overflow before the data ends.
                 offset += 8 + length + length % 2
             }
@@ -36,7 +39,7 @@
         private mutating func read(_ chunk: ByteReader, declaredLength: Int) {
             let body = chunk.part(at: 8, length: declaredLength)
             if chunk.matches("VP8X", at: 0) {
-                readCanvas(body)
+                return
             } else if chunk.matches("VP8 ", at: 0) {
                 readLossy(body)
             } else if chunk.matches("VP8L", at: 0) {

@@ -12,6 +12,7 @@
         let bytesPerRow: Int
         let size: PixelSize
         let isScaled: Bool
+        /// Whether alpha may be below 255. Where it may not, it is made 255, whatever the file's pixels say.
         let hasAlpha: Bool
 
         /// How much more of the file each step gives to libwebp at least; between two steps it can be cancelled.
@@ -23,7 +24,7 @@
             guard WebPInitDecoderConfig(&config) != 0 else { throw Self.damaged("libwebp is another version") }
             // libwebp multiplies by alpha rounding down. At full size we do it to the nearest, so that what was
             // encoded without loss comes back without loss; when it scales, it has to do it before.
-            config.output.colorspace = isScaled ? MODE_bgrA : MODE_BGRA
+            config.output.colorspace = isScaled && hasAlpha ? MODE_bgrA : MODE_BGRA
             config.output.is_external_memory = 1
             config.output.u.RGBA.rgba = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
             config.output.u.RGBA.stride = Int32(clamping: bytesPerRow)
@@ -35,7 +36,16 @@
             }
             // libwebp keeps the config's address.
             try withUnsafeMutablePointer(to: &config) { try feed(bytes, config: $0, context: context) }
-            if hasAlpha, !isScaled { premultiply() }
+            // Into a larger buffer libwebp writes a smaller image without a word, and leaves the rest as it was.
+            guard config.output.width == size.width, config.output.height == size.height else {
+                throw Self.damaged("it has another size than its header says")
+            }
+            if !hasAlpha {
+                // A lossless file may carry alpha in its pixels while its header says that it has none.
+                forEachRow { halcyon_make_opaque($0, size.width) }
+            } else if !isScaled {
+                forEachRow { halcyon_premultiply($0, size.width) }
+            }
         }
 
         private func feed(
@@ -62,10 +72,10 @@
             }
         }
 
-        private func premultiply() {
+        private func forEachRow(_ body: (UnsafeMutablePointer<UInt8>) -> Void) {
             for row in 0..<size.height {
                 guard let start = pixels.baseAddress?.advanced(by: row * bytesPerRow) else { return }
-                halcyon_premultiply(start.assumingMemoryBound(to: UInt8.self), size.width)
+                body(start.assumingMemoryBound(to: UInt8.self))
             }
         }
 

@@ -88,7 +88,10 @@ halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, halcyon_cod
 /// Multiplies blue, green and red by alpha in place, rounded to the nearest.
 void halcyon_premultiply(uint8_t *bgra, size_t pixels);
 
-/// The reverse, rounded to the nearest; `result` may be `bgra`. Multiplying again gives back `bgra` exactly.
+/// Sets every alpha byte to 255.
+void halcyon_make_opaque(uint8_t *bgra, size_t pixels);
+
+/// The reverse of `halcyon_premultiply`, rounded to the nearest; `result` may be `bgra`. Multiplying again gives back `bgra` exactly.
 void halcyon_unpremultiply(const uint8_t *bgra, uint8_t *result, size_t pixels);
 
 /// Whether every alpha byte is 255.

@@ -34,7 +34,7 @@ typedef struct {
     double x, y, width, height;
 } halcyon_region;
 
-/// Scales `region` of `source` to the size of `result`.
+/// Scales `region` of `source`, which has an area and lies inside of it, to the size of `result`.
 halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, halcyon_bitmap result,
                                 halcyon_filter filter, halcyon_cancelled cancelled, void *context);
 

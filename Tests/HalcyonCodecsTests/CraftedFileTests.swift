@@ -1,0 +1,128 @@
+import Foundation
+import Glibc
+import HalcyonImage
+import Testing
+
+@testable import HalcyonCodecs
+@testable import HalcyonSystem
+
+/// Files that were made to do harm.
+@Suite struct CraftedFileTests {
+    let registry = CoderRegistry.standard()
+
+    // MARK: WebP
+
+    private func tinyWebP(isLossless: Bool) throws -> Data {
+        let file = try registry.encode(
+            sampleImage(PixelSize(1, 1)), as: .webp, options: EncodeOptions(isLossless: isLossless))
+        // The pixels' chunk alone.
+        return file.dropFirst(12)
+    }
+
+    @Test(arguments: [false, true]) func aCanvasBehindThePixelsIsNone(isLossless: Bool) throws {
+        let pixels = try tinyWebP(isLossless: isLossless)
+        let file = CraftedFile.riff(pixels, CraftedFile.canvas(100, 100))
+        #expect(try registry.probe(file).size == PixelSize(1, 1))
+        #expect(try registry.decode(file).size == PixelSize(1, 1))
+    }
+
+    @Test(arguments: [false, true]) func aCanvasThatThePixelsDoNotFillIsDamaged(isLossless: Bool) throws {
+        let file = CraftedFile.riff(CraftedFile.canvas(100, 100), try tinyWebP(isLossless: isLossless))
+        let error = #expect(throws: CodecError.self) { try registry.decode(file) }
+        #expect(error?.code == "damagedImage")
+    }
+
+    /// Whatever the header says, the memory of an image is never handed out as it was found.
+    @Test func anOutputOfAnotherSizeIsDamaged() throws {
+        let file = CraftedFile.riff(try tinyWebP(isLossless: true))
+        var memory = [UInt8](repeating: 77, count: 400)
+        memory.withUnsafeMutableBytes { pixels in
+            let output = WebPOutput(
+                pixels: pixels, bytesPerRow: 40, size: PixelSize(10, 10), isScaled: false, hasAlpha: false)
+            let error = #expect(throws: CodecError.self) {
+                try file.withUnsafeBytes { try output.decode($0, context: .uncancellable) }
+            }
+            #expect(error?.code == "damagedImage")
+        }
+    }
+
+    @Test(arguments: [nil, TargetSize(PixelSize(10, 10))]) func alphaThatIsNotDeclaredIsNone(_ target: TargetSize?)
+        throws
+    {
+        let image = try sampleImage(PixelSize(64, 64), hasAlpha: true)
+        var file = try registry.encode(image, as: .webp, options: EncodeOptions(isLossless: true))
+        let start = try #require(file.range(of: Data("VP8L".utf8))).upperBound + 4
+        #expect(file[start + 4] & 0x10 != 0)
+        file[start + 4] &= ~0x10
+        // Only the pixels' chunk: a VP8X before it declares alpha by itself.
+        let pixels = CraftedFile.riff(file[(start - 8)...])
+        let decoded = try registry.decode(pixels, options: DecodeOptions(target: target))
+        #expect(decoded.bitmap.isOpaque)
+        let bytes = decoded.bitmap.bytes
+        #expect(stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 })
+    }
+
+    // MARK: JPEG
+
+    @Test func scansAreLimitedByTheirWork() throws {
+        let bomb = CraftedFile.jpeg(width: 8192, height: 8192, scans: 40)
+        let options = DecodeOptions(target: TargetSize(PixelSize(16, 16)))
+        let refusal = CodecError.damaged(.jpeg, reason: "it has too many scans for its size")
+        #expect(throws: refusal) { try registry.decode(bomb, options: options) }
+        let decoding = try #require(registry.makeProgressive(for: bomb, options: options))
+        #expect(throws: refusal) { try decoding.append(bomb) }
+        let small = CraftedFile.jpeg(width: 64, height: 64, scans: 40)
+        #expect(try registry.decode(small).size == PixelSize(64, 64))
+        #expect(throws: CodecError.self) { try registry.decode(CraftedFile.jpeg(width: 8, height: 8, scans: 501)) }
+    }
+
+    @Test func takingInScansCanBeCancelled() throws {
+        let file = CraftedFile.jpeg(width: 1024, height: 1024, scans: 20)
+        let decoding = try #require(registry.makeProgressive(for: file))
+        let asked = Lock(0)
+        let context = WorkContext {
+            asked.withLock { asked in
+                asked += 1
+                return asked > 5
+            }
+        }
+        #expect(throws: CancellationError.self) { try decoding.append(file, context: context) }
+        #expect(asked.withLock { $0 } == 6)
+        #expect(throws: (any Error).self) { try decoding.finish(context: .uncancellable) }
+    }
+
+    // MARK: PNG
+
+    /// The processor time of this thread, so that other tests' work does not count.
+    private func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+        }
+        let start = now()
+        try body()
+        return now() - start
+    }
+
+    @Test(arguments: [false, true]) func whatIsCompressedBehindThePixelsIsNotUnpacked(isInterlaced: Bool) throws {
+        // 16 MB that become 2.6 GB.
+        let file = CraftedFile.png(surplus: 16 << 20, isInterlaced: isInterlaced)
+        var pixels: [UInt8] = []
+        let seconds = try processorSeconds { pixels = try registry.decode(file).bitmap.bytes }
+        #expect(pixels == [0, 0, 255, 255])
+        #expect(seconds < 0.5, "\(seconds) s")
+        var damaged = file
+        damaged[damaged.count - 20] ^= 1
+        #expect(throws: CodecError.self) { try registry.decode(damaged) }
+        #expect(throws: CodecError.self) { try registry.decode(file.dropLast(12)) }
+        #expect(throws: CodecError.self) { try registry.decode(file.prefix(file.count / 2)) }
+    }
+
+    @Test(arguments: [false, true]) func pixelsThatEndTooEarlyAreDamaged(isInterlaced: Bool) throws {
+        let whole = CraftedFile.png(surplus: 0, isInterlaced: isInterlaced)
+        #expect(try registry.decode(whole).bitmap.bytes == [0, 0, 255, 255])
+        let half = CraftedFile.png(surplus: 0, isInterlaced: isInterlaced, pixels: [0, 255])
+        #expect(throws: CodecError.self) { try registry.decode(half) }
+    }
+}

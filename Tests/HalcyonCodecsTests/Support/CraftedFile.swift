@@ -1,0 +1,97 @@
+import Foundation
+
+/// Files that no encoder writes, put together byte by byte.
+enum CraftedFile {
+    // MARK: WebP
+
+    static func riff(_ chunks: Data...) -> Data {
+        let body = Data("WEBP".utf8) + chunks.reduce(Data(), +)
+        return Data("RIFF".utf8) + little32(body.count) + body
+    }
+
+    static func canvas(_ width: Int, _ height: Int) -> Data {
+        let sides = [width - 1, height - 1].flatMap { side in (0..<3).map { UInt8(side >> ($0 * 8) & 255) } }
+        return Data("VP8X".utf8) + little32(10) + [0, 0, 0, 0] + sides
+    }
+
+    private static func little32(_ value: Int) -> Data {
+        Data((0..<4).map { UInt8(value >> ($0 * 8) & 255) })
+    }
+
+    // MARK: JPEG
+
+    /// A grey progressive JPEG whose scans are empty but cost a pass each. Sides are multiples of 8.
+    static func jpeg(width: Int, height: Int, scans: Int) -> Data {
+        var file = Data([0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64))
+        file += [0xFF, 0xC2, 0, 11, 8] + big16(height) + big16(width) + [1, 1, 0x11, 0]
+        // One code, a single zero bit: so many blocks end here as the next 14 bits say.
+        file += [0xFF, 0xC4, 0, 20, 0x10, 1] + [UInt8](repeating: 0, count: 15) + [0xE0]
+        let scan = Data([0xFF, 0xDA, 0, 8, 1, 1, 0, 1, 63, 0]) + emptyBlocks(width / 8 * height / 8)
+        for _ in 0..<scans { file += scan }
+        return file + [0xFF, 0xD9]
+    }
+
+    private static func emptyBlocks(_ count: Int) -> Data {
+        let runs = (count + 32_766) / 32_767
+        var bits = (0..<runs).flatMap { _ in [false] + [Bool](repeating: true, count: 14) }
+        bits += [Bool](repeating: true, count: (8 - bits.count % 8) % 8)
+        return bytes(bits) { $0 << 1 | $1 }.reduce(into: Data()) { data, byte in
+            data.append(byte)
+            if byte == 0xFF { data.append(0) }
+        }
+    }
+
+    private static func big16(_ value: Int) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 255)] }
+
+    // MARK: PNG
+
+    /// One red pixel, and behind its bytes in the same compressed stream some more zeros, 158 for each byte; without
+    /// surplus the stream ends there.
+    static func png(surplus: Int, isInterlaced: Bool = false, pixels: [UInt8] = [0, 255, 0, 0]) -> Data {
+        let header: [UInt8] = [0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, isInterlaced ? 1 : 0]
+        // A stored block, then one with the fixed codes: a zero, then "258 times the last one" over and over. Eight
+        // of these are 13 bytes; the first begins after 3 + 8 bits.
+        var stream = Data(
+            [0x78, 0x01, surplus > 0 ? 0 : 1, UInt8(pixels.count), 0, ~UInt8(pixels.count), 0xFF] + pixels)
+        let sums = pixels.reduce((1, 0)) { ($0.0 + Int($1), $0.1 + $0.0 + Int($1)) }
+        let zero = [true, true, false] + [false, false, true, true, false, false, false, false]
+        let match = [true, true, false, false, false, true, false, true] + [Bool](repeating: false, count: 5)
+        let lead = bytes(zero + match) { $0 >> 1 | $1 << 7 }
+        let period = bytes((0..<8).flatMap { _ in match }) { $0 >> 1 | $1 << 7 }
+        stream +=
+            surplus > 0 ? lead : [UInt8(sums.1 >> 8), UInt8(sums.1 & 255), UInt8(sums.0 >> 8), UInt8(sums.0 & 255)]
+        var bulk = Data(capacity: surplus + 13)
+        while bulk.count < surplus { bulk += period }
+        return Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) + chunk("IHDR", Data(header))
+            + chunk("IDAT", stream + bulk) + chunk("IEND", Data())
+    }
+
+    private static func chunk(_ name: String, _ body: Data) -> Data {
+        let named = Data(name.utf8) + body
+        return big32(UInt32(body.count)) + named + big32(checksum(named))
+    }
+
+    private static func big32(_ value: UInt32) -> Data {
+        Data([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) })
+    }
+
+    private static func checksum(_ data: Data) -> UInt32 {
+        let table = (0..<256 as Range<UInt32>).map { byte in
+            (0..<8).reduce(byte) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xEDB8_8320 }
+        }
+        return ~data.withUnsafeBytes { bytes in
+            table.withUnsafeBufferPointer { table in
+                var value = UInt32.max
+                for byte in bytes { value = value >> 8 ^ table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] }
+                return value
+            }
+        }
+    }
+
+    private static func bytes(_ bits: [Bool], adding add: (UInt8, UInt8) -> UInt8) -> [UInt8] {
+        stride(from: 0, to: bits.count, by: 8).map { start in
+            let end = min(start + 8, bits.count)
+            return bits[start..<end].reduce(0) { add($0, $1 ? 1 : 0) }
+        }
+    }
+}
