@@ -53,6 +53,7 @@ let package = Package(
         systemLibrary("CWebP", pkgConfig: "libwebp", package: "libwebp-dev"),
         systemLibrary("CGIF", pkgConfig: "libgif", package: "libgif-dev"),
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+        systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
         systemLibrary("CCairo", pkgConfig: "cairo", package: "libcairo2-dev"),
 
@@ -89,7 +90,8 @@ let package = Package(
             name: "HalcyonCache", dependencies: ["HalcyonImage", "HalcyonSystem", "CHalcyonSystem", "CXXHash"],
             swiftSettings: strict),
         .target(
-            name: "HalcyonNetwork", dependencies: ["HalcyonSystem", "CHalcyonCurl", "CCurl"], swiftSettings: strict),
+            name: "HalcyonNetwork", dependencies: ["HalcyonSystem", "CHalcyonCurl", "CCurl", "CZlib"],
+            swiftSettings: strict),
         .target(
             name: "Halcyon",
             dependencies: [
@@ -125,7 +127,7 @@ let package = Package(
             ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport"]),
             ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
             ("HalcyonCacheTests", ["HalcyonCache", "TestSupport"]),
-            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport"]),
+            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CZlib"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
             ("SnippetTests", ["Halcyon"]),

@@ -10,6 +10,7 @@ extension ImagePipeline {
         /// Memory: a quarter of what the system grants, at most 1 GiB. Disk: `$XDG_CACHE_HOME/<program>`, the smaller of
         /// 1 GiB and a tenth of the free disk, 7 days.
         public var cache: ImageCache
+        /// By default one with the defaults, whose `Accept` names what `coders` decode.
         public var downloader: ImageDownloader
         /// The formats that can be decoded and encoded.
         public var coders: CoderRegistry
@@ -19,14 +20,21 @@ extension ImagePipeline {
 
         public init(
             cache: ImageCache = ImageCache(disk: DiskCache(folder: Self.defaultCacheFolder)),
-            downloader: ImageDownloader = ImageDownloader(), coders: CoderRegistry = .shared,
+            downloader: ImageDownloader? = nil, coders: CoderRegistry = .shared,
             maximumBytes: Int = 200_000_000, clock: TimeSource = .system
         ) {
             self.cache = cache
-            self.downloader = downloader
+            self.downloader = downloader ?? Self.defaultDownloader(for: coders)
             self.coders = coders
             self.maximumBytes = maximumBytes
             self.clock = clock
+        }
+
+        /// A downloader with the defaults, which tells servers what `coders` decode.
+        public static func defaultDownloader(for coders: CoderRegistry) -> ImageDownloader {
+            let types = coders.decodableFormats.map(\.mimeType) + ["image/*;q=0.8", "*/*;q=0.5"]
+            let headers = ImageDownloader.Configuration.defaultHeaders(accept: types.joined(separator: ","))
+            return ImageDownloader(ImageDownloader.Configuration(headers: headers))
         }
 
         /// `$XDG_CACHE_HOME/<program>`, else `~/.cache/<program>`.

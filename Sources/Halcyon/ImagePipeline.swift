@@ -12,6 +12,8 @@ public final class ImagePipeline: Sendable {
     public static let shared = ImagePipeline(configuration: Configuration())
 
     public let configuration: Configuration
+    /// Both levels of the cache.
+    public var cache: ImageCache { configuration.cache }
     private let coordinator: Coordinator
 
     public init(configuration: Configuration) {
@@ -41,8 +43,9 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
     public func response(for request: ImageRequest) async throws -> ImageResponse {
-        if let response = memoryResponse(for: request) { return response }
-        return try await task(for: request, lookingInMemory: false).response
+        let resolved = ResolvedRequest(request)
+        if let response = memoryResponse(for: resolved) { return response }
+        return try await start(resolved).response
     }
 
     /// Starts a load and tells what happens to it, to its end. Whoever stops reading cancels the load.
@@ -56,7 +59,7 @@ public final class ImagePipeline: Sendable {
     /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
     public func data(for request: ImageRequest) async throws -> Data {
         do {
-            return try await coordinator.bytes(of: request)
+            return try await coordinator.bytes(of: ResolvedRequest(request))
         } catch {
             throw ImagePipelineError.wrapping(error, source: request.source)
         }
@@ -68,7 +71,11 @@ public final class ImagePipeline: Sendable {
     ///
     /// The load goes on when the handle is dropped.
     public func task(for request: ImageRequest) -> ImageTask {
-        task(for: request, lookingInMemory: true)
+        let resolved = ResolvedRequest(request)
+        guard let response = memoryResponse(for: resolved) else { return start(resolved) }
+        let task = ImageTask(resolved, coordinator: coordinator)
+        task.end(.success(response))
+        return task
     }
 
     /// Starts a load and calls `completion` exactly once with its end.
@@ -99,29 +106,32 @@ public final class ImagePipeline: Sendable {
     /// - Returns: whether all was written in time.
     @discardableResult
     public func shutdown(within time: Duration = .seconds(2)) async -> Bool {
-        await configuration.cache.shutdown(within: time)
+        let deadline = ContinuousClock.now + time
+        await withTaskGroup { group in
+            group.addTask { await self.coordinator.stores.drain() }
+            group.addTask { try? await Task.sleep(until: deadline) }
+            await group.next()
+            group.cancelAll()
+        }
+        return await cache.shutdown(within: max(.zero, deadline - ContinuousClock.now))
     }
 
-    private func task(for request: ImageRequest, lookingInMemory: Bool) -> ImageTask {
-        let task = ImageTask(request: request, coordinator: coordinator)
-        if lookingInMemory, let response = memoryResponse(for: request) {
-            task.end(.success(response))
-        } else {
-            task.start()
-        }
+    private func start(_ resolved: ResolvedRequest) -> ImageTask {
+        let task = ImageTask(resolved, coordinator: coordinator)
+        task.start()
         return task
     }
 
-    private func memoryResponse(for request: ImageRequest) -> ImageResponse? {
-        guard request.cache.reads.contains(.memory) else { return nil }
+    private func memoryResponse(for resolved: ResolvedRequest) -> ImageResponse? {
+        guard resolved.cache.reads.contains(.memory) else { return nil }
         let started = ContinuousClock.now
-        guard let cached = configuration.cache.image(for: ImageKey(request), policy: request.cache) else { return nil }
+        guard let cached = coordinator.cachedImage(for: resolved) else { return nil }
         var metrics = LoadMetrics()
         metrics.total = ContinuousClock.now - started
         metrics.bytes = cached.encodedBytes
         return ImageResponse(
-            image: cached.image, origin: .memory, source: request.source, originalSource: request.source,
+            image: cached.image, origin: .memory, source: resolved.source, originalSource: resolved.source,
             metrics: metrics,
-            encoded: coordinator.encodedBytes(of: request, fetched: nil))
+            encoded: coordinator.encodedBytes(of: resolved, fetched: nil))
     }
 }

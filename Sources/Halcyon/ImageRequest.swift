@@ -37,9 +37,11 @@ public struct ImageRequest: Sendable {
 
     /// A request for a URL; `nil` gives a request that fails with `ImagePipelineError.invalidRequest`.
     public init(
-        _ url: URL?, processors: [any ImageProcessor] = [], cache: CachePolicy = .default,
-        priority: RequestPriority = .normal
+        _ url: URL?, processors: [any ImageProcessor] = [], decode: DecodeOptions = DecodeOptions(),
+        cache: CachePolicy = .default, network: NetworkOptions = NetworkOptions(), priority: RequestPriority = .normal
     ) {
-        self.init(ImageSource(url), processors: processors, cache: cache, priority: priority)
+        self.init(
+            ImageSource(url), processors: processors, decode: decode, cache: cache, network: network,
+            priority: priority)
     }
 }

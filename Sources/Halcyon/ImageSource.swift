@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import HalcyonCache
 
 /// Where an image comes from.
 public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
@@ -59,13 +59,6 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// With size and modification time, so that a file that changed is another image. One `stat`, under a microsecond.
-    private static func fileKey(_ path: String) -> String {
-        var status = stat()
-        guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { return "file:" + path }
-        return "file:\(status.st_size):\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec):\(path)"
-    }
-
     private static func redacted(_ text: String) -> String {
         var text = String(text.prefix { $0 != "?" && $0 != "#" })
         if let scheme = text.range(of: "://") {
@@ -81,8 +74,9 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     var key: String {
         switch self {
         case .remote(let url): String(url.absoluteString.prefix { $0 != "#" })
-        case .file(let url): Self.fileKey(url.path(percentEncoded: false))
-        case .dataURL(let text): text
+        case .file(let url): FileSource.key(url.path(percentEncoded: false))
+        // Long ones must not be compared and kept whole.
+        case .dataURL(let text): "data:\(text.utf8.count):" + DiskKey(text.utf8).fileName
         case .data(_, let key): "data-key:" + key
         case .malformed(let text, _): "malformed:" + text
         }

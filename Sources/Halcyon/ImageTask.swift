@@ -13,7 +13,9 @@ public final class ImageTask: Sendable {
         case cancelled
     }
 
-    public let request: ImageRequest
+    public var request: ImageRequest { resolved.request }
+
+    let resolved: ResolvedRequest
 
     private struct State {
         var priority: RequestPriority
@@ -33,10 +35,10 @@ public final class ImageTask: Sendable {
     private let state: Lock<State>
     private let coordinator: Coordinator
 
-    init(request: ImageRequest, coordinator: Coordinator) {
-        self.request = request
+    init(_ resolved: ResolvedRequest, coordinator: Coordinator) {
+        self.resolved = resolved
         self.coordinator = coordinator
-        state = Lock(State(priority: request.priority))
+        state = Lock(State(priority: resolved.request.priority))
     }
 
     // MARK: - For users

@@ -8,7 +8,7 @@ public struct LoadMetrics: Sendable, Equatable {
     public var decode: Duration?
     /// Processors, with the wait for a thread.
     public var process: Duration?
-    /// Encoded bytes of the source; nil for a memory hit.
+    /// Of the encoded bytes that the image was made of.
     public var bytes: Int?
     /// Of the transfer, where there was one.
     public var transfer: TransportMetrics?

@@ -21,7 +21,7 @@ package final class SerialThreadExecutor: SerialExecutor {
     package init(name: String) {
         let queue = self.queue
         // The thread holds the queue, not the executor, so that it ends when the last owner lets go.
-        WorkerThread.start(name: name) { [executor = Unowned(self)] in
+        WorkerThread.startOrBorrow(name: name) { [executor = Unowned(self)] in
             queue.withLock { $0.thread = pthread_self() }
             while true {
                 let batch: [Work]? = queue.wait { state in

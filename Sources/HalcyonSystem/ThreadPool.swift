@@ -8,7 +8,7 @@ package final class ThreadPool: Sendable {
         threadCount = max(1, threads)
         let queue = self.queue
         for index in 0..<threadCount {
-            WorkerThread.start(name: "\(name)-\(index)") {
+            WorkerThread.startOrBorrow(name: "\(name)-\(index)") {
                 while true {
                     let run: (@Sendable () -> Void)?? = queue.wait { state in
                         if let run = state.pop() { return .some(.some(run)) }

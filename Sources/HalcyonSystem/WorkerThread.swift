@@ -1,9 +1,16 @@
 import CHalcyonSystem
+import Dispatch
 import Glibc
 
 /// A thread of our own. Blocking calls and codecs run on such threads, never on Swift's cooperative pool, where six of
 /// them delay every actor of the program.
 package enum WorkerThread {
+    /// Starts a detached thread that runs `body` and ends with it. Where the system grants no more threads, `body` waits
+    /// for one of libdispatch's, so that what was queued for it is late and not lost.
+    package static func startOrBorrow(name: String, _ body: @escaping @Sendable () -> Void) {
+        if !start(name: name, body) { DispatchQueue.global().async(execute: body) }
+    }
+
     /// Starts a detached thread that runs `body` and ends with it. False when the system grants no more threads.
     @discardableResult
     package static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {

@@ -57,8 +57,13 @@ public final class ScriptedTransport: Transport {
     private func wait(until isMet: @escaping @Sendable (Int, Int) -> Bool) async throws {
         let gate = ScriptedTransportGate()
         change { $0.watchers.append((isMet, gate)) }
+        // Who stops waiting is forgotten; who was answered is so already.
+        defer { state.withLock { $0.watchers.removeAll { $0.gate === gate } } }
         try await gate.wait()
     }
+
+    /// Those who wait for requests or cancellations.
+    package var watcherCount: Int { state.withLock { $0.watchers.count } }
 
     private func change<Result>(_ body: (inout State) -> Result) -> Result {
         let (result, met) = state.withLock { state in

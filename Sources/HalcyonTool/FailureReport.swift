@@ -1,9 +1,11 @@
 import Halcyon
 
 /// An error as the tool reports it.
-struct FailureReport: Encodable, Sendable, Error {
+struct FailureReport: Encodable, Sendable, Error, CustomStringConvertible {
     let code: String
     let message: String
+
+    var description: String { "\(message) (\(code))" }
 
     init(code: String, message: String) {
         self.code = code

@@ -13,4 +13,9 @@ struct HalcyonCommand: AsyncParsableCommand {
         version: ToolVersion.text,
         subcommands: [LoadCommand.self, ProbeCommand.self, CacheCommand.self, DemoCommand.self]
     )
+
+    static func main() async {
+        Output.outliveReaders()
+        await main(nil)
+    }
 }

@@ -1,7 +1,9 @@
 import Foundation
+import Glibc
 
 /// Where the tool's words go.
 enum Output {
+    /// A line for who reads along; one that has gone away is no reason to fail.
     static func line(_ text: String) {
         write(text + "\n", to: FileHandle.standardOutput)
     }
@@ -13,12 +15,24 @@ enum Output {
     }
 
     static func write(_ text: String, to handle: FileHandle) {
-        write(Data(text.utf8), to: handle)
+        try? handle.write(contentsOf: Data(text.utf8))
     }
 
-    static func write(_ data: Data, to handle: FileHandle) {
-        // A reader that has gone away is no reason to fail.
-        try? handle.write(contentsOf: data)
+    /// An image on standard output: unlike a line, it must arrive.
+    ///
+    /// - Throws: `FailureReport`.
+    static func writeImage(_ data: Data) throws {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: data)
+        } catch {
+            throw FailureReport(
+                code: "processing", message: "standard output cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    /// Makes a write to a pipe without a reader an error, not the end of the program: what is to be stored still is.
+    static func outliveReaders() {
+        signal(SIGPIPE, SIG_IGN)
     }
 
     /// One JSON object as a line, its keys in alphabetical order.

@@ -29,13 +29,13 @@ struct DownloaderTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
-    @Test(arguments: [200, 201, 203, 206, 299])
+    @Test(arguments: [200, 201, 203, 299])
     func everySuccessIsTaken(_ status: Int) async throws {
         fixture.transport.answer(fixture.url(), with: .data(body, status: status))
         #expect(try await fixture.downloader.download(fixture.url()).status == status)
     }
 
-    @Test(arguments: [199, 300, 304, 305, 400, 401, 403, 404, 410, 416, 500, 501])
+    @Test(arguments: [199, 206, 300, 304, 305, 400, 401, 403, 404, 410, 416, 500, 501])
     func everyOtherStatusIsAnErrorWithItsHeaders(_ status: Int) async throws {
         let hold = ScriptedTransportGate()
         let answer = ScriptedTransport.Answer(status: status, headers: ["X-Why": "x"], steps: [.wait(hold)])
@@ -73,16 +73,13 @@ struct DownloaderTests {
         #expect(error?.code == "connection")
     }
 
-    @Test func aPackedBodyIsNotMeasuredByItsLengthOnTheWire() async throws {
-        fixture.transport.answer(
-            fixture.url(),
-            with: .init(headers: ["Content-Length": "99", "Content-Encoding": "gzip"], steps: [.chunk(body)]))
-        let progress = Lock<[DownloadProgress]>([])
-        let result = try await fixture.downloader.download(DownloadRequest(url: fixture.url())) { value in
-            progress.withLock { $0.append(value) }
-        }
+    @Test func aPartIsForWhoAskedForIt() async throws {
+        fixture.transport.answer(fixture.url(), with: .data(body, status: 206, headers: ["Content-Encoding": "gzip"]))
+        let request = DownloadRequest(url: fixture.url(), headers: ["Range": "bytes=2-8"])
+        let result = try await fixture.downloader.download(request)
+        #expect(result.status == 206)
         #expect(result.data == body)
-        #expect(progress.withLock { $0.last } == DownloadProgress(received: 7, expected: nil))
+        #expect(fixture.transport.requests.last?.headers["Accept-Encoding"] == "identity")
     }
 
     @Test func progressFollowsTheChunks() async throws {
@@ -110,7 +107,7 @@ struct DownloaderTests {
         try await fixture.transport.waitForCancellations(1)
     }
 
-    @Test(arguments: [HTTPHeaders(), ["Content-Length": "50"], ["Content-Length": "1", "Content-Encoding": "gzip"]])
+    @Test(arguments: [HTTPHeaders(), ["Content-Length": "50"], ["Content-Length": "1", "Content-Encoding": "br"]])
     func theLimitCountsWhatArrives(_ headers: HTTPHeaders) async throws {
         let chunks = [Data(count: 60), Data(count: 41), Data(count: 1)]
         fixture.transport.answer(fixture.url(), with: .init(headers: headers, steps: chunks.map { .chunk($0) }))
@@ -157,5 +154,42 @@ struct DownloaderTests {
         #expect(request.idleTimeout == .seconds(2))
         let left = try #require(request.totalTimeout)
         #expect(left <= .seconds(30) && left > .seconds(20))
+    }
+
+    @Test func theTotalLimitBoundsTheWaitForATurn() async throws {
+        let fixture = DownloaderFixture(perHost: 1)
+        let gate = ScriptedTransportGate()
+        fixture.transport.answer(fixture.url("/blocker"), with: .data(Data()).held(by: gate))
+        let blocker = Task { try await fixture.downloader.download(fixture.url("/blocker")) }
+        try await fixture.transport.waitForRequests(1)
+        let timeouts = DownloadTimeouts(total: .milliseconds(50))
+        let error = await #expect(throws: DownloadError.self) {
+            try await fixture.downloader.download(DownloadRequest(url: fixture.url(), timeouts: timeouts))
+        }
+        #expect(error?.reason == .timeout(.total))
+        #expect(fixture.downloader.waitingCount == 0)
+        gate.open()
+        _ = try await blocker.value
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func theWaitForATurnIsPartOfTheTotal() async throws {
+        let fixture = DownloaderFixture(perHost: 1)
+        let gate = ScriptedTransportGate()
+        fixture.transport.answer(fixture.url("/blocker"), with: .data(Data()).held(by: gate))
+        fixture.transport.answer(fixture.url(), with: .data(body))
+        let blocker = Task { try await fixture.downloader.download(fixture.url("/blocker")) }
+        try await fixture.transport.waitForRequests(1)
+        let timeouts = DownloadTimeouts(total: .seconds(1000))
+        let waiting = Task {
+            try await fixture.downloader.download(DownloadRequest(url: fixture.url(), timeouts: timeouts))
+        }
+        while fixture.downloader.waitingCount == 0 { await Task.yield() }
+        let start = ContinuousClock.now
+        while start.duration(to: .now) < .milliseconds(100) { await Task.yield() }
+        gate.open()
+        _ = try await (blocker.value, waiting.value)
+        let left = try #require(fixture.transport.requests.last?.totalTimeout)
+        #expect(left <= .seconds(1000) - .milliseconds(100))
     }
 }

@@ -51,6 +51,12 @@ struct HTTPCacheMetadataTests {
         Row(["Cache-Control": "max-age=60", "Age": "20"], 40),
         Row(["Cache-Control": "max-age=60", "Age": "100"], -40),
         Row(["Cache-Control": "max-age=60", "Age": "-5"], 60),
+        Row(["Cache-Control": "max-age=60", "Age": "99999999999999999999"], 60 - 2_147_483_648),
+        Row(["Cache-Control": "extension=\"a\\\", max-age=600\", max-age=60"], 60),
+        Row(["Cache-Control": "extension=\"a\\\\\", max-age=60"], 60),
+        Row(["Cache-Control": "extension=\"a, max-age=60"], 60),
+        Row(["Cache-Control": "max-age = 60"], 60),
+        Row(["Cache-Control": ",, max-age=60,"], 60),
         Row(["Cache-Control": "max-age=60", "Age": "what"], 60),
         Row(["Cache-Control": "max-age=60", "Date": "Sun, 06 Nov 1994 08:49:27 GMT"], 50),
         Row(["Cache-Control": "max-age=60", "Date": "Sun, 06 Nov 1994 08:49:27 GMT", "Age": "30"], 30),
@@ -85,6 +91,63 @@ struct HTTPCacheMetadataTests {
         let none = metadata(["Cache-Control": "max-age=1, x-no-cache, extension=no-store"])
         #expect(!none.noCache && !none.noStore && !none.mustRevalidate && !none.isImmutable)
         #expect(metadata(["Cache-Control": "no-cache=\"Set-Cookie\""]).noCache)
+    }
+
+    @Test(
+        arguments: [
+            "a=\", no-store", "a=\"b\\\", no-store", "a=\"b, no-store, c=\"d\"", "a=\"b\\\\\", no-store",
+            "no-store=\"x",
+            "\"a, no-store", "a\"b, no-store, c\"", "a=\"\\, no-store", "a=\"b\"c, no-store",
+        ])
+    func noQuoteHidesNoStore(_ line: String) {
+        #expect(metadata(["Cache-Control": line]).noStore)
+    }
+
+    @Test func aDamagedLineDoesNotHideTheNext() throws {
+        var headers: HTTPHeaders = ["Cache-Control": "a=\"b"]
+        headers.append("Cache-Control", "no-store, c=\"d\", must-revalidate")
+        headers.append("Cache-Control", "max-age=60, e=\", f\"")
+        let value = metadata(headers)
+        #expect(value.noStore && value.mustRevalidate)
+        #expect(value.freshUntil == Self.now.addingTimeInterval(60))
+        #expect(HTTPCacheMetadata(decoding: value.encoded()) == value)
+        #expect(metadata([:]).merging(notModified: head(headers), now: Self.now) == value)
+    }
+
+    @Test func revalidationCanBeRequired() throws {
+        let fresh = metadata(["Cache-Control": "max-age=600, immutable", "ETag": "\"1\""])
+        #expect(fresh.state(at: Self.now) == .fresh)
+        let asked = fresh.requiringRevalidation()
+        #expect(asked.fields == fresh.fields && asked.noCache && !asked.noStore)
+        #expect(asked.conditionalHeaders == fresh.conditionalHeaders)
+        let decoded = try #require(HTTPCacheMetadata(decoding: asked.encoded()))
+        #expect(decoded == asked)
+        #expect(decoded.state(at: Self.now) == .stale)
+        #expect(metadata([:]).requiringRevalidation().state(at: Self.now) == .stale)
+        #expect(asked.merging(notModified: head([:]), now: Self.now).state(at: Self.now) == .fresh)
+    }
+
+    @Test(
+        arguments: [
+            ([:], true), (["Cache-Control": "max-age=0"], true), (["Cache-Control": "must-revalidate"], false),
+            (["Cache-Control": "no-cache"], false), (["Vary": "*"], false), (["Vary": "Accept"], true),
+        ] as [(HTTPHeaders, Bool)])
+    func whatMayBeServedStaleIsTold(_ headers: HTTPHeaders, _ expected: Bool) {
+        #expect(metadata(headers).mayBeServedStale == expected)
+    }
+
+    @Test func theFirstStoredFormIsStillRead() {
+        let value = metadata(["Cache-Control": "max-age=60"])
+        var bytes = value.encoded()
+        #expect(bytes.prefix(2) == Data([2, 0]))
+        bytes.replaceSubrange(0..<2, with: [1])
+        #expect(HTTPCacheMetadata(decoding: bytes) == value)
+    }
+
+    @Test func validatorsThatCannotBeSentAreLeftOut() {
+        let one = metadata(["ETag": "\"a\r\nX: b\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"])
+        #expect(one.conditionalHeaders == ["If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"])
+        #expect(metadata(["ETag": "\"\u{0}\"", "Last-Modified": "\u{7F}"]).conditionalHeaders.isEmpty)
     }
 
     @Test func noCacheAsksEveryTime() {

@@ -65,6 +65,22 @@ struct PriorityTests {
         #expect(try await queue.finish(tasks) == ["/raised", "/1", "/2", "/lowered"])
     }
 
+    @Test func ofTwoWhoSetAPriorityAtOnceTheLastOneCounts() async throws {
+        for _ in 0..<40 {
+            let queue = try await Queue()
+            let ticket = DownloadTicket()
+            // Many that listen, so that the two setters meet among them.
+            var tasks: [Task<DownloadResult, any Error>] = []
+            for index in 0..<30 { tasks.append(await queue.add("/moved\(index)", .normal, ticket: ticket)) }
+            tasks.append(await queue.add("/1", .normal))
+            await withTaskGroup { group in
+                for priority in [RequestPriority.high, .low] { group.addTask { ticket.priority = priority } }
+            }
+            let order = try await queue.finish(tasks)
+            #expect(order.firstIndex(of: "/1") == (ticket.priority == .high ? 30 : 0))
+        }
+    }
+
     @Test func theHighestOfThoseWhoShareCounts() async throws {
         let queue = try await Queue()
         var tasks = [await queue.add("/1", .normal), await queue.add("/shared", .low)]

@@ -35,6 +35,34 @@ struct RedirectTests {
         #expect(try await fixture.downloader.download(fixture.url("/x/a")).url.absoluteString == target)
     }
 
+    @Test(
+        arguments: [
+            ([], true), ([301], true), ([308, 301], true), ([302], false), ([303], false), ([307], false),
+            ([301, 302], false), ([307, 308], false),
+        ] as [([Int], Bool)])
+    func whetherAllWerePermanentIsTold(_ statuses: [Int], _ expected: Bool) async throws {
+        for (index, status) in statuses.enumerated() {
+            fixture.transport.answer(fixture.url("/\(index)"), with: .redirect(status, to: "/\(index + 1)"))
+        }
+        fixture.transport.answer(fixture.url("/\(statuses.count)"), with: .data(body))
+        #expect(try await fixture.downloader.download(fixture.url("/0")).redirectsArePermanent == expected)
+    }
+
+    @Test func aLocationInUTF8IsFollowed() async throws {
+        let server = try RawServer { connection in
+            let head = connection.readRequest() ?? ""
+            if RawServerConnection.path(of: head) == "/a" {
+                try connection.answer(Data(), status: "302 Found", fields: "Location: /voil\u{E0}\r\n")
+            } else {
+                try connection.answer(Data("picture".utf8))
+            }
+        }
+        defer { server.stop() }
+        let result = try await ImageDownloader().download(server.url("/a"))
+        #expect(result.url.absoluteString.hasSuffix("/voil%C3%A0"))
+        #expect(result.data == body)
+    }
+
     private func failure(_ url: URL, maximum: Int = 20) async -> DownloadError.Reason? {
         let request = DownloadRequest(url: url, maximumRedirects: maximum)
         let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(request) }
@@ -79,7 +107,8 @@ struct RedirectTests {
 
     static let secrets: HTTPHeaders = [
         "Authorization": "Bearer x", "Cookie": "a=b", "Proxy-Authorization": "y", "X-Api-Key": "z", "X-Auth-Token": "t",
-        "X-Amz-Security-Token": "s", "X-Session": "i",
+        "X-Amz-Security-Token": "s", "X-Session": "i", "Host": "one.test", "Origin": "http://one.test",
+        "Referer": "http://one.test/private",
     ]
     static let origins = [
         "http://two.test/b", "http://one.test:8080/b", "https://one.test/b", "http://sub.one.test/b",

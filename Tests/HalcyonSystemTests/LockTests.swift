@@ -6,7 +6,7 @@ import Testing
         let lock = Lock((count: 0, names: Set<String>()))
         let (left, done) = (Lock(8), Gate())
         for thread in 0..<8 {
-            WorkerThread.start(name: "lock-\(thread)") {
+            WorkerThread.startOrBorrow(name: "lock-\(thread)") {
                 for _ in 0..<20_000 { lock.withLock { $0.count += 1 } }
                 let name = threadName()
                 lock.withLock { _ = $0.names.insert(name) }
@@ -48,7 +48,7 @@ import Testing
 
     @Test func threadNamesAreCutToWhatTheKernelKeeps() async {
         let (name, done) = (Lock(""), Gate())
-        WorkerThread.start(name: "a name that is much too long") {
+        WorkerThread.startOrBorrow(name: "a name that is much too long") {
             name.withLock { $0 = threadName() }
             done.open()
         }

@@ -102,6 +102,20 @@ import Testing
         #expect(await fixture.diskEntries() == 1)
     }
 
+    @Test func aParameterThatIsNoNumberLeavesNoJobBehind() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        for _ in 0..<5 {
+            let request = ImageRequest(url, processors: [.roundCorners(radius: .nan)])
+            await #expect {
+                try await fixture.pipeline.response(for: request)
+            } throws: {
+                ($0 as? ImagePipelineError)?.code == "processing"
+            }
+        }
+        #expect(await fixture.pipeline.jobCount == 0)
+    }
+
     @Test(arguments: [PixelSize(0, 5), PixelSize(5, -1), PixelSize(1 << 40, 5)])
     func absurdResizesFailBeforeAnythingIsFetched(size: PixelSize) async throws {
         let fixture = PipelineFixture()

@@ -75,6 +75,37 @@ import Testing
         #expect(second.image.info == first.image.info)
     }
 
+    @Test func theEndOfTheProgramWaitsForFinishedImages() async throws {
+        let fixture = PipelineFixture()
+        var policy = CachePolicy.default
+        policy.writes.insert(.diskProcessed)
+        let url = try fixture.serve("png/rgb8.png")
+        for side in 1...8 {
+            _ = try await fixture.pipeline.image(for: request(url, policy, [.resize(to: PixelSize(side, side))]))
+        }
+        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.cache.disk?.count() == 9)
+    }
+
+    @Test func anUnprocessedImageIsKeptOnDiskOnce() async throws {
+        let fixture = PipelineFixture()
+        var policy = CachePolicy.default
+        policy.writes.insert(.diskProcessed)
+        let url = try fixture.serve("png/rgb8.png")
+        _ = try await fixture.pipeline.image(for: request(url, policy))
+        await fixture.pipeline.shutdown(within: .seconds(60))
+        #expect(await fixture.pipeline.cache.disk?.count() == 1)
+    }
+
+    @Test func eachReloadAsksTheServer() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        for count in 1...5 {
+            #expect(try await fixture.pipeline.response(for: request(url, .reload)).origin == .network)
+            #expect(fixture.transport.requestCount == count)
+        }
+    }
+
     @Test func removingAnImageForgetsItEverywhere() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")

@@ -122,6 +122,30 @@ import Testing
         #expect(try #require(final).hasSamePixels(as: kept))
     }
 
+    @Test func aRetriedBodyBeginsItsPreviewsAnew() async throws {
+        let fixture = PipelineFixture { $0.coders = .standard() }
+        let url = PipelineFixture.url("retried")
+        let gate = ScriptedTransportGate()
+        let data = try TestFiles.data("jpeg/progressive.jpg")
+        let length: HTTPHeaders = ["Content-Length": "\(data.count)"]
+        let reset = DownloadError(.connection(.reset), url: url)
+        fixture.transport.answer(
+            url,
+            with: .init(headers: length, steps: [.chunk(data.dropLast(50)), .fail(reset)]),
+            .init(headers: length, steps: [.chunk(data.prefix(20)), .wait(gate), .chunk(data.dropFirst(20))]))
+        var request = ImageRequest(url)
+        request.wantsPreviews = true
+        let task = fixture.pipeline.task(for: request)
+        try await fixture.transport.waitForRequests(2)
+        let previews = Counter()
+        task.observePreviews { previews.increment() }
+        // The first attempt's bytes are of no use any more, however long the second one takes.
+        for _ in 0..<2000 { await Task.yield() }
+        gate.open()
+        #expect(try await task.response.image.size == PixelSize(48, 32))
+        #expect(previews.value <= 3)
+    }
+
     @Test func withoutAskingThereAreNoPreviews() async throws {
         let fixture = PipelineFixture { $0.coders = .standard() }
         let url = try fixture.serve("jpeg/progressive.jpg")
@@ -152,5 +176,16 @@ import Testing
         let failed = fixture.pipeline.task(for: ImageRequest(PipelineFixture.url("nothing")))
         _ = try? await failed.response
         #expect(failed.status == .failed)
+    }
+}
+
+extension ImageTask {
+    /// Calls back for each preview, the latest at once.
+    fileprivate func observePreviews(_ body: @escaping @Sendable () -> Void) {
+        Task { [self] in
+            for try await event in events {
+                if case .preview = event { body() }
+            }
+        }
     }
 }

@@ -121,6 +121,32 @@ import Testing
         #expect(fixture.transport.requestCount == 4)
     }
 
+    @Test func noCacheIsNotServedStale() async throws {
+        let fixture = fixture()
+        let url = PipelineFixture.url("a")
+        try script(
+            fixture, url, headers: ["Cache-Control": "no-cache"], then: .failure(DownloadError(.offline, url: url)))
+        _ = try await fixture.pipeline.image(for: url)
+        await #expect {
+            try await fixture.pipeline.response(for: ImageRequest(url))
+        } throws: {
+            ($0 as? ImagePipelineError)?.code == "offline"
+        }
+    }
+
+    @Test func aReloadThatMayNotBeKeptTakesTheOldImageAway() async throws {
+        let fixture = fixture()
+        let url = PipelineFixture.url("a")
+        let answer = ScriptedTransport.Answer.data(
+            try TestFiles.data("jpeg/gray.jpg"), headers: ["Cache-Control": "no-store"])
+        try script(fixture, url, headers: ["Cache-Control": "max-age=600"], then: answer)
+        _ = try await fixture.pipeline.image(for: url)
+        _ = try await fixture.pipeline.image(for: ImageRequest(url, cache: .reload))
+        #expect(await fixture.pipeline.cache.cachedLevel(for: ImageRequest(url)) == nil)
+        #expect(try await fixture.pipeline.image(for: url).info.format == .jpeg)
+        #expect(fixture.transport.requestCount == 3)
+    }
+
     @Test func ignoringFreshnessTakesWhatIsThere() async throws {
         let fixture = fixture()
         let url = PipelineFixture.url("a")
@@ -144,7 +170,7 @@ import Testing
         _ = try await fixture.pipeline.image(for: german)
         fixture.pipeline.configuration.cache.clearMemory()
         #expect(try await fixture.pipeline.response(for: german).origin == .disk)
-        fixture.pipeline.configuration.cache.clearMemory()
+        // Neither memory nor disk may answer for another language.
         var danish = ImageRequest(url)
         danish.network.headers.set("Accept-Language", "da")
         await #expect {

@@ -102,6 +102,28 @@ import Testing
         #expect(try await fixture.pipeline.image(for: file).info.format == .jpeg)
     }
 
+    @Test func aFileThatIsReplacedByOneOfTheSameSizeAndTimeIsReadAnew() async throws {
+        let fixture = PipelineFixture()
+        let folder = fixture.folder
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let (file, other) = (folder.appending(path: "a"), folder.appending(path: "b"))
+        let data = try TestFiles.data("png/rgb8.png")
+        try data.write(to: file)
+        // As many bytes, one of them another: no image any more.
+        try (Data([0]) + data.dropFirst()).write(to: other)
+        let date = Date(timeIntervalSince1970: 1_700_000_000)
+        for url in [file, other] {
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url.path())
+        }
+        _ = try await fixture.pipeline.image(for: file)
+        #expect(rename(other.path(), file.path()) == 0)
+        await #expect {
+            try await fixture.pipeline.image(for: file)
+        } throws: {
+            ($0 as? ImagePipelineError)?.code == "notAnImage"
+        }
+    }
+
     @Test func theResponseGivesTheEncodedBytesAlsoAfterAMemoryHit() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("gif/animated.gif")

@@ -30,6 +30,10 @@ import Testing
             if pass == 0 { pipeline.configuration.cache.clearMemory() }
         }
         #expect(server.requests.count == files.count)
+        let accept = try #require(server.requests.first?.headers["accept"])
+        for type in ["image/jpeg", "image/png", "image/webp", "image/gif", "*/*"] { #expect(accept.contains(type)) }
+        let agent = try #require(server.requests.first?.headers["user-agent"])
+        #expect(agent.hasSuffix("Halcyon/\(HalcyonVersion.current)"))
         await server.stop()
     }
 

@@ -24,7 +24,9 @@ public final class RawServer: Sendable {
     private let state = Lock(State())
 
     /// Listens on a port of the system's choice and serves at once.
-    public init(_ script: @escaping Script) throws {
+    ///
+    /// - Parameter keepsLog: whether `requests` is kept, which grows with every request.
+    public init(keepsLog: Bool = true, _ script: @escaping Script) throws {
         (listener, port) = try RawSocket.bound(listening: true)
         let listener = self.listener
         let state = self.state
@@ -50,7 +52,7 @@ public final class RawServer: Sendable {
                 }
                 WorkerThread.start(name: "raw-serve") {
                     let connection = RawServerConnection(
-                        socket, log: { head in state.withLock { $0.requests.append(head) } },
+                        socket, log: { head in if keepsLog { state.withLock { $0.requests.append(head) } } },
                         willClose: { state.withLock { _ = $0.open.remove(socket) } })
                     try? script(connection)
                     connection.close()

@@ -20,12 +20,17 @@ public final class RawServerConnection {
     /// Waits for a request and returns its head; nil when the client has closed.
     @discardableResult
     public func readRequest() -> String? {
+        readRequestBytes().map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Waits for a request and returns its head byte for byte; nil when the client has closed.
+    public func readRequestBytes() -> Data? {
         let end: [UInt8] = [13, 10, 13, 10]
         while true {
             if let range = unread.firstRange(of: end) {
-                let head = String(decoding: unread[..<range.lowerBound], as: UTF8.self)
+                let head = Data(unread[..<range.lowerBound])
                 unread.removeSubrange(..<range.upperBound)
-                log(head)
+                log(String(decoding: head, as: UTF8.self))
                 return head
             }
             var buffer = [UInt8](repeating: 0, count: 4096)

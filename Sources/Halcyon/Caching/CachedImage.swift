@@ -1,11 +1,19 @@
 import Foundation
 import HalcyonImage
+import HalcyonNetwork
 
 /// An image in memory.
 struct CachedImage: Sendable {
     let image: Image
     /// Of the encoded bytes that it was made of.
     let encodedBytes: Int
-    /// When HTTP wants it asked for again; nil where it sets no end.
-    let freshUntil: Date?
+    /// What HTTP said of those; nil for a file or data.
+    let http: HTTPCacheMetadata?
+
+    /// Whether it may answer a request that sends `headers`, at `now`.
+    func answers(at now: Date, sending headers: @autoclosure () -> HTTPHeaders) -> Bool {
+        guard let http else { return true }
+        return http.state(at: now) == .fresh
+            && (http.varyValues.isEmpty || http.matches(requestHeaders: headers()))
+    }
 }

@@ -1,35 +1,35 @@
 import Foundation
 import HalcyonCache
 import HalcyonImage
+import HalcyonNetwork
 
 /// What the disk keeps beside a finished image: its source's facts, which its own encoding does not have.
 struct FinishedImage {
     let info: ImageInfo
-    let freshUntil: Date?
+    let http: HTTPCacheMetadata?
 
     private struct Stored: Codable {
-        var format: String
-        var width: Int
-        var height: Int
+        var format: [String]
+        var size: [Int]
         var frames: Int
         var loops: Int?
         var alpha: Bool
         var bits: Int
         var orientation: Int
-        var profile: String?
         var colorModel: String
-        var freshUntil: Double?
+        var profile: String?
+        var http: Data?
     }
 
-    init(info: ImageInfo, freshUntil: Date?) {
+    init(info: ImageInfo, http: HTTPCacheMetadata?) {
         self.info = info
-        self.freshUntil = freshUntil
+        self.http = http
     }
 
     /// Nil where the entry was written by another version.
     init?(_ entry: DiskEntry) {
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: entry.metadata),
-            let format = ImageFormat(name: stored.format), let orientation = Orientation(rawValue: stored.orientation)
+        guard let stored = try? JSONDecoder().decode(Stored.self, from: entry.metadata), stored.format.count == 3,
+            stored.size.count == 2, let orientation = Orientation(rawValue: stored.orientation)
         else { return nil }
         let colorSpace: ColorSpace =
             switch stored.colorModel {
@@ -39,18 +39,18 @@ struct FinishedImage {
             default: .sRGB
             }
         info = ImageInfo(
-            format: format, size: PixelSize(stored.width, stored.height), frameCount: stored.frames,
-            loopCount: stored.loops, hasAlpha: stored.alpha, bitsPerChannel: stored.bits, orientation: orientation,
-            colorSpace: colorSpace)
-        freshUntil = stored.freshUntil.map { Date(timeIntervalSince1970: $0) }
+            format: ImageFormat(stored.format[0], fileExtension: stored.format[1], mimeType: stored.format[2]),
+            size: PixelSize(stored.size[0], stored.size[1]), frameCount: stored.frames, loopCount: stored.loops,
+            hasAlpha: stored.alpha, bitsPerChannel: stored.bits, orientation: orientation, colorSpace: colorSpace)
+        http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
     }
 
     var encoded: Data {
         var stored = Stored(
-            format: info.format.name, width: info.size.width, height: info.size.height, frames: info.frameCount,
-            loops: info.loopCount, alpha: info.hasAlpha, bits: info.bitsPerChannel,
-            orientation: info.orientation.rawValue, profile: nil, colorModel: "sRGB",
-            freshUntil: freshUntil?.timeIntervalSince1970)
+            format: [info.format.name, info.format.fileExtension, info.format.mimeType],
+            size: [info.size.width, info.size.height], frames: info.frameCount, loops: info.loopCount,
+            alpha: info.hasAlpha, bits: info.bitsPerChannel, orientation: info.orientation.rawValue,
+            colorModel: "sRGB", profile: nil, http: http?.encoded())
         switch info.colorSpace {
         case .sRGB: break
         case .gray: stored.colorModel = "gray"

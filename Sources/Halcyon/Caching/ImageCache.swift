@@ -12,20 +12,19 @@ public final class ImageCache: Sendable {
     private let memoryCache: MemoryCache<ImageKey, CachedImage>
     /// Nil keeps nothing beyond the process.
     public let disk: DiskCache?
-    private let clock: TimeSource
-
     /// - Parameters:
     ///   - memory: limits of the memory level; by default a quarter of what the system grants, at most 1 GiB.
     ///   - disk: the disk level; nil for none.
+    ///   - clock: for the memory level's time to live; nil is the system's, read in the cheapest way.
     public init(
-        memory: MemoryCacheConfiguration = MemoryCacheConfiguration(), disk: DiskCache?, clock: TimeSource = .system
+        memory: MemoryCacheConfiguration = MemoryCacheConfiguration(), disk: DiskCache?, clock: TimeSource? = nil
     ) {
         memoryCache = MemoryCache(configuration: memory, timeSource: clock)
         self.disk = disk
-        self.clock = clock
     }
 
-    /// The image of a request in memory, in under a microsecond and on the caller's thread; nil when it is not there.
+    /// The image of a request in memory, whatever HTTP says of its age, in under a microsecond and on the caller's
+    /// thread; nil when it is not there.
     public func image(inMemoryFor request: ImageRequest) -> Image? {
         image(for: ImageKey(request), policy: request.cache)?.image
     }
@@ -46,7 +45,10 @@ public final class ImageCache: Sendable {
 
     /// Forgets a request's image in memory and its source's bytes on disk.
     public func remove(_ request: ImageRequest) async {
-        let key = ImageKey(request)
+        await remove(ImageKey(request))
+    }
+
+    func remove(_ key: ImageKey) async {
         memoryCache.remove(key)
         await disk?.remove(key.processedDiskKey)
         await disk?.remove(key.originalDiskKey)
@@ -76,9 +78,7 @@ public final class ImageCache: Sendable {
     // MARK: - For the pipeline
 
     func image(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
-        guard policy.reads.contains(.memory), let cached = memoryCache.value(for: key) else { return nil }
-        if policy.freshness == .respect, let freshUntil = cached.freshUntil, freshUntil <= clock.now { return nil }
-        return cached
+        policy.reads.contains(.memory) ? memoryCache.value(for: key) : nil
     }
 
     func remember(_ cached: CachedImage, for key: ImageKey, policy: CachePolicy) {

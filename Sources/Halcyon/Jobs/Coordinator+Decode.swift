@@ -8,22 +8,22 @@ extension Coordinator {
     ///
     /// Bytes from the disk that do not decode are removed, and the source is asked once more; bytes from the network are
     /// stored only after they proved to be an image.
-    func decoded(_ request: ImageRequest, options: DecodeOptions, demand: Demand) async throws -> DecodedImage {
-        let fetched = try await fetched(request, demand: demand)
+    func decoded(_ resolved: ResolvedRequest, options: DecodeOptions, demand: Demand) async throws -> DecodedImage {
+        let fetched = try await fetched(resolved, demand: demand)
         do {
-            return try await decoded(fetched, request: request, options: options, demand: demand)
-        } catch let error as CodecError where fetched.origin == .disk && error.blamesBytes {
-            await configuration.cache.disk?.remove(ImageKey.diskKey(of: request.source.key))
-            guard request.cache.allowsNetwork else { throw error }
-            var again = request
-            again.cache.reads.remove(.diskOriginal)
+            return try await decoded(fetched, resolved, options: options, demand: demand)
+        } catch let error as CodecError where fetched.cameFromDisk && error.blamesBytes {
+            await configuration.cache.disk?.remove(resolved.key.originalDiskKey)
+            guard resolved.cache.allowsNetwork else { throw error }
+            var again = resolved
+            again.request.cache.reads.remove(.diskOriginal)
             let fresh = try await self.fetched(again, demand: demand)
-            return try await decoded(fresh, request: again, options: options, demand: demand)
+            return try await decoded(fresh, again, options: options, demand: demand)
         }
     }
 
     private func decoded(
-        _ fetched: FetchedData, request: ImageRequest, options: DecodeOptions, demand: Demand
+        _ fetched: FetchedData, _ resolved: ResolvedRequest, options: DecodeOptions, demand: Demand
     ) async throws -> DecodedImage {
         try Task.checkCancellation()
         let coders = configuration.coders
@@ -34,21 +34,30 @@ extension Coordinator {
             let image = try await coordinator.compute(for: demand) {
                 try coders.decode(fetched.data, plan: plan, context: $0)
             }
-            await coordinator.storeOriginal(fetched, request: request)
+            coordinator.storeOriginal(fetched, resolved)
+            coordinator.forgetFetch(fetched, FetchKey(resolved))
             return DecodedImage(image: image, fetched: fetched, decode: ContinuousClock.now - started)
         }
     }
 
-    /// Hands the bytes to the disk cache. It waits while the writes that are staged there fill their limit, so that a
-    /// slow disk slows the loads down instead of filling the memory.
-    private func storeOriginal(_ fetched: FetchedData, request: ImageRequest) async {
-        guard request.cache.writes.contains(.diskOriginal), fetched.http?.noStore != true,
+    /// Hands the bytes to the disk cache: to its staging area, or behind the writes that fill it. The image waits for
+    /// neither.
+    private func storeOriginal(_ fetched: FetchedData, _ resolved: ResolvedRequest) {
+        guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
             let disk = configuration.cache.disk, fetched.claimStore()
         else { return }
-        await disk.stage(
-            fetched.data, metadata: fetched.http?.encoded() ?? Data(), for: ImageKey.diskKey(of: request.source.key),
-            expiration: request.cache.expiration)
+        let key = resolved.key.originalDiskKey
+        let metadata = fetched.http?.encoded() ?? Data()
+        let expiration = resolved.cache.expiration
+        if disk.stageIfRoom(fetched.data, metadata: metadata, for: key, expiration: expiration) { return }
+        stores.add(bytes: fetched.data.count) {
+            await disk.stage(fetched.data, metadata: metadata, for: key, expiration: expiration)
+        }
     }
+}
+
+extension FetchedData {
+    fileprivate var cameFromDisk: Bool { [.disk, .revalidated, .stale].contains(origin) }
 }
 
 extension CodecError {

@@ -2,26 +2,33 @@ import Foundation
 import HalcyonCache
 import HalcyonCodecs
 import HalcyonImage
+import HalcyonProcessing
 import HalcyonSystem
 
 extension Coordinator {
     /// The whole way of a request, as one of possibly many who ask.
-    func response(for request: ImageRequest, demand: Demand) async throws -> ImageResponse {
+    func response(for resolved: ResolvedRequest, demand: Demand) async throws -> ImageResponse {
         let started = ContinuousClock.now
-        let key = ImageKey(request)
-        try validate(request)
+        try validate(resolved.request)
         // Looked up again: the job that was under way when this request was made may have ended since.
         let loaded: LoadedImage
-        if let cached = configuration.cache.image(for: key, policy: request.cache) {
+        if let cached = cachedImage(for: resolved) {
             loaded = LoadedImage(
                 image: cached.image, origin: .memory, encodedBytes: cached.encodedBytes, fetched: nil)
         } else {
-            loaded = try await loads.value(for: LoadKey(request, image: key), demand: demand, isolation: self) {
-                coordinator, demand in
-                try await coordinator.load(request, key: key, demand: demand)
+            let key = LoadKey(resolved, image: resolved.key)
+            loaded = try await loads.value(for: key, demand: demand, isolation: self) { coordinator, demand in
+                try await coordinator.load(resolved, demand: demand)
             }
         }
-        return response(to: request, loaded, started: started)
+        return response(to: resolved, loaded, started: started)
+    }
+
+    /// The finished image in memory, if it may answer this request now. On any thread, in under a microsecond.
+    nonisolated func cachedImage(for resolved: ResolvedRequest) -> CachedImage? {
+        guard let cached = configuration.cache.image(for: resolved.key, policy: resolved.cache) else { return nil }
+        guard resolved.cache.freshness == .respect else { return cached }
+        return cached.answers(at: configuration.clock.now, sending: sentHeaders(resolved)) ? cached : nil
     }
 
     private func validate(_ request: ImageRequest) throws {
@@ -34,7 +41,7 @@ extension Coordinator {
     }
 
     private func response(
-        to request: ImageRequest, _ loaded: LoadedImage, started: ContinuousClock.Instant
+        to resolved: ResolvedRequest, _ loaded: LoadedImage, started: ContinuousClock.Instant
     ) -> ImageResponse {
         var metrics = LoadMetrics()
         metrics.total = ContinuousClock.now - started
@@ -43,24 +50,27 @@ extension Coordinator {
         metrics.bytes = loaded.encodedBytes
         metrics.transfer = loaded.fetched?.transfer
         return ImageResponse(
-            image: loaded.image, origin: loaded.origin, source: request.source, originalSource: request.source,
-            metrics: metrics, encoded: encodedBytes(of: request, fetched: loaded.fetched))
+            image: loaded.image, origin: loaded.origin, source: resolved.source, originalSource: resolved.source,
+            metrics: metrics, encoded: encodedBytes(of: resolved, fetched: loaded.fetched))
     }
 
     /// A load that nobody has under way: the finished image from disk, else the steps to it.
-    private func load(_ request: ImageRequest, key: ImageKey, demand: Demand) async throws -> LoadedImage {
-        if let finished = try await finishedImageOnDisk(request, key: key, demand: demand) {
-            configuration.cache.remember(finished, for: key, policy: request.cache)
+    private func load(_ resolved: ResolvedRequest, demand: Demand) async throws -> LoadedImage {
+        let cache = configuration.cache
+        if let finished = try await finishedImageOnDisk(resolved, demand: demand) {
+            cache.remember(finished, for: resolved.key, policy: resolved.cache)
             return LoadedImage(
                 image: finished.image, origin: .disk, encodedBytes: finished.encodedBytes, fetched: nil)
         }
-        let made = try await image(for: request, demand: demand)
+        let made = try await image(for: resolved, demand: demand)
         let fetched = made.fetched
-        if fetched.http?.noStore != true {
-            let cached = CachedImage(
-                image: made.image, encodedBytes: fetched.data.count, freshUntil: fetched.freshUntil)
-            configuration.cache.remember(cached, for: key, policy: request.cache)
-            storeFinished(made, request: request, key: key)
+        if fetched.mayBeKept {
+            let cached = CachedImage(image: made.image, encodedBytes: fetched.data.count, http: fetched.http)
+            cache.remember(cached, for: resolved.key, policy: resolved.cache)
+            storeFinished(made, resolved)
+        } else if fetched.http?.noStore == true {
+            // What was kept of an earlier answer is no longer what the server gives.
+            await cache.remove(resolved.key)
         }
         return LoadedImage(
             image: made.image, origin: fetched.origin, encodedBytes: fetched.data.count, fetched: fetched,
@@ -70,14 +80,14 @@ extension Coordinator {
     // MARK: - Steps
 
     /// The image after its processors. Each step is a job, so that two requests whose first steps are equal share them.
-    private func image(for request: ImageRequest, demand: Demand) async throws -> DecodedImage {
-        let (options, rest) = Self.fuse(request)
-        guard request.wantsPreviews else {
-            return try await step(request, options: options, processors: rest[...], demand: demand)
+    private func image(for resolved: ResolvedRequest, demand: Demand) async throws -> DecodedImage {
+        let (options, rest) = Self.fuse(resolved.request)
+        guard resolved.request.wantsPreviews else {
+            return try await step(resolved, options: options, processors: rest[...], demand: demand)
         }
         let previewer = Previewer(options: options, processors: rest)
         return try await withPreviews(previewer, for: demand) { coordinator, inner in
-            try await coordinator.step(request, options: options, processors: rest[...], demand: inner)
+            try await coordinator.step(resolved, options: options, processors: rest[...], demand: inner)
         }
     }
 
@@ -92,61 +102,21 @@ extension Coordinator {
     }
 
     private func step(
-        _ request: ImageRequest, options: DecodeOptions, processors: ArraySlice<any ImageProcessor>, demand: Demand
+        _ resolved: ResolvedRequest, options: DecodeOptions, processors: ArraySlice<any ImageProcessor>, demand: Demand
     ) async throws -> DecodedImage {
         guard let processor = processors.last else {
-            return try await decoded(request, options: options, demand: demand)
+            return try await decoded(resolved, options: options, demand: demand)
         }
-        let key = StepKey(
-            image: ImageKey(source: request.source.key, decode: options, processors: Array(processors)),
-            fetch: FetchKey(request))
+        let image = ImageKey(source: resolved.key.source, decode: options, processors: Array(processors))
+        let key = LoadKey(resolved, image: image)
         return try await steps.value(for: key, demand: demand, isolation: self) { coordinator, demand in
             var image = try await coordinator.step(
-                request, options: options, processors: processors.dropLast(), demand: demand)
+                resolved, options: options, processors: processors.dropLast(), demand: demand)
             let input = image.image
             let started = ContinuousClock.now
             image.image = try await coordinator.compute(for: demand) { try processor.process(input, context: $0) }
             image.process = (image.process ?? .zero) + (ContinuousClock.now - started)
             return image
-        }
-    }
-
-    // MARK: - The finished image on disk
-
-    private func finishedImageOnDisk(
-        _ request: ImageRequest, key: ImageKey, demand: Demand
-    ) async throws -> CachedImage? {
-        guard request.cache.reads.contains(.diskProcessed), !key.processors.isEmpty || key.decode.target != nil,
-            case .remote = request.source, let disk = configuration.cache.disk
-        else { return nil }
-        let diskKey = key.processedDiskKey
-        guard let entry = await disk.entry(for: diskKey) else { return nil }
-        try Task.checkCancellation()
-        guard let stored = FinishedImage(entry) else { return nil }
-        if request.cache.freshness == .respect, let end = stored.freshUntil, end <= configuration.clock.now {
-            return nil
-        }
-        let coders = configuration.coders
-        do {
-            let pixels = try await compute(for: demand) { try coders.decode(entry.data, context: $0) }
-            let image = Image(bitmap: pixels.bitmap, info: stored.info)
-            return CachedImage(image: image, encodedBytes: entry.data.count, freshUntil: stored.freshUntil)
-        } catch is CodecError {
-            await disk.remove(diskKey)
-            return nil
-        }
-    }
-
-    private func storeFinished(_ made: DecodedImage, request: ImageRequest, key: ImageKey) {
-        guard request.cache.writes.contains(.diskProcessed), case .remote = request.source,
-            let disk = configuration.cache.disk
-        else { return }
-        let coders = configuration.coders
-        let metadata = FinishedImage(info: made.image.info, freshUntil: made.fetched.freshUntil).encoded
-        // Nobody waits for it, and a result that cannot be encoded or has no room is only not cached.
-        ExecutionDomains.cpu.submit(priority: .veryLow) {
-            guard let data = try? coders.encode(made.image, as: .png) else { return }
-            disk.stageIfRoom(data, metadata: metadata, for: key.processedDiskKey, expiration: request.cache.expiration)
         }
     }
 }

@@ -8,7 +8,8 @@ extension Coordinator {
     ) async throws -> Value {
         let inner = Demand(priority: demand.priority) { event in
             if case .body(let body) = event {
-                self.advance(previewer, body, demand: demand)
+                previewer.take(body)
+                self.advance(previewer, demand: demand)
             } else {
                 demand.send(event)
             }
@@ -22,18 +23,20 @@ extension Coordinator {
         return try await work(self, inner)
     }
 
-    private func advance(_ previewer: Previewer, _ body: ReceivedBody, demand: Demand) {
-        guard let step = previewer.nextStep(of: body, coders: configuration.coders) else { return }
+    private func advance(_ previewer: Previewer, demand: Demand) {
+        guard let step = previewer.nextStep(coders: configuration.coders) else { return }
+        let body = previewer.body
         previewer.work = Task {
             do {
                 let image = try await self.compute(for: demand) { try step.make($0) }
-                if let image { demand.send(.preview(image)) }
+                // Neither of an attempt that has failed meanwhile nor after the image itself.
+                if let image, previewer.body == body, !Task.isCancelled { demand.send(.preview(image)) }
             } catch {
-                previewer.fail()
+                previewer.fail(body)
             }
             previewer.work = nil
             // What came meanwhile.
-            self.advance(previewer, body, demand: demand)
+            if !Task.isCancelled { self.advance(previewer, demand: demand) }
         }
     }
 }

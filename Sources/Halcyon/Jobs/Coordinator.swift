@@ -12,9 +12,12 @@ actor Coordinator {
     nonisolated let configuration: ImagePipeline.Configuration
 
     let loads = JobPool<LoadKey, LoadedImage>()
-    let steps = JobPool<StepKey, DecodedImage>()
+    let steps = JobPool<LoadKey, DecodedImage>()
     let decodes = JobPool<DecodeKey, DecodedImage>()
     let fetches = JobPool<FetchKey, FetchedData>()
+
+    /// What is to be stored and nobody waits for, within the bytes that the disk cache itself may stage.
+    nonisolated let stores: StoreQueue
 
     /// What fetches brought and somebody still works with: a request that comes between the end of a fetch and the store
     /// of its bytes finds them here, and does not ask the server a second time.
@@ -26,6 +29,7 @@ actor Coordinator {
     init(configuration: ImagePipeline.Configuration) {
         self.configuration = configuration
         executor = SerialThreadExecutor(name: "halcyon-jobs")
+        stores = StoreQueue(limit: configuration.cache.disk?.configuration.stagingLimit ?? 0)
     }
 
     // MARK: - Subscribers
@@ -77,7 +81,7 @@ actor Coordinator {
     private func run(_ task: ImageTask, demand: Demand) async {
         let result: Result<ImageResponse, any Error>
         do {
-            result = .success(try await response(for: task.request, demand: demand))
+            result = .success(try await response(for: task.resolved, demand: demand))
         } catch {
             result = .failure(ImagePipelineError.wrapping(error, source: task.request.source))
         }
@@ -96,13 +100,19 @@ actor Coordinator {
         weak var fetched: FetchedData?
     }
 
+    /// A reload asks the server, whoever else has just done so.
     func recentFetch(_ key: FetchKey) -> FetchedData? {
-        recentFetches[key]?.fetched
+        key.cache.reads.contains(.diskOriginal) ? recentFetches[key]?.fetched : nil
     }
 
     func rememberFetch(_ fetched: FetchedData, _ key: FetchKey) {
         if recentFetches.count >= 64 { recentFetches = recentFetches.filter { $0.value.fetched != nil } }
         recentFetches[key] = WeakFetch(fetched: fetched)
+    }
+
+    /// Once the bytes are stored, or it is known that they will not be, the disk answers for them.
+    func forgetFetch(_ fetched: FetchedData, _ key: FetchKey) {
+        if recentFetches[key]?.fetched === fetched { recentFetches[key] = nil }
     }
 
     // MARK: - Work
@@ -111,9 +121,16 @@ actor Coordinator {
     func compute<Value: Sendable>(
         for demand: Demand, _ body: @escaping @Sendable (WorkContext) throws -> Value
     ) async throws -> Value {
+        try await withTicket(for: demand) { try await ExecutionDomains.cpu.run(ticket: $1, body) }
+    }
+
+    /// Does `work` with a ticket that keeps the demand's priority.
+    func withTicket<Value: Sendable>(
+        for demand: Demand, _ work: (isolated Coordinator, WorkTicket) async throws -> Value
+    ) async rethrows -> Value {
         let ticket = WorkTicket(priority: demand.priority)
         let link = demand.follow { ticket.priority = $0 }
         defer { demand.unfollow(link) }
-        return try await ExecutionDomains.cpu.run(ticket: ticket, body)
+        return try await work(self, ticket)
     }
 }

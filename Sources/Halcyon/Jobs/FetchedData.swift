@@ -12,16 +12,25 @@ final class FetchedData: Sendable {
     /// What HTTP said of them; nil for a file or data.
     let http: HTTPCacheMetadata?
     let transfer: TransportMetrics?
+    /// False where the bytes may not be those that the key names: a file that changed while it was read.
+    let matchesKey: Bool
     private let stored: Lock<Bool>
 
-    init(data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, transfer: TransportMetrics? = nil) {
+    init(
+        data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, transfer: TransportMetrics? = nil,
+        matchesKey: Bool = true
+    ) {
         self.data = data
         self.origin = origin
         self.http = http
         self.transfer = transfer
+        self.matchesKey = matchesKey
         // What came from a cache or a file is not written to the disk again.
         stored = Lock(origin != .network)
     }
+
+    /// Whether a cache may keep what is made of them.
+    var mayBeKept: Bool { matchesKey && http?.noStore != true }
 
     /// True for the first one who asks: bytes are stored once they have proved to be an image, and then only once.
     func claimStore() -> Bool {
@@ -29,11 +38,5 @@ final class FetchedData: Sendable {
             defer { stored = true }
             return !stored
         }
-    }
-
-    /// When memory must stop answering for these bytes; nil where HTTP sets no end.
-    var freshUntil: Date? {
-        guard let http else { return nil }
-        return http.noCache || http.variesOnEverything ? .distantPast : http.freshUntil
     }
 }

@@ -1,13 +1,13 @@
 import HalcyonCodecs
 
-/// Loads that share everything: the image, and the way to it.
+/// Loads and steps that share everything: the image, and the way to it.
 struct LoadKey: Hashable, Sendable {
     let image: ImageKey
     let fetch: FetchKey
 
-    init(_ request: ImageRequest, image: ImageKey) {
+    init(_ resolved: ResolvedRequest, image: ImageKey) {
         self.image = image
-        fetch = FetchKey(request)
+        fetch = FetchKey(resolved)
     }
 }
 
@@ -18,11 +18,11 @@ struct FetchKey: Hashable, Sendable {
     let network: NetworkOptions
     let wantsPreviews: Bool
 
-    init(_ request: ImageRequest) {
-        source = request.source.key
-        cache = request.cache
-        network = request.network
-        wantsPreviews = request.wantsPreviews
+    init(_ resolved: ResolvedRequest) {
+        source = resolved.key.source
+        cache = resolved.request.cache
+        network = resolved.request.network
+        wantsPreviews = resolved.request.wantsPreviews
     }
 }
 
@@ -30,10 +30,4 @@ struct FetchKey: Hashable, Sendable {
 struct DecodeKey: Hashable, Sendable {
     let data: ObjectIdentifier
     let plan: DecodePlan
-}
-
-/// Steps that share their result, and the way to it.
-struct StepKey: Hashable, Sendable {
-    let image: ImageKey
-    let fetch: FetchKey
 }

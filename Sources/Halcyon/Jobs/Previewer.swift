@@ -29,7 +29,7 @@ final class Previewer {
 
     private let options: DecodeOptions
     private let processors: [any ImageProcessor]
-    private var body: ReceivedBody?
+    private(set) var body: ReceivedBody?
     private var decoding: (any ProgressiveDecoding)?
     private var chunksTaken = 0
     private var bytesTaken = 0
@@ -42,18 +42,17 @@ final class Previewer {
         self.processors = processors
     }
 
-    /// The next step of a body; nil while a preview is being made, too little is new, or the format has no previews.
-    func nextStep(of body: ReceivedBody, coders: CoderRegistry) -> Step? {
-        if self.body != body {
-            // A failed attempt is retried: what was decoded of its body is of no use.
-            self.body = body
-            (decoding, chunksTaken, bytesTaken, isOver) = (nil, 0, 0, false)
-        }
-        guard !isOver, work == nil else { return nil }
+    /// The next step; nil while a preview is being made, too little is new, or the format has no previews.
+    func nextStep(coders: CoderRegistry) -> Step? {
+        guard !isOver, work == nil, let body else { return nil }
         let chunks = body.chunks(from: chunksTaken)
         let bytes = bytesTaken + chunks.reduce(0) { $0 + $1.count }
-        guard bytes >= max(Self.fewestBytes, bytesTaken * 2), let first = chunks.first else { return nil }
-        if decoding == nil { decoding = coders.makeProgressive(for: first, options: options) }
+        guard bytes >= max(Self.fewestBytes, bytesTaken * 2) else { return nil }
+        if decoding == nil {
+            // The first chunk alone may be shorter than a signature.
+            let beginning = chunks.reduce(into: Data()) { if $0.count < 64 { $0.append($1.prefix(64)) } }
+            decoding = coders.makeProgressive(for: beginning, options: options)
+        }
         guard let decoding else {
             isOver = true
             return nil
@@ -63,8 +62,15 @@ final class Previewer {
         return Step(decoding: decoding, chunks: chunks, processors: processors)
     }
 
+    /// More of a body is there, or a new one: after a failed attempt what was decoded of its body is of no use.
+    func take(_ body: ReceivedBody) {
+        guard self.body != body else { return }
+        self.body = body
+        (decoding, chunksTaken, bytesTaken, isOver) = (nil, 0, 0, false)
+    }
+
     /// After an error there are no more previews of this body; what is wrong with it, the load itself will say.
-    func fail() {
-        isOver = true
+    func fail(_ failed: ReceivedBody?) {
+        if failed == body { isOver = true }
     }
 }

@@ -8,8 +8,24 @@ enum FileSource {
         let description: String
     }
 
+    /// What tells a file's content from another, or from its own of another day: what the file system says of it.
+    ///
+    /// One look at the file, under a microsecond on a local disk.
+    static func key(_ path: String) -> String {
+        var status = stat()
+        return fstatat(AT_FDCWD, path, &status, 0) == 0 ? key(path, status) : "file:" + path
+    }
+
+    private static func key(_ path: String, _ status: stat) -> String {
+        // The change time as well: a copy may keep the size and the modification time of what it replaces.
+        let times = [status.st_mtim, status.st_ctim].map { "\($0.tv_sec).\($0.tv_nsec)" }.joined(separator: ",")
+        return "file:\(status.st_dev),\(status.st_ino),\(status.st_size),\(times):\(path)"
+    }
+
+    /// The bytes of a file, and the key of the file that was read.
+    ///
     /// - Throws: `Failure`, also for anything but a regular file: a pipe might never end.
-    static func read(_ path: String, maximumBytes: Int) throws -> Data {
+    static func read(_ path: String, maximumBytes: Int) throws -> (data: Data, key: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Failure(description: reason(errno)) }
         defer { close(descriptor) }
@@ -23,7 +39,8 @@ enum FileSource {
         guard Int(status.st_size) <= maximumBytes else {
             throw Failure(description: "it has \(status.st_size) bytes; the limit is \(maximumBytes)")
         }
-        return try contents(of: descriptor, expected: Int(status.st_size), maximumBytes: maximumBytes)
+        let key = key(path, status)
+        return (try contents(of: descriptor, expected: Int(status.st_size), maximumBytes: maximumBytes), key)
     }
 
     /// Reads to the end, whatever `fstat` said: the file may grow or shrink meanwhile.

@@ -5,17 +5,20 @@ import HalcyonSystem
 enum LocalSource {
     /// The bytes of a local source; nil for a remote one.
     ///
+    /// - Parameter key: the source's, to tell whether a file is still the one that it names.
     /// - Throws: `ImagePipelineError.badSource`, `.invalidRequest`; `CancellationError`.
-    static func bytes(of source: ImageSource, maximumBytes: Int, ticket: WorkTicket) async throws -> FetchedData? {
+    static func bytes(
+        of source: ImageSource, key: String, maximumBytes: Int, ticket: WorkTicket
+    ) async throws -> FetchedData? {
         do {
             switch source {
             case .remote: return nil
             case .file(let url):
                 let path = url.path(percentEncoded: false)
-                let data = try await ExecutionDomains.io.run(ticket: ticket) { _ in
+                let file = try await ExecutionDomains.io.run(ticket: ticket) { _ in
                     try FileSource.read(path, maximumBytes: maximumBytes)
                 }
-                return FetchedData(data: data, origin: .file)
+                return FetchedData(data: file.data, origin: .file, matchesKey: file.key == key)
             case .dataURL(let text):
                 let data = try await ExecutionDomains.cpu.run(ticket: ticket) { _ in try DataURL.decode(text) }
                 return FetchedData(data: data, origin: .data)

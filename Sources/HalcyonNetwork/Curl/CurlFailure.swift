@@ -19,7 +19,7 @@ struct CurlFailure {
         case CURLE_PARTIAL_FILE: incompleteBody
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR: .connection(.reset)
         case CURLE_RECV_ERROR: receiveReason
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: .connection(.badAnswer)
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .connection(.badAnswer)
         // Servers end streams with an error where HTTP/1.1 has a reset.
         case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR: .connection(.reset)
         case CURLE_OUT_OF_MEMORY: .connection(.exhausted)

@@ -29,7 +29,7 @@ struct CurlHeadParser {
         size += bytes.count
         guard size <= Self.limit else { return .tooLarge }
         guard !isDone else { return .more }
-        let line = Self.text(bytes)
+        let line = HeaderText.text(bytes)
         if line.isEmpty {
             // The end of a head; the informational ones are followed by another.
             guard status >= 200 else { return .more }
@@ -41,9 +41,9 @@ struct CurlHeadParser {
         } else if line.first == " " || line.first == "\t" {
             // A field folded over lines, as old servers write it.
             guard let last = fields.indices.last else { return .more }
-            fields[last].value += " " + line.trimmingCharacters(in: .whitespaces)
+            fields[last].value += " " + HeaderText.trimmed(line[...])
         } else if let colon = line.firstIndex(of: ":") {
-            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            let value = HeaderText.trimmed(line[line.index(after: colon)...])
             fields.append(HTTPHeaders.Field(name: String(line[..<colon]), value: value))
         }
         return .more
@@ -60,13 +60,5 @@ struct CurlHeadParser {
             default: .http11
             }
         fields = []
-    }
-
-    /// UTF-8 where it is, else one character a byte; without the line's end.
-    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-        var line = bytes[...]
-        while let last = line.last, last == 0x0A || last == 0x0D { line = line.dropLast() }
-        return String(validating: line, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
     }
 }

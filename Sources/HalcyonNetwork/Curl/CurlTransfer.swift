@@ -35,6 +35,7 @@ final class CurlTransfer: Sendable {
     }
 
     var metrics: TransportMetrics? { state.withLock { $0.metrics } }
+    var hasEnded: Bool { state.withLock { $0.end != nil } }
 
     // MARK: The waiting side
 

@@ -3,8 +3,8 @@ import HalcyonSystem
 
 /// The transport on Linux: libcurl, all transfers on one thread of its own.
 ///
-/// HTTP/1.1 and HTTP/2, kept connections, every content encoding that the library has, the proxy variables of the
-/// environment. No cookies, no .netrc, no redirects, nothing but http and https.
+/// HTTP/1.1 and HTTP/2, kept connections, the proxy variables of the environment. No cookies, no .netrc, no redirects,
+/// no unpacking, nothing but http and https. Header fields are read and written a character a byte (Latin-1).
 /// The thread starts with the first transfer and ends when the transport is gone and its last transfer with it.
 public final class CurlTransport: Transport {
     /// What all transfers share.

@@ -18,17 +18,19 @@ final class CurlWorker {
 
     func run() {
         while true {
-            let hadTransfers = !active.isEmpty
-            switch loop.next(hasTransfers: hadTransfers) {
+            var hadWork = !active.isEmpty
+            switch loop.next(hasTransfers: hadWork) {
             case .stop: return
-            case .commands(let commands): commands.forEach(perform)
+            case .commands(let commands):
+                if !commands.isEmpty { hadWork = true }
+                commands.forEach(perform)
             }
             var running: Int32 = 0
             curl_multi_perform(multi.handle, &running)
             collectFinished()
             expire()
-            // The last one has ended, which may be what the stop waits for.
-            if hadTransfers, active.isEmpty {
+            // The last one has ended, maybe in the turn it began in, and that may be what the stop waits for.
+            if hadWork, active.isEmpty {
                 nextDeadline = nil
                 continue
             }
@@ -51,6 +53,8 @@ final class CurlWorker {
     }
 
     private func start(_ transfer: CurlTransfer) {
+        // Its cancel may have come before it, and does not come again.
+        guard !transfer.hasEnded else { return }
         guard let easy = CurlEasy(transfer, sessions: multi.sessions, onDeadline: { [unowned self] in watch($0) })
         else {
             let error = DownloadError(.connection(.exhausted), url: transfer.request.url)
@@ -107,6 +111,6 @@ final class CurlWorker {
     private func waitMilliseconds() -> Int32 {
         guard let nextDeadline else { return 60_000 }
         // Rounded up, or the loop would spin through the last millisecond.
-        return Int32(clamping: min(60_000, max(0, ContinuousClock.now.duration(to: nextDeadline).milliseconds + 1)))
+        return Int32(min(60_000, ContinuousClock.now.duration(to: nextDeadline).milliseconds + 1))
     }
 }

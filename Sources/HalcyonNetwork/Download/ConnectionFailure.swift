@@ -7,6 +7,8 @@ public enum ConnectionFailure: String, Sendable, Hashable {
     case reset = "the connection was reset"
     /// What came back is not HTTP, or breaks its rules.
     case badAnswer = "the answer is not valid HTTP"
+    /// The body is not what its `Content-Encoding` says, or damaged.
+    case badEncoding = "the body cannot be unpacked"
     case proxy = "the proxy cannot be reached"
     /// This process has no descriptors, threads or memory left for a connection.
     case exhausted = "no resources left for a connection"

@@ -17,14 +17,15 @@ public struct DownloadError: Error, Sendable, Equatable {
         case timeout(TimeoutKind)
         /// The server could not be trusted, or the handshake failed; the text is the TLS library's.
         case tls(String)
-        /// The server answered with a status that is no success.
+        /// The server answered with a status that is no success; 206 is none when no part was asked for.
         case httpStatus(Int)
         case redirect(RedirectFailure)
         /// The body (or the head) is larger than `limit` bytes.
         case tooLarge(limit: Int)
         /// The address that the host leads to is not allowed.
         case refusedAddress(String)
-        /// The body ended before the length it had said; `expected` is nil when it came in pieces without a length.
+        /// The body ended before the length it had said; `expected` is nil when it
+        /// came without a length, or ended within what is packed.
         case incompleteBody(received: Int, expected: Int?)
     }
 

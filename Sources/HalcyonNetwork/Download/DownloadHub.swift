@@ -117,10 +117,11 @@ final class DownloadHub: Sendable {
         }
     }
 
-    func setPriority(_ id: Int, _ priority: RequestPriority) {
+    /// - Parameter priority: asked under the lock, so that the latest counts.
+    func setPriority(_ id: Int, _ priority: () -> RequestPriority) {
         state.withLock { state in
             guard let flight = state.seats[id] else { return }
-            state.flights[flight]?.subscribers[id]?.priority = priority
+            state.flights[flight]?.subscribers[id]?.priority = priority()
             updatePriority(of: flight, in: state)
         }
     }

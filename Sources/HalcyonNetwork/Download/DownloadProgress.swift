@@ -1,10 +1,10 @@
 /// How far a download has come.
 public struct DownloadProgress: Sendable, Hashable {
-    /// Bytes received so far; back to a lower number when a failed attempt is retried.
+    /// Bytes received so far, as they come over the wire; back to a lower number when a failed attempt is retried.
     public var received: Int
-    /// Bytes in all, nil when the server does not say or packs the body.
+    /// Bytes in all on the wire, nil when the server does not say.
     public var expected: Int?
-    /// The bytes so far, where the request asked to see them.
+    /// The bytes so far, unpacked, where the request asked to see them.
     public var body: ReceivedBody?
 
     public init(received: Int, expected: Int?, body: ReceivedBody? = nil) {

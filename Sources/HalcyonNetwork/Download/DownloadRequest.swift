@@ -8,7 +8,7 @@ public struct DownloadRequest: Sendable {
     /// Header fields beside the downloader's own; these win.
     public var headers: HTTPHeaders
     public var timeouts: DownloadTimeouts
-    /// The largest body in bytes, counted on what arrives once it is unpacked. 200 MB.
+    /// The largest body in bytes, on the wire and again once it is unpacked. 200 MB.
     public var maximumBytes: Int
     /// The most redirects in a row. 20.
     public var maximumRedirects: Int

@@ -2,7 +2,8 @@ import Foundation
 
 /// A finished download.
 public struct DownloadResult: Sendable {
-    /// The body, unpacked. Empty for a 304 and a 204.
+    /// The body, unpacked from gzip and deflate; other codings, and parts (206), are as they came. Empty for a 304 and a
+    /// 204.
     public var data: Data
     /// The URL that answered in the end.
     public var url: URL
@@ -15,12 +16,16 @@ public struct DownloadResult: Sendable {
     public var metrics: TransportMetrics?
     /// Redirects that were followed.
     public var redirectCount: Int
+    /// Whether every redirect on the way was a permanent one (301, 308), as it is without any. Behind another one the
+    /// answer's freshness says nothing about the URL that was asked for.
+    public var redirectsArePermanent: Bool
     /// Attempts that failed before this one.
     public var retryCount: Int
 
     public init(
         data: Data, url: URL, status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), version: HTTPVersion = .http11,
-        metrics: TransportMetrics? = nil, redirectCount: Int = 0, retryCount: Int = 0
+        metrics: TransportMetrics? = nil, redirectCount: Int = 0, redirectsArePermanent: Bool = true,
+        retryCount: Int = 0
     ) {
         self.data = data
         self.url = url
@@ -29,6 +34,7 @@ public struct DownloadResult: Sendable {
         self.version = version
         self.metrics = metrics
         self.redirectCount = redirectCount
+        self.redirectsArePermanent = redirectsArePermanent
         self.retryCount = retryCount
     }
 

@@ -17,7 +17,7 @@ struct DownloadRun: Sendable {
     }
 
     func perform() async throws -> DownloadResult {
-        let deadline = request.timeouts.total.map { ContinuousClock.now.advanced(by: $0) }
+        let deadline = request.timeouts.total?.limit.map { ContinuousClock.now.advanced(by: $0) }
         var retries = 0
         while true {
             do {
@@ -40,28 +40,40 @@ struct DownloadRun: Sendable {
     private func attempt(until deadline: ContinuousClock.Instant?) async throws -> DownloadResult {
         var chain = RedirectChain(url: request.url, headers: headers, limit: request.maximumRedirects)
         while true {
-            let request = try transportRequest(chain, until: deadline)
+            let request = transportRequest(chain)
             try request.validate()
+            let expiry = DownloadError(.timeout(.total), url: chain.url)
             // A place for each hop, as each may lead to another host; what waits between two holds none.
-            let hop = try await slots.withSlot(id, host: Self.hostKey(chain.url)) { try await send(request) }
+            let hop = try await slots.withSlot(
+                id, host: Self.hostKey(chain.url), until: deadline, expiry: expiry
+            ) {
+                // What the wait has left of the time.
+                let left = deadline.map { ContinuousClock.now.duration(to: $0) }
+                if let left, left <= .zero { throw expiry }
+                var timed = request
+                timed.totalTimeout = left
+                return try await send(timed)
+            }
             switch hop {
             case .redirect(let head):
                 try chain.follow(head)
             case .result(var result):
                 result.redirectCount = chain.count
+                result.redirectsArePermanent = chain.isPermanent
                 return result
             }
         }
     }
 
-    private func transportRequest(
-        _ chain: RedirectChain, until deadline: ContinuousClock.Instant?
-    ) throws -> TransportRequest {
-        let left = deadline.map { ContinuousClock.now.duration(to: $0) }
-        if let left, left <= .zero { throw DownloadError(.timeout(.total), url: chain.url) }
+    private func transportRequest(_ chain: RedirectChain) -> TransportRequest {
+        var headers = chain.headers
+        if !headers.contains("Accept-Encoding") {
+            // A part of a packed body cannot be unpacked.
+            headers.set("Accept-Encoding", headers.contains("Range") ? "identity" : BodyUnpacker.acceptEncoding)
+        }
         return TransportRequest(
-            url: chain.url, headers: chain.headers, connectTimeout: request.timeouts.connect,
-            idleTimeout: request.timeouts.idle, totalTimeout: left)
+            url: chain.url, headers: headers, connectTimeout: request.timeouts.connect,
+            idleTimeout: request.timeouts.idle)
     }
 
     private func send(_ request: TransportRequest) async throws -> Hop {
@@ -69,7 +81,7 @@ struct DownloadRun: Sendable {
         let head = response.head
         if RedirectChain.isRedirect(head.status) { return .redirect(head) }
         try check(head, of: request)
-        let data = try await collect(response, of: request)
+        let data = try await collect(response)
         return .result(
             DownloadResult(
                 data: data, url: request.url, status: head.status, headers: head.headers, version: head.version,
@@ -79,7 +91,14 @@ struct DownloadRun: Sendable {
     /// Refuses by the head alone; the body, which is dropped then, is not waited for.
     private func check(_ head: HTTPResponseHead, of request: TransportRequest) throws {
         let isConditional = request.headers.contains("If-None-Match") || request.headers.contains("If-Modified-Since")
-        guard (200..<300).contains(head.status) || (head.status == 304 && isConditional) else {
+        // A part that was not asked for must not pass for the whole.
+        let isWanted =
+            switch head.status {
+            case 206: request.headers.contains("Range")
+            case 304: isConditional
+            default: (200..<300).contains(head.status)
+            }
+        guard isWanted else {
             throw DownloadError(.httpStatus(head.status), url: request.url, responseHeaders: head.headers)
         }
         if head.status != 304, let length = head.contentLength, length > self.request.maximumBytes {
@@ -88,28 +107,15 @@ struct DownloadRun: Sendable {
         }
     }
 
-    private func collect(_ response: TransportResponse, of request: TransportRequest) async throws -> Data {
-        let head = response.head
-        let hasBody = head.status != 204 && head.status != 304
-        let expected = hasBody && !head.hasContentEncoding ? head.contentLength : nil
-        let limit = self.request.maximumBytes
-        var data = Data()
-        // Only so much on a server's word; beyond it the buffer grows as bytes come.
-        data.reserveCapacity(min(expected ?? 0, 16 << 20))
-        let body = self.request.exposesBody ? ReceivedBody() : nil
-        if hasBody { report(DownloadProgress(received: 0, expected: expected, body: body)) }
+    private func collect(_ response: TransportResponse) async throws -> Data {
+        var collector = BodyCollector(
+            response.head, limit: request.maximumBytes, body: request.exposesBody ? ReceivedBody() : nil)
+        if collector.hasBody { report(collector.progress) }
         for try await chunk in response.body {
-            guard chunk.count <= limit - data.count else {
-                throw DownloadError(.tooLarge(limit: limit), url: request.url, responseHeaders: head.headers)
-            }
-            data.append(chunk)
-            body?.append(chunk)
-            report(DownloadProgress(received: data.count, expected: expected, body: body))
+            try await collector.take(chunk)
+            report(collector.progress)
         }
-        if let expected, data.count < expected {
-            throw DownloadError(.incompleteBody(received: data.count, expected: expected), url: request.url)
-        }
-        return data
+        return try collector.finish()
     }
 
     private static func hostKey(_ url: URL) -> String {

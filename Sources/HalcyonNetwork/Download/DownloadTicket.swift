@@ -7,7 +7,8 @@ import HalcyonSystem
 public final class DownloadTicket: Sendable {
     struct Listener: Sendable {
         let cancel: @Sendable () -> Void
-        let setPriority: @Sendable (RequestPriority) -> Void
+        /// Reads the ticket's priority: of two setters that cross, the last one called need not be the last that set.
+        let priorityDidChange: @Sendable () -> Void
     }
 
     private struct State {
@@ -31,7 +32,7 @@ public final class DownloadTicket: Sendable {
                 state.priority = newValue
                 return Array(state.listeners.values)
             }
-            for listener in listeners { listener.setPriority(newValue) }
+            for listener in listeners { listener.priorityDidChange() }
         }
     }
 

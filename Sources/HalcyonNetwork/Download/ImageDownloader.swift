@@ -52,7 +52,10 @@ public final class ImageDownloader: Sendable {
             id,
             DownloadTicket.Listener(
                 cancel: { [hub] in hub.cancel(id) },
-                setPriority: { [hub] in hub.setPriority(id, $0) }))
+                priorityDidChange: { [hub, weak ticket] in
+                    guard let ticket else { return }
+                    hub.setPriority(id) { ticket.priority }
+                }))
         guard isAttached ?? true else { throw CancellationError() }
         defer { ticket?.detach(id) }
         let headers = defaultHeaders.merging(request.headers)

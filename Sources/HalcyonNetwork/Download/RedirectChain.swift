@@ -5,6 +5,8 @@ struct RedirectChain {
     private(set) var url: URL
     private(set) var headers: HTTPHeaders
     private(set) var count = 0
+    /// Whether all of them were meant to last.
+    private(set) var isPermanent = true
     private let limit: Int
     private var visited: Set<String>
 
@@ -25,7 +27,8 @@ struct RedirectChain {
     /// - Throws: `DownloadError` with `.redirect`.
     mutating func follow(_ head: HTTPResponseHead) throws {
         func failure(_ why: RedirectFailure) -> DownloadError { DownloadError(.redirect(why), url: url) }
-        guard let location = head.headers["Location"]?.trimmingCharacters(in: .whitespaces), !location.isEmpty,
+        guard let location = head.headers["Location"].map(Self.readable)?.trimmingCharacters(in: .whitespaces),
+            !location.isEmpty,
             let next = URL(string: location, relativeTo: url)?.absoluteURL, let scheme = next.scheme?.lowercased()
         else { throw failure(.badLocation) }
         guard scheme == "http" || scheme == "https" else { throw failure(.schemeNotAllowed(scheme)) }
@@ -33,8 +36,9 @@ struct RedirectChain {
         guard count < limit else { throw failure(.tooMany(limit: limit)) }
         guard visited.insert(next.withoutFragment).inserted else { throw failure(.loop) }
         count += 1
+        if head.status != 301, head.status != 308 { isPermanent = false }
         // They do not come back when the chain returns to where it began: it went through foreign hands.
-        if Self.origin(of: next) != Self.origin(of: url) { headers.removeAll(where: Self.carriesCredentials) }
+        if Self.origin(of: next) != Self.origin(of: url) { headers.removeAll(where: Self.staysBehind) }
         url = next
     }
 
@@ -44,8 +48,17 @@ struct RedirectChain {
         return "\(scheme)://\(url.host(percentEncoded: true)?.lowercased() ?? ""):\(port)"
     }
 
-    /// Whether a field may hold a secret, by its name: those of the protocol, and what services call theirs.
-    private static func carriesCredentials(_ name: String) -> Bool {
+    /// A location in UTF-8 that was read a character a byte.
+    private static func readable(_ text: String) -> String {
+        guard text.unicodeScalars.allSatisfy({ $0.value <= 0xFF }) else { return text }
+        return String(validating: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)
+            ?? text
+    }
+
+    /// Whether a field stays at its origin: what speaks of that origin, and what may hold a secret, by its name: those
+    /// of the protocol, and what services call theirs.
+    private static func staysBehind(_ name: String) -> Bool {
+        if ["host", "origin", "referer"].contains(name) { return true }
         let words = [
             "auth", "cookie", "token", "secret", "key", "credential", "password", "session", "signature", "jwt",
         ]

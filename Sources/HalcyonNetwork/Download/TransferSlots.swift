@@ -67,22 +67,40 @@ final class TransferSlots: Sendable {
     }
 
     /// Waits for a place, runs `body` in it and gives it back.
+    ///
+    /// - Throws: `expiry` when there was no place by the deadline.
     func withSlot<Value: Sendable>(
-        _ id: Int, host: String, _ body: () async throws -> Value
+        _ id: Int, host: String, until deadline: ContinuousClock.Instant?, expiry: DownloadError,
+        _ body: () async throws -> Value
     ) async throws -> Value {
+        let alarm = deadline.map { deadline in
+            Task.detached {
+                try await Task.sleep(until: deadline, clock: .continuous)
+                self.leave(id, with: expiry)
+            }
+        }
+        defer { alarm?.cancel() }
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { enter(id, host: host, $0) }
+            try await withCheckedThrowingContinuation { continuation in
+                enter(id, host: host, until: deadline, expiry: expiry, continuation)
+            }
         } onCancel: {
-            leave(id)
+            leave(id, with: CancellationError())
         }
         defer { release(host) }
+        alarm?.cancel()
         return try await body()
     }
 
-    private func enter(_ id: Int, host: String, _ continuation: CheckedContinuation<Void, any Error>) {
+    private func enter(
+        _ id: Int, host: String, until deadline: ContinuousClock.Instant?, expiry: DownloadError,
+        _ continuation: CheckedContinuation<Void, any Error>
+    ) {
         let answer = state.withLock { state -> Result<Void, any Error>? in
             // Read under the lock: a cancellation after this finds the waiter.
             guard !Task.isCancelled else { return .failure(CancellationError()) }
+            // Read under the lock too: the alarm after this finds the waiter.
+            if let deadline, deadline <= .now { return .failure(expiry) }
             var place = state.hosts[host] ?? Host()
             defer { state.hosts[host] = place }
             // Places are given away as they come free, so nobody waits for one that is free here.
@@ -102,14 +120,14 @@ final class TransferSlots: Sendable {
         if let answer { continuation.resume(with: answer) }
     }
 
-    private func leave(_ id: Int) {
+    private func leave(_ id: Int, with error: any Error) {
         let waiter = state.withLock { state -> Waiter? in
             guard let waiter = state.waiters.removeValue(forKey: id) else { return nil }
             state.hosts[waiter.host]?.waiting -= 1
             Self.dropIfUnused(waiter.host, &state)
             return waiter
         }
-        waiter?.continuation.resume(throwing: CancellationError())
+        waiter?.continuation.resume(throwing: error)
     }
 
     private func release(_ host: String) {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The stored form: a version, the date, then the texts, each with its length before it. About 200 bytes, and read for
-/// every hit on disk, so not JSON.
+/// The stored form: a version, whether it is distrusted, the date, then the texts, each with its length before it.
+/// About 200 bytes, and read for every hit on disk, so not JSON.
 extension HTTPCacheMetadata: Codable {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
 
     /// The bytes to keep.
     public func encoded() -> Data {
-        var bytes = Data([Self.version])
+        var bytes = Data([Self.version, isDistrusted ? 1 : 0])
         Self.append(responseDate.timeIntervalSince1970.bitPattern, to: &bytes)
         Self.append(UInt32(fields.fields.count), to: &bytes)
         for field in fields.fields {
@@ -26,7 +26,9 @@ extension HTTPCacheMetadata: Codable {
     /// Reads what `encoded` has written; nil for anything else, a later version among it.
     public init?(decoding bytes: Data) {
         var reader = Reader(rest: bytes[...])
-        guard reader.byte() == Self.version, let date = reader.integer(UInt64.self),
+        guard let version = reader.byte(), version == 1 || version == Self.version,
+            // The first version had no such byte.
+            let mark = version == 1 ? 0 : reader.byte(), let date = reader.integer(UInt64.self),
             let fieldCount = reader.integer(UInt32.self)
         else { return nil }
         var fields = HTTPHeaders()
@@ -42,7 +44,9 @@ extension HTTPCacheMetadata: Codable {
         }
         let seconds = TimeInterval(bitPattern: date)
         guard reader.rest.isEmpty, seconds.isFinite else { return nil }
-        self.init(fields: fields, responseDate: Date(timeIntervalSince1970: seconds), varyValues: vary)
+        self.init(
+            fields: fields, responseDate: Date(timeIntervalSince1970: seconds), varyValues: vary,
+            isDistrusted: mark != 0)
     }
 
     public init(from decoder: any Decoder) throws {

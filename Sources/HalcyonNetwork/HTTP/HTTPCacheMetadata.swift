@@ -20,11 +20,14 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     /// For each field that `Vary` names, in lower case, what the request had; nil for none.
     public let varyValues: [String: String?]
 
+    /// To be revalidated before every use, whatever the fields say.
+    let isDistrusted: Bool
+
     /// Explicitly fresh until then; nil when the server says nothing about it, and then the cache's own time decides.
     public let freshUntil: Date?
     /// Never to be served stale, not even without a network.
     public let mustRevalidate: Bool
-    /// To be revalidated before every use.
+    /// To be revalidated before every use: the server says so, or `requiringRevalidation` was asked for.
     public let noCache: Bool
     /// Not to be stored.
     public let noStore: Bool
@@ -32,6 +35,9 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     public let isImmutable: Bool
     /// `Vary: *`: no other request is known to get the same answer.
     public let variesOnEverything: Bool
+
+    /// Whether it may be used stale, when there is no network or while it is revalidated.
+    public var mayBeServedStale: Bool { !mustRevalidate && !noCache && !variesOnEverything }
 
     public var etag: String? { fields["ETag"] }
     public var lastModified: String? { fields["Last-Modified"] }
@@ -50,17 +56,18 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     ///   - now: when the answer was received.
     public init(_ head: HTTPResponseHead, requestHeaders: HTTPHeaders, now: Date) {
         var fields = HTTPHeaders()
-        for name in Self.keptFields { fields[name] = head.headers.combined(name) }
+        Self.copyFields(of: head, to: &fields)
         self.init(fields: fields, responseDate: now, varyValues: Self.varyValues(fields, requestHeaders))
     }
 
-    init(fields: HTTPHeaders, responseDate: Date, varyValues: [String: String?]) {
+    init(fields: HTTPHeaders, responseDate: Date, varyValues: [String: String?], isDistrusted: Bool = false) {
         self.fields = fields
         self.responseDate = responseDate
         self.varyValues = varyValues
-        let control = CacheControl(fields["Cache-Control"] ?? "")
+        self.isDistrusted = isDistrusted
+        let control = CacheControl(fields.values(of: "Cache-Control"))
         noStore = control.contains("no-store")
-        noCache = control.contains("no-cache")
+        noCache = isDistrusted || control.contains("no-cache")
         mustRevalidate = control.contains("must-revalidate")
         isImmutable = control.contains("immutable")
         variesOnEverything = Self.varyNames(fields).contains("*")
@@ -75,12 +82,22 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         return date < freshUntil ? .fresh : .stale
     }
 
-    /// The fields that ask whether it is still good; empty when the server gave no validator.
+    /// The fields that ask whether it is still good; empty when the server gave no validator that can be sent back.
     public var conditionalHeaders: HTTPHeaders {
+        func sendable(_ value: String?) -> String? {
+            value.flatMap { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } ? nil : $0 }
+        }
         var headers = HTTPHeaders()
-        headers["If-None-Match"] = etag
-        headers["If-Modified-Since"] = lastModified
+        headers["If-None-Match"] = sendable(etag)
+        headers["If-Modified-Since"] = sendable(lastModified)
         return headers
+    }
+
+    /// The same answer, to be revalidated before every use as with `no-cache`; for one whose freshness does not count
+    /// for the URL that was asked for, as behind a temporary redirect.
+    public func requiringRevalidation() -> HTTPCacheMetadata {
+        HTTPCacheMetadata(
+            fields: fields, responseDate: responseDate, varyValues: varyValues, isDistrusted: true)
     }
 
     /// Whether a request with these fields gets this answer, by what `Vary` names.
@@ -90,6 +107,7 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     }
 
     /// This answer after a 304 has confirmed it: the fields that came replace the old ones, and its age begins anew.
+    /// What `requiringRevalidation` asked for is gone, as the 304 may have come another way.
     ///
     /// - Parameter requestHeaders: what was sent to revalidate, for a `Vary` that has changed; nil keeps what is stored.
     public func merging(
@@ -99,11 +117,22 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         // They tell how old the former answer was.
         merged.remove("Age")
         merged.remove("Date")
-        for name in Self.keptFields {
-            if let value = head.headers.combined(name) { merged[name] = value }
-        }
+        Self.copyFields(of: head, to: &merged)
         let values = requestHeaders.map { Self.varyValues(merged, $0) } ?? varyValues
         return HTTPCacheMetadata(fields: merged, responseDate: now, varyValues: values)
+    }
+
+    /// The kept fields that the answer has take the place of those that are there.
+    private static func copyFields(of head: HTTPResponseHead, to fields: inout HTTPHeaders) {
+        for name in keptFields {
+            guard let value = head.headers.combined(name) else { continue }
+            fields[name] = value
+        }
+        // Line by line, as a line may be damaged, and must not damage the next.
+        let lines = head.headers.values(of: "Cache-Control")
+        guard lines.count > 1 else { return }
+        fields.remove("Cache-Control")
+        for line in lines { fields.append("Cache-Control", line) }
     }
 
     private static func varyValues(_ fields: HTTPHeaders, _ requestHeaders: HTTPHeaders) -> [String: String?] {
@@ -130,9 +159,9 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         }
         // How old it was on arrival: by the caches on its way, or by the clocks.
         let told = fields["Age"].flatMap { $0.split(separator: ",").first }.flatMap {
-            Int($0.trimmingCharacters(in: .whitespaces))
+            CacheControl.seconds(digits: $0.trimmingCharacters(in: .whitespaces))
         }
-        let age = max(TimeInterval(max(0, told ?? 0)), responseDate.timeIntervalSince(sent), 0)
+        let age = max(TimeInterval(told ?? 0), responseDate.timeIntervalSince(sent), 0)
         return responseDate.addingTimeInterval(lifetime - age)
     }
 }

@@ -15,10 +15,10 @@ public struct HTTPResponseHead: Sendable, Equatable {
         self.version = version
     }
 
-    /// Whether the body travels packed (gzip, br, zstd), so that its length on the wire is not the length read.
-    public var hasContentEncoding: Bool {
-        guard let encoding = headers.combined("Content-Encoding") else { return false }
-        return encoding.trimmingCharacters(in: .whitespaces).lowercased() != "identity"
+    /// What `Content-Encoding` names, in lower case and in the order it was applied, without `identity`.
+    public var contentCodings: [String] {
+        headers.values(of: "Content-Encoding").flatMap { $0.split(separator: ",") }
+            .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
     }
 
     /// The length that the answer declares for its body in bytes; nil without one, or when two disagree.

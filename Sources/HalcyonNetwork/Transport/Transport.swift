@@ -1,9 +1,11 @@
 /// What moves bytes over HTTP: it sends a request, and hands out the head of the answer and then the body as it is read.
 ///
 /// A transport does nothing else. Redirects, retries, limits and HTTP caching are Halcyon's, above it, so that they are
-/// the same for every transport. It must keep three promises:
+/// the same for every transport. It must keep four promises:
 /// - The body is pulled: when its reader stops, the sender is held up, not a buffer filled.
 /// - Cancelling the awaiting task, or dropping the body, ends the transfer at once and closes what carried it.
+/// - The body comes as it is on the wire: what `Content-Encoding` names is unpacked above. A transport that cannot help
+///   unpacking takes that field and `Content-Length` out of the head.
 /// - Failures are `DownloadError`; a cancelled transfer ends in `CancellationError`.
 public protocol Transport: Sendable {
     /// Sends a request and waits for the head of the final answer (not a 1xx).

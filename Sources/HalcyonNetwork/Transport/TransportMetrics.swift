@@ -10,7 +10,7 @@ public struct TransportMetrics: Sendable, Equatable {
     public var firstByte: Duration
     /// The last byte was there.
     public var total: Duration
-    /// Bytes of the body as they came over the wire, before they were unpacked.
+    /// Bytes of the body as they came over the wire, packed or not.
     public var bytesReceived: Int
     public var version: HTTPVersion
     /// Whether an earlier transfer's connection served this one.

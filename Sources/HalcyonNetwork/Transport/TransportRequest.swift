@@ -10,7 +10,7 @@ public struct TransportRequest: Sendable, Equatable {
     public var connectTimeout: Duration
     /// The longest silence once there is a connection. Not counted while the reader holds the transfer up. 15 s.
     public var idleTimeout: Duration
-    /// The longest time for all of it, the body included; nil, the default, is no limit.
+    /// The longest time for all of it, the body included; nil, the default, is no limit, and so are 136 years.
     public var totalTimeout: Duration?
 
     public init(

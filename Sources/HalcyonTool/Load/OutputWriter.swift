@@ -18,12 +18,11 @@ struct OutputWriter: Sendable {
         case .none: return nil
         case .standardOutput:
             let (data, _) = try await encoded(response, isUntouched, as: format)
-            Output.write(data, to: FileHandle.standardOutput)
+            try Output.writeImage(data)
             return "-"
         case .file(let path):
-            let byName = ImageFormat(name: URL(filePath: path).pathExtension).flatMap {
-                coders.canEncode($0) || $0 == response.image.info.format ? $0 : nil
-            }
+            // A name that says what the bytes are not would be a trap for who opens it.
+            let byName = ImageFormat(name: URL(filePath: path).pathExtension)
             let (data, _) = try await encoded(response, isUntouched, as: format ?? byName)
             try save(data, to: path)
             return path
@@ -42,11 +41,20 @@ struct OutputWriter: Sendable {
     ) async throws -> (Data, ImageFormat) {
         let image = response.image
         let own = image.info.format
-        if isUntouched, wanted == nil || wanted == own { return (try await response.data(), own) }
+        if isUntouched, wanted == nil || wanted == own {
+            // After a memory hit they may be kept nowhere any more.
+            if let data = try? await response.data() { return (data, own) }
+        }
         let format = wanted ?? (coders.canEncode(own) ? own : image.bitmap.isOpaque ? .jpeg : .png)
+        guard coders.canEncode(format) else {
+            throw FailureReport(code: "unsupportedFormat", message: "this build cannot encode \(format)")
+        }
         var options = EncodeOptions()
         if let quality { options.quality = Double(quality) / 100 }
-        return (try coders.encode(image, as: format, options: options), format)
+        let data = try await ExecutionDomains.cpu.run { [coders, options] context in
+            try coders.encode(image, as: format, options: options, context: context)
+        }
+        return (data, format)
     }
 
     private func save(_ data: Data, to path: String) throws {
@@ -67,7 +75,14 @@ struct OutputWriter: Sendable {
         case .remote(let url), .file(let url): last = url.deletingPathExtension().lastPathComponent
         default: last = "image"
         }
-        let safe = last.map { $0 == "/" || $0 == "\0" || $0.isNewline ? "_" : $0 }.prefix(100)
-        return safe.isEmpty ? "image" : String(safe)
+        var safe = ""
+        // By scalar, since a slash may hide in a character, and by byte, since that is what file systems count.
+        for scalar in last.unicodeScalars {
+            let isControl = scalar.value < 0x20 || scalar.value == 0x7F
+            let text = isControl || scalar == "/" ? "_" : String(scalar)
+            if safe.utf8.count + text.utf8.count > 150 { break }
+            safe += text
+        }
+        return safe.isEmpty ? "image" : safe
     }
 }

@@ -16,7 +16,7 @@ typedef size_t (*halcyon_curl_data_callback)(char *bytes, size_t size, size_t co
 typedef int (*halcyon_curl_ready_callback)(
     void *context, char *remote_address, char *local_address, int remote_port, int local_port);
 
-/// Called with the body's bytes, as they are unpacked.
+/// Called with the body's bytes as they come.
 CURLcode halcyon_curl_set_write(CURL *easy, halcyon_curl_data_callback callback, void *context);
 /// Called with each line of each head, and of the trailer.
 CURLcode halcyon_curl_set_header(CURL *easy, halcyon_curl_data_callback callback, void *context);

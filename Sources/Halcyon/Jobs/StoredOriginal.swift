@@ -1,0 +1,22 @@
+import Foundation
+import HalcyonNetwork
+
+/// What the disk holds of a source.
+struct StoredOriginal: Sendable {
+    let data: Data
+    let http: HTTPCacheMetadata?
+
+    /// Without HTTP's word an entry is fresh for as long as the disk keeps it.
+    func isFresh(at now: Date) -> Bool {
+        http.map { $0.state(at: now) == .fresh } ?? true
+    }
+
+    /// Whether it may stand in for an answer that cannot be had (RFC 9111, 4.2.4).
+    var mayBeServedStale: Bool {
+        http.map { !$0.mustRevalidate && !$0.noCache } ?? true
+    }
+
+    func fetched(_ origin: ImageOrigin) -> FetchedData {
+        FetchedData(data: data, origin: origin, http: http)
+    }
+}

@@ -1,0 +1,119 @@
+import CZlib
+import Foundation
+
+/// Unpacks gzip and deflate with zlib as bytes come. It holds one piece of 64 KiB and zlib's 40 KB, whatever comes.
+final class Inflater {
+    enum Coding {
+        case gzip
+        /// In zlib's wrapping, as the protocol has it, or bare, as some servers send it.
+        case deflate
+    }
+
+    enum Failure: Error {
+        case broken, tooLarge, noMemory
+    }
+
+    private enum Phase {
+        case start, inside
+        /// After a whole gzip member, which another may follow.
+        case between
+        /// What comes now means nothing.
+        case ended
+    }
+
+    private static let pieceSize = 64 * 1024
+
+    private let coding: Coding
+    private let limit: Int
+    private var produced = 0
+    private var phase = Phase.start
+    /// What came before it was enough to tell the wrapping.
+    private var first = Data()
+    /// On the heap, as zlib remembers its address.
+    private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+    private let piece = UnsafeMutablePointer<UInt8>.allocate(capacity: pieceSize)
+
+    init(_ coding: Coding, limit: Int) {
+        self.coding = coding
+        self.limit = limit
+        stream.initialize(to: z_stream())
+    }
+
+    deinit {
+        // Without a state, before the first byte, it does nothing.
+        inflateEnd(stream)
+        stream.deallocate()
+        piece.deallocate()
+    }
+
+    /// Whether what came so far is whole; nothing at all is.
+    var isComplete: Bool {
+        switch phase {
+        case .start: first.isEmpty
+        case .inside: false
+        case .between, .ended: true
+        }
+    }
+
+    /// Hands out what some more bytes unpack to.
+    ///
+    /// - Throws: `Failure`, and what `take` throws.
+    func unpack(_ packed: Data, _ take: (Data) throws -> Void) throws {
+        var input = packed
+        if phase == .start {
+            first.append(packed)
+            guard first.count >= 2 else { return }
+            (input, first) = (first, Data())
+            try begin(input)
+        }
+        try input.withUnsafeBytes { bytes in
+            // zlib does not write to its input.
+            stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
+            stream.pointee.avail_in = UInt32(bytes.count)
+            defer { (stream.pointee.next_in, stream.pointee.avail_in) = (nil, 0) }
+            while try step(take) {}
+        }
+    }
+
+    private func begin(_ input: Data) throws {
+        let (high, low) = (Int(input[input.startIndex]), Int(input[input.startIndex + 1]))
+        // The mark of zlib's wrapping: method 8, a window up to 32 KiB, and a checksum of the two bytes.
+        let isWrapped = high & 0x0F == 8 && high >> 4 <= 7 && (high << 8 | low) % 31 == 0
+        let windowBits: Int32 = coding == .gzip ? 15 + 16 : isWrapped ? 15 : -15
+        let size = Int32(MemoryLayout<z_stream>.size)
+        guard inflateInit2_(stream, windowBits, ZLIB_VERSION, size) == Z_OK else { throw Failure.noMemory }
+        phase = .inside
+    }
+
+    /// One piece; false when all input is used up.
+    private func step(_ take: (Data) throws -> Void) throws -> Bool {
+        switch phase {
+        case .start, .ended: return false
+        case .inside: break
+        case .between:
+            guard stream.pointee.avail_in > 0 else { return false }
+            guard coding == .gzip, stream.pointee.next_in?.pointee == 0x1F, inflateReset(stream) == Z_OK else {
+                phase = .ended
+                return false
+            }
+            phase = .inside
+        }
+        stream.pointee.next_out = piece
+        stream.pointee.avail_out = UInt32(Self.pieceSize)
+        let status = inflate(stream, Z_NO_FLUSH)
+        let count = Self.pieceSize - Int(stream.pointee.avail_out)
+        guard count <= limit - produced else { throw Failure.tooLarge }
+        produced += count
+        if count > 0 { try take(Data(bytes: piece, count: count)) }
+        switch status {
+        case Z_OK: return true
+        case Z_STREAM_END:
+            phase = .between
+            return true
+        // Nothing more to be had from this input.
+        case Z_BUF_ERROR: return false
+        case Z_MEM_ERROR: throw Failure.noMemory
+        default: throw Failure.broken
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+import Foundation
+
+/// `Name: value`.
+struct HeaderArgument: ExpressibleByArgument {
+    let name: String
+    let value: String
+
+    init?(argument: String) {
+        guard let colon = argument.firstIndex(of: ":") else { return nil }
+        name = argument[..<colon].trimmingCharacters(in: .whitespaces)
+        value = argument[argument.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        // A line break would begin another field.
+        guard !name.isEmpty, !argument.contains(where: \.isNewline), !name.contains(" ") else { return nil }
+    }
+}

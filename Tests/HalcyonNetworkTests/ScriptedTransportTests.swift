@@ -1,0 +1,15 @@
+import Foundation
+import HalcyonTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ScriptedTransportTests {
+    @Test func whoStopsWaitingIsForgotten() async throws {
+        let transport = ScriptedTransport()
+        let task = Task { try await transport.waitForRequests(1) }
+        while transport.watcherCount == 0 { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(transport.watcherCount == 0)
+    }
+}
