@@ -38,9 +38,10 @@ public final class ImageCache: Sendable {
         return await disk.contains(key.originalDiskKey) ? .disk : nil
     }
 
-    /// What the disk holds of a request's source: its bytes, what HTTP said of them, and until when it is kept.
+    /// What the disk holds of a request's source: its bytes, what HTTP said of them, and until when it is kept. Looking
+    /// is no access: it does not extend the entry's time.
     public func storedOriginal(for request: ImageRequest) async -> DiskEntry? {
-        await disk?.entry(for: ImageKey(request).originalDiskKey)
+        await disk?.peek(ImageKey(request).originalDiskKey)
     }
 
     /// Forgets a request's image in memory and its source's bytes on disk.

@@ -61,7 +61,8 @@ struct ImageKey: Hashable, Sendable {
         encoder.encode(source)
         decode.encode(into: &encoder)
         encoder.encode(processors.count)
-        for processor in processors { processor.encode(into: &encoder) }
+        // Each behind its length, so that one with a list cannot be read as one without and the next.
+        for processor in processors { encoder.encode(nested: { processor.encode(into: &$0) }) }
         return DiskKey(encoder.bytes)
     }
 }

@@ -53,7 +53,7 @@ extension Coordinator {
 
     nonisolated func storedOriginal(_ resolved: ResolvedRequest, ticket: WorkTicket) async -> StoredOriginal? {
         guard resolved.cache.reads.contains(.diskOriginal), let disk = configuration.cache.disk,
-            let entry = await disk.entry(for: resolved.key.originalDiskKey)
+            let entry = await disk.entry(for: resolved.key.originalDiskKey, ticket: ticket)
         else { return nil }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields, where the server said that they matter, is no answer to these.
@@ -64,7 +64,9 @@ extension Coordinator {
     }
 
     func diskEntry(_ key: DiskKey, demand: Demand) async -> DiskEntry? {
-        await configuration.cache.disk?.entry(for: key)
+        await withTicket(for: demand) { coordinator, ticket in
+            await coordinator.configuration.cache.disk?.entry(for: key, ticket: ticket)
+        }
     }
 
     // MARK: - Network
@@ -112,7 +114,8 @@ extension Coordinator {
     private func revalidated(
         _ stored: StoredOriginal, by result: DownloadResult, _ resolved: ResolvedRequest, now: Date
     ) async -> FetchedData {
-        let http = stored.http?.merging(notModified: result.head, now: now)
+        var http = stored.http?.merging(notModified: result.head, now: now)
+        if !result.redirectsArePermanent { http = http?.requiringRevalidation() }
         if let http, !http.noStore, resolved.cache.writes.contains(.diskOriginal) {
             // A disk that cannot be written costs another revalidation, and nothing else.
             _ = try? await configuration.cache.disk?.updateMetadata(

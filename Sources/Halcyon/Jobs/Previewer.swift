@@ -18,7 +18,7 @@ final class Previewer {
 
         /// Nil where it shows nothing new. Runs on a processor thread.
         func make(_ context: WorkContext) throws -> Image? {
-            for chunk in chunks { try decoding.append(chunk) }
+            for chunk in chunks { try decoding.append(chunk, context: context) }
             guard let image = try decoding.preview(context: context) else { return nil }
             return try processors.reduce(image) { try $1.process($0, context: context) }
         }
