@@ -61,6 +61,6 @@ public final class PipelineFixture: Sendable {
     }
 
     public static func url(_ path: String) -> URL {
-        URL(string: "http://images.test/\(path)")!
+        URL(web: "http://images.test/\(path)")
     }
 }

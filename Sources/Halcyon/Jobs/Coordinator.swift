@@ -22,6 +22,7 @@ actor Coordinator {
     /// What fetches brought and somebody still works with: a request that comes between the end of a fetch and the store
     /// of its bytes finds them here, and does not ask the server a second time.
     private var recentFetches: [FetchKey: WeakFetch] = [:]
+    private var recentFetchLimit = 64
     private var running: [ObjectIdentifier: Running] = [:]
     private var leaves: [Int: () -> Void] = [:]
     private var lastSubscriber = 0
@@ -106,8 +107,11 @@ actor Coordinator {
     }
 
     func rememberFetch(_ fetched: FetchedData, _ key: FetchKey) {
-        if recentFetches.count >= 64 { recentFetches = recentFetches.filter { $0.value.fetched != nil } }
         recentFetches[key] = WeakFetch(fetched: fetched)
+        guard recentFetches.count > recentFetchLimit else { return }
+        recentFetches = recentFetches.filter { $0.value.fetched != nil }
+        // Twice what is alive, so that looking through them costs a constant time each on average.
+        recentFetchLimit = max(64, recentFetches.count * 2)
     }
 
     /// Once the bytes are stored, or it is known that they will not be, the disk answers for them.
