@@ -84,6 +84,11 @@ private struct GrantFiles {
     }
 
     private func read(_ path: String) -> String? {
-        (try? String(contentsOfFile: root + path, encoding: .utf8))?.trimmingCharacters(in: .whitespacesAndNewlines)
+        // By hand: Foundation's reader leaks its buffer where a file gives no length, as those of /proc do.
+        guard let file = fopen(root + path, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
