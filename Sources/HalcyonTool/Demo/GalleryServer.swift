@@ -18,7 +18,7 @@ struct GalleryServer {
                 pool: NoDelayPool(base: HTTPServer.defaultPool()), logger: .disabled),
             handler: FolderHandler(folders: folders))
         let running = Task { try await server.run() }
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 60)
         guard case .ip4(_, let port)? = await server.listeningAddress,
             let base = URL(string: "http://127.0.0.1:\(port)/")
         else { throw FailureReport(code: "connection", message: "the gallery's server has no port") }
