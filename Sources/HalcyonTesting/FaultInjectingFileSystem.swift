@@ -10,8 +10,16 @@ public final class FaultInjectingFileSystem: FileSystem {
         var longestWrite = Int.max
         var longestRead = Int.max
         var freeSpace: Int?
-        var held: [FileOperation: DispatchSemaphore] = [:]
-        var arrivals: [FileOperation: DispatchSemaphore] = [:]
+        var held: [FileOperation: Hold] = [:]
+    }
+
+    /// A kind of call that waits.
+    private struct Hold {
+        let gate = DispatchSemaphore(value: 0)
+        /// Calls that have come and that nobody has waited for yet.
+        var arrivals = 0
+        /// One for each test that waits for a call.
+        var waiters: [ScriptedTransportGate] = []
     }
 
     private struct Fault {
@@ -74,29 +82,49 @@ public final class FaultInjectingFileSystem: FileSystem {
         state.withLock { state in
             // Another one would leave those that wait already waiting for ever.
             guard state.held[operation] == nil else { return }
-            state.held[operation] = DispatchSemaphore(value: 0)
-            state.arrivals[operation] = DispatchSemaphore(value: 0)
+            state.held[operation] = Hold()
         }
     }
 
-    /// Blocks until a call of a kind that is held has come.
-    public func waitForHeld(_ operation: FileOperation) {
-        state.withLock { $0.arrivals[operation] }?.wait()
+    /// Waits until a call of a kind that is held has come; each call is waited for once.
+    ///
+    /// Blocks no thread: a program has as many for its tasks as it has cores, and two tests that each blocked one would
+    /// wait for calls that no thread is left to make.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func waitForHeld(_ operation: FileOperation) async throws {
+        let gate = state.withLock { state -> ScriptedTransportGate? in
+            guard var hold = state.held[operation] else { return nil }
+            defer { state.held[operation] = hold }
+            guard hold.arrivals == 0 else {
+                hold.arrivals -= 1
+                return nil
+            }
+            let gate = ScriptedTransportGate()
+            hold.waiters.append(gate)
+            return gate
+        }
+        try await gate?.wait()
     }
 
     /// Lets the calls of a kind go on, those that wait and those to come.
     public func release(_ operation: FileOperation) {
+        guard let hold = state.withLock({ $0.held.removeValue(forKey: operation) }) else { return }
+        for waiter in hold.waiters { waiter.open() }
         // Each call that goes on wakes the next.
-        state.withLock { state in
-            state.arrivals[operation] = nil
-            return state.held.removeValue(forKey: operation)
-        }?.signal()
+        hold.gate.signal()
     }
 
     private func arrive(_ operation: FileOperation) throws(SystemCallError) {
-        let (gate, arrival) = state.withLock { ($0.held[operation], $0.arrivals[operation]) }
+        let (gate, waiter) = state.withLock { state -> (DispatchSemaphore?, ScriptedTransportGate?) in
+            guard var hold = state.held[operation] else { return (nil, nil) }
+            defer { state.held[operation] = hold }
+            guard hold.waiters.isEmpty else { return (hold.gate, hold.waiters.removeFirst()) }
+            hold.arrivals += 1
+            return (hold.gate, nil)
+        }
+        waiter?.open()
         if let gate {
-            arrival?.signal()
             gate.wait()
             gate.signal()
         }

@@ -162,7 +162,7 @@ import Testing
         try await fixture.cache.store(data, for: key)
         fixture.files.hold(.write)
         async let updated = fixture.cache.updateMetadata(Data([1]), for: key)
-        fixture.files.waitForHeld(.write)
+        try await fixture.files.waitForHeld(.write)
         fixture.cache.removeSynchronously(key)
         fixture.files.release(.write)
         #expect(try await !updated)

@@ -71,7 +71,7 @@ import Testing
         try await fixture.cache.store(data, for: key)
         fixture.files.hold(.write)
         await fixture.cache.stage(Data([2]), for: key)
-        fixture.files.waitForHeld(.write)
+        try await fixture.files.waitForHeld(.write)
         try await fixture.secondCache().store(Data([3]), for: key)
         fixture.files.failAlways(.write, with: ENOSPC)
         fixture.files.release(.write)
@@ -85,7 +85,7 @@ import Testing
         // Occupies the one thread, so that the staged write waits.
         fixture.files.hold(.list)
         fixture.cache.threads.submit { _ = fixture.cache.store.scan(0..<1, now: Date()) }
-        fixture.files.waitForHeld(.list)
+        try await fixture.files.waitForHeld(.list)
         #expect(await fixture.cache.stage(data, for: key))
         fixture.files.failAlways(.rename, with: EIO)
         #expect(throws: DiskCacheError.self) { try fixture.cache.storeSynchronously(Data([2]), for: key) }
@@ -116,7 +116,7 @@ import Testing
         fixture.cache.threads.submit {
             _ = try? fixture.cache.store.update(key, metadata: Data([2]), expiration: nil, now: fixture.clock.now)
         }
-        fixture.files.waitForHeld(.rename)
+        try await fixture.files.waitForHeld(.rename)
         let path = fixture.file(key).resolvingSymlinksInPath().path
         let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
@@ -140,7 +140,7 @@ import Testing
         let fixture = DiskFixture()
         fixture.files.hold(.write)
         await fixture.cache.stage(data, for: key)
-        fixture.files.waitForHeld(.write)
+        try await fixture.files.waitForHeld(.write)
         fixture.files.hold(.write)
         fixture.files.release(.write)
         await fixture.cache.flush()

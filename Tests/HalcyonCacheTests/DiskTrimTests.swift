@@ -144,7 +144,7 @@ import Testing
         fixture.files.hold(.unlink)
         // The first slice holds all ten: entry 0 is the first to go and waits, entry 1 is read meanwhile.
         async let trimmed = fixture.cache.trim(to: size * 8)
-        fixture.files.waitForHeld(.unlink)
+        try await fixture.files.waitForHeld(.unlink)
         fixture.clock.advance(by: .seconds(120))
         let read = Task.detached { fixture.secondCache().entrySynchronously(for: DiskFixture.key(1)) }
         #expect(await read.value != nil)

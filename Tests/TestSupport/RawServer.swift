@@ -39,8 +39,13 @@ public final class RawServer: Sendable {
             }
             while true {
                 let socket = accept(listener, nil, nil)
-                if socket < 0, errno == EINTR || errno == ECONNABORTED { continue }
-                guard socket >= 0 else { return }
+                if socket < 0 {
+                    // Without a free descriptor the caller waits in the port's queue until some connection closes.
+                    let isPassing = [EINTR, ECONNABORTED, EMFILE, ENFILE].contains(errno)
+                    guard isPassing, !state.withLock({ $0.isStopped }) else { return }
+                    sched_yield()
+                    continue
+                }
                 let isStopped = state.withLock { state in
                     state.connections += 1
                     state.open.insert(socket)
@@ -50,13 +55,16 @@ public final class RawServer: Sendable {
                     close(socket)
                     return
                 }
-                WorkerThread.start(name: "raw-serve") {
+                let hasThread = WorkerThread.start(name: "raw-serve") {
                     let connection = RawServerConnection(
                         socket, log: { head in if keepsLog { state.withLock { $0.requests.append(head) } } },
                         willClose: { state.withLock { _ = $0.open.remove(socket) } })
                     try? script(connection)
                     connection.close()
                 }
+                guard !hasThread else { continue }
+                state.withLock { _ = $0.open.remove(socket) }
+                close(socket)
             }
         }
     }
