@@ -78,7 +78,7 @@ let package = Package(
         .target(
             name: "HalcyonCodecs",
             dependencies: [
-                "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs",
+                "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs", "CHalcyonPixels",
                 .target(name: "CWebP", condition: .when(traits: ["WebP"])),
                 .target(name: "CGIF", condition: .when(traits: ["GIF"])),
             ],

@@ -3,10 +3,13 @@ public struct Image: Sendable {
     public let bitmap: Bitmap
     /// The source file's facts. `info.size` is the source's size, which a decode at a smaller size keeps.
     public let info: ImageInfo
+    /// The frames, of which `bitmap` is the first; nil for a still image, or where only the first was asked for.
+    public let animation: AnimatedImage?
 
-    public init(bitmap: Bitmap, info: ImageInfo) {
+    public init(bitmap: Bitmap, info: ImageInfo, animation: AnimatedImage? = nil) {
         self.bitmap = bitmap
         self.info = info
+        self.animation = animation
     }
 
     /// Pixels of this image.
@@ -14,11 +17,11 @@ public struct Image: Sendable {
     public var width: Int { bitmap.width }
     public var height: Int { bitmap.height }
 
-    /// The same facts with other pixels: what a processor returns.
+    /// The same facts with other pixels, without an animation: what a processor returns.
     public func replacing(_ bitmap: Bitmap) -> Image {
         Image(bitmap: bitmap, info: info)
     }
 
     /// The bytes that it keeps in memory, which is what it costs a memory cache.
-    public var cost: Int { bitmap.byteCount }
+    public var cost: Int { bitmap.byteCount + (animation?.cost ?? 0) }
 }

@@ -5,7 +5,13 @@ import HalcyonImage
 ///
 /// Two requests whose plans are equal can share one decode.
 public struct DecodePlan: Hashable, Sendable {
+    /// Which frames of an animation are decoded.
+    public enum Frames: Hashable, Sendable {
+        case first, onDemand, all
+    }
+
     public let info: ImageInfo
+    public let frames: Frames
     /// Pixels as stored in the file.
     public let storedSize: PixelSize
     /// What the decoder must deliver, in stored orientation. Never below what the geometry needs, so that the rest
@@ -26,6 +32,7 @@ public struct DecodePlan: Hashable, Sendable {
     public init(info: ImageInfo, options: DecodeOptions, decoder: any ImageDecoder) throws {
         guard !info.size.isEmpty else { throw CodecError.damaged(info.format, reason: "it has no pixels") }
         self.info = info
+        frames = options.firstFrameOnly ? .first : options.preloadAllFrames ? .all : .onDemand
         storedSize = info.storedSize
         geometry = try Self.geometry(of: info.size, options: options)
         try options.limits.check(geometry.size)

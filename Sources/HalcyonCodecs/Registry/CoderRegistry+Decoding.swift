@@ -10,7 +10,9 @@ extension CoderRegistry {
         try requireDecoder(for: data).probe(data)
     }
 
-    /// Decodes data to an upright sRGB image at the size that the options ask for, of an animation the first frame.
+    /// Decodes data to an upright sRGB image at the size that the options ask for.
+    ///
+    /// Of an animation the first frame is decoded, and the image's `animation` gives the others.
     ///
     /// The header is checked against the limits before anything is allocated. Cost: a decode at the smallest size
     /// that the format's decoder can scale to by itself, then one reduction.
@@ -57,7 +59,22 @@ extension CoderRegistry {
             throw CodecError.damaged(
                 plan.info.format, reason: "it decoded to \(native.size) instead of \(plan.nativeSize)")
         }
-        return Image(bitmap: try finish(native, plan: plan, context: context), info: plan.info)
+        let bitmap = try finish(native, plan: plan, context: context)
+        let animation = try animation(data, decoder: decoder, plan: plan, context: context)
+        return Image(bitmap: bitmap, info: plan.info, animation: animation)
+    }
+
+    private static func animation(
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
+    ) throws -> AnimatedImage? {
+        guard plan.info.isAnimated, plan.frames != .first, let decoder = decoder as? any AnimatedImageDecoder else {
+            return nil
+        }
+        let reader = try decoder.frames(of: data, info: plan.info)
+        let animation = try AnimatedImage(
+            source: DecodedFrames(reader, plan: plan, dataCost: data.count), size: plan.finalSize,
+            durations: reader.frames.map(\.duration), loopCount: plan.info.loopCount ?? 1)
+        return plan.frames == .all ? try animation.preloaded(context: context) : animation
     }
 
     /// Reduces what the decoder delivered to the final size, then turns it upright. Orientation is applied here and

@@ -15,6 +15,10 @@ struct Fixture: Decodable, Sendable, CustomTestStringConvertible {
     let orientation: Int
     let bitsPerChannel: Int
     let exact: Bool
+    /// A golden of every composed frame, the first included; nil for stills.
+    let frameGoldens: [String]?
+    /// Milliseconds of every frame.
+    let delays: [Double]?
 
     var testDescription: String { file }
     var size: PixelSize { PixelSize(width, height) }
@@ -22,10 +26,16 @@ struct Fixture: Decodable, Sendable, CustomTestStringConvertible {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Fixtures")
 
+    /// Those of `golden/index.json`, and of every folder that has an index of its own.
     static let all: [Fixture] = {
-        let index = try? JSONDecoder().decode([Fixture].self, from: read("golden/index.json"))
-        return index ?? []
+        let folders = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return folders.sorted().flatMap { name -> [Fixture] in
+            guard let data = try? read(name + "/index.json") else { return [] }
+            return (try? JSONDecoder().decode([Fixture].self, from: data)) ?? []
+        }
     }()
+
+    static let animated = all.filter { $0.frameGoldens != nil }
 
     static func read(_ path: String) throws -> Data {
         let file = folder.appending(path: path)
@@ -37,8 +47,13 @@ struct Fixture: Decodable, Sendable, CustomTestStringConvertible {
     func data() throws -> Data { try Self.read(file) }
 
     /// The upright pixels as premultiplied BGRA, multiplied to the nearest.
-    func goldenPixels() throws -> [UInt8] {
-        let rgba = [UInt8](try Self.read("golden/" + golden))
+    func goldenPixels() throws -> [UInt8] { try Self.pixels(golden) }
+
+    func goldenPixels(frame: Int) throws -> [UInt8] { try Self.pixels(try #require(frameGoldens)[frame]) }
+
+    /// - Parameter golden: its path among the fixtures; without a folder, it is in `golden/`.
+    private static func pixels(_ golden: String) throws -> [UInt8] {
+        let rgba = [UInt8](try read(golden.contains("/") ? golden : "golden/" + golden))
         return stride(from: 0, to: rgba.count, by: 4).flatMap { offset in
             let alpha = Int(rgba[offset + 3])
             let channels = [2, 1, 0].map { UInt8((Int(rgba[offset + $0]) * alpha + 127) / 255) }

@@ -42,4 +42,8 @@ halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, ha
 /// to 8.
 void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation);
 
+/// Draws a `source` without padding onto `target`, whose rows are `stride` bytes apart: with its alpha over what is
+/// there, or in its place. Premultiplied colours must not exceed their alpha.
+void halcyon_draw(uint8_t *target, size_t stride, const uint8_t *source, size_t width, size_t height, bool over);
+
 #endif

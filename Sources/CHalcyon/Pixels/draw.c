@@ -1,0 +1,28 @@
+#include "halcyon_pixels.h"
+
+#include <string.h>
+
+// a * b / 255 to the nearest, exact for bytes.
+static inline uint32_t scaled(uint32_t a, uint32_t b) {
+    uint32_t product = a * b + 128;
+    return (product + (product >> 8)) >> 8;
+}
+
+void halcyon_draw(uint8_t *target, size_t stride, const uint8_t *source, size_t width, size_t height, bool over) {
+    for (size_t y = 0; y < height; y++, target += stride, source += width * 4) {
+        if (!over) {
+            memcpy(target, source, width * 4);
+            continue;
+        }
+        for (size_t x = 0; x < width; x++) {
+            const uint8_t *from = source + x * 4;
+            uint8_t *to = target + x * 4;
+            uint32_t alpha = from[3];
+            if (alpha == 255) {
+                memcpy(to, from, 4);
+            } else if (alpha != 0) {
+                for (int i = 0; i < 4; i++) to[i] = (uint8_t)(from[i] + scaled(to[i], 255 - alpha));
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// The frames of a file, composed, reduced and turned upright as they are asked for.
+final class DecodedFrames: AnimationFrameSource {
+    private let plan: DecodePlan
+    private let dataCost: Int
+    private let compositor: Lock<FrameCompositor>
+
+    init(_ reader: any FrameReader, plan: DecodePlan, dataCost: Int) {
+        self.plan = plan
+        self.dataCost = dataCost
+        compositor = Lock(FrameCompositor(reader, size: plan.storedSize))
+    }
+
+    var cost: Int { dataCost + plan.storedSize.width * plan.storedSize.height * 8 }
+
+    func frame(at index: Int, context: WorkContext) throws -> Bitmap {
+        let canvas = try compositor.withLock { try $0.canvas(at: index, context: context) }
+        return try CoderRegistry.finish(canvas, plan: plan, context: context)
+    }
+}

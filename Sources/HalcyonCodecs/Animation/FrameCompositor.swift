@@ -1,0 +1,121 @@
+import CHalcyonPixels
+import HalcyonImage
+import HalcyonSystem
+
+/// Draws the frames of an animation onto each other. Keeps the last canvas, and never more than one beside it.
+struct FrameCompositor {
+    /// A canvas that was shown.
+    private struct Shown {
+        let index: Int
+        let canvas: Bitmap
+        /// What it was drawn on, kept where it is restored; nil is an empty canvas.
+        let base: Bitmap?
+    }
+
+    private let reader: any FrameReader
+    private let size: PixelSize
+    private var shown: Shown?
+
+    var cost: Int { (shown?.canvas.byteCount ?? 0) + (shown?.base?.byteCount ?? 0) }
+
+    init(_ reader: any FrameReader, size: PixelSize) {
+        self.reader = reader
+        self.size = size
+    }
+
+    /// - Throws: what the reader throws; the frames already drawn stay usable.
+    mutating func canvas(at index: Int, context: WorkContext) throws -> Bitmap {
+        if let shown, shown.index == index { return shown.canvas }
+        let frames = reader.frames
+        let first = firstNeeded(for: index)
+        var start = first
+        var canvas: Bitmap?
+        if let shown, shown.index < index, shown.index >= first {
+            start = shown.index + 1
+            canvas = try disposed(shown)
+        }
+        // Frames that are restored leave nothing behind, so those on the way are not even decoded.
+        for step in start..<max(start, index) where frames[step].disposal != .restore {
+            try context.checkCancellation()
+            let drawn = try draw(step, on: canvas, context: context)
+            canvas = frames[step].disposal == .clear ? try cleared(drawn, frames[step].rect) : drawn
+        }
+        try context.checkCancellation()
+        let result = try draw(index, on: canvas, context: context)
+        shown = Shown(index: index, canvas: result, base: frames[index].disposal == .restore ? canvas : nil)
+        return result
+    }
+
+    /// The nearest frame at or before `index` that nothing before it shows through.
+    private func firstNeeded(for index: Int) -> Int {
+        let frames = reader.frames
+        var first = index
+        while first > 0 {
+            if isWhole(frames[first]), frames[first].blend == .replace,
+                first == index || frames[first].disposal != .restore
+            {
+                break
+            }
+            // The canvas is empty behind a whole frame that is cleared.
+            if isWhole(frames[first - 1]), frames[first - 1].disposal == .clear { break }
+            first -= 1
+        }
+        return first
+    }
+
+    private func isWhole(_ frame: AnimationFrame) -> Bool {
+        frame.rect == PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+    }
+
+    /// The canvas that the frame after `shown` is drawn on.
+    private func disposed(_ shown: Shown) throws -> Bitmap? {
+        let frame = reader.frames[shown.index]
+        switch frame.disposal {
+        case .keep: return shown.canvas
+        case .restore: return shown.base
+        case .clear: return try cleared(shown.canvas, frame.rect)
+        }
+    }
+
+    private func draw(_ index: Int, on canvas: Bitmap?, context: WorkContext) throws -> Bitmap {
+        let frame = reader.frames[index]
+        let pixels = try reader.pixels(at: index, context: context)
+        let rect = frame.rect
+        let bounds = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+        guard pixels.size == rect.size, rect.clamped(to: size) == rect else {
+            throw BitmapError.invalidSource(pixels.size)
+        }
+        if rect == bounds, canvas == nil || frame.blend == .replace || pixels.isOpaque { return pixels }
+        let isOpaque = canvas?.isOpaque == true && (frame.blend == .over || pixels.isOpaque)
+        return try Bitmap(size: size, isOpaque: isOpaque) { bytes in
+            Self.fill(bytes, with: canvas)
+            guard let target = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+            pixels.withPixels { source in
+                guard let source = source.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+                halcyon_draw(
+                    target + (rect.y * size.width + rect.x) * 4, size.width * 4, source, rect.size.width,
+                    rect.size.height, frame.blend == .over)
+            }
+        }
+    }
+
+    private func cleared(_ canvas: Bitmap, _ rect: PixelRect) throws -> Bitmap? {
+        guard rect.size != size else { return nil }
+        return try Bitmap(size: size, isOpaque: false) { bytes in
+            Self.fill(bytes, with: canvas)
+            for y in rect.y..<rect.y + rect.size.height {
+                let start = (y * size.width + rect.x) * 4
+                UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + rect.size.width * 4])
+                    .initializeMemory(as: UInt8.self, repeating: 0)
+            }
+        }
+    }
+
+    private static func fill(_ bytes: UnsafeMutableRawBufferPointer, with canvas: Bitmap?) {
+        if let canvas {
+            canvas.withPixels { bytes.copyMemory(from: $0) }
+        } else {
+            bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import HalcyonSystem
+
+/// The frames of an animation with their durations, each composed when it is asked for and never all at once.
+///
+/// Frames in turn are cheapest: each is drawn onto the one before it. Any other is drawn from the nearest frame before
+/// it that stands on its own.
+public struct AnimatedImage: Sendable {
+    /// Pixels of every frame.
+    public let size: PixelSize
+    /// How long each frame stands, exactly as its file says; `playedDuration` is what a player should use.
+    public let durations: [Duration]
+    /// How often it plays; 0 for ever.
+    public let loopCount: Int
+    /// The bytes that a file's animation keeps: its encoded data and the last composed frame.
+    public var cost: Int { source.cost }
+    public var frameCount: Int { durations.count }
+
+    private let source: any AnimationFrameSource
+
+    /// Makes an animation of a source's frames; `size` is that of each of them.
+    ///
+    /// - Throws: `AnimationError.noFrames`.
+    public init(
+        source: any AnimationFrameSource, size: PixelSize, durations: [Duration], loopCount: Int
+    ) throws(AnimationError) {
+        guard !durations.isEmpty else { throw .noFrames }
+        self.source = source
+        self.size = size
+        self.durations = durations
+        self.loopCount = max(0, loopCount)
+    }
+
+    /// Makes an animation of images that are all of one size.
+    ///
+    /// - Parameter loopCount: 0, for ever, by default.
+    /// - Throws: `AnimationError.noFrames` or `.differentSizes`.
+    public init(frames: [(image: Image, duration: Duration)], loopCount: Int = 0) throws(AnimationError) {
+        guard let size = frames.first?.image.size else { throw .noFrames }
+        if let other = frames.first(where: { $0.image.size != size }) {
+            throw .differentSizes(size, other.image.size)
+        }
+        try self.init(
+            source: KeptFrames(bitmaps: frames.map(\.image.bitmap)), size: size, durations: frames.map(\.duration),
+            loopCount: loopCount)
+    }
+
+    /// A whole frame, upright and of `size` pixels.
+    ///
+    /// Safe from any thread; calls for one animation wait for each other. Cost: the decoding of the frames that it is
+    /// drawn on, which is one for frames in turn.
+    ///
+    /// - Throws: `AnimationError.noSuchFrame`, `CancellationError`, and the decoder's errors.
+    public func frame(at index: Int, context: WorkContext = .uncancellable) throws -> Bitmap {
+        guard durations.indices.contains(index) else {
+            throw AnimationError.noSuchFrame(index, count: frameCount)
+        }
+        return try source.frame(at: index, context: context)
+    }
+
+    /// How long a player shows a frame: as browsers do, 100 ms for those that say 10 ms or less.
+    public func playedDuration(at index: Int) -> Duration {
+        guard durations.indices.contains(index) else { return .zero }
+        return Self.played(durations[index])
+    }
+
+    /// The played durations of all frames together.
+    public var playedDuration: Duration { durations.reduce(.zero) { $0 + Self.played($1) } }
+
+    /// The same animation with every frame decoded now and kept: `frameCount * width * height * 4` bytes.
+    ///
+    /// - Throws: what `frame(at:)` throws.
+    public func preloaded(context: WorkContext = .uncancellable) throws -> AnimatedImage {
+        if source is KeptFrames { return self }
+        var bitmaps: [Bitmap] = []
+        for index in durations.indices { bitmaps.append(try frame(at: index, context: context)) }
+        return try AnimatedImage(
+            source: KeptFrames(bitmaps: bitmaps), size: size, durations: durations, loopCount: loopCount)
+    }
+
+    static func played(_ duration: Duration) -> Duration {
+        duration <= .milliseconds(10) ? .milliseconds(100) : duration
+    }
+}

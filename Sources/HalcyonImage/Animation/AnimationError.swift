@@ -1,0 +1,15 @@
+/// Why there is no animation, or not this frame of it.
+public enum AnimationError: Error, Hashable, Sendable, CustomStringConvertible {
+    case noFrames
+    /// The frames are not all of one size.
+    case differentSizes(PixelSize, PixelSize)
+    case noSuchFrame(Int, count: Int)
+
+    public var description: String {
+        switch self {
+        case .noFrames: "an animation has at least one frame"
+        case .differentSizes(let first, let other): "the frames are \(first) and \(other) pixels"
+        case .noSuchFrame(let index, let count): "there is no frame \(index) among \(count)"
+        }
+    }
+}
