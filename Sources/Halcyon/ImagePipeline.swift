@@ -130,7 +130,8 @@ public final class ImagePipeline: Sendable {
         metrics.total = ContinuousClock.now - started
         metrics.bytes = cached.encodedBytes
         return ImageResponse(
-            image: cached.image, origin: .memory, source: resolved.source, originalSource: resolved.source,
+            image: resolved.scaled(cached.image), origin: .memory, source: resolved.source,
+            originalSource: resolved.source,
             metrics: metrics,
             encoded: coordinator.encodedBytes(of: resolved, fetched: nil))
     }

@@ -59,6 +59,16 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The scale that its name says, for an `Image.scale` that the request leaves open.
+    var namedScale: Double {
+        switch self {
+        case .remote(let url): ImageScale.named(in: url.absoluteString)
+        case .file(let url): ImageScale.named(in: url.path(percentEncoded: false))
+        case .data(_, let key): ImageScale.named(in: key)
+        case .dataURL, .malformed: 1
+        }
+    }
+
     /// By bytes: this is on the way of every memory hit.
     private static func withoutFragment(_ text: String) -> String {
         guard let hash = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }

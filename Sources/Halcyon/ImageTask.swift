@@ -155,6 +155,7 @@ public final class ImageTask: Sendable {
                 state.progress = progress
                 told = .progress(progress)
             case .preview(let image):
+                let image = resolved.scaled(image)
                 state.preview = image
                 told = .preview(image)
             }

@@ -7,6 +7,9 @@ public protocol ImageEncoder: ImageCoder {
     /// Whether it writes this format. The default is every one of `formats`.
     func canEncode(_ format: ImageFormat) -> Bool
 
+    /// Whether a lower `quality` makes smaller files with these options. The default is false.
+    func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool
+
     /// Encodes upright sRGB pixels; the file says orientation 1 or nothing.
     ///
     /// - Throws: `CodecError.encodingFailed`, `CancellationError`.
@@ -17,4 +20,6 @@ public protocol ImageEncoder: ImageCoder {
 
 extension ImageEncoder {
     public func canEncode(_ format: ImageFormat) -> Bool { formats.contains(format) }
+
+    public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { false }
 }

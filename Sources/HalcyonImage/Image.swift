@@ -6,6 +6,10 @@ public struct Image: Sendable {
     /// The frames, of which `bitmap` is the first; nil for a still image, or where only the first was asked for.
     public let animation: AnimatedImage?
 
+    /// Pixels of the image for one unit of a view: 2 for a file named `photo@2x.png`, else 1. It changes the size that
+    /// a view gives the image, never a pixel.
+    public var scale: Double = 1
+
     public init(bitmap: Bitmap, info: ImageInfo, animation: AnimatedImage? = nil) {
         self.bitmap = bitmap
         self.info = info
@@ -19,7 +23,9 @@ public struct Image: Sendable {
 
     /// The same facts with other pixels, without an animation: what a processor returns.
     public func replacing(_ bitmap: Bitmap) -> Image {
-        Image(bitmap: bitmap, info: info)
+        var image = Image(bitmap: bitmap, info: info)
+        image.scale = scale
+        return image
     }
 
     /// The bytes that it keeps in memory, which is what it costs a memory cache.

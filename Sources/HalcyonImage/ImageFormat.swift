@@ -20,6 +20,9 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
     public var description: String { name }
 
+    /// Pixels that come from no file.
+    public static let bitmap = ImageFormat("bitmap", fileExtension: "", mimeType: "application/octet-stream")
+
     public static let jpeg = ImageFormat("jpeg", fileExtension: "jpg", mimeType: "image/jpeg")
     public static let png = ImageFormat("png", fileExtension: "png", mimeType: "image/png")
     public static let gif = ImageFormat("gif", fileExtension: "gif", mimeType: "image/gif")

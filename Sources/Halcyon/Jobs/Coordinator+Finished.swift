@@ -17,7 +17,7 @@ extension Coordinator {
         let options = DecodeOptions(limits: resolved.request.decode.limits)
         do {
             let pixels = try await compute(for: demand) { try coders.decode(entry.data, options: options, context: $0) }
-            let image = Image(bitmap: pixels.bitmap, info: stored.info)
+            let image = Image(bitmap: pixels.bitmap, info: stored.info, animation: pixels.animation)
             let cached = CachedImage(image: image, encodedBytes: entry.data.count, http: stored.http)
             guard resolved.cache.freshness == .respect else { return cached }
             return cached.answers(at: configuration.clock.now, sending: sentHeaders(resolved)) ? cached : nil

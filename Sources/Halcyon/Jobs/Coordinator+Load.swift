@@ -50,7 +50,8 @@ extension Coordinator {
         metrics.bytes = loaded.encodedBytes
         metrics.transfer = loaded.fetched?.transfer
         return ImageResponse(
-            image: loaded.image, origin: loaded.origin, source: resolved.source, originalSource: resolved.source,
+            image: resolved.scaled(loaded.image), origin: loaded.origin, source: resolved.source,
+            originalSource: resolved.source,
             metrics: metrics, encoded: encodedBytes(of: resolved, fetched: loaded.fetched))
     }
 

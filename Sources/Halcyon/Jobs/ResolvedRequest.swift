@@ -6,10 +6,12 @@ import HalcyonProcessing
 struct ResolvedRequest: Sendable {
     var request: ImageRequest
     let key: ImageKey
+    private let defaultScale: Double
 
     init(_ request: ImageRequest) {
         self.request = request
         key = ImageKey(request)
+        defaultScale = request.source.namedScale
     }
 
     var source: ImageSource { request.source }
@@ -18,6 +20,13 @@ struct ResolvedRequest: Sendable {
     /// Whether the disk keeps anything of it: what is local already is not copied.
     var isRemote: Bool {
         if case .remote = request.source { true } else { false }
+    }
+
+    /// An image as this request gives it: the cached one may be another request's, with another scale.
+    func scaled(_ image: Image) -> Image {
+        var image = image
+        image.scale = request.scale ?? defaultScale
+        return image
     }
 
     /// Whether a finished image differs from its source's, so that it is worth a place of its own on disk.

@@ -10,6 +10,8 @@ struct FrameCompositor {
         let canvas: Bitmap
         /// What it was drawn on, kept where it is restored; nil is an empty canvas.
         let base: Bitmap?
+        /// False for a frame that is restored and hides all before it, which was therefore not drawn.
+        let leadsOn: Bool
     }
 
     private let reader: any FrameReader
@@ -30,7 +32,7 @@ struct FrameCompositor {
         let first = firstNeeded(for: index)
         var start = first
         var canvas: Bitmap?
-        if let shown, shown.index < index, shown.index >= first {
+        if let shown, shown.leadsOn, shown.index < index, shown.index >= first {
             start = shown.index + 1
             canvas = try disposed(shown)
         }
@@ -42,7 +44,9 @@ struct FrameCompositor {
         }
         try context.checkCancellation()
         let result = try draw(index, on: canvas, context: context)
-        shown = Shown(index: index, canvas: result, base: frames[index].disposal == .restore ? canvas : nil)
+        let isRestored = frames[index].disposal == .restore
+        let leadsOn = !isRestored || index == 0 || !hidesAll(frames[index])
+        shown = Shown(index: index, canvas: result, base: isRestored ? canvas : nil, leadsOn: leadsOn)
         return result
     }
 
@@ -51,17 +55,15 @@ struct FrameCompositor {
         let frames = reader.frames
         var first = index
         while first > 0 {
-            if isWhole(frames[first]), frames[first].blend == .replace,
-                first == index || frames[first].disposal != .restore
-            {
-                break
-            }
+            if hidesAll(frames[first]), first == index || frames[first].disposal != .restore { break }
             // The canvas is empty behind a whole frame that is cleared.
             if isWhole(frames[first - 1]), frames[first - 1].disposal == .clear { break }
             first -= 1
         }
         return first
     }
+
+    private func hidesAll(_ frame: AnimationFrame) -> Bool { isWhole(frame) && frame.blend == .replace }
 
     private func isWhole(_ frame: AnimationFrame) -> Bool {
         frame.rect == PixelRect(x: 0, y: 0, width: size.width, height: size.height)

@@ -5,6 +5,8 @@
     import HalcyonSystem
 
     extension JPEGCoder: ImageEncoder {
+        public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { true }
+
         /// Writes 4:2:0 with optimised Huffman tables; transparent pixels are laid on the background.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext

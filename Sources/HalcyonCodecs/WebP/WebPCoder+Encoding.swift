@@ -6,6 +6,8 @@
     import HalcyonSystem
 
     extension WebPCoder: ImageEncoder {
+        public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
+
         /// Writes lossy WebP by quality, or lossless; at most 16,383 pixels a side.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext

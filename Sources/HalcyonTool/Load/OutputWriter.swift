@@ -45,7 +45,7 @@ struct OutputWriter: Sendable {
             // After a memory hit they may be kept nowhere any more.
             if let data = try? await response.data() { return (data, own) }
         }
-        let format = wanted ?? (coders.canEncode(own) ? own : image.bitmap.isOpaque ? .jpeg : .png)
+        let format = wanted ?? coders.defaultFormat(for: image)
         guard coders.canEncode(format) else {
             throw FailureReport(code: "unsupportedFormat", message: "this build cannot encode \(format)")
         }

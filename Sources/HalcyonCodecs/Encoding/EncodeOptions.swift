@@ -11,22 +11,37 @@ public struct EncodeOptions: Hashable, Sendable {
     /// Whether a JPEG is written in scans that sharpen step by step. False by default.
     public var isProgressive: Bool
 
+    /// The most pixels on either side; a larger image is reduced, keeping its shape. Nil, the default, is no bound.
+    public var maximumSide: Int?
+    /// The most bytes that the file may have: a lossy format takes the best quality, up to `quality`, that fits; a
+    /// lossless one does not look at it. Nil, the default, is no bound.
+    public var maximumBytes: Int?
+    /// Whether an animation is written as a still image. False by default.
+    public var firstFrameOnly: Bool
+
     public init(
-        quality: Double = 0.85, isLossless: Bool = false, background: Background = .white, isProgressive: Bool = false
+        quality: Double = 0.85, isLossless: Bool = false, background: Background = .white, isProgressive: Bool = false,
+        maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false
     ) {
         self.quality = quality
         self.isLossless = isLossless
         self.background = background
         self.isProgressive = isProgressive
+        self.maximumSide = maximumSide
+        self.maximumBytes = maximumBytes
+        self.firstFrameOnly = firstFrameOnly
     }
 
     /// Writes what changes the encoded bytes.
     public func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.encode", version: 1)
+        key.encode(type: "halcyon.encode", version: 2)
         key.encode(clampedQuality)
         key.encode(isLossless)
         key.encode(background.packed)
         key.encode(isProgressive)
+        key.encode(maximumSide)
+        key.encode(maximumBytes)
+        key.encode(firstFrameOnly)
     }
 
     /// Quality within 0...1; NaN is the default.

@@ -1,0 +1,73 @@
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+extension CoderRegistry {
+    /// Encodes an image; an animation with all its frames where the format has them.
+    ///
+    /// - Parameter format: nil is `defaultFormat(for:)`.
+    /// - Throws: `CodecError.unsupportedFormat` where no encoder writes the format, `.encodingFailed`, also where the
+    ///   lowest quality is still more than `maximumBytes`, `CancellationError`.
+    public func encode(
+        _ image: Image, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
+        context: WorkContext = .uncancellable
+    ) throws -> Data {
+        let format = format ?? defaultFormat(for: image)
+        guard let encoder = encoder(for: format) else { throw CodecError.unsupportedFormat(format) }
+        let image = try Self.reduced(image, options: options, context: context)
+        guard let maximumBytes = options.maximumBytes, encoder.isLossy(format, options: options) else {
+            return try Self.encode(image, with: encoder, as: format, options: options, context: context)
+        }
+        return try QualitySearch(format: format, maximumBytes: maximumBytes).run(options) { options in
+            try Self.encode(image, with: encoder, as: format, options: options, context: context)
+        }
+    }
+
+    /// What `encode` writes without a format: the source's own where it can be written, else PNG with alpha and JPEG
+    /// without.
+    public func defaultFormat(for image: Image) -> ImageFormat {
+        let own = image.info.format
+        return canEncode(own) ? own : image.bitmap.isOpaque ? .jpeg : .png
+    }
+
+    private static func encode(
+        _ image: Image, with encoder: any ImageEncoder, as format: ImageFormat, options: EncodeOptions,
+        context: WorkContext
+    ) throws -> Data {
+        try context.checkCancellation()
+        if let animation = image.animation, !options.firstFrameOnly, let encoder = encoder as? any AnimatedImageEncoder
+        {
+            return try encoder.encode(animation, info: image.info, as: format, options: options, context: context)
+        }
+        return try encoder.encode(image, as: format, options: options, context: context)
+    }
+
+    /// - Throws: `BitmapError.invalidSize` for a side below 1.
+    private static func reduced(_ image: Image, options: EncodeOptions, context: WorkContext) throws -> Image {
+        guard let side = options.maximumSide else { return image }
+        let box = PixelSize(side, side)
+        guard side > 0 else { throw BitmapError.invalidSize(box) }
+        guard image.width > side || image.height > side else { return image }
+        let geometry = ResizeGeometry(source: image.size, box: box, mode: .fit, upscale: false)
+        let bitmap = try image.bitmap.resampled(geometry, filter: .lanczos, context: context)
+        var animation: AnimatedImage?
+        if let frames = image.animation, !options.firstFrameOnly {
+            animation = try AnimatedImage(
+                source: ReducedFrames(animation: frames, geometry: geometry), size: geometry.size,
+                durations: frames.durations, loopCount: frames.loopCount)
+        }
+        return Image(bitmap: bitmap, info: image.info, animation: animation)
+    }
+}
+
+/// An animation's frames at a smaller size.
+private struct ReducedFrames: AnimationFrameSource {
+    let animation: AnimatedImage
+    let geometry: ResizeGeometry
+
+    var cost: Int { animation.cost }
+
+    func frame(at index: Int, context: WorkContext) throws -> Bitmap {
+        try animation.frame(at: index, context: context).resampled(geometry, filter: .lanczos, context: context)
+    }
+}
