@@ -41,3 +41,9 @@ func ownPipeline(folder: URL) {
     let pipeline = ImagePipeline(configuration: .init(cache: ImageCache(memory: memory, disk: disk)))
     _ = pipeline
 }
+
+func ownCoder() throws {
+    CoderRegistry.shared.add(QOICoder())
+    let image = try Image(contentsOf: URL(filePath: "sky.qoi"))
+    try image.write(to: URL(filePath: "sky.png"))
+}
