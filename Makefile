@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo test lint format sanitize soak bench fixtures install fresh clean
+.PHONY: demo test lint format sanitize soak fuzz bench docs fixtures install fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -21,8 +21,14 @@ sanitize:
 soak:
 	scripts/soak
 
+fuzz:
+	scripts/fuzz
+
 bench:
 	scripts/bench
+
+docs:
+	scripts/docs
 
 # Draw and encode what is committed under Tests/Fixtures and demo/gallery again.
 fixtures:
@@ -39,4 +45,4 @@ fresh:
 	scripts/fresh
 
 clean:
-	rm -rf .build Benchmarks/.build Examples/*/.build demo/contact-sheet.png
+	rm -rf .build Benchmarks/.build Fuzz/.build Examples/*/.build demo/contact-sheet.png

@@ -1,0 +1,34 @@
+import Halcyon
+
+/// What each format can, as rows of words.
+struct FormatsTable {
+    static let head = [
+        "format", "still", "animated", "as it arrives", "scaled decode", "encode", "encode animated",
+    ]
+
+    let rows: [[String]]
+
+    init(_ capabilities: [FormatCapabilities]) {
+        rows = capabilities.map { format in
+            let facts = [
+                format.decodes, format.decodesAnimations, format.decodesProgressively, format.scalesWhileDecoding,
+                format.encodes, format.encodesAnimations,
+            ]
+            return [format.format.name] + facts.map { $0 ? "yes" : "–" }
+        }
+    }
+
+    /// Columns for people.
+    var text: String {
+        let lines = [Self.head] + rows
+        let widths = Self.head.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        return lines.map { line in
+            zip(line, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+
+    var markdown: String {
+        let rule = Self.head.map { _ in "---" }
+        return ([Self.head, rule] + rows).map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
+    }
+}
