@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HalcyonSystem
 import TestSupport
 
@@ -42,7 +43,10 @@ final class TLSServer: Sendable {
     }
 
     func stop() {
-        process.withLock { $0.terminate() }
+        // Not `terminate`: a child of one of Dispatch's threads inherits their mask, in which SIGTERM is blocked.
+        process.withLock { server in
+            if server.isRunning { kill(server.processIdentifier, SIGKILL) }
+        }
         certificate.remove()
     }
 }
