@@ -23,6 +23,9 @@ public struct ImageRequest: Sendable {
     /// will be; all of them together cost about one more decode. The bytes are kept twice until the last has come.
     public var wantsPreviews = false
 
+    /// Coders for this request alone; nil, the default, takes the pipeline's. Their results are never found by requests
+    /// with other coders, nor kept on disk: only the source's bytes are.
+    public var coders: CoderRegistry?
     /// The image's `scale`: pixels for one unit of a view. Nil, the default, is that of the source's name or key: 2 for
     /// `photo@2x.png`, 3 for `photo@3x.png`, else 1. Not part of any cache's key.
     public var scale: Double?

@@ -9,12 +9,16 @@ struct ImageKey: Hashable, Sendable {
     let source: String
     let decode: DecodeOptions
     let processors: [any ImageProcessor]
+    /// The request's own coders, which may see another image in the same bytes; kept, so that no other registry takes
+    /// its place in memory.
+    let coders: CoderRegistry?
     private let hash: Int
 
-    init(source: String, decode: DecodeOptions, processors: [any ImageProcessor]) {
+    init(source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?) {
         self.source = source
         self.decode = decode
         self.processors = processors
+        self.coders = coders
         var hasher = Hasher()
         hasher.combine(source)
         hasher.combine(decode)
@@ -23,11 +27,14 @@ struct ImageKey: Hashable, Sendable {
     }
 
     init(_ request: ImageRequest) {
-        self.init(source: request.source.key, decode: request.decode, processors: request.processors)
+        self.init(
+            source: request.source.key, decode: request.decode, processors: request.processors,
+            coders: request.coders)
     }
 
     static func == (left: ImageKey, right: ImageKey) -> Bool {
-        guard left.hash == right.hash, left.source == right.source, left.decode == right.decode,
+        guard left.hash == right.hash, left.coders === right.coders, left.source == right.source,
+            left.decode == right.decode,
             left.processors.count == right.processors.count
         else { return false }
         return zip(left.processors, right.processors).allSatisfy { $0.isEqual(to: $1) }
@@ -39,7 +46,7 @@ struct ImageKey: Hashable, Sendable {
 
     /// The step before: the same image without its last processor.
     var withoutLastProcessor: ImageKey {
-        ImageKey(source: source, decode: decode, processors: Array(processors.dropLast()))
+        ImageKey(source: source, decode: decode, processors: Array(processors.dropLast()), coders: coders)
     }
 
     /// Names the source's bytes on disk.

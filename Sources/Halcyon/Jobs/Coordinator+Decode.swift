@@ -26,10 +26,10 @@ extension Coordinator {
         _ fetched: FetchedData, _ resolved: ResolvedRequest, options: DecodeOptions, demand: Demand
     ) async throws -> DecodedImage {
         try Task.checkCancellation()
-        let coders = configuration.coders
+        let coders = coders(for: resolved)
         let started = ContinuousClock.now
         let plan = try await compute(for: demand) { _ in try coders.plan(fetched.data, options: options) }
-        let key = DecodeKey(data: ObjectIdentifier(fetched), plan: plan)
+        let key = DecodeKey(data: ObjectIdentifier(fetched), coders: ObjectIdentifier(coders), plan: plan)
         return try await decodes.value(for: key, demand: demand, isolation: self) { coordinator, demand in
             let image = try await coordinator.compute(for: demand) {
                 try coders.decode(fetched.data, plan: plan, context: $0)
@@ -39,6 +39,8 @@ extension Coordinator {
             return DecodedImage(image: image, fetched: fetched, decode: ContinuousClock.now - started)
         }
     }
+
+    func coders(for resolved: ResolvedRequest) -> CoderRegistry { resolved.request.coders ?? configuration.coders }
 
     /// Hands the bytes to the disk cache: to its staging area, or behind the writes that fill it. The image waits for
     /// neither.

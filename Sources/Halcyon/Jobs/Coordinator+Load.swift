@@ -86,7 +86,7 @@ extension Coordinator {
         guard resolved.request.wantsPreviews else {
             return try await step(resolved, options: options, processors: rest[...], demand: demand)
         }
-        let previewer = Previewer(options: options, processors: rest)
+        let previewer = Previewer(coders: coders(for: resolved), options: options, processors: rest)
         return try await withPreviews(previewer, for: demand) { coordinator, inner in
             try await coordinator.step(resolved, options: options, processors: rest[...], demand: inner)
         }
@@ -108,7 +108,9 @@ extension Coordinator {
         guard let processor = processors.last else {
             return try await decoded(resolved, options: options, demand: demand)
         }
-        let image = ImageKey(source: resolved.key.source, decode: options, processors: Array(processors))
+        let image = ImageKey(
+            source: resolved.key.source, decode: options, processors: Array(processors),
+            coders: resolved.request.coders)
         let key = LoadKey(resolved, image: image)
         return try await steps.value(for: key, demand: demand, isolation: self) { coordinator, demand in
             var image = try await coordinator.step(

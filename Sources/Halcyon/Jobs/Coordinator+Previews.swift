@@ -24,7 +24,7 @@ extension Coordinator {
     }
 
     private func advance(_ previewer: Previewer, demand: Demand) {
-        guard let step = previewer.nextStep(coders: configuration.coders) else { return }
+        guard let step = previewer.nextStep() else { return }
         let body = previewer.body
         previewer.work = Task {
             do {

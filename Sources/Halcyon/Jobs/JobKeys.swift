@@ -29,5 +29,6 @@ struct FetchKey: Hashable, Sendable {
 /// Decodes that share their pixels: the same bytes (by identity, they are in memory), the same plan.
 struct DecodeKey: Hashable, Sendable {
     let data: ObjectIdentifier
+    let coders: ObjectIdentifier
     let plan: DecodePlan
 }

@@ -27,6 +27,7 @@ final class Previewer {
     /// Fewer bytes show nothing worth a decode.
     private static let fewestBytes = 1 << 10
 
+    private let coders: CoderRegistry
     private let options: DecodeOptions
     private let processors: [any ImageProcessor]
     private(set) var body: ReceivedBody?
@@ -37,13 +38,14 @@ final class Previewer {
     /// The preview that is being made.
     var work: Task<Void, Never>?
 
-    init(options: DecodeOptions, processors: [any ImageProcessor]) {
+    init(coders: CoderRegistry, options: DecodeOptions, processors: [any ImageProcessor]) {
+        self.coders = coders
         self.options = options
         self.processors = processors
     }
 
     /// The next step; nil while a preview is being made, too little is new, or the format has no previews.
-    func nextStep(coders: CoderRegistry) -> Step? {
+    func nextStep() -> Step? {
         guard !isOver, work == nil, let body else { return nil }
         let chunks = body.chunks(from: chunksTaken)
         let bytes = bytesTaken + chunks.reduce(0) { $0 + $1.count }

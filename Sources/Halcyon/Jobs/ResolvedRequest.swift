@@ -31,6 +31,8 @@ struct ResolvedRequest: Sendable {
 
     /// Whether a finished image differs from its source's, so that it is worth a place of its own on disk.
     var isProcessed: Bool {
-        !key.processors.isEmpty || key.decode.target != nil || key.decode.maximumBytes != nil
+        // A registry has no name that would outlive the process.
+        guard key.coders == nil else { return false }
+        return !key.processors.isEmpty || key.decode.target != nil || key.decode.maximumBytes != nil
     }
 }
