@@ -3,7 +3,7 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// GIF by giflib: the first frame on its full canvas. Writes none.
+    /// GIF by giflib, with its animations. Writes none.
     ///
     /// What no frame covers is transparent, as in browsers, whatever background colour the file names.
     public struct GIFCoder: ImageDecoder {
@@ -25,7 +25,7 @@
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try data.withUnsafeBytes { bytes in
                 try GIFSource.withFile(bytes) { file in
-                    let frame = try GIFFrame(firstOf: file)
+                    let frame = try GIFFrame(nextOf: file)
                     return try frame.draw(on: plan.nativeSize, from: file, context: context)
                 }
             }

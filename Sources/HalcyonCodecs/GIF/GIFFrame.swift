@@ -6,26 +6,27 @@
 
     /// One frame of a GIF whose descriptor giflib has just read: its pixels come next.
     struct GIFFrame {
-        private let left: Int
-        private let top: Int
+        private var left: Int
+        private var top: Int
         private let size: PixelSize
         private let isInterlaced: Bool
         /// 256 premultiplied pixels. Indices beyond the file's table are opaque black.
         private let palette: [UInt32]
         private let isTransparent: Bool
 
-        /// Reads over extensions up to the first frame.
+        /// Reads over extensions up to the next frame.
         ///
+        /// - Parameter transparentIndex: of an extension that was read before.
         /// - Throws: `CodecError.damaged`.
-        init(firstOf file: UnsafeMutablePointer<GifFileType>) throws {
+        init(nextOf file: UnsafeMutablePointer<GifFileType>, transparentIndex: Int? = nil) throws {
             var control = GraphicsControlBlock()
-            control.TransparentColor = NO_TRANSPARENT_COLOR
+            control.TransparentColor = transparentIndex.map { Int32(clamping: $0) } ?? NO_TRANSPARENT_COLOR
             try Self.skipToFrame(file, control: &control)
             guard DGifGetImageDesc(file) == GIF_OK else { throw GIFSource.error(file.pointee.Error) }
             let descriptor = file.pointee.Image
             (left, top) = (Int(descriptor.Left), Int(descriptor.Top))
             size = PixelSize(Int(descriptor.Width), Int(descriptor.Height))
-            guard !size.isEmpty else { throw CodecError.damaged(.gif, reason: "its first frame is empty") }
+            guard !size.isEmpty else { throw CodecError.damaged(.gif, reason: "a frame is empty") }
             isInterlaced = descriptor.Interlace
             guard let colors = descriptor.ColorMap ?? file.pointee.SColorMap else {
                 throw CodecError.damaged(.gif, reason: "it has no colour table")
@@ -66,6 +67,13 @@
             }
             if palette.indices.contains(transparent) { palette[transparent] = 0 }
             return palette
+        }
+
+        /// The frame as if it stood at the canvas's corner, to be drawn alone.
+        var atOrigin: GIFFrame {
+            var frame = self
+            (frame.left, frame.top) = (0, 0)
+            return frame
         }
 
         /// Unpacks the frame's pixels onto a canvas; what lies outside of it is dropped.

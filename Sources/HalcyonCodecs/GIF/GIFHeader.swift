@@ -1,6 +1,18 @@
 #if GIF
     import HalcyonImage
 
+    /// Where one frame of a GIF stands, and what was said of it.
+    struct GIFFrameEntry {
+        /// Of the byte that begins its descriptor.
+        let offset: Int
+        /// On the canvas; nil for a frame that lies outside of it.
+        var rect: PixelRect?
+        /// In hundredths of a second.
+        let delay: Int
+        let disposal: Int
+        let transparentIndex: Int?
+    }
+
     /// What the blocks of a GIF say, read without giflib and without unpacking a pixel.
     struct GIFHeader {
         /// The canvas, enlarged where the first frame reaches beyond it, as browsers do.
@@ -10,16 +22,25 @@
         private(set) var metadataByteCount = 0
         /// The file's own number: 0 is for ever. Nil without the extension, which means once.
         private var loopCount: Int?
-        /// Of the graphic control extension that stands before the next frame.
-        private var isNextTransparent = false
+        /// The graphic control extension that stands before the next frame.
+        private var control: (flags: Int, delay: Int, transparentIndex: Int) = (0, 0, 0)
+        private let keepsFrames: Bool
+        /// Those whose data is there up to its end; empty unless they were asked for.
+        private(set) var frames: [GIFFrameEntry] = []
+        /// Bytes up to and with the global palette.
+        let headByteCount: Int
 
         /// - Throws: `CodecError.damaged` where the data ends before the first frame's descriptor does.
-        init(_ reader: ByteReader) throws {
+        ///
+        /// - Parameter keepsFrames: whether `frames` is wanted, which grows with their number.
+        init(_ reader: ByteReader, keepsFrames: Bool = false) throws {
             guard let width = reader.littleEndian16(6), let height = reader.littleEndian16(8),
                 let flags = reader.byte(10)
             else { throw Self.damaged("its header is cut off") }
             size = PixelSize(width, height)
-            var offset = 13 + Self.paletteByteCount(flags)
+            self.keepsFrames = keepsFrames
+            headByteCount = 13 + Self.paletteByteCount(flags)
+            var offset = headByteCount
             // Trailing bytes, or a byte that begins no block, end the file, as they do in browsers.
             while let next = readBlock(reader, at: offset) { offset = next }
             guard frameCount > 0 else { throw Self.damaged("it has no frame") }
@@ -48,7 +69,9 @@
             let start = offset + 1
             switch label {
             case 0xF9:
-                if let flags = reader.byte(start + 1) { isNextTransparent = flags & 1 != 0 }
+                if let flags = reader.byte(start + 1) {
+                    control = (flags, reader.littleEndian16(start + 2) ?? 0, reader.byte(start + 4) ?? 0)
+                }
             case 0xFF
             where reader.matches("NETSCAPE2.0", at: start + 1) || reader.matches("ANIMEXTS1.0", at: start + 1):
                 if reader.byte(start + 13) == 1, let count = reader.littleEndian16(start + 14) { loopCount = count }
@@ -71,10 +94,20 @@
                 // Around a first frame that is smaller than the canvas there is nothing.
                 if PixelSize(width, height) != size { hasAlpha = true }
             }
-            if isNextTransparent { hasAlpha = true }
-            isNextTransparent = false
+            if control.flags & 1 != 0 { hasAlpha = true }
+            defer { control = (0, 0, 0) }
             // Behind the palette stands the size of the first codes.
-            return Self.endOfSubBlocks(reader, at: offset + 9 + Self.paletteByteCount(flags) + 1)
+            let end = Self.endOfSubBlocks(reader, at: offset + 9 + Self.paletteByteCount(flags) + 1)
+            if keepsFrames, end != nil {
+                frames.append(entry(at: offset - 1, PixelRect(x: left, y: top, width: width, height: height)))
+            }
+            return end
+        }
+
+        private func entry(at offset: Int, _ rect: PixelRect) -> GIFFrameEntry {
+            GIFFrameEntry(
+                offset: offset, rect: rect.clamped(to: size), delay: control.delay, disposal: control.flags >> 2 & 7,
+                transparentIndex: control.flags & 1 != 0 ? control.transparentIndex : nil)
         }
 
         private static func paletteByteCount(_ flags: Int) -> Int {

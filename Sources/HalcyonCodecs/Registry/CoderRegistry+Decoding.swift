@@ -71,6 +71,8 @@ extension CoderRegistry {
             return nil
         }
         let reader = try decoder.frames(of: data, info: plan.info)
+        // A file whose other frames were cut off is a still image.
+        guard reader.frames.count > 1 else { return nil }
         let animation = try AnimatedImage(
             source: DecodedFrames(reader, plan: plan, dataCost: data.count), size: plan.finalSize,
             durations: reader.frames.map(\.duration), loopCount: plan.info.loopCount ?? 1)

@@ -1,0 +1,77 @@
+#if WebP
+    import Foundation
+    import HalcyonImage
+    import HalcyonSystem
+
+    extension WebPCoder: AnimatedImageDecoder {
+        public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
+            let entries = data.read { WebPFrameEntry.all(in: $0, canvas: info.storedSize) }
+            guard !entries.isEmpty else { throw CodecError.damaged(.webp, reason: "it has no whole frame") }
+            return WebPFrameReader(data: data, entries: entries)
+        }
+    }
+
+    /// One frame's chunk in an animated WebP.
+    struct WebPFrameEntry {
+        let frame: AnimationFrame
+        /// Of its own chunks, behind the 16 bytes that place it.
+        let payload: Range<Int>
+        let hasAlpha: Bool
+
+        /// Those that are whole and lie on the canvas.
+        static func all(in reader: ByteReader, canvas: PixelSize) -> [WebPFrameEntry] {
+            var entries: [WebPFrameEntry] = []
+            var offset = 12
+            while reader.has(8, at: offset), let length = reader.littleEndian32(offset + 4) {
+                if reader.matches("ANMF", at: offset), reader.has(length, at: offset + 8),
+                    let entry = WebPFrameEntry(reader.part(at: offset + 8, length: length), at: offset + 8),
+                    entry.frame.rect.clamped(to: canvas) == entry.frame.rect
+                {
+                    entries.append(entry)
+                }
+                offset += 8 + length + length % 2
+            }
+            return entries
+        }
+
+        private init?(_ body: ByteReader, at offset: Int) {
+            guard let x = body.littleEndian24(0), let y = body.littleEndian24(3), let width = body.littleEndian24(6),
+                let height = body.littleEndian24(9), let duration = body.littleEndian24(12), let flags = body.byte(15)
+            else { return nil }
+            frame = AnimationFrame(
+                rect: PixelRect(x: x * 2, y: y * 2, width: width + 1, height: height + 1),
+                duration: .milliseconds(duration), disposal: flags & 1 != 0 ? .clear : .keep,
+                blend: flags & 2 != 0 ? .replace : .over)
+            payload = offset + 16..<offset + body.count
+            let isLossless = body.matches("VP8L", at: 16)
+            // The bit behind the two sizes of 14 bits and the signature's byte.
+            let bits = isLossless ? body.littleEndian32(25) ?? 0 : 0
+            hasAlpha = isLossless ? bits >> 28 & 1 != 0 : body.matches("ALPH", at: 16)
+        }
+    }
+
+    /// The frames of an animated WebP, each decoded alone.
+    struct WebPFrameReader: FrameReader {
+        let frames: [AnimationFrame]
+        private let data: Data
+        private let entries: [WebPFrameEntry]
+
+        init(data: Data, entries: [WebPFrameEntry]) {
+            self.data = data
+            self.entries = entries
+            frames = entries.map(\.frame)
+        }
+
+        func pixels(at index: Int, context: WorkContext) throws -> Bitmap {
+            let entry = entries[index]
+            let size = entry.frame.rect.size
+            return try Bitmap(size: size, isOpaque: !entry.hasAlpha) { pixels in
+                let output = WebPOutput(
+                    pixels: pixels, bytesPerRow: size.width * 4, size: size, isScaled: false, hasAlpha: entry.hasAlpha)
+                try data.withUnsafeBytes { bytes in
+                    try output.decode(UnsafeRawBufferPointer(rebasing: bytes[entry.payload]), context: context)
+                }
+            }
+        }
+    }
+#endif
