@@ -81,6 +81,7 @@ let package = Package(
                 "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs", "CHalcyonPixels",
                 .target(name: "CWebP", condition: .when(traits: ["WebP"])),
                 .target(name: "CGIF", condition: .when(traits: ["GIF"])),
+                .target(name: "CZlib", condition: .when(traits: ["PNG"])),
             ],
             swiftSettings: strict),
         .target(

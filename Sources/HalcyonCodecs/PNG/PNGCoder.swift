@@ -4,7 +4,7 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// PNG by libpng: every colour type and depth, interlaced or not; of an APNG the default image.
+    /// PNG by libpng: every colour type and depth, interlaced or not, and APNG.
     ///
     /// Decodes straight into the bitmap at the stored size; 16-bit channels are rounded to 8.
     public struct PNGCoder: ImageDecoder, ImageEncoder {
@@ -18,10 +18,19 @@
 
         public func metadataByteCount(_ data: Data) -> Int { data.read { PNGHeader.metadataByteCount($0) } }
 
+        /// Of an APNG the first frame: its default image may be no frame, and says then that the program at hand shows
+        /// no animations.
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-            try CodecCall.decode(
-                .png, size: plan.nativeSize, isOpaque: !plan.info.hasAlpha, context: context
-            ) { bitmap, call in
+            if plan.info.isAnimated, let frames = APNGFrames(data, info: plan.info), !frames.beginsWithDefaultImage {
+                var compositor = FrameCompositor(
+                    APNGFrameReader(data: data, frames: frames, info: plan.info), size: plan.storedSize)
+                return try compositor.canvas(at: 0, context: context)
+            }
+            return try Self.decodeImage(data, size: plan.nativeSize, isOpaque: !plan.info.hasAlpha, context: context)
+        }
+
+        static func decodeImage(_ data: Data, size: PixelSize, isOpaque: Bool, context: WorkContext) throws -> Bitmap {
+            try CodecCall.decode(.png, size: size, isOpaque: isOpaque, context: context) { bitmap, call in
                 data.withUnsafeBytes { bytes in
                     halcyon_png_decode(
                         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, bitmap, call)

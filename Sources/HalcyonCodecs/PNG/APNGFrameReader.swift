@@ -1,0 +1,85 @@
+#if PNG
+    import CZlib
+    import Foundation
+    import HalcyonImage
+    import HalcyonSystem
+
+    extension PNGCoder: AnimatedImageDecoder {
+        public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
+            guard let frames = APNGFrames(data, info: info) else {
+                throw CodecError.damaged(.png, reason: "its first frame is not whole")
+            }
+            return APNGFrameReader(data: data, frames: frames, info: info)
+        }
+    }
+
+    /// The frames of an APNG, each given to libpng as a PNG of its own.
+    struct APNGFrameReader: FrameReader {
+        private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+        let frames: [AnimationFrame]
+        private let data: Data
+        private let source: APNGFrames
+        private let isOpaque: Bool
+
+        init(data: Data, frames: APNGFrames, info: ImageInfo) {
+            self.data = data
+            source = frames
+            self.frames = frames.entries.map(\.frame)
+            isOpaque = !info.hasAlpha
+        }
+
+        func pixels(at index: Int, context: WorkContext) throws -> Bitmap {
+            let entry = source.entries[index]
+            let file = try data.read { try png(of: entry, in: $0) }
+            return try PNGCoder.decodeImage(file, size: entry.frame.rect.size, isOpaque: isOpaque, context: context)
+        }
+
+        /// The frame as a file. Costs a copy of its compressed pixels.
+        private func png(of entry: APNGFrames.Entry, in reader: ByteReader) throws -> Data {
+            var file = Data(capacity: entry.chunks.count + 1024)
+            file.append(contentsOf: Self.signature)
+            var header = Data("IHDR".utf8)
+            for side in [entry.frame.rect.size.width, entry.frame.rect.size.height] {
+                withUnsafeBytes(of: UInt32(truncatingIfNeeded: side).bigEndian) { header.append(contentsOf: $0) }
+            }
+            // Depth, colour type and the methods are those of the whole file.
+            header.append(contentsOf: reader.part(at: 24, length: 5).bytes)
+            Self.append(header, to: &file)
+            for range in source.shared { file.append(contentsOf: reader.bytes[range]) }
+            for chunk in PNGChunks(reader, from: entry.chunks.lowerBound) {
+                guard chunk.end <= entry.chunks.upperBound else { break }
+                if entry.isDefaultImage, chunk.isNamed("IDAT") {
+                    file.append(contentsOf: reader.bytes[chunk.offset..<chunk.end])
+                } else if !entry.isDefaultImage, chunk.isNamed("fdAT") {
+                    try check(chunk, in: reader)
+                    // Behind its number it is what an IDAT holds.
+                    Self.append(Data("IDAT".utf8) + reader.bytes[chunk.bodyRange].dropFirst(4), to: &file)
+                }
+            }
+            Self.append(Data("IEND".utf8), to: &file)
+            return file
+        }
+
+        /// Libpng sees another checksum than the file's.
+        private func check(_ chunk: PNGChunks.Chunk, in reader: ByteReader) throws {
+            let named = reader.part(at: chunk.offset + 4, length: 4 + chunk.declaredLength)
+            guard reader.bigEndian32(chunk.bodyRange.upperBound) == Int(Self.checksum(named.bytes)) else {
+                throw CodecError.damaged(.png, reason: "a frame's checksum is wrong")
+            }
+        }
+
+        /// Adds a chunk, given from its name on.
+        static func append(_ named: Data, to file: inout Data) {
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: named.count - 4).bigEndian) { file.append(contentsOf: $0) }
+            file.append(named)
+            let sum = named.withUnsafeBytes { Self.checksum($0) }
+            withUnsafeBytes(of: sum.bigEndian) { file.append(contentsOf: $0) }
+        }
+
+        private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+            UInt32(
+                truncatingIfNeeded: crc32_z(0, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count))
+        }
+    }
+#endif

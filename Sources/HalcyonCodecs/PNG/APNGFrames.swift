@@ -1,0 +1,89 @@
+#if PNG
+    import Foundation
+    import HalcyonImage
+
+    /// Where the frames of an APNG stand: what its own chunks say, read without libpng, which knows none of them.
+    struct APNGFrames {
+        struct Entry {
+            let frame: AnimationFrame
+            /// From the first to behind the last chunk of its pixels. Other chunks may stand between.
+            var chunks: Range<Int>
+            /// Whether its pixels are the default image's.
+            let isDefaultImage: Bool
+        }
+
+        private(set) var entries: [Entry] = []
+        /// PLTE and tRNS, whole chunks, which every frame shares.
+        private(set) var shared: [Range<Int>] = []
+        /// Of the next fcTL or fdAT.
+        private var sequence = 0
+        /// An fcTL whose pixels come next.
+        private var next: AnimationFrame?
+        private var hasSeenImage = false
+
+        var beginsWithDefaultImage: Bool { entries.first?.isDefaultImage ?? false }
+
+        /// Finds the frames whose chunks are whole and in order; the first that is not ends the animation, as it does
+        /// in browsers. Nil where there is none.
+        init?(_ data: Data, info: ImageInfo) {
+            data.read { reader in
+                for chunk in PNGChunks(reader) {
+                    guard reader.has(chunk.declaredLength + 12, at: chunk.offset), take(chunk, info: info) else {
+                        break
+                    }
+                    // One more than are declared shows that the last one is whole; it is dropped below.
+                    if entries.count > info.frameCount { break }
+                }
+            }
+            if entries.count > info.frameCount { entries.removeLast(entries.count - info.frameCount) }
+            if entries.isEmpty { return nil }
+        }
+
+        /// - Returns: whether there may be more.
+        private mutating func take(_ chunk: PNGChunks.Chunk, info: ImageInfo) -> Bool {
+            if chunk.isNamed("IEND") { return false }
+            if chunk.isNamed("PLTE") || chunk.isNamed("tRNS") {
+                if !hasSeenImage { shared.append(chunk.offset..<chunk.end) }
+            } else if chunk.isNamed("IDAT") {
+                takePixels(chunk, isDefaultImage: true)
+                hasSeenImage = true
+            } else if chunk.isNamed("fcTL") {
+                return takeControl(chunk.body, canvas: info.storedSize)
+            } else if chunk.isNamed("fdAT") {
+                guard hasSeenImage, isInSequence(chunk.body) else { return false }
+                takePixels(chunk, isDefaultImage: false)
+            }
+            return true
+        }
+
+        private mutating func takePixels(_ chunk: PNGChunks.Chunk, isDefaultImage: Bool) {
+            if let frame = next {
+                entries.append(Entry(frame: frame, chunks: chunk.offset..<chunk.end, isDefaultImage: isDefaultImage))
+                next = nil
+            } else if let last = entries.indices.last, entries[last].isDefaultImage == isDefaultImage {
+                entries[last].chunks = entries[last].chunks.lowerBound..<chunk.end
+            }
+        }
+
+        private mutating func takeControl(_ body: ByteReader, canvas: PixelSize) -> Bool {
+            guard next == nil, isInSequence(body), let width = body.bigEndian32(4), let height = body.bigEndian32(8),
+                let x = body.bigEndian32(12), let y = body.bigEndian32(16), let numerator = body.bigEndian16(20),
+                let denominator = body.bigEndian16(22), let disposal = body.byte(24), let blend = body.byte(25)
+            else { return false }
+            let rect = PixelRect(x: x, y: y, width: width, height: height)
+            guard rect.clamped(to: canvas) == rect, disposal <= 2, blend <= 1 else { return false }
+            // The default image is the whole canvas.
+            guard hasSeenImage || rect.size == canvas else { return false }
+            next = AnimationFrame(
+                rect: rect, duration: .seconds(numerator) / (denominator == 0 ? 100 : denominator),
+                disposal: [.keep, .clear, .restore][disposal], blend: blend == 0 ? .replace : .over)
+            return true
+        }
+
+        private mutating func isInSequence(_ body: ByteReader) -> Bool {
+            guard body.bigEndian32(0) == sequence else { return false }
+            sequence += 1
+            return true
+        }
+    }
+#endif
