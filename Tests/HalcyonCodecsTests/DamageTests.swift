@@ -6,6 +6,8 @@ import Testing
 /// Broken files: an error that says what is wrong, or the whole image; never half of one, never a trap.
 @Suite struct DamageTests {
     let registry = CoderRegistry.standard()
+    /// `HALCYON_SOAK` runs the full counts.
+    private static let isSoak = ProcessInfo.processInfo.environment["HALCYON_SOAK"] != nil
 
     @Test(arguments: [
         ("bad/truncated.jpg", "damagedImage"), ("bad/truncated.png", "damagedImage"),
@@ -39,13 +41,15 @@ import Testing
     func truncatedIsWholeOrDamaged(_ fixture: Fixture) throws {
         let data = try fixture.data()
         let whole = try registry.decode(data).bitmap.bytes
-        for part in 0..<50 {
-            let cut = data.prefix(data.count * part / 50)
+        let parts = Self.isSoak ? 2000 : 50
+        for part in 0..<parts {
+            let cut = data.prefix(data.count * part / parts)
             do {
                 // Only what stands behind the pixels may be missing: later frames, metadata.
                 let image = try registry.decode(cut)
-                #expect(image.bitmap.bytes == whole, "\(part)/50")
-                #expect(["gif", "webp"].contains(fixture.format), "\(part)/50")
+                #expect(image.bitmap.bytes == whole, "\(part)/\(parts)")
+                #expect(fixture.format == "gif" || fixture.format == "webp" || fixture.frames > 1, "\(part)/\(parts)")
+                tryFrames(of: image)
             } catch let error as CodecError {
                 #expect(["damagedImage", "notAnImage"].contains(error.code))
             }
@@ -56,7 +60,7 @@ import Testing
     func flippedBitsAreSafe(_ format: String) throws {
         var random = FixedGenerator(state: 42)
         let files = try Fixture.all.filter { $0.format == format }.map { try $0.data() }
-        for round in 0..<200 {
+        for round in 0..<(Self.isSoak ? 2000 : 200) {
             var data = files[round % files.count]
             for _ in 0..<(1 + round % 4) {
                 let position = Int.random(in: 0..<data.count, using: &random)
@@ -80,11 +84,24 @@ import Testing
     private func tryDecoding(_ data: Data, target: TargetSize?) {
         let limits = DecodeLimits(maximumPixels: 1 << 22)
         do {
-            _ = try registry.decode(data, options: DecodeOptions(target: target, limits: limits))
+            tryFrames(of: try registry.decode(data, options: DecodeOptions(target: target, limits: limits)))
         } catch is CodecError {
         } catch is BitmapError {
         } catch {
             Issue.record("unexpected \(error)")
+        }
+    }
+
+    private func tryFrames(of image: Image) {
+        for index in 0..<min(image.animation?.frameCount ?? 0, 20) {
+            do {
+                let frame = try image.animation?.frame(at: index)
+                #expect(frame?.size == image.size)
+            } catch is CodecError {
+            } catch is BitmapError {
+            } catch {
+                Issue.record("unexpected \(error)")
+            }
         }
     }
 

@@ -43,10 +43,10 @@ static void write_file(png_structp png, png_infop info, halcyon_png_guard *guard
     png_write_end(png, info);
 }
 
-halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, halcyon_codec_output *output,
+halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_alpha, halcyon_codec_output *output,
                                         halcyon_codec_call *call) {
     halcyon_png_guard guard = {.call = call, .status = HALCYON_CODEC_OK, .failure = HALCYON_CODEC_FAILED};
-    bool opaque = halcyon_is_opaque(bitmap.pixels, (size_t)bitmap.width * (size_t)bitmap.height);
+    bool opaque = !keeps_alpha && halcyon_is_opaque(bitmap.pixels, (size_t)bitmap.width * (size_t)bitmap.height);
     halcyon_codec_output row = {0};
     if (!halcyon_reserve(&row, (size_t)bitmap.width * 4)) return HALCYON_CODEC_NO_MEMORY;
     png_structp png =

@@ -3,7 +3,7 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// GIF by giflib, with its animations. Writes none.
+    /// GIF by giflib, with its animations.
     ///
     /// What no frame covers is transparent, as in browsers, whatever background colour the file names.
     public struct GIFCoder: ImageDecoder {

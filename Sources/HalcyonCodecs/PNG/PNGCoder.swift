@@ -42,8 +42,12 @@
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
-            try CodecCall.encode(image.bitmap, as: .png, context: context) { bitmap, output, call in
-                halcyon_png_encode(bitmap, output, call)
+            try Self.encode(image.bitmap, keepsAlpha: false, context: context)
+        }
+
+        static func encode(_ bitmap: Bitmap, keepsAlpha: Bool, context: WorkContext) throws -> Data {
+            try CodecCall.encode(bitmap, as: .png, context: context) { bitmap, output, call in
+                halcyon_png_encode(bitmap, keepsAlpha, output, call)
             }
         }
     }

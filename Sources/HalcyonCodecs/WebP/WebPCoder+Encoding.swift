@@ -12,24 +12,32 @@
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
-            let limit = Int(WEBP_MAX_DIMENSION)
-            guard image.width <= limit, image.height <= limit else {
-                throw Self.failed("\(image.size) is more than \(limit) pixels a side")
+            let config = try Self.config(options)
+            return try Self.withPicture(of: image.bitmap) { picture in
+                try Self.write(&picture, config: config, context: context)
             }
-            var picture = WebPPicture()
-            guard WebPPictureInit(&picture) != 0 else { throw Self.failed("libwebp is another version") }
-            defer { WebPPictureFree(&picture) }
-            picture.use_argb = 1
-            picture.width = Int32(clamping: image.width)
-            picture.height = Int32(clamping: image.height)
-            guard WebPPictureAlloc(&picture) != 0 else {
-                throw BitmapError.outOfMemory(bytes: image.bitmap.byteCount)
-            }
-            Self.copy(image.bitmap, into: picture)
-            return try Self.write(&picture, config: try Self.config(options), context: context)
         }
 
-        private static func config(_ options: EncodeOptions) throws -> WebPConfig {
+        /// The bitmap as libwebp takes it, a copy with straight alpha.
+        static func withPicture<Result>(
+            of bitmap: Bitmap, _ body: (inout WebPPicture) throws -> Result
+        ) throws -> Result {
+            let limit = Int(WEBP_MAX_DIMENSION)
+            guard bitmap.width <= limit, bitmap.height <= limit else {
+                throw failed("\(bitmap.size) is more than \(limit) pixels a side")
+            }
+            var picture = WebPPicture()
+            guard WebPPictureInit(&picture) != 0 else { throw failed("libwebp is another version") }
+            defer { WebPPictureFree(&picture) }
+            picture.use_argb = 1
+            picture.width = Int32(clamping: bitmap.width)
+            picture.height = Int32(clamping: bitmap.height)
+            guard WebPPictureAlloc(&picture) != 0 else { throw BitmapError.outOfMemory(bytes: bitmap.byteCount) }
+            copy(bitmap, into: picture)
+            return try body(&picture)
+        }
+
+        static func config(_ options: EncodeOptions) throws -> WebPConfig {
             var config = WebPConfig()
             guard WebPConfigInit(&config) != 0 else { throw failed("libwebp is another version") }
             config.lossless = options.isLossless ? 1 : 0
@@ -89,6 +97,6 @@
             }
         }
 
-        private static func failed(_ reason: String) -> CodecError { .encodingFailed(.webp, reason: reason) }
+        static func failed(_ reason: String) -> CodecError { .encodingFailed(.webp, reason: reason) }
     }
 #endif

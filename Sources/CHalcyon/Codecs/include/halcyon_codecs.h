@@ -81,8 +81,8 @@ halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaqu
 halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
                                         halcyon_codec_call *call);
 
-/// Writes RGB where every pixel is opaque, else RGBA.
-halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, halcyon_codec_output *output,
+/// Writes RGBA, or RGB where every pixel is opaque and `keeps_alpha` is false.
+halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_alpha, halcyon_codec_output *output,
                                         halcyon_codec_call *call);
 
 /// Multiplies blue, green and red by alpha in place, rounded to the nearest.

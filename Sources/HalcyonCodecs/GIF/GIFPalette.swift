@@ -1,0 +1,79 @@
+#if GIF
+    import CGIF
+    import HalcyonImage
+
+    /// A frame in at most 256 colours: exactly its own where it has no more, else giflib's choice (median cut).
+    struct GIFPalette {
+        private(set) var colors: [GifColorType] = []
+        /// One a pixel.
+        private(set) var indices: [GifPixelType]
+        private(set) var transparentIndex: Int?
+
+        /// - Throws: `CodecError.encodingFailed`, which giflib has one reason for: memory.
+        init(_ bitmap: Bitmap) throws {
+            let pixels = bitmap.withPixels { Self.straight($0.bindMemory(to: UInt32.self)) }
+            let hasClear = pixels.contains(Self.clear)
+            let limit = hasClear ? 255 : 256
+            indices = [GifPixelType](repeating: 0, count: pixels.count)
+            if !takeExactly(pixels, limit: limit) { try quantise(pixels, limit: limit) }
+            guard hasClear else { return }
+            let clearIndex = colors.count
+            colors.append(GifColorType(Red: 0, Green: 0, Blue: 0))
+            transparentIndex = clearIndex
+            for index in pixels.indices where pixels[index] == Self.clear { indices[index] = GifPixelType(clearIndex) }
+        }
+
+        /// Stands for every pixel that is less than half there. No colour has this value: theirs are `0x00RRGGBB`.
+        private static let clear = UInt32.max
+
+        private static func straight(_ pixels: UnsafeBufferPointer<UInt32>) -> [UInt32] {
+            pixels.map { pixel in
+                let alpha = pixel >> 24
+                guard alpha >= 128 else { return clear }
+                guard alpha < 255 else { return pixel & 0xFF_FFFF }
+                return [16, 8, 0].reduce(0) { color, shift in
+                    color | min(255, ((pixel >> shift & 255) * 255 + alpha / 2) / alpha) << shift
+                }
+            }
+        }
+
+        private mutating func takeExactly(_ pixels: [UInt32], limit: Int) -> Bool {
+            var places: [UInt32: GifPixelType] = [:]
+            for (index, color) in pixels.enumerated() where color != Self.clear {
+                if let place = places[color] {
+                    indices[index] = place
+                } else {
+                    guard colors.count < limit else {
+                        colors = []
+                        return false
+                    }
+                    places[color] = GifPixelType(colors.count)
+                    indices[index] = GifPixelType(colors.count)
+                    colors.append(Self.color(color))
+                }
+            }
+            return true
+        }
+
+        private static func color(_ value: UInt32) -> GifColorType {
+            GifColorType(
+                Red: GifByteType(value >> 16 & 255), Green: GifByteType(value >> 8 & 255),
+                Blue: GifByteType(value & 255))
+        }
+
+        private mutating func quantise(_ pixels: [UInt32], limit: Int) throws {
+            let places = pixels.indices.filter { pixels[$0] != Self.clear }
+            let channels = [16, 8, 0].map { shift in places.map { GifByteType(pixels[$0] >> UInt32(shift) & 255) } }
+            var (red, green, blue) = (channels[0], channels[1], channels[2])
+            var output = [GifByteType](repeating: 0, count: places.count)
+            var map = [GifColorType](repeating: GifColorType(), count: 256)
+            var count = Int32(limit)
+            guard
+                GifQuantizeBuffer(
+                    UInt32(clamping: places.count), 1, &count, &red, &green, &blue, &output, &map) == GIF_OK
+            else { throw CodecError.encodingFailed(.gif, reason: "no memory to choose its colours") }
+            colors = Array(map.prefix(Int(count)))
+            for (place, index) in zip(places, output) { indices[place] = index }
+        }
+    }
+#endif
