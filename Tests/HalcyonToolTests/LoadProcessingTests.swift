@@ -73,13 +73,19 @@ import Testing
         #expect(try CoderRegistry.shared.probe(try tool.data("image")).format == format)
     }
 
-    @Test(arguments: [("gif/transparent.gif", ImageFormat.png), ("gif/still.gif", .jpeg)])
-    func aFormatThatCannotBeWrittenIsReplacedByOneThatKeepsTheImage(file: String, format: ImageFormat) async throws {
+    @Test(arguments: [
+        ("gif/transparent.gif", ImageFormat.gif, 1), ("gif/animated.gif", .gif, 4), ("webp/animated.webp", .webp, 3),
+        ("png/apng.png", .png, 3),
+    ])
+    func aReducedImageKeepsItsFormatAndItsFrames(file: String, format: ImageFormat, frames: Int) async throws {
         let tool = try Tool()
         _ = try await tool.load(fixture(file), "-o", tool.path("out/"), "--resize", "20x20")
         #expect(try tool.files(in: "out").map { URL(filePath: $0).pathExtension } == [format.fileExtension])
         let name = try #require(try tool.files(in: "out").first)
-        #expect(try CoderRegistry.shared.probe(try tool.data("out/\(name)")).format == format)
+        let image = try Image(data: try tool.data("out/\(name)"))
+        #expect(image.info.format == format)
+        #expect(image.info.frameCount == frames)
+        #expect(max(image.width, image.height) == 20)
     }
 
     @Test(arguments: ["jpeg", "webp"])

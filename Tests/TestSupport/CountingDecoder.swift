@@ -2,7 +2,7 @@ import Foundation
 import Halcyon
 
 /// The built-in decoders, with each decode of pixels counted.
-struct CountingDecoder: ImageDecoder {
+struct CountingDecoder: AnimatedImageDecoder {
     let decodes: Counter
     private let coders = CoderRegistry.standard()
 
@@ -21,6 +21,13 @@ struct CountingDecoder: ImageDecoder {
     func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
         decodes.increment()
         return try decoder(data).decode(data, plan: plan, context: context)
+    }
+
+    func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
+        guard let decoder = try decoder(data) as? any AnimatedImageDecoder else {
+            throw CodecError.notAnImage("animated")
+        }
+        return try decoder.frames(of: data, info: info)
     }
 
     private func decoder(_ data: Data) throws -> any ImageDecoder {
