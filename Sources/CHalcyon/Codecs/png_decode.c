@@ -2,6 +2,9 @@
 
 #include "png_support.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /// How much of a file is handed to libpng between two questions. Less would make it copy large chunks over and over.
 static const size_t piece = 1 << 24;
 
@@ -13,6 +16,8 @@ typedef struct {
     bool is_interlaced;
     bool is_started;
     bool is_finished;
+    /// Rows that came, of an interlaced file those of every pass.
+    int rows;
 } decoding;
 
 /// Chunks that change no pixel here: libpng would unpack them, and a compressed one of a few kilobytes can unpack to
@@ -65,6 +70,7 @@ static void take_row(png_structp png, png_bytep new_row, png_uint_32 y, int pass
     if (new_row == NULL || y >= (png_uint_32)state->bitmap.height) return;
     uint8_t *row = state->bitmap.pixels + (size_t)y * (size_t)state->bitmap.width * 4;
     png_progressive_combine_row(png, row, new_row);
+    state->rows++;
     // While it is still in the processor's cache; the rows of an interlaced file are not whole yet.
     if (state->has_alpha && !state->is_interlaced) halcyon_premultiply(row, (size_t)state->bitmap.width);
 }
@@ -84,14 +90,18 @@ static void finish(png_structp png, png_infop info) {
     state->is_finished = true;
 }
 
-/// Up to the end chunk, so that a file that was cut off behind its pixels is found out.
-static void read_file(png_structp png, png_infop info, decoding *state, const uint8_t *data, size_t size) {
+static void set_up_reader(png_structp png, decoding *state) {
     // The header was checked against the caller's limits already; libpng's own end at a million.
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     skip_metadata(png);
-    // The push reader, although all is there: what is compressed behind the last row it passes over, where the other
+    // The push reader, also where all is there: what is compressed behind the last row it passes over, where the other
     // one unpacks it to its end, a thousand times its length.
     png_set_progressive_read_fn(png, state, start, take_row, finish);
+}
+
+/// Up to the end chunk, so that a file that was cut off behind its pixels is found out.
+static void read_file(png_structp png, png_infop info, decoding *state, const uint8_t *data, size_t size) {
+    set_up_reader(png, state);
     for (size_t offset = 0; offset < size && !state->is_finished; offset += piece) {
         halcyon_png_ask(png, &state->guard);
         size_t count = size - offset < piece ? size - offset : piece;
@@ -118,6 +128,74 @@ halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyo
     if (setjmp(png_jmpbuf(png)) == 0) read_file(png, info, &state, data, size);
     png_destroy_read_struct(&png, &info, NULL);
     return state.guard.status;
+}
+
+struct halcyon_png_stream {
+    decoding state;
+    png_structp png;
+    png_infop info;
+    bool is_set_up;
+};
+
+halcyon_png_stream *halcyon_png_stream_create(int width, int height) {
+    halcyon_png_stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL) return NULL;
+    stream->state.guard.failure = HALCYON_CODEC_DAMAGED;
+    // Cleared, so that what never comes is transparent.
+    stream->state.bitmap = (halcyon_codec_bitmap){
+        .pixels = calloc((size_t)width * (size_t)height, 4), .width = width, .height = height};
+    stream->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &stream->state.guard, halcyon_png_fail,
+                                         halcyon_png_ignore);
+    if (stream->png != NULL) stream->info = png_create_info_struct(stream->png);
+    if (stream->info == NULL || stream->state.bitmap.pixels == NULL) {
+        halcyon_png_stream_free(stream);
+        return NULL;
+    }
+    return stream;
+}
+
+void halcyon_png_stream_free(halcyon_png_stream *stream) {
+    if (stream->png != NULL) png_destroy_read_struct(&stream->png, &stream->info, NULL);
+    free(stream->state.bitmap.pixels);
+    free(stream);
+}
+
+/// A function of its own, so that no local of the one with the setjmp changes behind it.
+static void append_pieces(halcyon_png_stream *stream, const uint8_t *data, size_t size) {
+    if (!stream->is_set_up) {
+        set_up_reader(stream->png, &stream->state);
+        stream->is_set_up = true;
+    }
+    for (size_t offset = 0; offset < size && !stream->state.is_finished; offset += piece) {
+        size_t count = size - offset < piece ? size - offset : piece;
+        // libpng only reads.
+        png_process_data(stream->png, stream->info, (png_bytep)data + offset, count);
+    }
+}
+
+halcyon_codec_status halcyon_png_stream_append(halcyon_png_stream *stream, const uint8_t *data, size_t size,
+                                               halcyon_codec_call *call) {
+    if (stream->state.guard.status != HALCYON_CODEC_OK) return stream->state.guard.status;
+    stream->state.guard.call = call;
+    if (setjmp(png_jmpbuf(stream->png)) == 0) append_pieces(stream, data, size);
+    return stream->state.guard.status;
+}
+
+int halcyon_png_stream_rows(const halcyon_png_stream *stream) {
+    return stream->state.rows;
+}
+
+bool halcyon_png_stream_is_finished(const halcyon_png_stream *stream) {
+    return stream->state.is_finished;
+}
+
+void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bitmap bitmap) {
+    size_t pixels = (size_t)bitmap.width * (size_t)bitmap.height;
+    memcpy(bitmap.pixels, stream->state.bitmap.pixels, pixels * 4);
+    // Of an interlaced file that is done at the end.
+    if (stream->state.has_alpha && stream->state.is_interlaced && !stream->state.is_finished) {
+        halcyon_premultiply(bitmap.pixels, pixels);
+    }
 }
 
 #endif

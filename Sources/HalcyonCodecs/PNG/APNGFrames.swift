@@ -20,6 +20,8 @@
         /// An fcTL whose pixels come next.
         private var next: AnimationFrame?
         private var hasSeenImage = false
+        /// Whether more pixels of the last frame may come: it ends where the next begins, or the file.
+        private var isOpen = false
 
         var beginsWithDefaultImage: Bool { entries.first?.isDefaultImage ?? false }
 
@@ -31,16 +33,18 @@
                     guard reader.has(chunk.declaredLength + 12, at: chunk.offset), take(chunk, info: info) else {
                         break
                     }
-                    // One more than are declared shows that the last one is whole; it is dropped below.
+                    // More than are declared are dropped below.
                     if entries.count > info.frameCount { break }
                 }
             }
+            if isOpen { entries.removeLast() }
             if entries.count > info.frameCount { entries.removeLast(entries.count - info.frameCount) }
             if entries.isEmpty { return nil }
         }
 
         /// - Returns: whether there may be more.
         private mutating func take(_ chunk: PNGChunks.Chunk, info: ImageInfo) -> Bool {
+            if chunk.isNamed("IEND") || chunk.isNamed("fcTL") { isOpen = false }
             if chunk.isNamed("IEND") { return false }
             if chunk.isNamed("PLTE") || chunk.isNamed("tRNS") {
                 if !hasSeenImage { shared.append(chunk.offset..<chunk.end) }
@@ -60,6 +64,7 @@
             if let frame = next {
                 entries.append(Entry(frame: frame, chunks: chunk.offset..<chunk.end, isDefaultImage: isDefaultImage))
                 next = nil
+                isOpen = true
             } else if let last = entries.indices.last, entries[last].isDefaultImage == isDefaultImage {
                 entries[last].chunks = entries[last].chunks.lowerBound..<chunk.end
             }

@@ -81,6 +81,22 @@ halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaqu
 halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
                                         halcyon_codec_call *call);
 
+/// A PNG that is decoded while it arrives, at its stored size. One thread at a time. After any status but OK it only
+/// fails.
+typedef struct halcyon_png_stream halcyon_png_stream;
+
+/// NULL where there is no memory.
+halcyon_png_stream *halcyon_png_stream_create(int width, int height);
+void halcyon_png_stream_free(halcyon_png_stream *stream);
+halcyon_codec_status halcyon_png_stream_append(halcyon_png_stream *stream, const uint8_t *data, size_t size,
+                                               halcyon_codec_call *call);
+/// Rows that came, of an interlaced file those of every pass: more than before is something new to show.
+int halcyon_png_stream_rows(const halcyon_png_stream *stream);
+bool halcyon_png_stream_is_finished(const halcyon_png_stream *stream);
+/// Writes the image as it is by now, of the stored size; rows that are not there are transparent, and pixels of an
+/// interlaced file as large as its passes so far make them.
+void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bitmap bitmap);
+
 /// Writes RGBA, or RGB where every pixel is opaque and `keeps_alpha` is false.
 halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_alpha, halcyon_codec_output *output,
                                         halcyon_codec_call *call);

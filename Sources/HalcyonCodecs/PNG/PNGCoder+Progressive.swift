@@ -1,0 +1,55 @@
+#if PNG
+    import CHalcyonCodecs
+    import Foundation
+    import HalcyonImage
+    import HalcyonSystem
+
+    extension PNGCoder: ProgressiveImageDecoder {
+        /// A PNG shows itself row by row, an interlaced one pass by pass, an APNG frame by frame.
+        public func makeProgressive(options: DecodeOptions) -> any ProgressiveDecoding {
+            ArrivingImage(
+                self, options: options,
+                // What is said of the pixels stands before them.
+                isHeaderWhole: { $0.read { PNGChunks($0).contains { $0.isNamed("IDAT") || $0.isNamed("IEND") } } },
+                makeRows: { try PNGStream(plan: $0) })
+        }
+    }
+
+    /// Owns the C side of a progressive decode. One thread at a time.
+    final class PNGStream: RowStream {
+        private let plan: DecodePlan
+        private let stream: OpaquePointer
+
+        /// - Throws: `BitmapError.outOfMemory`.
+        init(plan: DecodePlan) throws {
+            self.plan = plan
+            let size = plan.nativeSize
+            let stream = halcyon_png_stream_create(Int32(clamping: size.width), Int32(clamping: size.height))
+            guard let stream else { throw BitmapError.outOfMemory(bytes: size.width * size.height * 4) }
+            self.stream = stream
+        }
+
+        deinit { halcyon_png_stream_free(stream) }
+
+        var rows: Int { Int(halcyon_png_stream_rows(stream)) }
+        var isFinished: Bool { halcyon_png_stream_is_finished(stream) }
+
+        func append(_ data: Data, context: WorkContext) throws {
+            try CodecCall.decode(.png, context: context) { call in
+                data.withUnsafeBytes { bytes in
+                    halcyon_png_stream_append(
+                        stream, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, call)
+                }
+            }
+        }
+
+        func bitmap(context: WorkContext) throws -> Bitmap {
+            let isOpaque = isFinished && !plan.info.hasAlpha
+            return try CodecCall.decode(.png, size: plan.nativeSize, isOpaque: isOpaque, context: context) {
+                bitmap, _ in
+                halcyon_png_stream_read(stream, bitmap)
+                return HALCYON_CODEC_OK
+            }
+        }
+    }
+#endif

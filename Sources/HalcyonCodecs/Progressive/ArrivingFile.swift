@@ -1,0 +1,39 @@
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// An image that is shown frame by frame while it arrives, also where it has a single one.
+final class ArrivingFile<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
+    private struct State {
+        let frames: ArrivingFrames<Decoder>
+        var shown = 0
+    }
+
+    private let decoder: Decoder
+    private let options: DecodeOptions
+    private let state: Lock<State>
+
+    init(_ decoder: Decoder, options: DecodeOptions) {
+        self.decoder = decoder
+        self.options = options
+        state = Lock(State(frames: ArrivingFrames(decoder, data: Data(), options: options)))
+    }
+
+    func append(_ data: Data, context: WorkContext) throws {
+        state.withLock { $0.frames.data.append(data) }
+    }
+
+    func preview(context: WorkContext) throws -> Image? {
+        try state.withLock { state in
+            guard let image = try state.frames.image(moreThan: state.shown, context: context) else { return nil }
+            state.shown = image.info.frameCount
+            return image
+        }
+    }
+
+    func finish(context: WorkContext) throws -> Image {
+        try state.withLock { state in
+            try CoderRegistry([decoder]).decode(state.frames.data, options: options, context: context)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// An image that is decoded while it arrives: a still one by its rows, an animation by its frames.
+///
+/// Memory: of a still image its pixels, twice during a preview; of an animation its bytes and the first frame.
+final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
+    private enum Phase {
+        case rows(DecodePlan, any RowStream)
+        case frames(ArrivingFrames<Decoder>)
+    }
+
+    private struct State {
+        /// What came before the header was whole.
+        var header = Data()
+        /// Nil until then.
+        var phase: Phase?
+        /// What the last preview showed: rows or frames.
+        var shown = 0
+    }
+
+    private let decoder: Decoder
+    private let options: DecodeOptions
+    private let isHeaderWhole: @Sendable (Data) -> Bool
+    private let makeRows: @Sendable (DecodePlan) throws -> any RowStream
+    /// Held through a whole decode: two threads that decode the same image have to wait for each other anyway.
+    private let state = Lock(State())
+
+    /// - Parameters:
+    ///   - isHeaderWhole: whether everything that stands before the pixels is there.
+    ///   - makeRows: starts to decode a still image.
+    init(
+        _ decoder: Decoder, options: DecodeOptions, isHeaderWhole: @escaping @Sendable (Data) -> Bool,
+        makeRows: @escaping @Sendable (DecodePlan) throws -> any RowStream
+    ) {
+        self.decoder = decoder
+        self.options = options
+        self.isHeaderWhole = isHeaderWhole
+        self.makeRows = makeRows
+    }
+
+    func append(_ data: Data, context: WorkContext) throws {
+        try state.withLock { state in
+            switch state.phase {
+            case nil:
+                state.header.append(data)
+                guard isHeaderWhole(state.header) else {
+                    // A header without end never becomes an image.
+                    return try options.limits.check(metadataBytes: state.header.count)
+                }
+                state.phase = try begin(state.header, context: context)
+                state.header = Data()
+            case .rows(_, let stream):
+                try stream.append(data, context: context)
+            case .frames(let frames):
+                frames.data.append(data)
+            }
+        }
+    }
+
+    private func begin(_ data: Data, context: WorkContext) throws -> Phase {
+        let info = try decoder.probe(data)
+        try options.limits.check(info, metadataBytes: decoder.metadataByteCount(data))
+        guard !info.isAnimated else {
+            return .frames(ArrivingFrames(decoder, data: data, options: options))
+        }
+        let plan = try DecodePlan(info: info, options: options, decoder: decoder)
+        let stream = try makeRows(plan)
+        try stream.append(data, context: context)
+        return .rows(plan, stream)
+    }
+
+    func preview(context: WorkContext) throws -> Image? {
+        try state.withLock { state in
+            switch state.phase {
+            case nil: return nil
+            case .rows(let plan, let stream):
+                guard stream.rows > state.shown else { return nil }
+                state.shown = stream.rows
+                return try Self.image(plan, stream, context: context)
+            case .frames(let frames):
+                guard let image = try frames.image(moreThan: state.shown, context: context) else { return nil }
+                state.shown = image.info.frameCount
+                return image
+            }
+        }
+    }
+
+    func finish(context: WorkContext) throws -> Image {
+        try state.withLock { state in
+            switch state.phase {
+            case nil:
+                // Says what is wrong with it.
+                return try CoderRegistry([decoder]).decode(state.header, options: options, context: context)
+            case .rows(let plan, let stream):
+                guard stream.isFinished else {
+                    throw CodecError.damaged(plan.info.format, reason: "the file was cut off")
+                }
+                return try Self.image(plan, stream, context: context)
+            case .frames(let frames):
+                return try CoderRegistry([decoder]).decode(frames.data, options: options, context: context)
+            }
+        }
+    }
+
+    private static func image(_ plan: DecodePlan, _ stream: any RowStream, context: WorkContext) throws -> Image {
+        try context.checkCancellation()
+        let native = try stream.bitmap(context: context)
+        return Image(bitmap: try CoderRegistry.finish(native, plan: plan, context: context), info: plan.info)
+    }
+}
