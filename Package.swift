@@ -8,7 +8,8 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A C library that Debian ships: its module map, its .pc file and the package that carries both.
-func systemLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
+/// Without a .pc file where SwiftPM warns of what stands in it; the module map links the library by itself.
+func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
     .systemLibrary(
         name: name,
         path: "Sources/CLibraries/\(name)",
@@ -40,6 +41,7 @@ let package = Package(
         codecTrait("PNG", library: "libpng"),
         codecTrait("WebP", library: "libwebp"),
         .trait(name: "GIF", description: "Decode GIF with giflib."),
+        codecTrait("AVIF", library: "libavif"),
         .default(enabledTraits: ["JPEG", "PNG", "WebP", "GIF"]),
     ],
     dependencies: [
@@ -52,6 +54,7 @@ let package = Package(
         systemLibrary("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
         systemLibrary("CWebP", pkgConfig: "libwebp", package: "libwebp-dev"),
         systemLibrary("CGIF", pkgConfig: "libgif", package: "libgif-dev"),
+        systemLibrary("CAVIF", package: "libavif-dev"),
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
@@ -81,6 +84,7 @@ let package = Package(
                 "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs", "CHalcyonPixels",
                 .target(name: "CWebP", condition: .when(traits: ["WebP"])),
                 .target(name: "CGIF", condition: .when(traits: ["GIF"])),
+                .target(name: "CAVIF", condition: .when(traits: ["AVIF"])),
             ],
             swiftSettings: strict),
         .target(

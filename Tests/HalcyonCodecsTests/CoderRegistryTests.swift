@@ -8,10 +8,10 @@ import Testing
 
     @Test func theBuiltInFormats() throws {
         let registry = CoderRegistry.standard()
-        #expect(Set(registry.decodableFormats) == [.jpeg, .png, .webp, .gif])
-        #expect([ImageFormat.jpeg, .png, .webp].allSatisfy(registry.canEncode))
+        #expect(Set(registry.decodableFormats) == [.jpeg, .png, .webp, .gif, .avif])
+        #expect([ImageFormat.jpeg, .png, .webp, .avif].allSatisfy(registry.canEncode))
         #expect(!registry.canEncode(.gif))
-        #expect(!registry.canEncode(.avif))
+        #expect(!registry.canEncode(.jpegXL))
         for fixture in Fixture.all { #expect(try registry.canDecode(fixture.data())) }
     }
 
@@ -31,7 +31,7 @@ import Testing
         let gif = try Fixture.read("gif/still.gif")
         let registration = registry.add(FakeCoder(format: .gif, signature: Array("GIF8".utf8)))
         #expect(try registry.decode(gif).size == PixelSize(3, 2))
-        #expect(registry.decodableFormats.count == 4)
+        #expect(registry.decodableFormats.count == CoderRegistry.standard().decodableFormats.count)
         #expect(registry.decodableFormats.first == .gif)
         registry.remove(registration)
         #expect(try registry.decode(gif).size == PixelSize(48, 32))
@@ -43,8 +43,8 @@ import Testing
         let gif = try Fixture.read("gif/still.gif")
         #expect(!registry.canDecode(gif))
         #expect(throws: CodecError.unsupportedFormat(.gif)) { try registry.decode(gif) }
-        #expect(throws: CodecError.unsupportedFormat(.avif)) {
-            try registry.encode(sampleImage(PixelSize(2, 2)), as: .avif)
+        #expect(throws: CodecError.unsupportedFormat(.jpegXL)) {
+            try registry.encode(sampleImage(PixelSize(2, 2)), as: .jpegXL)
         }
         #expect(CoderRegistry.standard().canDecode(gif))
     }

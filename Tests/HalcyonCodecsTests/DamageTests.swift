@@ -6,6 +6,7 @@ import Testing
 /// Broken files: an error that says what is wrong, or the whole image; never half of one, never a trap.
 @Suite struct DamageTests {
     let registry = CoderRegistry.standard()
+    private static let damageable = ["jpeg", "png", "webp", "gif", "avif"]
 
     @Test(arguments: [
         ("bad/truncated.jpg", "damagedImage"), ("bad/truncated.png", "damagedImage"),
@@ -52,7 +53,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["jpeg", "png", "webp", "gif"])
+    @Test(arguments: damageable)
     func flippedBitsAreSafe(_ format: String) throws {
         var random = FixedGenerator(state: 42)
         let files = try Fixture.all.filter { $0.format == format }.map { try $0.data() }
@@ -66,7 +67,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["jpeg", "png", "webp", "gif"])
+    @Test(arguments: damageable)
     func noiseBehindASignatureIsSafe(_ format: String) throws {
         var random = FixedGenerator(state: 7)
         let file = try #require(Fixture.all.first { $0.format == format })

@@ -3,6 +3,9 @@ enum BuiltInCoders {
     /// The most common format last, because the last one is asked first.
     static var all: [any ImageCoder] {
         var coders: [any ImageCoder] = []
+        #if AVIF
+            coders.append(AVIFCoder())
+        #endif
         #if GIF
             coders.append(GIFCoder())
         #endif
