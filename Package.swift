@@ -42,6 +42,10 @@ let package = Package(
         codecTrait("WebP", library: "libwebp"),
         .trait(name: "GIF", description: "Decode GIF with giflib."),
         codecTrait("AVIF", library: "libavif"),
+        .trait(name: "HEIC", description: "Decode HEIC and HEIF with libheif."),
+        .trait(
+            name: "HEICEncoding", description: "Write HEIC with libheif and x265, which is under the GPL.",
+            enabledTraits: ["HEIC"]),
         .default(enabledTraits: ["JPEG", "PNG", "WebP", "GIF"]),
     ],
     dependencies: [
@@ -55,6 +59,7 @@ let package = Package(
         systemLibrary("CWebP", pkgConfig: "libwebp", package: "libwebp-dev"),
         systemLibrary("CGIF", pkgConfig: "libgif", package: "libgif-dev"),
         systemLibrary("CAVIF", package: "libavif-dev"),
+        systemLibrary("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
@@ -85,6 +90,7 @@ let package = Package(
                 .target(name: "CWebP", condition: .when(traits: ["WebP"])),
                 .target(name: "CGIF", condition: .when(traits: ["GIF"])),
                 .target(name: "CAVIF", condition: .when(traits: ["AVIF"])),
+                .target(name: "CHEIF", condition: .when(traits: ["HEIC"])),
             ],
             swiftSettings: strict),
         .target(
