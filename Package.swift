@@ -8,7 +8,8 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A C library that Debian ships: its module map, its .pc file and the package that carries both.
-func systemLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
+/// Without a .pc file where SwiftPM warns of what stands in it; the module map links the library by itself.
+func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
     .systemLibrary(
         name: name,
         path: "Sources/CLibraries/\(name)",
@@ -39,7 +40,12 @@ let package = Package(
         codecTrait("JPEG", library: "libjpeg-turbo"),
         codecTrait("PNG", library: "libpng"),
         codecTrait("WebP", library: "libwebp"),
-        .trait(name: "GIF", description: "Decode GIF with giflib."),
+        codecTrait("GIF", library: "giflib"),
+        codecTrait("AVIF", library: "libavif"),
+        .trait(name: "HEIC", description: "Decode HEIC and HEIF with libheif."),
+        .trait(
+            name: "HEICEncoding", description: "Write HEIC with libheif and x265, which is under the GPL.",
+            enabledTraits: ["HEIC"]),
         .default(enabledTraits: ["JPEG", "PNG", "WebP", "GIF"]),
     ],
     dependencies: [
@@ -52,6 +58,8 @@ let package = Package(
         systemLibrary("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
         systemLibrary("CWebP", pkgConfig: "libwebp", package: "libwebp-dev"),
         systemLibrary("CGIF", pkgConfig: "libgif", package: "libgif-dev"),
+        systemLibrary("CAVIF", package: "libavif-dev"),
+        systemLibrary("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
@@ -82,6 +90,8 @@ let package = Package(
                 .target(name: "CWebP", condition: .when(traits: ["WebP"])),
                 .target(name: "CGIF", condition: .when(traits: ["GIF"])),
                 .target(name: "CZlib", condition: .when(traits: ["PNG"])),
+                .target(name: "CAVIF", condition: .when(traits: ["AVIF"])),
+                .target(name: "CHEIF", condition: .when(traits: ["HEIC"])),
             ],
             swiftSettings: strict),
         .target(

@@ -22,7 +22,10 @@ public enum FormatSniffer {
 
     /// Whether the data has the signature of one of the raster formats: a few comparisons, whatever the data is.
     static func hasSignature(_ data: Data, of format: ImageFormat) -> Bool {
-        data.read { raster($0) == format }
+        data.read { reader in
+            if let found = raster(reader) { return found == format }
+            return reader.matches("ftyp", at: 4) && isoMedia(reader) == .image(format)
+        }
     }
 
     private static func raster(_ reader: ByteReader) -> ImageFormat? {

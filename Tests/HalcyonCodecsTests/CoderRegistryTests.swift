@@ -8,9 +8,9 @@ import Testing
 
     @Test func theBuiltInFormats() throws {
         let registry = CoderRegistry.standard()
-        #expect(Set(registry.decodableFormats) == [.jpeg, .png, .webp, .gif])
-        #expect([ImageFormat.jpeg, .png, .webp, .gif].allSatisfy(registry.canEncode))
-        #expect(!registry.canEncode(.avif))
+        #expect(Set(registry.decodableFormats) == [.jpeg, .png, .webp, .gif, .avif, .heic])
+        #expect([ImageFormat.jpeg, .png, .webp, .gif, .avif].allSatisfy(registry.canEncode))
+        #expect(!registry.canEncode(.jpegXL))
         for fixture in Fixture.all { #expect(try registry.canDecode(fixture.data())) }
     }
 
@@ -30,7 +30,7 @@ import Testing
         let gif = try Fixture.read("gif/still.gif")
         let registration = registry.add(FakeCoder(format: .gif, signature: Array("GIF8".utf8)))
         #expect(try registry.decode(gif).size == PixelSize(3, 2))
-        #expect(registry.decodableFormats.count == 4)
+        #expect(registry.decodableFormats.count == CoderRegistry.standard().decodableFormats.count)
         #expect(registry.decodableFormats.first == .gif)
         registry.remove(registration)
         #expect(try registry.decode(gif).size == PixelSize(48, 32))
@@ -42,8 +42,8 @@ import Testing
         let gif = try Fixture.read("gif/still.gif")
         #expect(!registry.canDecode(gif))
         #expect(throws: CodecError.unsupportedFormat(.gif)) { try registry.decode(gif) }
-        #expect(throws: CodecError.unsupportedFormat(.avif)) {
-            try registry.encode(sampleImage(PixelSize(2, 2)), as: .avif)
+        #expect(throws: CodecError.unsupportedFormat(.jpegXL)) {
+            try registry.encode(sampleImage(PixelSize(2, 2)), as: .jpegXL)
         }
         #expect(CoderRegistry.standard().canDecode(gif))
     }

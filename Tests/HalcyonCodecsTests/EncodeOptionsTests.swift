@@ -6,7 +6,7 @@ import Testing
 @Suite struct EncodeOptionsTests {
     let coders = CoderRegistry.standard()
 
-    @Test(arguments: [ImageFormat.jpeg, .webp]) func aFileFitsIntoItsBytes(format: ImageFormat) throws {
+    @Test(arguments: [ImageFormat.jpeg, .webp, .avif]) func aFileFitsIntoItsBytes(format: ImageFormat) throws {
         let image = try sampleImage(PixelSize(320, 240))
         let best = try coders.encode(image, as: format, options: EncodeOptions(quality: 0.9)).count
         for limit in [best, best * 3 / 4, best / 3] {

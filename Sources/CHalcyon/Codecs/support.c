@@ -45,6 +45,26 @@ void halcyon_premultiply(uint8_t *bgra, size_t pixels) {
     }
 }
 
+void halcyon_rgba_to_bgra(const uint8_t *rgba, uint8_t *bgra, size_t pixels, int bits) {
+    static const int order[4] = {2, 1, 0, 3};
+    if (bits <= 8) {
+        for (size_t i = 0; i < pixels; i++, rgba += 4, bgra += 4) {
+            for (int channel = 0; channel < 4; channel++) bgra[channel] = rgba[order[channel]];
+        }
+        return;
+    }
+    uint32_t top = (1u << bits) - 1;
+    for (size_t i = 0; i < pixels; i++, rgba += 8, bgra += 4) {
+        for (int channel = 0; channel < 4; channel++) {
+            const uint8_t *word = rgba + order[channel] * 2;
+            uint32_t value = (uint32_t)word[0] | (uint32_t)word[1] << 8;
+            // A file's pixels may exceed their own depth.
+            if (value > top) value = top;
+            bgra[channel] = (uint8_t)((value * 255 + top / 2) / top);
+        }
+    }
+}
+
 void halcyon_make_opaque(uint8_t *bgra, size_t pixels) {
     for (size_t i = 0; i < pixels; i++) bgra[i * 4 + 3] = 255;
 }

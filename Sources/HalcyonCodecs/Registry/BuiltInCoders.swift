@@ -3,6 +3,12 @@ enum BuiltInCoders {
     /// The most common format last, because the last one is asked first.
     static var all: [any ImageCoder] {
         var coders: [any ImageCoder] = []
+        #if HEIC
+            coders.append(HEICCoder())
+        #endif
+        #if AVIF
+            coders.append(AVIFCoder())
+        #endif
         #if GIF
             coders.append(GIFCoder())
         #endif

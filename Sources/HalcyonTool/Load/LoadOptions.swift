@@ -14,7 +14,10 @@ struct LoadOptions: ParsableArguments {
         help: ArgumentHelp("Process, in order: \(ProcessorArgument.help).", valueName: "name[=value]"))
     var processors: [ProcessorArgument] = []
 
-    @Option(help: "Encode the output as jpeg, png, webp or gif. (default: the source's own format)")
+    @Option(
+        help:
+            "Encode the output as jpeg, png, webp, gif or what else halcyon formats says. (default: the source's own format)"
+    )
     var format: String?
 
     @Option(help: "Of a lossy output, 0 to 100. (default: 85)")

@@ -104,6 +104,9 @@ halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_
 /// Multiplies blue, green and red by alpha in place, rounded to the nearest.
 void halcyon_premultiply(uint8_t *bgra, size_t pixels);
 
+/// Swaps red and blue. Above 8 `bits`, up to 16, a channel is a little-endian word, rounded to the nearest of 8 bits.
+void halcyon_rgba_to_bgra(const uint8_t *rgba, uint8_t *bgra, size_t pixels, int bits);
+
 /// Sets every alpha byte to 255.
 void halcyon_make_opaque(uint8_t *bgra, size_t pixels);
 

@@ -1,0 +1,82 @@
+#if AVIF
+    import CAVIF
+    import Foundation
+    import HalcyonImage
+
+    /// An AVIF that libavif has parsed, without having decoded anything.
+    struct AVIFFile {
+        let decoder: UnsafeMutablePointer<avifDecoder>
+        let image: UnsafeMutablePointer<avifImage>
+
+        /// Parses the bytes with libavif for as long as `body` runs.
+        ///
+        /// - Parameter size: the size that the header declared, beyond which libavif decodes nothing; nil while it is
+        ///   not known.
+        /// - Throws: `CodecError.damaged`, and what `body` throws.
+        static func read<Result>(
+            _ bytes: UnsafeRawBufferPointer, size: PixelSize? = nil, _ body: (AVIFFile) throws -> Result
+        ) throws -> Result {
+            guard let decoder = avifDecoderCreate() else { throw BitmapError.outOfMemory(bytes: 0) }
+            defer { avifDecoderDestroy(decoder) }
+            configure(&decoder.pointee, size: size)
+            let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            try check(avifDecoderSetIOMemory(decoder, start, bytes.count))
+            // Without the true size, the start of a file parses as long as its boxes of properties are there.
+            if size == nil { decoder.pointee.io?.pointee.sizeHint = 0 }
+            try check(avifDecoderParse(decoder))
+            guard let image = decoder.pointee.image else { throw CodecError.damaged(.avif, reason: "it has no image") }
+            return try body(AVIFFile(decoder: decoder, image: image))
+        }
+
+        private static func configure(_ decoder: inout avifDecoder, size: PixelSize?) {
+            // Decodes run side by side already.
+            decoder.maxThreads = 1
+            // The container's turns and mirrors count; an orientation in EXIF must not be applied as well.
+            decoder.ignoreExif = 1
+            decoder.ignoreXMP = 1
+            // Widely used encoders left these out for years, and browsers do not ask for them either.
+            let strictness = AVIF_STRICT_ENABLED.rawValue & ~AVIF_STRICT_PIXI_REQUIRED.rawValue
+            decoder.strictFlags = strictness & ~AVIF_STRICT_CLAP_VALID.rawValue
+            decoder.imageCountLimit = 10_000
+            decoder.imageDimensionLimit = UInt32(Bitmap.maximumSide)
+            guard let size, let area = size.area else { return }
+            // A coded frame or tile may be a little larger than what is shown of it.
+            let slack = 1 << 20
+            decoder.imageSizeLimit = UInt32(clamping: min(area + slack, Int(AVIF_DEFAULT_IMAGE_SIZE_LIMIT)))
+        }
+
+        var info: ImageInfo {
+            let image = image.pointee
+            let orientation = orientation
+            let hasProfile = image.icc.size > 0
+            let profile = UnsafeRawBufferPointer(start: image.icc.data, count: image.icc.size)
+            let space: ColorSpace =
+                hasProfile
+                ? .icc(ICCProfile.name(of: ByteReader(profile)))
+                : image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? .gray : .sRGB
+            return ImageInfo(
+                format: .avif, size: orientation.applied(to: PixelSize(Int(image.width), Int(image.height))),
+                hasAlpha: decoder.pointee.alphaPresent != 0, bitsPerChannel: Int(image.depth), orientation: orientation,
+                colorSpace: space)
+        }
+
+        /// The file turns first, counter-clockwise, and mirrors then.
+        private var orientation: Orientation {
+            let flags = image.pointee.transformFlags
+            let isMirrored = flags & AVIF_TRANSFORM_IMIR.rawValue != 0
+            let angle = flags & AVIF_TRANSFORM_IROT.rawValue != 0 ? Int(image.pointee.irot.angle) & 3 : 0
+            guard isMirrored else { return [.up, .left, .down, .right][angle] }
+            return image.pointee.imir.mode == 0
+                ? [.downMirrored, .leftMirrored, .upMirrored, .rightMirrored][angle]
+                : [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored][angle]
+        }
+
+        /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
+        static func check(_ result: avifResult) throws {
+            guard result != AVIF_RESULT_OK else { return }
+            if result == AVIF_RESULT_OUT_OF_MEMORY { throw BitmapError.outOfMemory(bytes: 0) }
+            let text = avifResultToString(result).map { String(cString: $0) } ?? "libavif's error \(result.rawValue)"
+            throw CodecError.damaged(.avif, reason: text)
+        }
+    }
+#endif

@@ -1,0 +1,45 @@
+#if HEIC
+    import CHEIF
+    import CHalcyonCodecs
+    import Foundation
+    import HalcyonImage
+    import HalcyonSystem
+
+    /// HEIC and HEIF stills by libheif: 8, 10 and 12 bits, grids, alpha; of several images the primary one.
+    ///
+    /// Decodes at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8. Writes
+    /// HEIC where the package trait `HEICEncoding` is on.
+    public struct HEICCoder: ImageDecoder {
+        public init() {}
+
+        public var formats: [ImageFormat] { [.heic] }
+
+        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .heic) }
+
+        public func probe(_ data: Data) throws -> ImageInfo {
+            try data.withUnsafeBytes { bytes in
+                try ISOImageHeader(ByteReader(bytes)).check()
+                return try HEICFile.read(bytes) { $0.info }
+            }
+        }
+
+        public func metadataByteCount(_ data: Data) -> Int {
+            data.read { ISOImageHeader($0).profileByteCount }
+        }
+
+        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            try data.withUnsafeBytes { bytes in
+                let header = ISOImageHeader(ByteReader(bytes))
+                guard !header.isCut else { throw CodecError.damaged(.heic, reason: "the file was cut off") }
+                let boxes = UnsafeRawBufferPointer(rebasing: bytes.prefix(header.byteCount))
+                // Coded sides are multiples of 64 at the most, and a tile may be larger than a small image.
+                let side = max(plan.storedSize.width, plan.storedSize.height, header.longestSide) + 64
+                return try HEICFile.read(boxes, side: side) { file in
+                    let pixels = try HEICPixels(file)
+                    try context.checkCancellation()
+                    return try pixels.bitmap(plan: plan)
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,71 @@
+#if HEIC
+    import CHEIF
+    import Foundation
+    import HalcyonImage
+
+    /// The primary image of a HEIC or HEIF that libheif has parsed, without having decoded anything.
+    struct HEICFile {
+        let handle: OpaquePointer
+
+        /// Parses the bytes with libheif for as long as `body` runs.
+        ///
+        /// - Parameter side: the longest side, in pixels, of anything that libheif decodes.
+        /// - Throws: `CodecError.damaged`, `.unsupportedFormat`, and what `body` throws.
+        static func read<Result>(
+            _ bytes: UnsafeRawBufferPointer, side: Int = Bitmap.maximumSide, _ body: (HEICFile) throws -> Result
+        ) throws -> Result {
+            // libheif would decode AV1 as well; that is libavif's.
+            guard !ISOImageHeader(ByteReader(bytes)).hasOnlyAV1 else { throw CodecError.unsupportedFormat(.avif) }
+            guard let context = heif_context_alloc() else { throw BitmapError.outOfMemory(bytes: 0) }
+            defer { heif_context_free(context) }
+            // Tiles one after the other on this thread: decodes run side by side already.
+            heif_context_set_max_decoding_threads(context, 0)
+            heif_context_set_maximum_image_size_limit(context, Int32(clamping: side))
+            try check(heif_context_read_from_memory_without_copy(context, bytes.baseAddress, bytes.count, nil))
+            var handle: OpaquePointer?
+            try check(heif_context_get_primary_image_handle(context, &handle))
+            guard let handle else { throw CodecError.damaged(.heic, reason: "it has no image") }
+            defer { heif_image_handle_release(handle) }
+            return try body(HEICFile(handle: handle))
+        }
+
+        var size: PixelSize {
+            PixelSize(Int(heif_image_handle_get_width(handle)), Int(heif_image_handle_get_height(handle)))
+        }
+
+        /// 8 where the file does not say.
+        var bitsPerChannel: Int {
+            let bits = Int(heif_image_handle_get_luma_bits_per_pixel(handle))
+            return (1...16).contains(bits) ? bits : 8
+        }
+
+        /// libheif turns and mirrors by the container while it decodes. An orientation in EXIF does not count beside
+        /// it, so the image is upright as it comes.
+        var info: ImageInfo {
+            ImageInfo(
+                format: .heic, size: size, hasAlpha: heif_image_handle_has_alpha_channel(handle) != 0,
+                bitsPerChannel: bitsPerChannel, colorSpace: colorSpace)
+        }
+
+        private var colorSpace: ColorSpace {
+            let count = heif_image_handle_get_raw_color_profile_size(handle)
+            // What is longer is refused later, by its metadata.
+            guard count > 0, count <= 16 << 20 else { return .sRGB }
+            var profile = [UInt8](repeating: 0, count: count)
+            guard heif_image_handle_get_raw_color_profile(handle, &profile).code == heif_error_Ok else { return .sRGB }
+            return .icc(profile.withUnsafeBytes { ICCProfile.name(of: ByteReader($0)) })
+        }
+
+        /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
+        static func check(_ error: heif_error) throws {
+            guard error.code != heif_error_Ok else { return }
+            if error.code == heif_error_Memory_allocation_error,
+                error.subcode != heif_suberror_Security_limit_exceeded
+            {
+                throw BitmapError.outOfMemory(bytes: 0)
+            }
+            let text = error.message.map { String(cString: $0) } ?? "libheif's error \(error.code.rawValue)"
+            throw CodecError.damaged(.heic, reason: text)
+        }
+    }
+#endif

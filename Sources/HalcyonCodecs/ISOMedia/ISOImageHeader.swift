@@ -1,0 +1,55 @@
+import HalcyonImage
+
+/// What the boxes of a HEIC or AVIF say about the whole file, before one of the libraries reads it.
+struct ISOImageHeader {
+    /// The most pixels and the longest side that an item declares; 0 where none does.
+    private(set) var largestArea = 0
+    private(set) var longestSide = 0
+    private(set) var profileByteCount = 0
+    /// Whether the pictures are AV1 and none is HEVC.
+    var hasOnlyAV1: Bool { hasAV1 && !hasHEVC }
+    private var hasAV1 = false
+    private var hasHEVC = false
+    /// Whether a box at the top level reaches past the end.
+    private(set) var isCut = false
+    /// Bytes up to the end of the last box. Other data may stand behind it.
+    private(set) var byteCount = 0
+
+    init(_ reader: ByteReader) {
+        for box in ISOBox.all(in: reader) {
+            isCut = box.isCut
+            byteCount = box.end
+            guard box.isNamed("meta") else { continue }
+            // A version and flags come first.
+            for part in ISOBox.all(in: box.body, from: 4) where part.isNamed("iprp") {
+                for list in ISOBox.all(in: part.body) where list.isNamed("ipco") { readProperties(list.body) }
+            }
+        }
+    }
+
+    private mutating func readProperties(_ reader: ByteReader) {
+        for property in ISOBox.all(in: reader) {
+            if property.isNamed("av1C") { hasAV1 = true }
+            if property.isNamed("hvcC") { hasHEVC = true }
+            if property.isNamed("colr") { profileByteCount += property.body.count }
+            guard property.isNamed("ispe"), let width = property.body.bigEndian32(4),
+                let height = property.body.bigEndian32(8)
+            else { continue }
+            longestSide = max(longestSide, width, height)
+            largestArea = max(largestArea, PixelSize(width, height).area ?? .max)
+        }
+    }
+
+    /// What the libraries themselves refuse is refused here with its figure.
+    ///
+    /// - Throws: `CodecError.limitExceeded`.
+    func check() throws {
+        let limits = DecodeLimits(maximumSide: Bitmap.maximumSide)
+        guard largestArea <= limits.maximumPixels else {
+            throw CodecError.limitExceeded("pixels", value: largestArea, limit: limits.maximumPixels)
+        }
+        guard longestSide <= limits.maximumSide else {
+            throw CodecError.limitExceeded("longest side", value: longestSide, limit: limits.maximumSide)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import HalcyonImage
+import Testing
+
+@testable import HalcyonCodecs
+
+@Suite struct AVIFTests {
+    let registry = CoderRegistry.standard()
+
+    @Test func withoutItsCoderItIsUnsupported() throws {
+        registry.removeAll { $0 is AVIFCoder }
+        let data = try Fixture.read("avif/444.avif")
+        #expect(throws: CodecError.unsupportedFormat(.avif)) { try registry.decode(data) }
+    }
+
+    @Test func turnedFilesAllLookTheSame() throws {
+        let upright = try registry.decode(Fixture.read("avif/orientation-1.avif"))
+        let files = Fixture.all.filter { $0.file.hasPrefix("avif/orientation-") }
+        #expect(files.count == 8)
+        for fixture in files {
+            // Pillow's own picture of a turned file is the upright one turned, and turned back it has other pixels.
+            let turned = try registry.decode(fixture.data())
+            let orientation = try #require(Orientation(rawValue: fixture.orientation))
+            #expect(turned.info.storedSize == upright.size)
+            #expect(turned.bitmap.bytes == (try upright.bitmap.oriented(orientation).bytes), "\(orientation)")
+        }
+    }
+
+    @Test(arguments: [false, true]) func losslessGivesBackEveryPixel(hasAlpha: Bool) throws {
+        for size in [PixelSize(1, 1), PixelSize(3, 5), PixelSize(257, 130)] {
+            let image = try sampleImage(size, hasAlpha: hasAlpha)
+            let file = try registry.encode(image, as: .avif, options: EncodeOptions(isLossless: true))
+            #expect(try registry.decode(file).bitmap.bytes == image.bitmap.bytes)
+        }
+    }
+
+    @Test func lossyComesClose() throws {
+        let image = try sampleImage(PixelSize(400, 300))
+        var sizes: [Int] = []
+        for (quality, least) in [(0.3, 26.0), (0.85, 30.0), (1.0, 45.0)] {
+            let file = try registry.encode(image, as: .avif, options: EncodeOptions(quality: quality))
+            let decoded = try registry.decode(file)
+            #expect(!decoded.info.hasAlpha)
+            let signal = signalToNoise(decoded.bitmap.bytes, image.bitmap.bytes)
+            #expect(signal > least, "\(quality): \(signal)")
+            sizes.append(file.count)
+        }
+        #expect(sizes == sizes.sorted())
+    }
+
+    @Test func lossyKeepsAlpha() throws {
+        let image = try sampleImage(PixelSize(200, 150), hasAlpha: true)
+        let decoded = try registry.decode(registry.encode(image, as: .avif))
+        #expect(decoded.info.hasAlpha)
+        #expect(signalToNoise(decoded.bitmap.bytes, image.bitmap.bytes) > 32)
+    }
+
+    @Test func absurdQualitiesAreClamped() throws {
+        let image = try sampleImage(PixelSize(20, 20))
+        for quality in [-1, 2, .infinity, .nan] as [Double] {
+            let file = try registry.encode(image, as: .avif, options: EncodeOptions(quality: quality))
+            #expect(try registry.probe(file).size == image.size)
+        }
+    }
+
+    @Test func whatItCannotHoldIsRefused() throws {
+        let image = try sampleImage(PixelSize(66_000, 1))
+        let error = #expect(throws: CodecError.self) { try registry.encode(image, as: .avif) }
+        #expect(error?.code == "processing")
+    }
+
+    /// Replaces the size that every item declares.
+    private func declaring(_ width: UInt32, _ height: UInt32) throws -> Data {
+        var data = try Fixture.read("avif/444.avif")
+        var start = data.startIndex
+        while let found = data[start...].range(of: Data("ispe".utf8)) {
+            start = found.upperBound
+            let sides = [width, height].flatMap { side in [24, 16, 8, 0].map { UInt8(side >> $0 & 255) } }
+            data.replaceSubrange(start + 4..<start + 12, with: sides)
+        }
+        return data
+    }
+
+    @Test func anEnormousSizeIsRefusedByItsHeader() throws {
+        for (width, height) in [(60_000, 60_000), (UInt32.max, UInt32.max)] as [(UInt32, UInt32)] {
+            let error = #expect(throws: CodecError.self) { try registry.decode(declaring(width, height)) }
+            #expect(error?.code == "limitExceeded")
+        }
+        let limits = DecodeLimits(maximumPixels: 1000)
+        let error = #expect(throws: CodecError.self) {
+            try registry.decode(Fixture.read("avif/444.avif"), options: DecodeOptions(limits: limits))
+        }
+        #expect(error == .limitExceeded("pixels", value: 48 * 32, limit: 1000))
+    }
+
+    /// As browsers do; what is coded in several layers has smaller ones as well.
+    @Test func pixelsOfAnotherSizeAreScaledToTheDeclaredOne() throws {
+        let whole = try registry.decode(Fixture.read("avif/444.avif")).bitmap
+        let double = try registry.decode(declaring(96, 64)).bitmap
+        #expect(double.size == PixelSize(96, 64))
+        let box = ResizeGeometry(source: double.size, box: whole.size, mode: .stretch, upscale: false)
+        let half = try double.resampled(box, context: .uncancellable)
+        #expect(signalToNoise(half.bytes, whole.bytes) > 25)
+    }
+
+    @Test func probeNeedsNoPixels() throws {
+        let data = try Fixture.read("avif/444.avif")
+        let start = try #require(data.range(of: Data("mdat".utf8))).upperBound
+        #expect(try registry.probe(data.prefix(start)) == registry.probe(data))
+    }
+}
