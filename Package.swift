@@ -42,6 +42,8 @@ let package = Package(
         codecTrait("WebP", library: "libwebp"),
         codecTrait("GIF", library: "giflib"),
         codecTrait("AVIF", library: "libavif"),
+        .trait(name: "TIFF", description: "Decode TIFF with libtiff."),
+        .trait(name: "BMP", description: "Decode BMP, without a library."),
         .trait(name: "HEIC", description: "Decode HEIC and HEIF with libheif."),
         .trait(
             name: "HEICEncoding", description: "Write HEIC with libheif and x265, which is under the GPL.",
@@ -60,6 +62,7 @@ let package = Package(
         systemLibrary("CGIF", pkgConfig: "libgif", package: "libgif-dev"),
         systemLibrary("CAVIF", package: "libavif-dev"),
         systemLibrary("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
+        systemLibrary("CTIFF", pkgConfig: "libtiff-4", package: "libtiff-dev"),
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
@@ -73,10 +76,12 @@ let package = Package(
             dependencies: [
                 .target(name: "CJPEG", condition: .when(traits: ["JPEG"])),
                 .target(name: "CPNG", condition: .when(traits: ["PNG"])),
+                .target(name: "CTIFF", condition: .when(traits: ["TIFF"])),
             ],
             settings: [
                 .define("HALCYON_JPEG", .when(traits: ["JPEG"])),
                 .define("HALCYON_PNG", .when(traits: ["PNG"])),
+                .define("HALCYON_TIFF", .when(traits: ["TIFF"])),
             ]),
         cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl"]),
 

@@ -3,6 +3,12 @@ enum BuiltInCoders {
     /// The most common format last, because the last one is asked first.
     static var all: [any ImageCoder] {
         var coders: [any ImageCoder] = []
+        #if BMP
+            coders.append(BMPCoder())
+        #endif
+        #if TIFF
+            coders.append(TIFFCoder())
+        #endif
         #if HEIC
             coders.append(HEICCoder())
         #endif

@@ -101,6 +101,10 @@ void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bit
 halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_alpha, halcyon_codec_output *output,
                                         halcyon_codec_call *call);
 
+/// Decodes the page whose directory stands at `directory`, which must have the size of `bitmap`, as it is stored.
+halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, uint64_t directory, bool has_palette,
+                                         bool has_alpha, halcyon_codec_bitmap bitmap, halcyon_codec_call *call);
+
 /// Multiplies blue, green and red by alpha in place, rounded to the nearest.
 void halcyon_premultiply(uint8_t *bgra, size_t pixels);
 

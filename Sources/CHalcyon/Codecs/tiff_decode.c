@@ -1,0 +1,180 @@
+#ifdef HALCYON_TIFF
+#include <stdio.h>
+#include <string.h>
+#include <tiffio.h>
+
+#include "codecs_internal.h"
+
+/// The file in memory as libtiff reads it, and where its first error goes.
+typedef struct {
+    const uint8_t *data;
+    uint64_t size;
+    uint64_t offset;
+    halcyon_codec_call *call;
+} source_t;
+
+static tmsize_t read_bytes(thandle_t handle, void *target, tmsize_t count) {
+    source_t *source = handle;
+    if (count <= 0 || source->offset >= source->size) return 0;
+    uint64_t rest = source->size - source->offset;
+    uint64_t length = (uint64_t)count < rest ? (uint64_t)count : rest;
+    memcpy(target, source->data + source->offset, length);
+    source->offset += length;
+    return (tmsize_t)length;
+}
+
+static tmsize_t write_nothing(thandle_t handle, void *bytes, tmsize_t count) {
+    (void)handle, (void)bytes, (void)count;
+    return 0;
+}
+
+static toff_t seek(thandle_t handle, toff_t offset, int whence) {
+    source_t *source = handle;
+    // Beyond the end nothing is read, so wrapping around does no harm.
+    source->offset = whence == SEEK_SET ? offset : whence == SEEK_CUR ? source->offset + offset : source->size + offset;
+    return source->offset;
+}
+
+static int close_nothing(thandle_t handle) {
+    (void)handle;
+    return 0;
+}
+
+static toff_t size_of(thandle_t handle) { return ((source_t *)handle)->size; }
+
+/// Lends the memory itself, so that nothing is copied before it is unpacked. libtiff only reads it.
+static int lend(thandle_t handle, void **base, toff_t *size) {
+    source_t *source = handle;
+    *base = (void *)(uintptr_t)source->data;
+    *size = source->size;
+    return 1;
+}
+
+static void take_back(thandle_t handle, void *base, toff_t size) { (void)handle, (void)base, (void)size; }
+
+static int keep_error(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
+    (void)tiff, (void)module;
+    halcyon_codec_call *call = user;
+    if (call->message[0] == 0) vsnprintf(call->message, sizeof call->message, format, arguments);
+    return 1;
+}
+
+/// What libtiff merely warns of, other programs show.
+static int ignore_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
+    (void)tiff, (void)user, (void)module, (void)format, (void)arguments;
+    return 1;
+}
+
+static TIFF *open_source(source_t *source, size_t pixels) {
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (options == NULL) return NULL;
+    // A whole image as one strip of four 16-bit channels, and a tile that is larger than a small image.
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)(pixels * 8 + (16u << 20)));
+    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, source->call);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, NULL);
+    // The tables of strips are read when they are needed.
+    TIFF *tiff = TIFFClientOpenExt("data", "rD", source, read_bytes, write_nothing, seek, close_nothing, size_of, lend,
+                                   take_back, options);
+    TIFFOpenOptionsFree(options);
+    return tiff;
+}
+
+/// libtiff takes the upper byte of 16-bit grey; this rounds. Replaces its routine, with its arguments.
+static void put_gray16(TIFFRGBAImage *image, uint32_t *raster, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                       int32_t from_skew, int32_t to_skew, unsigned char *bytes) {
+    (void)x, (void)y;
+    size_t samples = image->samplesperpixel;
+    const uint16_t *words = (const uint16_t *)bytes;
+    for (; height > 0; height--) {
+        for (uint32_t column = 0; column < width; column++, words += samples) {
+            uint32_t value = (words[0] * 255u + 32767u) / 65535u;
+            if (image->photometric == PHOTOMETRIC_MINISWHITE) value = 255 - value;
+            uint32_t alpha = image->alpha && samples > 1 ? (words[1] * 255u + 32767u) / 65535u : 255;
+            *raster++ = value | value << 8 | value << 16 | alpha << 24;
+        }
+        raster += to_skew;
+        words += (ptrdiff_t)from_skew * (ptrdiff_t)samples;
+    }
+}
+
+static void swap_red_and_blue(uint8_t *pixels, size_t count) {
+    for (size_t i = 0; i < count; i++, pixels += 4) {
+        uint8_t red = pixels[0];
+        pixels[0] = pixels[2];
+        pixels[2] = red;
+    }
+}
+
+/// Whole strips or rows of tiles at a time, so that none is unpacked twice.
+static uint32_t rows_at_once(TIFF *tiff, uint32_t height) {
+    uint32_t unit = 0;
+    TIFFGetFieldDefaulted(tiff, TIFFIsTiled(tiff) ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, &unit);
+    if (unit == 0 || unit >= height) return height;
+    return unit >= 256 ? unit : unit * ((256 + unit - 1) / unit);
+}
+
+static halcyon_codec_status read_rows(TIFFRGBAImage *image, halcyon_codec_bitmap bitmap, halcyon_codec_call *call) {
+    uint32_t height = (uint32_t)bitmap.height;
+    uint32_t step = rows_at_once(image->tif, height);
+    for (uint32_t row = 0; row < height; row += step) {
+        if (halcyon_is_cancelled(call)) return HALCYON_CODEC_CANCELLED;
+        uint32_t rows = step < height - row ? step : height - row;
+        image->row_offset = (int)row;
+        uint32_t *raster = (uint32_t *)(void *)(bitmap.pixels + (size_t)row * (size_t)bitmap.width * 4);
+        if (!TIFFRGBAImageGet(image, raster, (uint32_t)bitmap.width, rows)) return HALCYON_CODEC_DAMAGED;
+    }
+    return HALCYON_CODEC_OK;
+}
+
+static halcyon_codec_status decode_page(TIFF *tiff, bool has_palette, bool has_alpha, halcyon_codec_bitmap bitmap,
+                                        halcyon_codec_call *call) {
+    char reason[1024] = "";
+    TIFFRGBAImage image;
+    if (!TIFFRGBAImageOK(tiff, reason) || !TIFFRGBAImageBegin(&image, tiff, 1, reason)) {
+        if (call->message[0] == 0) halcyon_set_message(call, reason);
+        return HALCYON_CODEC_DAMAGED;
+    }
+    halcyon_codec_status status = HALCYON_CODEC_DAMAGED;
+    bool is_gray = image.photometric == PHOTOMETRIC_MINISBLACK || image.photometric == PHOTOMETRIC_MINISWHITE;
+    // Turning is done elsewhere, for all formats.
+    image.orientation = ORIENTATION_TOPLEFT;
+    image.req_orientation = ORIENTATION_TOPLEFT;
+    if (image.width != (uint32_t)bitmap.width || image.height != (uint32_t)bitmap.height) {
+        halcyon_set_message(call, "libtiff reads another size from its header");
+    } else if (has_palette && image.photometric != PHOTOMETRIC_PALETTE) {
+        // libtiff would show the indices as grey.
+        halcyon_set_message(call, "its palette is not there");
+    } else if (is_gray && image.samplesperpixel > 1 && image.bitspersample < 8) {
+        halcyon_set_message(call, "it is of a kind that is not read: grey with alpha and few bits");
+    } else {
+        if (is_gray && image.isContig && image.bitspersample == 16) image.put.contig = put_gray16;
+        status = read_rows(&image, bitmap, call);
+    }
+    // What libtiff has multiplied by alpha itself, it has not for grey.
+    bool is_straight = is_gray && image.isContig && image.alpha == EXTRASAMPLE_UNASSALPHA;
+    TIFFRGBAImageEnd(&image);
+    if (status != HALCYON_CODEC_OK) return status;
+    size_t pixels = (size_t)bitmap.width * (size_t)bitmap.height;
+    swap_red_and_blue(bitmap.pixels, pixels);
+    if (!has_alpha) {
+        halcyon_make_opaque(bitmap.pixels, pixels);
+    } else if (is_straight) {
+        halcyon_premultiply(bitmap.pixels, pixels);
+    }
+    return HALCYON_CODEC_OK;
+}
+
+halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, uint64_t directory, bool has_palette,
+                                         bool has_alpha, halcyon_codec_bitmap bitmap, halcyon_codec_call *call) {
+    source_t source = {data, size, 0, call};
+    TIFF *tiff = open_source(&source, (size_t)bitmap.width * (size_t)bitmap.height);
+    if (tiff == NULL) return HALCYON_CODEC_DAMAGED;
+    halcyon_codec_status status = HALCYON_CODEC_DAMAGED;
+    if (TIFFCurrentDirOffset(tiff) == directory || TIFFSetSubDirectory(tiff, directory)) {
+        status = decode_page(tiff, has_palette, has_alpha, bitmap, call);
+    }
+    TIFFClose(tiff);
+    if (status == HALCYON_CODEC_DAMAGED && call->message[0] == 0) halcyon_set_message(call, "libtiff cannot read it");
+    return status;
+}
+#endif

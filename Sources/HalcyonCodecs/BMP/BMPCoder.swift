@@ -1,0 +1,34 @@
+#if BMP
+    import Foundation
+    import HalcyonImage
+    import HalcyonSystem
+
+    /// BMP of Windows and OS/2, by code of its own: 1 to 32 bits a pixel, RLE4 and RLE8, bit fields with alpha, from
+    /// the bottom up or from the top down. Writes none.
+    ///
+    /// The fourth byte of a 32-bit pixel is alpha only where a mask says so. Pixels that a run-length coded file steps
+    /// over have the first colour.
+    public struct BMPCoder: ImageDecoder {
+        public init() {}
+
+        public var formats: [ImageFormat] { [.bmp] }
+
+        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .bmp) }
+
+        public func probe(_ data: Data) throws -> ImageInfo { try data.read { try BMPHeader($0).info } }
+
+        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            try data.read { reader in
+                let header = try BMPHeader(reader)
+                return try Bitmap(size: header.size, isOpaque: !header.hasAlpha) { bytes in
+                    var canvas = BMPCanvas(bytes.bindMemory(to: UInt32.self), header: header)
+                    if header.isRunLengthCoded {
+                        try BMPRuns.decode(reader, header: header, into: &canvas, context: context)
+                    } else {
+                        try BMPRows.decode(reader, header: header, into: &canvas, context: context)
+                    }
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,95 @@
+#if BMP
+    import HalcyonImage
+
+    /// What the headers of a BMP say.
+    struct BMPHeader {
+        let size: PixelSize
+        let isTopDown: Bool
+        let bits: Int
+        private let compression: Int
+        /// Where the pixels begin.
+        let pixelOffset: Int
+        /// 2 to the power of `bits` opaque pixels for up to 8 bits, else none.
+        let palette: [UInt32]
+        /// Red, green, blue, alpha; for 16 and 32 bits.
+        let masks: [BMPMask]
+        let hasAlpha: Bool
+
+        private static let (plain, runs8, runs4, fields, alphaFields) = (0, 1, 2, 3, 6)
+
+        /// - Throws: `CodecError.damaged`.
+        init(_ reader: ByteReader) throws {
+            guard let offset = reader.littleEndian32(10), let header = reader.littleEndian32(14),
+                reader.has(header, at: 14), header >= 12
+            else { throw Self.damaged("its header is cut off") }
+            let isOld = header == 12
+            let width = isOld ? reader.littleEndian16(18) : reader.littleEndian32(18)
+            let height = isOld ? reader.littleEndian16(20) : reader.littleEndian32(22)
+            guard let width, let height, let bits = reader.littleEndian16(isOld ? 24 : 28) else {
+                throw Self.damaged("its header is cut off")
+            }
+            let signed = isOld ? height : Int(Int32(truncatingIfNeeded: height))
+            isTopDown = signed < 0
+            size = PixelSize(width, abs(signed))
+            guard (1...Int(Int32.max)).contains(width), signed != 0 else { throw Self.damaged("its size is zero") }
+            compression = header >= 40 ? reader.littleEndian32(30) ?? 0 : 0
+            self.bits = bits
+            pixelOffset = offset
+            masks = try Self.masks(reader, header: header, bits: bits, compression: compression)
+            hasAlpha = masks.last.map { $0.width > 0 } ?? false
+            let isSeparate = header == 40 && [Self.fields, Self.alphaFields].contains(compression)
+            let start = 14 + header + (isSeparate ? (compression == Self.fields ? 12 : 16) : 0)
+            palette =
+                bits <= 8
+                ? Self.palette(reader.part(at: start, length: max(0, offset - start)), bits: bits, entry: isOld ? 3 : 4)
+                : []
+            try checkKind()
+        }
+
+        private func checkKind() throws {
+            let isKnown =
+                switch compression {
+                case Self.plain: [1, 2, 4, 8, 16, 24, 32].contains(bits)
+                case Self.runs8: bits == 8 && !isTopDown
+                case Self.runs4: bits == 4 && !isTopDown
+                case Self.fields, Self.alphaFields: bits == 16 || bits == 32
+                default: false
+                }
+            guard isKnown else {
+                throw Self.damaged("it is of a kind that is not read: \(bits) bits, compression \(compression)")
+            }
+        }
+
+        var isRunLengthCoded: Bool { compression == Self.runs8 || compression == Self.runs4 }
+
+        var info: ImageInfo {
+            let width = masks.map(\.width).max() ?? 8
+            return ImageInfo(
+                format: .bmp, size: size, hasAlpha: hasAlpha, bitsPerChannel: min(max(width, 1), 16))
+        }
+
+        private static func masks(_ reader: ByteReader, header: Int, bits: Int, compression: Int) throws -> [BMPMask] {
+            guard bits == 16 || bits == 32 else { return [] }
+            guard compression == fields || compression == alphaFields else {
+                let usual = bits == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF_0000, 0xFF00, 0xFF, 0]
+                return usual.map { BMPMask($0) }
+            }
+            // They follow a header of 40 bytes, and stand at the same place inside of a longer one.
+            let colors = [54, 58, 62].compactMap { reader.littleEndian32($0) }
+            guard colors.count == 3 else { throw damaged("its header is cut off") }
+            let hasAlphaMask = header >= 56 || compression == alphaFields
+            return (colors + [hasAlphaMask ? reader.littleEndian32(66) ?? 0 : 0]).map { BMPMask($0) }
+        }
+
+        /// What the file leaves out is black.
+        private static func palette(_ reader: ByteReader, bits: Int, entry: Int) -> [UInt32] {
+            (0..<(1 << bits)).map { index in
+                let color = reader.littleEndian24(index * entry) ?? 0
+                // As little-endian words the pixels are blue, green, red, alpha in memory.
+                return 0xFF00_0000 | UInt32(color)
+            }
+        }
+
+        static func damaged(_ reason: String) -> CodecError { .damaged(.bmp, reason: reason) }
+    }
+#endif

@@ -1,0 +1,69 @@
+#if BMP
+    import HalcyonImage
+    import HalcyonSystem
+
+    /// Rows that are stored as they are.
+    enum BMPRows {
+        /// - Throws: `CodecError.damaged` where the rows end too early, `CancellationError`.
+        static func decode(
+            _ reader: ByteReader, header: BMPHeader, into canvas: inout BMPCanvas, context: WorkContext
+        ) throws {
+            let bitCount = canvas.width * header.bits
+            let stride = (bitCount + 31) / 32 * 4
+            // The last row may come without its padding.
+            let length = stride * (canvas.height - 1) + (bitCount + 7) / 8
+            guard reader.has(length, at: header.pixelOffset) else { throw BMPHeader.damaged("the file was cut off") }
+            let bytes = UnsafeRawBufferPointer(rebasing: reader.bytes[header.pixelOffset...])
+            for row in 0..<canvas.height {
+                if row % 64 == 0 { try context.checkCancellation() }
+                let source = UnsafeRawBufferPointer(rebasing: bytes[(row * stride)...])
+                let start = canvas.start(ofRow: row)
+                let target = UnsafeMutableBufferPointer(rebasing: canvas.pixels[start..<start + canvas.width])
+                switch header.bits {
+                case 24: copy(source, into: target)
+                case 16: unpack(source, bytes: 2, header: header, into: target)
+                case 32: unpack(source, bytes: 4, header: header, into: target)
+                default: look(up: source, header: header, into: target)
+                }
+            }
+        }
+
+        private static func look(
+            up source: UnsafeRawBufferPointer, header: BMPHeader, into target: UnsafeMutableBufferPointer<UInt32>
+        ) {
+            let bits = header.bits
+            let perByte = 8 / bits
+            let mask = (1 << bits) - 1
+            header.palette.withUnsafeBufferPointer { palette in
+                for x in target.indices {
+                    let shift = (perByte - 1 - x % perByte) * bits
+                    target[x] = palette[Int(source[x / perByte]) >> shift & mask]
+                }
+            }
+        }
+
+        private static func copy(_ source: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt32>) {
+            for x in target.indices {
+                let place = x * 3
+                let color = UInt32(source[place]) | UInt32(source[place + 1]) << 8 | UInt32(source[place + 2]) << 16
+                target[x] = 0xFF00_0000 | color
+            }
+        }
+
+        private static func unpack(
+            _ source: UnsafeRawBufferPointer, bytes: Int, header: BMPHeader,
+            into target: UnsafeMutableBufferPointer<UInt32>
+        ) {
+            let (red, green, blue, alpha) = (header.masks[0], header.masks[1], header.masks[2], header.masks[3])
+            for x in target.indices {
+                let pixel =
+                    bytes == 2
+                    ? Int(source.loadUnaligned(fromByteOffset: x * 2, as: UInt16.self))
+                    : Int(source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self))
+                let opacity = header.hasAlpha ? alpha.value(pixel) : 255
+                func channel(_ mask: BMPMask) -> UInt32 { UInt32((mask.value(pixel) * opacity + 127) / 255) }
+                target[x] = channel(blue) | channel(green) << 8 | channel(red) << 16 | UInt32(opacity) << 24
+            }
+        }
+    }
+#endif

@@ -1,0 +1,68 @@
+#if TIFF
+    import HalcyonImage
+
+    /// What one page of a TIFF says of itself.
+    struct TIFFDirectory {
+        let offset: Int
+        /// Where the next page's stands, 0 where there is none.
+        var next = 0
+        private(set) var metadataByteCount = 0
+        private(set) var profile: (start: Int, count: Int)?
+        private var values: [Tag: Int] = [:]
+
+        private enum Tag: Int {
+            case subfile = 254
+            case width = 256
+            case height = 257
+            case bits = 258
+            case photometric = 262
+            case orientation = 274
+            case samples = 277
+            case extraSamples = 338
+        }
+
+        init(offset: Int) { self.offset = offset }
+
+        /// - Parameters:
+        ///   - value: the first of `count`, nil where it is not there.
+        ///   - start: where the values stand.
+        mutating func set(_ tag: Int, to value: Int?, count: Int, start: Int) {
+            // XMP, IPTC, Photoshop's blocks and the ICC profile are single bytes.
+            if [700, 33_723, 34_377, 34_675].contains(tag) {
+                metadataByteCount = metadataByteCount.addingReportingOverflow(count).partialValue
+                if metadataByteCount < 0 { metadataByteCount = .max }
+                if tag == 34_675, profile == nil { profile = (start, count) }
+            }
+            guard let tag = Tag(rawValue: tag), let value, values[tag] == nil else { return }
+            values[tag] = value
+        }
+
+        /// As stored, empty where the directory does not say.
+        var size: PixelSize { PixelSize(values[.width] ?? 0, values[.height] ?? 0) }
+
+        /// Bits of one channel; 1 is the format's default.
+        var bits: Int { values[.bits] ?? 1 }
+
+        var orientation: Orientation { Orientation(rawValue: values[.orientation] ?? 1) ?? .up }
+
+        /// Of grey and colour with a first extra channel that is said to be alpha, multiplied or not.
+        var hasAlpha: Bool {
+            let colors = [0: 1, 1: 1, 2: 3][values[.photometric] ?? -1]
+            guard let colors, let samples = values[.samples], samples > colors else { return false }
+            return [1, 2].contains(values[.extraSamples] ?? 0)
+        }
+
+        var hasPalette: Bool { values[.photometric] == 3 }
+
+        /// Whether it is a smaller copy of another page.
+        var isPreview: Bool { (values[.subfile] ?? 0) & 1 != 0 }
+
+        var colorSpace: ColorSpace {
+            switch values[.photometric] {
+            case 0, 1: .gray
+            case 5: .cmyk
+            default: .sRGB
+            }
+        }
+    }
+#endif
