@@ -6,7 +6,7 @@ import Testing
 /// Broken files: an error that says what is wrong, or the whole image; never half of one, never a trap.
 @Suite struct DamageTests {
     let registry = CoderRegistry.standard()
-    private static let damageable = ["jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "bmp"]
+    private static let damageable = ["jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "bmp", "svg"]
 
     @Test(arguments: [
         ("bad/truncated.jpg", "damagedImage"), ("bad/truncated.png", "damagedImage"),
@@ -110,7 +110,8 @@ import Testing
     }
 
     @Test func bytesBehindTheEndAreTolerated() throws {
-        for fixture in Fixture.all {
+        // With control characters behind it a text is none.
+        for fixture in Fixture.all where fixture.format != "svg" {
             let data = try fixture.data()
             #expect(try registry.decode(data + [1, 2, 3, 4]).bitmap.bytes == registry.decode(data).bitmap.bytes)
         }

@@ -143,7 +143,7 @@ import Testing
         ["a.png", "--process", "crop"], ["a.png", "--process", "crop=0x1"], ["a.png", "--process", "crop=1x1@1"],
         ["a.png", "--process", "crop=1x1@1,2,3"], ["a.png", "--process", "crop=1x1@1,2@3"],
         ["a.png", "--process", "flip"], ["a.png", "--process", "flip=diagonal"], ["a.png", "--process", "round=x"],
-        ["a.png", "--format", "heic"], ["a.png", "--format", "gif"], ["a.png", "--format", "text"],
+        ["a.png", "--format", "jxl"], ["a.png", "--format", "gif"], ["a.png", "--format", "text"],
         ["a.png", "--quality", "101"], ["a.png", "--quality=-1"], ["a.png", "--max-bytes", "0"],
         ["a.png", "--max-bytes", "10X"], ["a.png", "--max-bytes", "9999999999999G"], ["a.png", "--ttl", "soon"],
         ["a.png", "--ttl", "nan"], ["a.png", "--policy", "always"], ["a.png", "--header", "NoColon"],
