@@ -44,6 +44,7 @@ let package = Package(
         codecTrait("AVIF", library: "libavif"),
         .trait(name: "TIFF", description: "Decode TIFF with libtiff."),
         .trait(name: "BMP", description: "Decode BMP, without a library."),
+        .trait(name: "SVG", description: "Draw SVG with librsvg."),
         .trait(name: "HEIC", description: "Decode HEIC and HEIF with libheif."),
         .trait(
             name: "HEICEncoding", description: "Write HEIC with libheif and x265, which is under the GPL.",
@@ -63,6 +64,7 @@ let package = Package(
         systemLibrary("CAVIF", package: "libavif-dev"),
         systemLibrary("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
         systemLibrary("CTIFF", pkgConfig: "libtiff-4", package: "libtiff-dev"),
+        systemLibrary("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
@@ -77,11 +79,13 @@ let package = Package(
                 .target(name: "CJPEG", condition: .when(traits: ["JPEG"])),
                 .target(name: "CPNG", condition: .when(traits: ["PNG"])),
                 .target(name: "CTIFF", condition: .when(traits: ["TIFF"])),
+                .target(name: "CRSVG", condition: .when(traits: ["SVG"])),
             ],
             settings: [
                 .define("HALCYON_JPEG", .when(traits: ["JPEG"])),
                 .define("HALCYON_PNG", .when(traits: ["PNG"])),
                 .define("HALCYON_TIFF", .when(traits: ["TIFF"])),
+                .define("HALCYON_SVG", .when(traits: ["SVG"])),
             ]),
         cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl"]),
 

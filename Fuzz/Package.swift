@@ -6,7 +6,7 @@ let package = Package(
     name: "halcyon-fuzz",
     dependencies: [
         .package(
-            name: "halcyon", path: "..", traits: ["JPEG", "PNG", "GIF", "WebP", "AVIF", "HEIC", "TIFF", "BMP"])
+            name: "halcyon", path: "..", traits: ["JPEG", "PNG", "GIF", "WebP", "AVIF", "HEIC", "TIFF", "BMP", "SVG"])
     ],
     targets: [
         .executableTarget(

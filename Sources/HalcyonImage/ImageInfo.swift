@@ -15,9 +15,12 @@ public struct ImageInfo: Hashable, Sendable {
     /// As found in the file; decoded pixels are sRGB already.
     public var colorSpace: ColorSpace
 
+    /// Whether it is drawn at whatever size is asked for; `size` is then only its own.
+    public var isVector: Bool
+
     public init(
         format: ImageFormat, size: PixelSize, frameCount: Int = 1, loopCount: Int? = nil, hasAlpha: Bool = false,
-        bitsPerChannel: Int = 8, orientation: Orientation = .up, colorSpace: ColorSpace = .sRGB
+        bitsPerChannel: Int = 8, orientation: Orientation = .up, colorSpace: ColorSpace = .sRGB, isVector: Bool = false
     ) {
         self.format = format
         self.size = size
@@ -27,6 +30,7 @@ public struct ImageInfo: Hashable, Sendable {
         self.bitsPerChannel = bitsPerChannel
         self.orientation = orientation
         self.colorSpace = colorSpace
+        self.isVector = isVector
     }
 
     public var isAnimated: Bool { frameCount > 1 }

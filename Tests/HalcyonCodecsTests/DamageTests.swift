@@ -8,7 +8,7 @@ import Testing
     let registry = CoderRegistry.standard()
     /// `HALCYON_SOAK` runs the full counts.
     private static let isSoak = ProcessInfo.processInfo.environment["HALCYON_SOAK"] != nil
-    private static let damageable = ["jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "bmp"]
+    private static let damageable = ["jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "bmp", "svg"]
 
     @Test(arguments: [
         ("bad/truncated.jpg", "damagedImage"), ("bad/truncated.png", "damagedImage"),
@@ -127,7 +127,8 @@ import Testing
     }
 
     @Test func bytesBehindTheEndAreTolerated() throws {
-        for fixture in Fixture.all {
+        // With control characters behind it a text is none.
+        for fixture in Fixture.all where fixture.format != "svg" {
             let data = try fixture.data()
             #expect(try registry.decode(data + [1, 2, 3, 4]).bitmap.bytes == registry.decode(data).bitmap.bytes)
         }

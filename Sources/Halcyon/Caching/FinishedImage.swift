@@ -18,6 +18,8 @@ struct FinishedImage {
         var orientation: Int
         var colorModel: String
         var profile: String?
+        /// Nil in entries of before there were drawings.
+        var vector: Bool?
         var http: Data?
     }
 
@@ -41,7 +43,8 @@ struct FinishedImage {
         info = ImageInfo(
             format: ImageFormat(stored.format[0], fileExtension: stored.format[1], mimeType: stored.format[2]),
             size: PixelSize(stored.size[0], stored.size[1]), frameCount: stored.frames, loopCount: stored.loops,
-            hasAlpha: stored.alpha, bitsPerChannel: stored.bits, orientation: orientation, colorSpace: colorSpace)
+            hasAlpha: stored.alpha, bitsPerChannel: stored.bits, orientation: orientation, colorSpace: colorSpace,
+            isVector: stored.vector ?? false)
         http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
     }
 
@@ -50,7 +53,7 @@ struct FinishedImage {
             format: [info.format.name, info.format.fileExtension, info.format.mimeType],
             size: [info.size.width, info.size.height], frames: info.frameCount, loops: info.loopCount,
             alpha: info.hasAlpha, bits: info.bitsPerChannel, orientation: info.orientation.rawValue,
-            colorModel: "sRGB", profile: nil, http: http?.encoded())
+            colorModel: "sRGB", profile: nil, vector: info.isVector, http: http?.encoded())
         switch info.colorSpace {
         case .sRGB: break
         case .gray: stored.colorModel = "gray"

@@ -37,7 +37,7 @@ public struct DecodePlan: Hashable, Sendable {
         geometry = try Self.geometry(of: info.size, options: options)
         try options.limits.check(geometry.size)
 
-        let needed = info.orientation.applied(to: Self.neededSize(geometry, of: info.size))
+        let needed = info.orientation.applied(to: Self.neededSize(geometry, of: info, limits: options.limits))
         let offered = decoder.scaledSize(for: info, atLeast: needed)
         // A decoder of someone else's may offer nonsense; the stored size is always right.
         let fits = offered.width >= needed.width && offered.height >= needed.height
@@ -81,16 +81,22 @@ public struct DecodePlan: Hashable, Sendable {
             max(1, Int((Double(size.height) * scale).rounded(.down))))
     }
 
-    /// The size of the whole upright image at which the part that the geometry uses has at least its final size.
-    private static func neededSize(_ geometry: ResizeGeometry, of source: PixelSize) -> PixelSize {
+    /// The size of the whole upright image at which the part that the geometry uses has at least its final size. Only
+    /// a drawing may be larger than its own size, within the limits.
+    private static func neededSize(
+        _ geometry: ResizeGeometry, of info: ImageInfo, limits: DecodeLimits
+    ) -> PixelSize {
         func needed(_ whole: Int, _ part: Double, _ final: Int) -> Int {
             // The small term keeps a rounding error from asking for one pixel more.
-            let exact = Double(whole) * Double(final) / part
-            return min(whole, max(1, Int((exact - 1e-6).rounded(.up))))
+            let exact = (Double(whole) * Double(final) / part - 1e-6).rounded(.up)
+            return max(1, Int(min(exact, Double(Int32.max))))
         }
-        return PixelSize(
+        let source = info.size
+        let size = PixelSize(
             needed(source.width, geometry.sourceWidth, geometry.size.width),
             needed(source.height, geometry.sourceHeight, geometry.size.height))
+        if info.isVector, (try? limits.check(size)) != nil { return size }
+        return PixelSize(min(size.width, source.width), min(size.height, source.height))
     }
 
     /// Turns the geometry back into stored orientation and scales it to native pixels.

@@ -3,6 +3,10 @@ enum BuiltInCoders {
     /// The most common format last, because the last one is asked first.
     static var all: [any ImageCoder] {
         var coders: [any ImageCoder] = []
+        // Telling text apart costs more than a signature.
+        #if SVG
+            coders.append(SVGCoder())
+        #endif
         #if BMP
             coders.append(BMPCoder())
         #endif

@@ -105,6 +105,14 @@ halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_
 halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, uint64_t directory, bool has_palette,
                                          bool has_alpha, halcyon_codec_bitmap bitmap, halcyon_codec_call *call);
 
+/// The document's own size in pixels; may be zero, negative or no number.
+halcyon_codec_status halcyon_svg_size(const uint8_t *data, size_t size, double *width, double *height,
+                                      halcyon_codec_call *call);
+
+/// Draws the whole document onto the whole bitmap.
+halcyon_codec_status halcyon_svg_render(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
+                                        halcyon_codec_call *call);
+
 /// Multiplies blue, green and red by alpha in place, rounded to the nearest.
 void halcyon_premultiply(uint8_t *bgra, size_t pixels);
 
