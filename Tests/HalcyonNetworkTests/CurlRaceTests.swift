@@ -6,7 +6,7 @@ import Testing
 
 /// Cancels that meet the start of their transfer. The curl thread ends once its transport and the last transfer are
 /// gone, which shows whether anything was left behind.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CurlRaceTests {
     private func silentServer() throws -> RawServer {
         try RawServer { connection in

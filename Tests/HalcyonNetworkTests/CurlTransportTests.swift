@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is the curl transport's own: sockets, limits of time, threads.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CurlTransportTests {
     private let transport = CurlTransport()
 

@@ -4,7 +4,7 @@ import HalcyonSystem
 import HalcyonTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloaderTests {
     private let fixture = DownloaderFixture()
     private let body = Data("picture".utf8)

@@ -4,7 +4,7 @@ import HalcyonSystem
 import HalcyonTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PriorityTests {
     /// One transfer runs and is held; the others wait in the order they are asked for.
     private struct Queue {

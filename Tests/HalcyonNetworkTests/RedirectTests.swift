@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RedirectTests {
     private let fixture = DownloaderFixture()
     private let body = Data("picture".utf8)

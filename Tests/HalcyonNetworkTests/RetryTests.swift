@@ -5,7 +5,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RetryTests {
     private static let url = URL(web: "http://one.test/a")
     private let body = Data("picture".utf8)

@@ -2,7 +2,7 @@ import Foundation
 import HalcyonTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScriptedTransportTests {
     @Test func whoStopsWaitingIsForgotten() async throws {
         let transport = ScriptedTransport()

@@ -2,7 +2,7 @@ import Foundation
 import HalcyonNetwork
 import Testing
 
-@Suite(.enabled(if: TestCertificate.isAvailable), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestCertificate.isAvailable), .timeLimit(.minutes(5)))
 struct TLSTests {
     @Test func aCertificateThatNobodyTrustsIsATLSError() async throws {
         let server = try await TLSServer()

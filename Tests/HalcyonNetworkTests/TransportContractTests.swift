@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What every transport promises, asked of each that there is.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransportContractTests {
     private let payload = Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0) })
 

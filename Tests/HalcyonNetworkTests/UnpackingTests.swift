@@ -5,7 +5,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UnpackingTests {
     private let fixture = DownloaderFixture()
     /// Several pieces of output, not too easy to pack. Made anew each time: a constant looks like a leak to the checker.

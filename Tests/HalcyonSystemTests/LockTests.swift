@@ -1,7 +1,7 @@
 import HalcyonSystem
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LockTests {
+@Suite(.timeLimit(.minutes(5))) struct LockTests {
     @Test func eightThreadsLoseNothing() async {
         let lock = Lock((count: 0, names: Set<String>()))
         let (left, done) = (Lock(8), Gate())

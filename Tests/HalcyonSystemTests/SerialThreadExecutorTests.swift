@@ -1,7 +1,7 @@
 import HalcyonSystem
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SerialThreadExecutorTests {
+@Suite(.timeLimit(.minutes(5))) struct SerialThreadExecutorTests {
     /// An actor that lives on a thread of its own.
     private actor Resident {
         nonisolated let executor: SerialThreadExecutor

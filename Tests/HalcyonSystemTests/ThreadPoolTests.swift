@@ -1,7 +1,7 @@
 import HalcyonSystem
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ThreadPoolTests {
+@Suite(.timeLimit(.minutes(5))) struct ThreadPoolTests {
     private struct Failure: Error, Equatable {
         let number: Int
     }

@@ -6,7 +6,7 @@
     import HalcyonSystem
 
     extension AVIFCoder: ImageEncoder {
-        /// libavif's own scale, from 0 (slow) to 10. At 7 a million pixels take about a second of one core.
+        /// libavif's own scale, from 0 (slow) to 10.
         private static let speed: Int32 = 7
         private static let maximumSide = 65_536
 

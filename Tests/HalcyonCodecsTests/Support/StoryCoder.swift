@@ -6,7 +6,7 @@ import HalcyonSystem
 /// An animation made up for a test, and how often its frames were decoded. Its files are the four bytes `STRY`.
 final class StoryCoder: AnimatedImageDecoder, FrameReader {
     static let format = ImageFormat("story", fileExtension: "story", mimeType: "image/x-story")
-    static let file = Data("STRY".utf8)
+    static var file: Data { Data("STRY".utf8) }
 
     let size: PixelSize
     let frames: [AnimationFrame]

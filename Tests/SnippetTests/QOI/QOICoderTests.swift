@@ -4,12 +4,14 @@ import Testing
 
 /// A coder of one's own, as docs/Coders.md shows it.
 @Suite struct QOICoderTests {
-    /// Six pixels, one in each of the format's ways: red, the same twice more, a little different, more different,
+    /// Seven pixels, one in each of the format's ways: red, the same twice more, a little different, more different,
     /// half-transparent blue, and red again by its number.
-    private static let file =
-        Data("qoif".utf8) + Data([0, 0, 0, 7, 0, 0, 0, 1, 4, 0])
-        + Data([0xFE, 200, 10, 20, 0xC1, 0x7F, 0xA5, 0x99, 0xFF, 0, 0, 255, 128, 0x3F & index(200, 10, 20, 255)])
-        + Data([0, 0, 0, 0, 0, 0, 0, 1])
+    private static var file: Data {
+        let pixels: [UInt8] = [
+            0xFE, 200, 10, 20, 0xC1, 0x7F, 0xA5, 0x99, 0xFF, 0, 0, 255, 128, 0x3F & index(200, 10, 20, 255),
+        ]
+        return Data("qoif".utf8) + [0, 0, 0, 7, 0, 0, 0, 1, 4, 0] + pixels + [0, 0, 0, 0, 0, 0, 0, 1]
+    }
 
     private static func index(_ r: Int, _ g: Int, _ b: Int, _ a: Int) -> UInt8 {
         UInt8((r * 3 + g * 5 + b * 7 + a * 11) % 64)
