@@ -33,7 +33,8 @@ import Testing
         #expect(frame.size == fixture.size)
         let golden = try fixture.goldenPixels(frame: index)
         if fixture.exact {
-            #expect(largestDifference(frame.bytes, golden) == 0, "frame \(index)")
+            let difference = try #require(largestDifference(frame.bytes, golden))
+            #expect(difference <= fixture.tolerance ?? 0, "frame \(index)")
         } else {
             #expect(signalToNoise(frame.bytes, golden) >= 45, "frame \(index)")
         }

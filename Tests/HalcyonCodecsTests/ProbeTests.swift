@@ -17,6 +17,7 @@ import Testing
         #expect(info.hasAlpha == fixture.alpha)
         #expect(info.orientation.rawValue == fixture.orientation)
         #expect(info.bitsPerChannel == fixture.bitsPerChannel)
+        if let space = fixture.colorSpace { #expect(info.colorSpace.description == space) }
     }
 
     /// A slice that does not begin at index 0 reads the same.

@@ -15,6 +15,10 @@ struct Fixture: Decodable, Sendable, CustomTestStringConvertible {
     let orientation: Int
     let bitsPerChannel: Int
     let exact: Bool
+    /// The largest difference of a channel where an exact format goes through a colour conversion; nil for none.
+    let tolerance: Int?
+    /// What `probe` calls the colour space; nil where the fixture does not ask.
+    let colorSpace: String?
     /// A golden of every composed frame, the first included; nil for stills.
     let frameGoldens: [String]?
     /// Milliseconds of every frame.
