@@ -66,6 +66,7 @@ let package = Package(
         systemLibrary("CTIFF", pkgConfig: "libtiff-4", package: "libtiff-dev"),
         systemLibrary("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+        systemLibrary("CLCMS", pkgConfig: "lcms2", package: "liblcms2-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
         systemLibrary("CCairo", pkgConfig: "cairo", package: "libcairo2-dev"),
@@ -76,6 +77,7 @@ let package = Package(
         cTarget(
             "CHalcyonCodecs", "Codecs",
             dependencies: [
+                "CLCMS",
                 .target(name: "CJPEG", condition: .when(traits: ["JPEG"])),
                 .target(name: "CPNG", condition: .when(traits: ["PNG"])),
                 .target(name: "CTIFF", condition: .when(traits: ["TIFF"])),

@@ -1,4 +1,5 @@
 import CHalcyonCodecs
+import CHalcyonPixels
 import Foundation
 import HalcyonImage
 import HalcyonSystem
@@ -72,6 +73,15 @@ enum CodecCall {
 
     private static func message(of call: halcyon_codec_call) -> String {
         withUnsafeBytes(of: call.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}
+
+extension halcyon_codec_rows {
+    /// Puts rows into a sink, which must live as long.
+    init(_ sink: RowSink) {
+        self.init(
+            put: { sink, row, pixels in halcyon_row_sink_put(sink.map { OpaquePointer($0) }, row, pixels) },
+            context: UnsafeMutableRawPointer(sink.pointer))
     }
 }
 

@@ -19,6 +19,17 @@ public protocol ImageDecoder: ImageCoder {
     /// `DecodeLimits.maximumMetadataBytes`. The default is 0.
     func metadataByteCount(_ data: Data) -> Int
 
+    /// How the file says what its colours are; nil where they are plain sRGB or grey.
+    ///
+    /// The registry converts by it what `decode` returned, where `plan.convertsColor`. Nil also where `decode` does that
+    /// itself, from ink or from more than 8 bits. The default is nil.
+    func colorProfile(of data: Data) -> ColorProfile?
+
+    /// The most bytes of memory that a decode of this file takes beside the data and a bitmap of the native size.
+    ///
+    /// What it returns is reserved from the `DecodeBudget` before the decode begins. The default is 0.
+    func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int
+
     /// The smallest size, in stored orientation, that it can decode to at little cost and that is no smaller than
     /// `size` on either side. The default is the stored size, for decoders that cannot scale.
     func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize
@@ -38,6 +49,10 @@ public protocol ImageDecoder: ImageCoder {
 }
 
 extension ImageDecoder {
+    public func colorProfile(of data: Data) -> ColorProfile? { nil }
+
+    public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int { 0 }
+
     public func metadataByteCount(_ data: Data) -> Int { 0 }
 
     public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { info.storedSize }

@@ -86,7 +86,7 @@ extension ResizeGeometry {
 }
 
 extension halcyon_bitmap {
-    fileprivate init(_ bytes: UnsafeMutableRawBufferPointer, size: PixelSize) {
+    init(_ bytes: UnsafeMutableRawBufferPointer, size: PixelSize) {
         self.init(
             pixels: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), width: Int32(size.width),
             height: Int32(size.height))

@@ -14,9 +14,10 @@ public struct ImageInfo: Hashable, Sendable {
     public var orientation: Orientation
     /// As found in the file; decoded pixels are sRGB already.
     public var colorSpace: ColorSpace
-
     /// Whether it is drawn at whatever size is asked for; `size` is then only its own.
     public var isVector: Bool
+    /// Whether the image was made before all of its file was there.
+    public var isPreview = false
 
     public init(
         format: ImageFormat, size: PixelSize, frameCount: Int = 1, loopCount: Int? = nil, hasAlpha: Bool = false,

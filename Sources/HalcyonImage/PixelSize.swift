@@ -19,6 +19,13 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
         return overflow ? nil : product
     }
 
+    /// Bytes of a bitmap of this size, `Int.max` where they do not fit an `Int`.
+    package var bitmapBytes: Int {
+        guard let area else { return .max }
+        let (bytes, overflow) = area.multipliedReportingOverflow(by: 4)
+        return overflow ? .max : bytes
+    }
+
     /// Whether there is nothing in it.
     public var isEmpty: Bool { width <= 0 || height <= 0 }
 

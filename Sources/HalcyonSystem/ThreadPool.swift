@@ -50,7 +50,7 @@ package final class ThreadPool: Sendable {
         submit(ticket: WorkTicket(priority: priority), run: body, abandon: {})
     }
 
-    private func submit(
+    func submit(
         ticket: WorkTicket, run: @escaping @Sendable () -> Void, abandon: @escaping @Sendable () -> Void
     ) {
         let queue = self.queue

@@ -126,10 +126,10 @@ import Testing
             (48 * 32, PixelSize(24, 16)), (48 * 32 * 4 - 1, PixelSize(47, 31)),
         ]
         for (bytes, size) in expected {
-            let image = try registry.decode(data, options: DecodeOptions(maximumBytes: bytes))
+            let image = try registry.decode(data, options: DecodeOptions(maximumBytes: ByteLimit(bytes)))
             #expect(image.size == size, "\(bytes)")
         }
-        let both = DecodeOptions(target: TargetSize(PixelSize(24, 24)), maximumBytes: 24 * 16)
+        let both = DecodeOptions(target: TargetSize(PixelSize(24, 24)), maximumBytes: ByteLimit(24 * 16))
         #expect(try registry.decode(data, options: both).size == PixelSize(12, 8))
     }
 
@@ -142,7 +142,7 @@ import Testing
         for format in [ImageFormat.jpeg, .png, .webp] {
             let file = try registry.encode(image, as: format)
             for maximum in [Int.max, 1_000_000, 99_999] {
-                let decoded = try registry.decode(file, options: DecodeOptions(maximumBytes: maximum))
+                let decoded = try registry.decode(file, options: DecodeOptions(maximumBytes: ByteLimit(maximum)))
                 #expect(decoded.bitmap.bytes.allSatisfy { $0 >= 254 })
             }
         }

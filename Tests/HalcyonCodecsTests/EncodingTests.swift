@@ -91,7 +91,7 @@ import Testing
             let error = #expect(throws: CodecError.self) { try registry.encode(image, as: format) }
             #expect(error?.code == "processing")
         }
-        let limits = DecodeLimits(maximumSide: 70_000)
+        let limits = DecodeLimits(maximumSide: 70_000, maximumSideRatio: 70_000)
         let png = try registry.encode(image, as: .png)
         #expect(try registry.decode(png, options: DecodeOptions(limits: limits)).size == size)
     }

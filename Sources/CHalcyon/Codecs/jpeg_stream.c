@@ -17,7 +17,7 @@ struct halcyon_jpeg_stream {
     size_t to_skip;
     phase phase;
     halcyon_codec_status status;
-    int stored_width, stored_height, eighths, width, height;
+    halcyon_jpeg_layout layout;
     /// With a single scan: the rows so far. Libjpeg hands out each row once.
     uint8_t *rows;
     JSAMPARRAY cmyk;
@@ -43,15 +43,10 @@ static void skip(j_decompress_ptr info, long count) {
     stream->to_skip = (size_t)count - now;
 }
 
-halcyon_jpeg_stream *halcyon_jpeg_stream_create(int stored_width, int stored_height, int eighths, int width,
-                                                int height) {
+halcyon_jpeg_stream *halcyon_jpeg_stream_create(const halcyon_jpeg_layout *layout) {
     halcyon_jpeg_stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL) return NULL;
-    stream->stored_width = stored_width;
-    stream->stored_height = stored_height;
-    stream->eighths = eighths;
-    stream->width = width;
-    stream->height = height;
+    stream->layout = *layout;
     stream->source = (struct jpeg_source_mgr){
         .init_source = do_nothing,
         .fill_input_buffer = suspend,
@@ -101,8 +96,8 @@ static void start(halcyon_jpeg_stream *stream) {
         stream->phase = READING_SCANS;
         return;
     }
-    size_t stride = (size_t)stream->width * 4;
-    stream->rows = calloc((size_t)stream->height, stride);
+    size_t stride = (size_t)stream->layout.width * 4;
+    stream->rows = calloc((size_t)stream->layout.height, stride);
     if (stream->rows == NULL) halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_NO_MEMORY, "no memory for the rows");
     if (info->out_color_space == JCS_CMYK) {
         stream->cmyk = info->mem->alloc_sarray((j_common_ptr)info, JPOOL_IMAGE, (JDIMENSION)stride, 1);
@@ -128,14 +123,15 @@ static bool read_row(halcyon_jpeg_stream *stream, uint8_t *row) {
     JSAMPROW target = stream->cmyk != NULL ? stream->cmyk[0] : row;
     if (jpeg_read_scanlines(&stream->info, &target, 1) != 1) return false;
     if (stream->cmyk != NULL) {
-        halcyon_jpeg_convert_cmyk(target, row, stream->width, stream->info.saw_Adobe_marker);
+        halcyon_jpeg_convert_cmyk(target, row, (size_t)stream->layout.width, stream->info.saw_Adobe_marker,
+                                  stream->layout.ink);
     }
     return true;
 }
 
 static void read_rows(halcyon_jpeg_stream *stream) {
     while (stream->info.output_scanline < stream->info.output_height) {
-        if (!read_row(stream, stream->rows + (size_t)stream->info.output_scanline * (size_t)stream->width * 4)) return;
+        if (!read_row(stream, stream->rows + (size_t)stream->info.output_scanline * (size_t)stream->layout.width * 4)) return;
     }
     stream->phase = FINISHING;
 }
@@ -149,8 +145,7 @@ static void advance(halcyon_jpeg_stream *stream) {
         switch (before) {
         case READING_HEADER:
             if (jpeg_read_header(info, TRUE) == JPEG_SUSPENDED) break;
-            halcyon_jpeg_prepare(info, stream->stored_width, stream->stored_height, stream->eighths, stream->width,
-                                 stream->height);
+            halcyon_jpeg_prepare(info, &stream->layout);
             info->buffered_image = jpeg_has_multiple_scans(info);
             stream->phase = STARTING;
             break;
@@ -195,7 +190,7 @@ halcyon_jpeg_progress halcyon_jpeg_stream_progress(const halcyon_jpeg_stream *st
         // The one that is being read is not whole.
         progress.scans = progress.is_finished ? info->input_scan_number : info->input_scan_number - 1;
     } else {
-        progress.rows = progress.is_finished ? stream->height : (int)info->output_scanline;
+        progress.rows = progress.is_finished ? stream->layout.height : (int)info->output_scanline;
     }
     return progress;
 }
@@ -220,7 +215,7 @@ halcyon_codec_status halcyon_jpeg_stream_read(halcyon_jpeg_stream *stream, halcy
     if (!enter(stream, call)) return stream->status;
     halcyon_jpeg_progress progress = halcyon_jpeg_stream_progress(stream);
     bool is_there = progress.has_scans ? progress.scans > 0 : stream->rows != NULL;
-    if (!is_there || bitmap.width != stream->width || bitmap.height != stream->height) {
+    if (!is_there || bitmap.width != stream->layout.width || bitmap.height != stream->layout.height) {
         halcyon_set_message(call, "there is nothing to show yet");
         return HALCYON_CODEC_FAILED;
     }

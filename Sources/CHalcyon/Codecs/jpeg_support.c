@@ -84,9 +84,16 @@ void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info) {
 }
 
 /// Ink to light. Adobe's files store what is left of the light (255 is no ink), others the ink itself.
-void halcyon_jpeg_convert_cmyk(const uint8_t *cmyk, uint8_t *bgra, int width, bool inverted) {
+void halcyon_jpeg_convert_cmyk(uint8_t *cmyk, uint8_t *bgra, size_t width, bool inverted, halcyon_codec_ink ink) {
+    if (ink.convert != NULL) {
+        if (inverted) {
+            for (size_t i = 0; i < width * 4; i++) cmyk[i] ^= 255;
+        }
+        ink.convert(ink.context, cmyk, bgra, width);
+        return;
+    }
     uint8_t flip = inverted ? 0 : 255;
-    for (int x = 0; x < width; x++, cmyk += 4, bgra += 4) {
+    for (size_t x = 0; x < width; x++, cmyk += 4, bgra += 4) {
         uint32_t light = cmyk[3] ^ flip;
         bgra[0] = halcyon_div255((uint32_t)(cmyk[2] ^ flip) * light);
         bgra[1] = halcyon_div255((uint32_t)(cmyk[1] ^ flip) * light);
@@ -95,17 +102,16 @@ void halcyon_jpeg_convert_cmyk(const uint8_t *cmyk, uint8_t *bgra, int width, bo
     }
 }
 
-void halcyon_jpeg_prepare(j_decompress_ptr info, int stored_width, int stored_height, int eighths, int width,
-                          int height) {
-    if ((int)info->image_width != stored_width || (int)info->image_height != stored_height) {
+void halcyon_jpeg_prepare(j_decompress_ptr info, const halcyon_jpeg_layout *layout) {
+    if ((int)info->image_width != layout->stored_width || (int)info->image_height != layout->stored_height) {
         halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "it has two headers that disagree");
     }
     // Straight into the bitmap's layout, except ink, which libjpeg does not turn into light.
     info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_EXT_BGRA;
-    info->scale_num = (unsigned)eighths;
+    info->scale_num = (unsigned)layout->eighths;
     info->scale_denom = 8;
     jpeg_calc_output_dimensions(info);
-    if ((int)info->output_width != width || (int)info->output_height != height) {
+    if ((int)info->output_width != layout->width || (int)info->output_height != layout->height) {
         halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "it decodes to another size than expected");
     }
 }

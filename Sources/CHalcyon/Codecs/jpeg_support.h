@@ -39,10 +39,9 @@ void halcyon_jpeg_check_scans(j_decompress_ptr info);
 void halcyon_jpeg_watch(j_common_ptr info);
 
 /// Sets the layout and the scale once the header is read, and leaves libjpeg where they do not give what was planned.
-void halcyon_jpeg_prepare(j_decompress_ptr info, int stored_width, int stored_height, int eighths, int width,
-                          int height);
+void halcyon_jpeg_prepare(j_decompress_ptr info, const halcyon_jpeg_layout *layout);
 
-/// Ink to light.
-void halcyon_jpeg_convert_cmyk(const uint8_t *cmyk, uint8_t *bgra, int width, bool inverted);
+/// Ink to light. May change `cmyk`.
+void halcyon_jpeg_convert_cmyk(uint8_t *cmyk, uint8_t *bgra, size_t width, bool inverted, halcyon_codec_ink ink);
 
 #endif

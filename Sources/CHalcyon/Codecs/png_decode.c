@@ -11,7 +11,13 @@ static const size_t piece = 1 << 24;
 /// One decode, which libpng's hooks go on with as the data reaches.
 typedef struct {
     halcyon_png_guard guard;
-    halcyon_codec_bitmap bitmap;
+    halcyon_png_layout layout;
+    /// All rows, or the only one there is room for.
+    uint8_t *pixels;
+    bool has_one_row;
+    halcyon_codec_rows sink;
+    /// A row of 16 bits a channel.
+    uint16_t *words;
     bool has_alpha;
     bool is_interlaced;
     bool is_started;
@@ -28,22 +34,27 @@ static void skip_metadata(png_structp png) {
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, (int)(sizeof names / 5));
 }
 
-/// Everything becomes 8-bit BGRA. Returns whether alpha can be below 255.
-static bool set_up_conversion(png_structp png, png_infop info) {
+/// Everything becomes 8-bit BGRA, or 16-bit RGBA. Returns whether alpha can be below its highest.
+static bool set_up_conversion(png_structp png, png_infop info, bool is_deep) {
     png_byte color = png_get_color_type(png, info);
     bool has_alpha = (color & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
     png_set_expand(png);
-    // Rounded; png_set_strip_16 would cut the lower byte off.
-    png_set_scale_16(png);
     if (!(color & PNG_COLOR_MASK_COLOR)) png_set_gray_to_rgb(png);
-    png_set_bgr(png);
-    if (!has_alpha) png_set_add_alpha(png, 255, PNG_FILLER_AFTER);
+    if (is_deep) {
+        // In the machine's own order.
+        if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);
+    } else {
+        // Rounded; png_set_strip_16 would cut the lower byte off.
+        png_set_scale_16(png);
+        png_set_bgr(png);
+    }
+    if (!has_alpha) png_set_add_alpha(png, is_deep ? 65535 : 255, PNG_FILLER_AFTER);
     return has_alpha;
 }
 
-static void check_layout(png_structp png, png_infop info, halcyon_codec_bitmap bitmap) {
-    if (png_get_image_width(png, info) != (png_uint_32)bitmap.width
-        || png_get_image_height(png, info) != (png_uint_32)bitmap.height) {
+static void check_layout(png_structp png, png_infop info, halcyon_png_layout layout) {
+    if (png_get_image_width(png, info) != (png_uint_32)layout.width
+        || png_get_image_height(png, info) != (png_uint_32)layout.height) {
         png_error(png, "it decodes to another size than expected");
     }
 }
@@ -54,25 +65,37 @@ static void start(png_structp png, png_infop info) {
     // Pixels behind another chunk: libpng calls again, and drops them.
     if (state->is_started) return;
     state->is_started = true;
-    check_layout(png, info, state->bitmap);
-    state->has_alpha = set_up_conversion(png, info);
+    check_layout(png, info, state->layout);
+    size_t width = (size_t)state->layout.width;
+    bool is_deep = state->layout.deep.convert != NULL && png_get_bit_depth(png, info) == 16
+                   && png_get_interlace_type(png, info) == PNG_INTERLACE_NONE;
+    state->has_alpha = set_up_conversion(png, info, is_deep);
     state->is_interlaced = png_set_interlace_handling(png) > 1;
+    if (state->is_interlaced && state->has_one_row) png_error(png, "its rows do not come in order");
     png_read_update_info(png, info);
-    if (png_get_rowbytes(png, info) != (size_t)state->bitmap.width * 4) {
+    if (png_get_rowbytes(png, info) != width * (is_deep ? 8 : 4)) {
         png_error(png, "it decodes to another layout than expected");
     }
+    if (is_deep) state->words = png_malloc(png, width * 8);
 }
 
 static void take_row(png_structp png, png_bytep new_row, png_uint_32 y, int pass) {
     (void)pass;
     decoding *state = png_get_progressive_ptr(png);
     if (y % HALCYON_ROWS_PER_QUESTION == 0) halcyon_png_ask(png, &state->guard);
-    if (new_row == NULL || y >= (png_uint_32)state->bitmap.height) return;
-    uint8_t *row = state->bitmap.pixels + (size_t)y * (size_t)state->bitmap.width * 4;
-    png_progressive_combine_row(png, row, new_row);
+    if (new_row == NULL || y >= (png_uint_32)state->layout.height) return;
+    size_t width = (size_t)state->layout.width;
+    uint8_t *row = state->pixels + (state->has_one_row ? 0 : (size_t)y * width * 4);
+    if (state->words != NULL) {
+        png_progressive_combine_row(png, (png_bytep)state->words, new_row);
+        state->layout.deep.convert(state->layout.deep.context, state->words, row, width);
+    } else {
+        png_progressive_combine_row(png, row, new_row);
+    }
     state->rows++;
     // While it is still in the processor's cache; the rows of an interlaced file are not whole yet.
-    if (state->has_alpha && !state->is_interlaced) halcyon_premultiply(row, (size_t)state->bitmap.width);
+    if (state->has_alpha && !state->is_interlaced) halcyon_premultiply(row, width);
+    if (state->has_one_row) state->sink.put(state->sink.context, (int)y, row);
 }
 
 /// At the end chunk.
@@ -82,10 +105,10 @@ static void finish(png_structp png, png_infop info) {
     // Some of what is wrong with the compressed data only makes libpng stop unpacking it.
     bool is_whole = state->is_started
                     && (state->is_interlaced ? png_get_current_pass_number(png) > 6
-                                             : png_get_current_row_number(png) >= (png_uint_32)state->bitmap.height);
+                                             : png_get_current_row_number(png) >= (png_uint_32)state->layout.height);
     if (!is_whole) png_error(png, "its pixels end too early");
     if (state->has_alpha && state->is_interlaced) {
-        halcyon_premultiply(state->bitmap.pixels, (size_t)state->bitmap.width * (size_t)state->bitmap.height);
+        halcyon_premultiply(state->pixels, (size_t)state->layout.width * (size_t)state->layout.height);
     }
     state->is_finished = true;
 }
@@ -111,23 +134,35 @@ static void read_file(png_structp png, png_infop info, decoding *state, const ui
     if (!state->is_finished) png_error(png, "the file was cut off");
 }
 
-halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
-                                        halcyon_codec_call *call) {
-    decoding state = {
-        .guard = {.call = call, .status = HALCYON_CODEC_OK, .failure = HALCYON_CODEC_DAMAGED},
-        .bitmap = bitmap,
-    };
+static halcyon_codec_status decode(const uint8_t *data, size_t size, decoding *state) {
     png_structp png =
-        png_create_read_struct(PNG_LIBPNG_VER_STRING, &state.guard, halcyon_png_fail, halcyon_png_ignore);
+        png_create_read_struct(PNG_LIBPNG_VER_STRING, &state->guard, halcyon_png_fail, halcyon_png_ignore);
     if (png == NULL) return HALCYON_CODEC_NO_MEMORY;
     png_infop info = png_create_info_struct(png);
     if (info == NULL) {
         png_destroy_read_struct(&png, NULL, NULL);
         return HALCYON_CODEC_NO_MEMORY;
     }
-    if (setjmp(png_jmpbuf(png)) == 0) read_file(png, info, &state, data, size);
+    if (setjmp(png_jmpbuf(png)) == 0) read_file(png, info, state, data, size);
+    if (state->words != NULL) png_free(png, state->words);
     png_destroy_read_struct(&png, &info, NULL);
-    return state.guard.status;
+    return state->guard.status;
+}
+
+halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_png_layout layout, uint8_t *pixels,
+                                        halcyon_codec_rows sink, halcyon_codec_call *call) {
+    uint8_t *row = pixels != NULL ? NULL : calloc((size_t)layout.width, 4);
+    if (pixels == NULL && row == NULL) return HALCYON_CODEC_NO_MEMORY;
+    decoding state = {
+        .guard = {.call = call, .status = HALCYON_CODEC_OK, .failure = HALCYON_CODEC_DAMAGED},
+        .layout = layout,
+        .pixels = pixels != NULL ? pixels : row,
+        .has_one_row = pixels == NULL,
+        .sink = sink,
+    };
+    halcyon_codec_status status = decode(data, size, &state);
+    free(row);
+    return status;
 }
 
 struct halcyon_png_stream {
@@ -137,17 +172,17 @@ struct halcyon_png_stream {
     bool is_set_up;
 };
 
-halcyon_png_stream *halcyon_png_stream_create(int width, int height) {
+halcyon_png_stream *halcyon_png_stream_create(halcyon_png_layout layout) {
     halcyon_png_stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL) return NULL;
     stream->state.guard.failure = HALCYON_CODEC_DAMAGED;
     // Cleared, so that what never comes is transparent.
-    stream->state.bitmap = (halcyon_codec_bitmap){
-        .pixels = calloc((size_t)width * (size_t)height, 4), .width = width, .height = height};
+    stream->state.layout = layout;
+    stream->state.pixels = calloc((size_t)layout.width * (size_t)layout.height, 4);
     stream->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &stream->state.guard, halcyon_png_fail,
                                          halcyon_png_ignore);
     if (stream->png != NULL) stream->info = png_create_info_struct(stream->png);
-    if (stream->info == NULL || stream->state.bitmap.pixels == NULL) {
+    if (stream->info == NULL || stream->state.pixels == NULL) {
         halcyon_png_stream_free(stream);
         return NULL;
     }
@@ -155,8 +190,9 @@ halcyon_png_stream *halcyon_png_stream_create(int width, int height) {
 }
 
 void halcyon_png_stream_free(halcyon_png_stream *stream) {
+    if (stream->state.words != NULL) png_free(stream->png, stream->state.words);
     if (stream->png != NULL) png_destroy_read_struct(&stream->png, &stream->info, NULL);
-    free(stream->state.bitmap.pixels);
+    free(stream->state.pixels);
     free(stream);
 }
 
@@ -191,7 +227,7 @@ bool halcyon_png_stream_is_finished(const halcyon_png_stream *stream) {
 
 void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bitmap bitmap) {
     size_t pixels = (size_t)bitmap.width * (size_t)bitmap.height;
-    memcpy(bitmap.pixels, stream->state.bitmap.pixels, pixels * 4);
+    memcpy(bitmap.pixels, stream->state.pixels, pixels * 4);
     // Of an interlaced file that is done at the end.
     if (stream->state.has_alpha && stream->state.is_interlaced && !stream->state.is_finished) {
         halcyon_premultiply(bitmap.pixels, pixels);

@@ -97,6 +97,18 @@ static void put_gray16(TIFFRGBAImage *image, uint32_t *raster, uint32_t x, uint3
     }
 }
 
+/// libtiff multiplies ink itself, without a profile; this leaves it for one. Replaces its routine, with its arguments.
+static void put_ink(TIFFRGBAImage *image, uint32_t *raster, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                    int32_t from_skew, int32_t to_skew, unsigned char *bytes) {
+    (void)x, (void)y;
+    size_t samples = image->samplesperpixel;
+    for (; height > 0; height--) {
+        for (uint32_t column = 0; column < width; column++, bytes += samples) memcpy(raster++, bytes, 4);
+        raster += to_skew;
+        bytes += (ptrdiff_t)from_skew * (ptrdiff_t)samples;
+    }
+}
+
 static void swap_red_and_blue(uint8_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++, pixels += 4) {
         uint8_t red = pixels[0];
@@ -126,7 +138,7 @@ static halcyon_codec_status read_rows(TIFFRGBAImage *image, halcyon_codec_bitmap
     return HALCYON_CODEC_OK;
 }
 
-static halcyon_codec_status decode_page(TIFF *tiff, bool has_palette, bool has_alpha, halcyon_codec_bitmap bitmap,
+static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, halcyon_codec_bitmap bitmap,
                                         halcyon_codec_call *call) {
     char reason[1024] = "";
     TIFFRGBAImage image;
@@ -136,18 +148,21 @@ static halcyon_codec_status decode_page(TIFF *tiff, bool has_palette, bool has_a
     }
     halcyon_codec_status status = HALCYON_CODEC_DAMAGED;
     bool is_gray = image.photometric == PHOTOMETRIC_MINISBLACK || image.photometric == PHOTOMETRIC_MINISWHITE;
+    bool is_ink = image.photometric == PHOTOMETRIC_SEPARATED && image.isContig && image.bitspersample == 8
+                  && image.samplesperpixel >= 4 && layout.ink.convert != NULL;
     // Turning is done elsewhere, for all formats.
     image.orientation = ORIENTATION_TOPLEFT;
     image.req_orientation = ORIENTATION_TOPLEFT;
     if (image.width != (uint32_t)bitmap.width || image.height != (uint32_t)bitmap.height) {
         halcyon_set_message(call, "libtiff reads another size from its header");
-    } else if (has_palette && image.photometric != PHOTOMETRIC_PALETTE) {
+    } else if (layout.has_palette && image.photometric != PHOTOMETRIC_PALETTE) {
         // libtiff would show the indices as grey.
         halcyon_set_message(call, "its palette is not there");
     } else if (is_gray && image.samplesperpixel > 1 && image.bitspersample < 8) {
         halcyon_set_message(call, "it is of a kind that is not read: grey with alpha and few bits");
     } else {
         if (is_gray && image.isContig && image.bitspersample == 16) image.put.contig = put_gray16;
+        if (is_ink) image.put.contig = put_ink;
         status = read_rows(&image, bitmap, call);
     }
     // What libtiff has multiplied by alpha itself, it has not for grey.
@@ -155,8 +170,12 @@ static halcyon_codec_status decode_page(TIFF *tiff, bool has_palette, bool has_a
     TIFFRGBAImageEnd(&image);
     if (status != HALCYON_CODEC_OK) return status;
     size_t pixels = (size_t)bitmap.width * (size_t)bitmap.height;
+    if (is_ink) {
+        layout.ink.convert(layout.ink.context, bitmap.pixels, bitmap.pixels, pixels);
+        return HALCYON_CODEC_OK;
+    }
     swap_red_and_blue(bitmap.pixels, pixels);
-    if (!has_alpha) {
+    if (!layout.has_alpha) {
         halcyon_make_opaque(bitmap.pixels, pixels);
     } else if (is_straight) {
         halcyon_premultiply(bitmap.pixels, pixels);
@@ -164,14 +183,14 @@ static halcyon_codec_status decode_page(TIFF *tiff, bool has_palette, bool has_a
     return HALCYON_CODEC_OK;
 }
 
-halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, uint64_t directory, bool has_palette,
-                                         bool has_alpha, halcyon_codec_bitmap bitmap, halcyon_codec_call *call) {
+halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, halcyon_tiff_layout layout,
+                                         halcyon_codec_bitmap bitmap, halcyon_codec_call *call) {
     source_t source = {data, size, 0, call};
     TIFF *tiff = open_source(&source, (size_t)bitmap.width * (size_t)bitmap.height);
     if (tiff == NULL) return HALCYON_CODEC_DAMAGED;
     halcyon_codec_status status = HALCYON_CODEC_DAMAGED;
-    if (TIFFCurrentDirOffset(tiff) == directory || TIFFSetSubDirectory(tiff, directory)) {
-        status = decode_page(tiff, has_palette, has_alpha, bitmap, call);
+    if (TIFFCurrentDirOffset(tiff) == layout.directory || TIFFSetSubDirectory(tiff, layout.directory)) {
+        status = decode_page(tiff, layout, bitmap, call);
     }
     TIFFClose(tiff);
     if (status == HALCYON_CODEC_DAMAGED && call->message[0] == 0) halcyon_set_message(call, "libtiff cannot read it");

@@ -1,6 +1,6 @@
-// Separable convolution: each source row is scaled across once. Where a result row needs few of them they stay in a ring
-// until the last one that needs them is made; where it needs many, each is added at once to the few result rows that it
-// is a part of. So no more than 64 rows of the result's width are kept, however high the source is.
+// Separable convolution: each source row is scaled across once, as it comes. Where a result row needs few of them they stay
+// in a ring until the last one that needs them is made; where it needs many, each is added at once to the few result rows
+// that it is a part of. So no more than 64 rows of the result's width are kept, however high the source is.
 #include "halcyon_pixels.h"
 
 #include <math.h>
@@ -46,6 +46,7 @@ static double overlap(int pixel, double from, double to) {
 static void free_kernel(kernel *k) {
     free(k->items);
     free(k->weights);
+    *k = (kernel){0};
 }
 
 static bool make_kernel(kernel *k, int source, double from, double length, int result, halcyon_filter filter) {
@@ -146,55 +147,26 @@ static void store_row(halcyon_bitmap result, int y, const float4 *sum) {
     for (size_t x = 0; x < (size_t)result.width; x++) store(out + x * 4, sum[x], true);
 }
 
-typedef struct {
-    halcyon_bitmap source, result;
-    const kernel *across, *down;
-    halcyon_cancelled cancelled;
-    void *context;
-} job;
+struct halcyon_row_sink {
+    halcyon_bitmap result;
+    kernel across, down;
+    // With kernels: room for one row of the source, behind it a row of the result, and behind that the rows that are kept.
+    float4 *line, *scaled, *kept;
+    size_t kept_rows;
+    bool scatters;
+    int begun, done;  // result rows
+    // Without kernels: the part that is copied.
+    int left, top;
+};
 
-// Room for one row of the source, and behind it `rows` of the result.
-static float4 *make_rows(const job *j, size_t rows) {
-    float4 *memory = NULL;
-    size_t pixels = (size_t)j->source.width + (size_t)j->result.width * rows;
-    return posix_memalign((void **)&memory, 64, pixels * sizeof *memory) == 0 ? memory : NULL;
+static bool is_whole_number(double value) {
+    return value == floor(value);
 }
 
-static bool is_cancelled(const job *j, int row) {
-    return (row & 15) == 0 && j->cancelled && j->cancelled(j->context);
-}
-
-static void scale_row(const job *j, int row, float4 *line, float4 *target) {
-    taps left = j->across->items[0], right = j->across->items[j->result.width - 1];
-    scale_across(j->source.pixels + (size_t)row * (size_t)j->source.width * 4, left.first, right.first + right.count,
-                 line, target, j->across, j->result.width);
-}
-
-// The way for few source rows a result row.
-static halcyon_status gather(const job *j) {
-    size_t width = (size_t)j->result.width, ring_rows = (size_t)j->down->longest;
-    float4 *line = make_rows(j, ring_rows + 1);
-    if (!line) return HALCYON_NO_MEMORY;
-    float4 *sum = line + j->source.width, *ring = sum + width;
-    int ready = j->down->items[0].first;  // rows before it are in the ring, or no longer needed
-    halcyon_status status = HALCYON_OK;
-    for (int y = 0; y < j->result.height; y++) {
-        taps t = j->down->items[y];
-        if (is_cancelled(j, y)) {
-            status = HALCYON_CANCELLED;
-            break;
-        }
-        if (ready < t.first) ready = t.first;
-        for (; ready < t.first + t.count; ready++) {
-            scale_row(j, ready, line, ring + ((size_t)ready % ring_rows) * width);
-        }
-        for (int i = 0; i < t.count; i++) {
-            add_down(sum, ring + ((size_t)(t.first + i) % ring_rows) * width, t.weights[i], j->result.width, i == 0);
-        }
-        store_row(j->result, y, sum);
-    }
-    free(line);
-    return status;
+// Whether the part is cut out of the source, and no pixel changes.
+static bool is_cut(halcyon_region region, halcyon_bitmap result) {
+    return region.width == result.width && region.height == result.height && is_whole_number(region.x)
+           && is_whole_number(region.y);
 }
 
 // The most result rows that share a source row: a handful in a reduction.
@@ -207,47 +179,122 @@ static size_t overlapping_rows(const kernel *down, int height) {
     return (size_t)most;
 }
 
-// The way for many source rows a result row.
-static halcyon_status scatter(const job *j) {
-    const taps *items = j->down->items;
-    int height = j->result.height;
-    size_t width = (size_t)j->result.width, sums = overlapping_rows(j->down, height);
-    float4 *line = make_rows(j, sums + 1);
-    if (!line) return HALCYON_NO_MEMORY;
-    float4 *scaled = line + j->source.width, *sum = scaled + width;
-    halcyon_status status = HALCYON_OK;
-    int done = 0, begun = 0;  // result rows
-    for (int row = items[0].first; done < height; row++) {
-        if (is_cancelled(j, row - items[0].first)) {
-            status = HALCYON_CANCELLED;
-            break;
-        }
-        scale_row(j, row, line, scaled);
-        while (begun < height && items[begun].first <= row) begun++;
-        for (int y = done; y < begun; y++) {
-            int i = row - items[y].first;
-            if (i >= items[y].count) continue;
-            add_down(sum + ((size_t)y % sums) * width, scaled, items[y].weights[i], j->result.width, i == 0);
-        }
-        for (; done < begun && row >= items[done].first + items[done].count - 1; done++) {
-            store_row(j->result, done, sum + ((size_t)done % sums) * width);
-        }
+static bool prepare(halcyon_row_sink *sink, int source_width, int source_height, halcyon_region region,
+                    halcyon_filter filter) {
+    size_t width = (size_t)sink->result.width;
+    if (!make_kernel(&sink->across, source_width, region.x, region.width, sink->result.width, filter)) return false;
+    if (!make_kernel(&sink->down, source_height, region.y, region.height, sink->result.height, filter)) return false;
+    sink->scatters = sink->down.longest > 64;
+    sink->kept_rows = sink->scatters ? overlapping_rows(&sink->down, sink->result.height) : (size_t)sink->down.longest;
+    size_t pixels = (size_t)source_width + width * (sink->kept_rows + 1);
+    void *memory = NULL;
+    if (posix_memalign(&memory, 64, pixels * sizeof *sink->line) != 0) return false;
+    sink->line = memory;
+    sink->scaled = sink->line + source_width;
+    sink->kept = sink->scaled + width;
+    return true;
+}
+
+halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, halcyon_region region,
+                                          halcyon_bitmap result, halcyon_filter filter) {
+    halcyon_row_sink *sink = calloc(1, sizeof *sink);
+    if (!sink) return NULL;
+    sink->result = result;
+    if (is_cut(region, result)) {
+        sink->left = (int)region.x;
+        sink->top = (int)region.y;
+    } else if (!prepare(sink, source_width, source_height, region, filter)) {
+        halcyon_row_sink_free(sink);
+        return NULL;
     }
-    free(line);
-    return status;
+    return sink;
+}
+
+void halcyon_row_sink_free(halcyon_row_sink *sink) {
+    free_kernel(&sink->across);
+    free_kernel(&sink->down);
+    free(sink->line);
+    free(sink);
+}
+
+static int first_row(const halcyon_row_sink *sink) {
+    return sink->line ? sink->down.items[0].first : sink->top;
+}
+
+static int end_row(const halcyon_row_sink *sink) {
+    if (!sink->line) return sink->top + sink->result.height;
+    taps last = sink->down.items[sink->result.height - 1];
+    return last.first + last.count;
+}
+
+static void scale_row(halcyon_row_sink *sink, const uint8_t *row, float4 *target) {
+    taps left = sink->across.items[0], right = sink->across.items[sink->result.width - 1];
+    scale_across(row, left.first, right.first + right.count, sink->line, target, &sink->across, sink->result.width);
+}
+
+// The way for few source rows a result row.
+static void gather(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
+    const taps *items = sink->down.items;
+    int width = sink->result.width;
+    if (row < items[sink->done].first) return;
+    scale_row(sink, pixels, sink->kept + ((size_t)row % sink->kept_rows) * (size_t)width);
+    while (sink->done < sink->result.height && row >= items[sink->done].first + items[sink->done].count - 1) {
+        taps t = items[sink->done];
+        for (int i = 0; i < t.count; i++) {
+            const float4 *kept = sink->kept + ((size_t)(t.first + i) % sink->kept_rows) * (size_t)width;
+            add_down(sink->scaled, kept, t.weights[i], width, i == 0);
+        }
+        store_row(sink->result, sink->done++, sink->scaled);
+    }
+}
+
+// The way for many source rows a result row.
+static void scatter(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
+    const taps *items = sink->down.items;
+    int width = sink->result.width, height = sink->result.height;
+    while (sink->begun < height && items[sink->begun].first <= row) sink->begun++;
+    if (sink->begun == sink->done) return;
+    scale_row(sink, pixels, sink->scaled);
+    for (int y = sink->done; y < sink->begun; y++) {
+        int i = row - items[y].first;
+        if (i >= items[y].count) continue;
+        float4 *sum = sink->kept + ((size_t)y % sink->kept_rows) * (size_t)width;
+        add_down(sum, sink->scaled, items[y].weights[i], width, i == 0);
+    }
+    for (; sink->done < sink->begun && row >= items[sink->done].first + items[sink->done].count - 1; sink->done++) {
+        store_row(sink->result, sink->done, sink->kept + ((size_t)sink->done % sink->kept_rows) * (size_t)width);
+    }
+}
+
+void halcyon_row_sink_put(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
+    if (sink->done == sink->result.height) return;
+    if (!sink->line) {
+        if (row < sink->top) return;
+        size_t bytes = (size_t)sink->result.width * 4;
+        memcpy(sink->result.pixels + (size_t)(sink->done++) * bytes, pixels + (size_t)sink->left * 4, bytes);
+    } else if (sink->scatters) {
+        scatter(sink, row, pixels);
+    } else {
+        gather(sink, row, pixels);
+    }
+}
+
+bool halcyon_row_sink_is_full(const halcyon_row_sink *sink) {
+    return sink->done == sink->result.height;
 }
 
 halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, halcyon_bitmap result,
                                 halcyon_filter filter, halcyon_cancelled cancelled, void *context) {
-    kernel across, down;
-    if (!make_kernel(&across, source.width, region.x, region.width, result.width, filter)) return HALCYON_NO_MEMORY;
-    if (!make_kernel(&down, source.height, region.y, region.height, result.height, filter)) {
-        free_kernel(&across);
-        return HALCYON_NO_MEMORY;
+    halcyon_row_sink *sink = halcyon_row_sink_create(source.width, source.height, region, result, filter);
+    if (!sink) return HALCYON_NO_MEMORY;
+    halcyon_status status = HALCYON_OK;
+    for (int row = first_row(sink), end = end_row(sink); row < end; row++) {
+        if ((row & 15) == 0 && cancelled && cancelled(context)) {
+            status = HALCYON_CANCELLED;
+            break;
+        }
+        halcyon_row_sink_put(sink, row, source.pixels + (size_t)row * (size_t)source.width * 4);
     }
-    job j = {source, result, &across, &down, cancelled, context};
-    halcyon_status status = down.longest > 64 ? scatter(&j) : gather(&j);
-    free_kernel(&across);
-    free_kernel(&down);
+    halcyon_row_sink_free(sink);
     return status;
 }

@@ -31,7 +31,9 @@ extension Coordinator {
         let plan = try await compute(for: demand) { _ in try coders.plan(fetched.data, options: options) }
         let key = DecodeKey(data: ObjectIdentifier(fetched), coders: ObjectIdentifier(coders), plan: plan)
         return try await decodes.value(for: key, demand: demand, isolation: self) { coordinator, demand in
-            let image = try await coordinator.compute(for: demand) {
+            let image = try await coordinator.compute(
+                for: demand, reserving: plan.workingBytes, of: coders.budget
+            ) {
                 try coders.decode(fetched.data, plan: plan, context: $0)
             }
             coordinator.storeOriginal(fetched, resolved)

@@ -1,3 +1,4 @@
+import HalcyonCodecs
 import HalcyonSystem
 
 /// The bookkeeping of one pipeline: which jobs are under way and who waits for them.
@@ -126,6 +127,19 @@ actor Coordinator {
         for demand: Demand, _ body: @escaping @Sendable (WorkContext) throws -> Value
     ) async throws -> Value {
         try await withTicket(for: demand) { try await ExecutionDomains.cpu.run(ticket: $1, body) }
+    }
+
+    /// The same, once the bytes that it takes are reserved.
+    ///
+    /// - Throws: `CodecError.limitExceeded` where they are more than the whole budget, and what `body` throws.
+    func compute<Value: Sendable>(
+        for demand: Demand, reserving bytes: Int, of budget: DecodeBudget,
+        _ body: @escaping @Sendable (WorkContext) throws -> Value
+    ) async throws -> Value {
+        try budget.check(bytes)
+        return try await withTicket(for: demand) {
+            try await ExecutionDomains.cpu.run(ticket: $1, reserving: bytes, of: budget.bytes, body)
+        }
     }
 
     /// Does `work` with a ticket that keeps the demand's priority.

@@ -33,6 +33,6 @@ struct ResolvedRequest: Sendable {
     var isProcessed: Bool {
         // A registry has no name that would outlive the process.
         guard key.coders == nil else { return false }
-        return !key.processors.isEmpty || key.decode.target != nil || key.decode.maximumBytes != nil
+        return !key.processors.isEmpty || key.decode.changesSize
     }
 }

@@ -26,6 +26,15 @@
             data.read { ISOImageHeader($0).profileByteCount }
         }
 
+        public func colorProfile(of data: Data) -> ColorProfile? {
+            data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.colorProfile } }
+        }
+
+        /// The decoder's planes at up to 16 bits, with one for alpha, and those of a reference frame.
+        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+            nativeSize.bitmapBytes / 4 * (info.hasAlpha ? 4 : 3) * (info.bitsPerChannel > 8 ? 2 : 1) * 2
+        }
+
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try data.withUnsafeBytes { bytes in
                 guard !ISOImageHeader(ByteReader(bytes)).isCut else {

@@ -60,6 +60,18 @@
                 colorSpace: space)
         }
 
+        /// Colours by an ICC profile, else by code points.
+        var colorProfile: ColorProfile? {
+            let image = image.pointee
+            if image.icc.size > 0 {
+                let data = Data(UnsafeRawBufferPointer(start: image.icc.data, count: image.icc.size))
+                let isGray = image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400
+                return .icc(data, isGray && data.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb)
+            }
+            return CodePoints.profile(
+                primaries: Int(image.colorPrimaries), transfer: Int(image.transferCharacteristics))
+        }
+
         /// The file turns first, counter-clockwise, and mirrors then.
         private var orientation: Orientation {
             let flags = image.pointee.transformFlags

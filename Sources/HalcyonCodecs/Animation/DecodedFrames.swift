@@ -5,11 +5,13 @@ import HalcyonSystem
 /// The frames of a file, composed, reduced and turned upright as they are asked for.
 final class DecodedFrames: AnimationFrameSource {
     private let plan: DecodePlan
+    private let color: ColorTransform?
     private let dataCost: Int
     private let compositor: Lock<FrameCompositor>
 
-    init(_ reader: any FrameReader, plan: DecodePlan, dataCost: Int) {
+    init(_ reader: any FrameReader, plan: DecodePlan, color: ColorTransform?, dataCost: Int) {
         self.plan = plan
+        self.color = color
         self.dataCost = dataCost
         compositor = Lock(FrameCompositor(reader, size: plan.storedSize))
     }
@@ -18,6 +20,6 @@ final class DecodedFrames: AnimationFrameSource {
 
     func frame(at index: Int, context: WorkContext) throws -> Bitmap {
         let canvas = try compositor.withLock { try $0.canvas(at: index, context: context) }
-        return try CoderRegistry.finish(canvas, plan: plan, context: context)
+        return try CoderRegistry.finish(canvas, plan: plan, color: color, context: context)
     }
 }

@@ -20,6 +20,11 @@
             data.read { try? GIFHeader($0).metadataByteCount } ?? 0
         }
 
+        /// Of an animation two canvases more than the first frame's; of a frame its indices.
+        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+            nativeSize.bitmapBytes * (info.isAnimated ? 2 : 0) + nativeSize.bitmapBytes / 4
+        }
+
         /// Reads up to the end of the first frame. A file whose later frames were cut off therefore still decodes: the
         /// image that is asked for is whole.
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {

@@ -27,6 +27,16 @@
             data.read { ISOImageHeader($0).profileByteCount }
         }
 
+        public func colorProfile(of data: Data) -> ColorProfile? {
+            data.withUnsafeBytes { bytes in try? HEICFile.read(bytes) { $0.colorProfile } }
+        }
+
+        /// The decoder's planes at up to 16 bits, with one for alpha, and the RGBA that libheif makes of them.
+        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+            let depth = info.bitsPerChannel > 8 ? 2 : 1
+            return nativeSize.bitmapBytes * depth + nativeSize.bitmapBytes * depth
+        }
+
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try data.withUnsafeBytes { bytes in
                 let header = ISOImageHeader(ByteReader(bytes))

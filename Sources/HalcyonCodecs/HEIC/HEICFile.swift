@@ -47,13 +47,28 @@
                 bitsPerChannel: bitsPerChannel, colorSpace: colorSpace)
         }
 
-        private var colorSpace: ColorSpace {
+        private var colorSpace: ColorSpace { profile.map { .icc($0.read { ICCProfile.name(of: $0) }) } ?? .sRGB }
+
+        /// Colours by an ICC profile, else by code points.
+        var colorProfile: ColorProfile? {
+            if let profile { return .icc(profile, .rgb) }
+            var points: UnsafeMutablePointer<heif_color_profile_nclx>?
+            guard heif_image_handle_get_nclx_color_profile(handle, &points).code == heif_error_Ok, let points else {
+                return nil
+            }
+            defer { heif_nclx_color_profile_free(points) }
+            return CodePoints.profile(
+                primaries: Int(points.pointee.color_primaries.rawValue),
+                transfer: Int(points.pointee.transfer_characteristics.rawValue))
+        }
+
+        private var profile: Data? {
             let count = heif_image_handle_get_raw_color_profile_size(handle)
             // What is longer is refused later, by its metadata.
-            guard count > 0, count <= 16 << 20 else { return .sRGB }
+            guard count > 0, count <= 16 << 20 else { return nil }
             var profile = [UInt8](repeating: 0, count: count)
-            guard heif_image_handle_get_raw_color_profile(handle, &profile).code == heif_error_Ok else { return .sRGB }
-            return .icc(profile.withUnsafeBytes { ICCProfile.name(of: ByteReader($0)) })
+            guard heif_image_handle_get_raw_color_profile(handle, &profile).code == heif_error_Ok else { return nil }
+            return Data(profile)
         }
 
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.

@@ -6,9 +6,9 @@
 
     /// JPEG by libjpeg-turbo: baseline and progressive, grey, colour and CMYK.
     ///
-    /// Decodes straight into the bitmap, at any eighth of the stored size. CMYK becomes sRGB by plain multiplication,
-    /// without its profile.
-    public struct JPEGCoder: ImageDecoder {
+    /// Decodes straight into the bitmap, at any eighth of the stored size. CMYK becomes sRGB by its profile, without one
+    /// by plain multiplication.
+    public struct JPEGCoder: RowImageDecoder {
         public init() {}
 
         public var formats: [ImageFormat] { [.jpeg] }
@@ -34,24 +34,74 @@
             return (Double(stored.width) * eighths / 8, Double(stored.height) * eighths / 8)
         }
 
+        public func colorProfile(of data: Data) -> ColorProfile? {
+            let profile = data.read { try? JPEGHeader($0).colorProfile }
+            // Ink never reaches a bitmap.
+            if case .icc(_, .cmyk) = profile { return nil }
+            return profile
+        }
+
+        /// What turns ink into light; nil for other colours, and where no profile says how.
+        static func inkTransform(for data: Data) -> ColorTransform? {
+            guard case .icc(let profile, .cmyk)? = data.read({ try? JPEGHeader($0).colorProfile }) else { return nil }
+            return ColorTransforms.shared.transform(for: .icc(profile, .cmyk))
+        }
+
+        /// The coefficients of a file with several scans are kept up to its end: two bytes each, as many as samples.
+        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+            data.read { (try? JPEGHeader($0).coefficientBytes) ?? 0 }
+        }
+
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-            guard let eighths = Self.eighths(of: plan.storedSize, for: plan.nativeSize) else {
-                throw CodecError.damaged(.jpeg, reason: "\(plan.nativeSize) is no size that it decodes to")
+            try Bitmap(size: plan.nativeSize, isOpaque: true) { pixels in
+                try decode(
+                    data, plan: plan, into: pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    rows: halcyon_codec_rows(), context: context)
             }
-            let stored = plan.storedSize
-            return try CodecCall.decode(.jpeg, size: plan.nativeSize, isOpaque: true, context: context) {
-                bitmap, call in
+        }
+
+        private func decode(
+            _ data: Data, plan: DecodePlan, into pixels: UnsafeMutablePointer<UInt8>?, rows: halcyon_codec_rows,
+            context: WorkContext
+        ) throws {
+            let transform = Self.inkTransform(for: data)
+            var layout = try Self.layout(plan, ink: transform)
+            try CodecCall.decode(.jpeg, context: context) { call in
                 data.withUnsafeBytes { bytes in
-                    halcyon_jpeg_decode(
-                        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
-                        Int32(clamping: stored.width), Int32(clamping: stored.height), Int32(eighths), bitmap, call)
+                    // The transform's memory is C's for as long as the transform lives.
+                    withExtendedLifetime(transform) {
+                        halcyon_jpeg_decode(
+                            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &layout, pixels, rows,
+                            call)
+                    }
                 }
             }
+        }
+
+        /// - Throws: `CodecError.damaged` where libjpeg cannot scale to the native size.
+        static func layout(_ plan: DecodePlan, ink: ColorTransform?) throws -> halcyon_jpeg_layout {
+            let (stored, native) = (plan.storedSize, plan.nativeSize)
+            guard let eighths = eighths(of: stored, for: native) else {
+                throw CodecError.damaged(.jpeg, reason: "\(native) is no size that it decodes to")
+            }
+            return halcyon_jpeg_layout(
+                stored_width: Int32(clamping: stored.width), stored_height: Int32(clamping: stored.height),
+                eighths: Int32(eighths), width: Int32(clamping: native.width), height: Int32(clamping: native.height),
+                ink: ink?.ink ?? halcyon_codec_ink())
         }
 
         /// What libjpeg makes of a size: every side rounded up.
         private static func scaled(_ size: PixelSize, eighths: Int) -> PixelSize {
             PixelSize((size.width * eighths + 7) / 8, (size.height * eighths + 7) / 8)
+        }
+
+        /// Also the rows of a file with several scans come in order, once all of it is read.
+        public func deliversRows(of data: Data, info: ImageInfo) -> Bool { true }
+
+        public func decodeRows(
+            of data: Data, plan: DecodePlan, into sink: RowSink, context: WorkContext
+        ) throws {
+            try decode(data, plan: plan, into: nil, rows: halcyon_codec_rows(sink), context: context)
         }
 
         /// The eighths that give `native`. Of a few pixels several do, and the most keep the most.

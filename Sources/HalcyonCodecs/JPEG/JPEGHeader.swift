@@ -7,21 +7,28 @@
         private(set) var size: PixelSize?
         private(set) var bitsPerChannel = 8
         private(set) var componentCount = 0
+        /// What a file that is not read row by row keeps: two bytes a coefficient, as many as samples.
+        private(set) var coefficientBytes = 0
         private(set) var orientation = Orientation.up
         private(set) var metadataByteCount = 0
+        /// Whether the pixels were reached: nothing behind is a header.
+        private(set) var isWhole = false
+        private var isProgressive = false
+        /// libjpeg reads such files only whole.
+        private(set) var isArithmetic = false
         private var hasExif = false
-        private var profile: [UInt8] = []
-        private var hasProfile = false
-
-        /// Profiles for printers reach a few megabytes; the name stands at the front.
-        private static let maximumProfile = 1 << 20
+        private var profile = JPEGProfile()
 
         /// - Throws: `CodecError.damaged` where there is no whole frame header.
         init(_ reader: ByteReader) throws {
             var offset = 2
             while let segment = Segment(reader, at: offset) {
                 // The pixels begin, or the file ends: nothing behind it is a header.
-                if segment.marker == 0xDA || segment.marker == 0xD9 { break }
+                if segment.marker == 0xDA || segment.marker == 0xD9 {
+                    isWhole = true
+                    readScan(segment.body)
+                    break
+                }
                 try read(segment)
                 offset = segment.end
             }
@@ -37,7 +44,7 @@
         }
 
         private var colorSpace: ColorSpace {
-            if hasProfile { return .icc(profile.withUnsafeBytes { ICCProfile.name(of: ByteReader($0)) }) }
+            if !profile.isEmpty { return .icc(profile.name) }
             switch componentCount {
             case 1: return .gray
             case 4: return .cmyk
@@ -45,22 +52,27 @@
             }
         }
 
+        /// The embedded profile, nil where there is none or a part of it is missing.
+        var colorProfile: ColorProfile? {
+            let model: ColorModel? = [1: .gray, 3: .rgb, 4: .cmyk][componentCount]
+            guard let model, let data = profile.data else { return nil }
+            return .icc(data, model)
+        }
+
         private mutating func read(_ segment: Segment) throws {
             let body = segment.body
             switch segment.marker {
             // Frame headers of every kind, but DHT, JPG and DAC, which share their range.
             case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(segment.marker):
+                isArithmetic = segment.marker > 0xC8
+                isProgressive = [0xC2, 0xC6, 0xCA, 0xCE].contains(segment.marker)
                 try readFrame(body)
             case 0xE1 where body.matches("Exif", at: 0):
                 // The first one counts: later ones belong to embedded previews.
                 if !hasExif { orientation = Exif.orientation(in: body) }
                 hasExif = true
             case 0xE2 where body.matches("ICC_PROFILE", at: 0):
-                hasProfile = true
-                // Behind the name stand a zero, the number of this part and the number of parts. Writers put the
-                // parts in order; where one did not, the name is lost, and nothing else.
-                let rest = min(body.count, 14 + max(0, Self.maximumProfile - profile.count))
-                profile.append(contentsOf: body.part(at: 14, length: rest - 14).bytes)
+                profile.add(body)
             default:
                 break
             }
@@ -78,6 +90,20 @@
             size = PixelSize(width, height)
             bitsPerChannel = bits
             componentCount = components
+            // Extended and progressive frames of every coding; also a baseline frame may be sent in several scans.
+            guard components > 0 else { return }
+            let factors = (0..<components).map { (body.byte(7 + $0 * 3) ?? 0x11) }
+            let widest = max(1, factors.map { $0 >> 4 }.max() ?? 1)
+            let highest = max(1, factors.map { $0 & 15 }.max() ?? 1)
+            // Samples of all channels for each block of the widest by the highest.
+            let samples = factors.reduce(0) { $0 + ($1 >> 4) * ($1 & 15) }
+            let blocks = ((width + 8 * widest - 1) / (8 * widest)) * ((height + 8 * highest - 1) / (8 * highest))
+            coefficientBytes = blocks * 64 * samples * 2
+        }
+
+        private mutating func readScan(_ body: ByteReader) {
+            // All channels at once in the first scan of a sequential frame: read row by row.
+            if !isProgressive, body.byte(0) == componentCount { coefficientBytes = 0 }
         }
 
         private static func damaged(_ reason: String) -> CodecError { .damaged(.jpeg, reason: reason) }

@@ -9,9 +9,10 @@
     /// Memory: the output's pixels; for a file with scans also its coefficients, six bytes a pixel of the stored image.
     final class JPEGProgressiveDecoding: ProgressiveDecoding {
         private struct State {
-            /// What came before the frame header was whole.
+            /// What came before the header was whole; of a file that cannot be read in parts all that came.
             var header = Data()
-            var started: (plan: DecodePlan, stream: JPEGStream)?
+            var isReadWhole = false
+            var started: (plan: DecodePlan, stream: JPEGStream, color: ColorTransform?)?
             /// What the last preview showed: scans or rows.
             var shown = 0
         }
@@ -24,11 +25,15 @@
 
         func append(_ data: Data, context: WorkContext) throws {
             try state.withLock { state in
-                if let (_, stream) = state.started { return try stream.append(data, context: context) }
+                if let (_, stream, _) = state.started { return try stream.append(data, context: context) }
                 state.header.append(data)
-                guard let plan = try plan(header: state.header) else { return }
-                let stream = try JPEGStream(plan: plan)
-                state.started = (plan, stream)
+                guard !state.isReadWhole, let plan = try plan(header: state.header) else { return }
+                state.isReadWhole = state.header.read { try? JPEGHeader($0).isArithmetic } == true
+                if state.isReadWhole { return }
+                let stream = try JPEGStream(plan: plan, ink: JPEGCoder.inkTransform(for: state.header))
+                state.started = (
+                    plan, stream, ColorTransforms.shared.transform(for: plan, of: state.header, JPEGCoder())
+                )
                 try stream.append(state.header, context: context)
                 state.header = Data()
             }
@@ -36,11 +41,11 @@
 
         func preview(context: WorkContext) throws -> Image? {
             try state.withLock { state in
-                guard let (plan, stream) = state.started else { return nil }
+                guard let (plan, stream, color) = state.started else { return nil }
                 let progress = stream.progress
                 let shown = Int(progress.has_scans ? progress.scans : progress.rows)
                 guard shown > state.shown else { return nil }
-                let image = try Self.image(plan: plan, stream: stream, context: context)
+                let image = try Self.image(plan, stream, color, isPreview: true, context: context)
                 state.shown = shown
                 return image
             }
@@ -48,17 +53,20 @@
 
         func finish(context: WorkContext) throws -> Image {
             try state.withLock { state in
-                guard let (plan, stream) = state.started, stream.progress.is_finished else {
+                if state.isReadWhole {
+                    return try CoderRegistry([JPEGCoder()]).decode(state.header, options: options, context: context)
+                }
+                guard let (plan, stream, color) = state.started, stream.progress.is_finished else {
                     throw CodecError.damaged(.jpeg, reason: "the file was cut off")
                 }
-                return try Self.image(plan: plan, stream: stream, context: context)
+                return try Self.image(plan, stream, color, isPreview: false, context: context)
             }
         }
 
-        /// Nil where the frame header has not come yet.
+        /// Nil where the pixels have not begun yet: a profile may stand behind the frame header.
         private func plan(header: Data) throws -> DecodePlan? {
             let coder = JPEGCoder()
-            guard let info = try? coder.probe(header) else {
+            guard let info = try? coder.probe(header), header.read({ try? JPEGHeader($0).isWhole }) == true else {
                 // What is no JPEG, or has a header without end, never becomes one.
                 try options.limits.check(metadataBytes: header.count)
                 return nil
@@ -67,10 +75,15 @@
             return try DecodePlan(info: info, options: options, decoder: coder)
         }
 
-        private static func image(plan: DecodePlan, stream: JPEGStream, context: WorkContext) throws -> Image {
+        private static func image(
+            _ plan: DecodePlan, _ stream: JPEGStream, _ color: ColorTransform?, isPreview: Bool, context: WorkContext
+        ) throws -> Image {
             try context.checkCancellation()
             let native = try stream.bitmap(context: context)
-            return Image(bitmap: try CoderRegistry.finish(native, plan: plan, context: context), info: plan.info)
+            var info = plan.info
+            info.isPreview = isPreview
+            return Image(
+                bitmap: try CoderRegistry.finish(native, plan: plan, color: color, context: context), info: info)
         }
     }
 #endif

@@ -8,17 +8,15 @@
     final class JPEGStream {
         private let size: PixelSize
         private let stream: OpaquePointer
+        /// The stream points to it.
+        private let ink: ColorTransform?
 
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
-        init(plan: DecodePlan) throws {
+        init(plan: DecodePlan, ink: ColorTransform?) throws {
             size = plan.nativeSize
-            guard let eighths = JPEGCoder.eighths(of: plan.storedSize, for: size) else {
-                throw CodecError.damaged(.jpeg, reason: "\(size) is no size that it decodes to")
-            }
-            let stream = halcyon_jpeg_stream_create(
-                Int32(clamping: plan.storedSize.width), Int32(clamping: plan.storedSize.height), Int32(eighths),
-                Int32(clamping: size.width), Int32(clamping: size.height))
-            guard let stream else { throw BitmapError.outOfMemory(bytes: 0) }
+            self.ink = ink
+            var layout = try JPEGCoder.layout(plan, ink: ink)
+            guard let stream = halcyon_jpeg_stream_create(&layout) else { throw BitmapError.outOfMemory(bytes: 0) }
             self.stream = stream
         }
 

@@ -11,7 +11,7 @@
                 self, options: options,
                 // What is said of the pixels stands before them.
                 isHeaderWhole: { $0.read { PNGChunks($0).contains { $0.isNamed("IDAT") || $0.isNamed("IEND") } } },
-                makeRows: { try PNGStream(plan: $0) })
+                makeRows: { try PNGStream(plan: $0, deep: PNGCoder.deepTransform(for: $1, plan: $0)) })
         }
     }
 
@@ -19,12 +19,15 @@
     final class PNGStream: RowStream {
         private let plan: DecodePlan
         private let stream: OpaquePointer
+        /// The stream points to it.
+        private let deep: ColorTransform?
 
         /// - Throws: `BitmapError.outOfMemory`.
-        init(plan: DecodePlan) throws {
+        init(plan: DecodePlan, deep: ColorTransform?) throws {
             self.plan = plan
+            self.deep = deep
             let size = plan.nativeSize
-            let stream = halcyon_png_stream_create(Int32(clamping: size.width), Int32(clamping: size.height))
+            let stream = halcyon_png_stream_create(PNGCoder.layout(size, deep: deep))
             guard let stream else { throw BitmapError.outOfMemory(bytes: size.width * size.height * 4) }
             self.stream = stream
         }

@@ -7,7 +7,7 @@
     /// PNG by libpng: every colour type and depth, interlaced or not, and APNG.
     ///
     /// Decodes straight into the bitmap at the stored size; 16-bit channels are rounded to 8.
-    public struct PNGCoder: ImageDecoder, ImageEncoder {
+    public struct PNGCoder: RowImageDecoder, ImageEncoder {
         public init() {}
 
         public var formats: [ImageFormat] { [.png] }
@@ -18,6 +18,36 @@
 
         public func metadataByteCount(_ data: Data) -> Int { data.read { PNGHeader.metadataByteCount($0) } }
 
+        public func colorProfile(of data: Data) -> ColorProfile? {
+            data.read { PNGHeader.isDeep($0) ? nil : PNGColor.profile($0) }
+        }
+
+        /// What converts 16 bits before they are rounded to 8; nil where they have to be rounded first, or nothing is
+        /// to be converted.
+        static func deepTransform(for data: Data, plan: DecodePlan) -> ColorTransform? {
+            guard plan.convertsColor, !plan.info.isAnimated else { return nil }
+            let profile = data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0) : nil }
+            return ColorTransforms.shared.transform(for: profile, isDeep: true)
+        }
+
+        /// Of an APNG two canvases beside that of the first frame, and the frame as a file of its own.
+        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+            info.isAnimated ? nativeSize.bitmapBytes * 2 + data.count : 0
+        }
+
+        /// Not those of Adam7, whose passes each go over the whole image, nor frames, which are drawn onto each other.
+        public func deliversRows(of data: Data, info: ImageInfo) -> Bool {
+            !info.isAnimated && data.read { $0.byte(28) } == 0
+        }
+
+        public func decodeRows(
+            of data: Data, plan: DecodePlan, into sink: RowSink, context: WorkContext
+        ) throws {
+            let deep = Self.deepTransform(for: data, plan: plan)
+            try Self.decode(
+                data, size: plan.nativeSize, deep: deep, pixels: nil, rows: halcyon_codec_rows(sink), context: context)
+        }
+
         /// Of an APNG the first frame: its default image may be no frame, and says then that the program at hand shows
         /// no animations.
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
@@ -26,16 +56,41 @@
                     APNGFrameReader(data: data, frames: frames, info: plan.info), size: plan.storedSize)
                 return try compositor.canvas(at: 0, context: context)
             }
-            return try Self.decodeImage(data, size: plan.nativeSize, isOpaque: !plan.info.hasAlpha, context: context)
+            let deep = Self.deepTransform(for: data, plan: plan)
+            return try Self.decodeImage(
+                data, size: plan.nativeSize, isOpaque: !plan.info.hasAlpha, deep: deep, context: context)
         }
 
-        static func decodeImage(_ data: Data, size: PixelSize, isOpaque: Bool, context: WorkContext) throws -> Bitmap {
-            try CodecCall.decode(.png, size: size, isOpaque: isOpaque, context: context) { bitmap, call in
+        static func decodeImage(
+            _ data: Data, size: PixelSize, isOpaque: Bool, deep: ColorTransform? = nil, context: WorkContext
+        ) throws -> Bitmap {
+            try Bitmap(size: size, isOpaque: isOpaque) { pixels in
+                try decode(
+                    data, size: size, deep: deep, pixels: pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    rows: halcyon_codec_rows(), context: context)
+            }
+        }
+
+        private static func decode(
+            _ data: Data, size: PixelSize, deep: ColorTransform?, pixels: UnsafeMutablePointer<UInt8>?,
+            rows: halcyon_codec_rows, context: WorkContext
+        ) throws {
+            try CodecCall.decode(.png, context: context) { call in
                 data.withUnsafeBytes { bytes in
-                    halcyon_png_decode(
-                        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, bitmap, call)
+                    // The transform's memory is C's for as long as the transform lives.
+                    withExtendedLifetime(deep) {
+                        halcyon_png_decode(
+                            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
+                            layout(size, deep: deep), pixels, rows, call)
+                    }
                 }
             }
+        }
+
+        static func layout(_ size: PixelSize, deep: ColorTransform?) -> halcyon_png_layout {
+            halcyon_png_layout(
+                width: Int32(clamping: size.width), height: Int32(clamping: size.height),
+                deep: deep?.deep ?? halcyon_codec_deep())
         }
 
         /// Writes 8-bit RGB where every pixel is opaque, else RGBA, at zlib's level 4.

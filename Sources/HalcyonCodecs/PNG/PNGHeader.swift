@@ -21,11 +21,21 @@
             return header.info
         }
 
+        /// Whether channels have 16 bits in rows that come one after the other.
+        static func isDeep(_ reader: ByteReader) -> Bool {
+            reader.byte(24) == 16 && reader.byte(28) == 0
+                && !PNGChunks(reader).prefix { !$0.isNamed("IDAT") }
+                    .contains { $0.isNamed("acTL") }
+        }
+
         /// Bytes of every chunk that is neither pixels nor what is needed to read them.
         static func metadataByteCount(_ reader: ByteReader) -> Int {
             let pixels: [StaticString] = ["IHDR", "PLTE", "tRNS", "IDAT", "IEND", "acTL", "fcTL", "fdAT"]
-            return PNGChunks(reader).reduce(0) { sum, chunk in
-                pixels.contains(where: chunk.isNamed) ? sum : sum + chunk.declaredLength
+            // What stands behind the end is no part of the file.
+            return PNGChunks(reader).prefix { !$0.isNamed("IEND") }.reduce(0) { sum, chunk in
+                if pixels.contains(where: chunk.isNamed) { return sum }
+                let unpacked = chunk.isNamed("iCCP") ? PNGColor.profileByteCount(chunk.body) : 0
+                return sum + max(chunk.declaredLength, unpacked)
             }
         }
 

@@ -9,16 +9,22 @@ public struct DecodeLimits: Hashable, Sendable {
     public var maximumSide: Int
     /// Frames of an animation. 10,000 by default.
     public var maximumFrames: Int
+    /// Pixels of all frames together. 2^34 by default: at most a minute or two of decoding.
+    public var maximumTotalPixels: Int
+    /// How many times longer one side may be than the other. 32,768 by default.
+    public var maximumSideRatio: Int
     /// Bytes of EXIF, ICC, XMP and comments together. 16 MiB by default.
     public var maximumMetadataBytes: Int
 
     public init(
         maximumPixels: Int = 1 << 28, maximumSide: Int = 65_535, maximumFrames: Int = 10_000,
-        maximumMetadataBytes: Int = 16 << 20
+        maximumTotalPixels: Int = 1 << 34, maximumSideRatio: Int = 32_768, maximumMetadataBytes: Int = 16 << 20
     ) {
         self.maximumPixels = maximumPixels
         self.maximumSide = maximumSide
         self.maximumFrames = maximumFrames
+        self.maximumTotalPixels = maximumTotalPixels
+        self.maximumSideRatio = maximumSideRatio
         self.maximumMetadataBytes = maximumMetadataBytes
     }
 
@@ -32,7 +38,11 @@ public struct DecodeLimits: Hashable, Sendable {
     /// - Throws: `CodecError.limitExceeded`.
     public func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
         try check(info.size)
+        let sides = (min(info.size.width, info.size.height), max(info.size.width, info.size.height))
+        try Self.require("ratio of the sides", sides.1 / max(sides.0, 1), atMost: maximumSideRatio)
         try Self.require("frames", info.frameCount, atMost: maximumFrames)
+        let (total, overflow) = (info.size.area ?? .max).multipliedReportingOverflow(by: info.frameCount)
+        try Self.require("pixels of all frames", overflow ? .max : total, atMost: maximumTotalPixels)
         try check(metadataBytes: metadataBytes)
     }
 

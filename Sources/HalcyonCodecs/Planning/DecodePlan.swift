@@ -22,6 +22,14 @@ public struct DecodePlan: Hashable, Sendable {
     /// From the native bitmap, in stored orientation, to the final size; nil where the decoder delivers it already.
     public let residual: ResizeGeometry?
 
+    /// Whether pixels become sRGB, where the file's are not.
+    public let convertsColor: Bool
+    /// Whether the rows are reduced as they come, without a bitmap of the native size.
+    public private(set) var isStreamed = false
+    /// The most bytes of memory that the decode takes beside the data: bitmaps, the result among them, and what the
+    /// decoder keeps.
+    public private(set) var workingBytes: Int
+
     /// The final size, upright.
     public var finalSize: PixelSize { geometry.size }
 
@@ -34,7 +42,7 @@ public struct DecodePlan: Hashable, Sendable {
         self.info = info
         frames = options.firstFrameOnly ? .first : options.preloadAllFrames ? .all : .onDemand
         storedSize = info.storedSize
-        geometry = try Self.geometry(of: info.size, options: options)
+        geometry = try Self.geometry(of: info, options: options)
         try options.limits.check(geometry.size)
 
         let needed = info.orientation.applied(to: Self.neededSize(geometry, of: info, limits: options.limits))
@@ -44,16 +52,44 @@ public struct DecodePlan: Hashable, Sendable {
         nativeSize = fits && !offered.isEmpty ? offered : storedSize
         residual = Self.residual(
             geometry, info: info, nativeSize: nativeSize, coverage: decoder.coverage(of: info, at: nativeSize))
+        convertsColor = options.color == .sRGB
+        workingBytes = nativeSize.bitmapBytes
     }
 
-    private static func geometry(of source: PixelSize, options: DecodeOptions) throws -> ResizeGeometry {
-        var geometry = ResizeGeometry(source: source, box: source, mode: .stretch, upscale: false)
+    /// Finds out what the header alone does not say: whether the rows can be reduced as they come, and what the decode
+    /// takes.
+    mutating func measure(_ data: Data, decoder: any ImageDecoder) {
+        let rows = residual == nil ? nil : decoder as? any RowImageDecoder
+        isStreamed = rows?.deliversRows(of: data, info: info) ?? false
+        let result = finalSize.bitmapBytes
+        var bytes = [decoder.workingBytes(of: data, info: info, nativeSize: nativeSize), result]
+        // The native bitmap, where it is not the result itself.
+        if residual != nil, !isStreamed { bytes.append(nativeSize.bitmapBytes) }
+        // Turning, and converting, make another bitmap before the first one goes.
+        if info.orientation != .up || (convertsColor && info.colorSpace.isProfile) { bytes.append(result) }
+        if info.isAnimated, frames == .all {
+            bytes.append(result.multipliedReportingOverflow(by: info.frameCount).partialValue)
+        }
+        workingBytes = bytes.reduce(0) { sum, part in
+            let (total, overflow) = sum.addingReportingOverflow(max(part, 0))
+            return overflow ? .max : total
+        }
+    }
+
+    private static func geometry(of info: ImageInfo, options: DecodeOptions) throws -> ResizeGeometry {
+        let region = options.region ?? PixelRect(x: 0, y: 0, width: info.size.width, height: info.size.height)
+        guard !region.size.isEmpty, region.clamped(to: info.size) == region else {
+            throw BitmapError.invalidSize(region.size)
+        }
+        var geometry = ResizeGeometry(source: region.size, box: region.size, mode: .stretch, upscale: false)
         if let target = options.target {
             geometry = ResizeGeometry(
-                source: source, box: try box(of: target), mode: target.mode, upscale: target.upscale)
+                source: region.size, box: try box(of: target), mode: target.mode, upscale: target.upscale)
         }
-        if let maximumBytes = options.maximumBytes {
-            geometry.size = limited(geometry.size, to: maximumBytes)
+        geometry.sourceX += Double(region.x)
+        geometry.sourceY += Double(region.y)
+        if let limit = options.maximumBytes {
+            geometry.size = limited(geometry.size, to: limit.bytes)
         }
         return geometry
     }
@@ -110,12 +146,17 @@ public struct DecodePlan: Hashable, Sendable {
         let stored = upright.stored(info.orientation)
         let covered = PixelExtent(coverage, within: nativeSize)
         var residual = ResizeGeometry(source: nativeSize, box: nativeSize, mode: .stretch, upscale: false)
-        residual.sourceX = stored.x * covered.width
-        residual.sourceY = stored.y * covered.height
-        residual.sourceWidth = stored.width * covered.width
-        residual.sourceHeight = stored.height * covered.height
+        residual.sourceX = snapped(stored.x * covered.width)
+        residual.sourceY = snapped(stored.y * covered.height)
+        residual.sourceWidth = snapped(stored.width * covered.width)
+        residual.sourceHeight = snapped(stored.height * covered.height)
         residual.size = info.orientation.applied(to: geometry.size)
         let isWhole = upright.isWhole && residual.size == nativeSize
         return isWhole ? nil : residual
+    }
+
+    /// Whole numbers without what dividing and multiplying leave behind, so that a cut stays a cut.
+    private static func snapped(_ value: Double) -> Double {
+        abs(value - value.rounded()) < 1e-6 ? value.rounded() : value
     }
 }

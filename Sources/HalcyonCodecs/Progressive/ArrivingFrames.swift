@@ -23,19 +23,23 @@ final class ArrivingFrames<Decoder: AnimatedImageDecoder> {
         try options.limits.check(info, metadataBytes: decoder.metadataByteCount(data))
         guard let reader = try? decoder.frames(of: data, info: info), reader.frames.count > shown else { return nil }
         info.frameCount = reader.frames.count
+        info.isPreview = true
         let plan = try DecodePlan(info: info, options: options, decoder: decoder)
-        let bitmap = try first ?? firstFrame(reader, plan: plan, context: context)
+        let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
+        let bitmap = try first ?? firstFrame(reader, plan: plan, color: color, context: context)
         first = bitmap
         guard reader.frames.count > 1, !options.firstFrameOnly else { return Image(bitmap: bitmap, info: info) }
         let animation = try AnimatedImage(
-            source: DecodedFrames(reader, plan: plan, dataCost: data.count), size: plan.finalSize,
+            source: DecodedFrames(reader, plan: plan, color: color, dataCost: data.count), size: plan.finalSize,
             durations: reader.frames.map(\.duration), loopCount: info.loopCount ?? 1)
         return Image(bitmap: bitmap, info: info, animation: animation)
     }
 
-    private func firstFrame(_ reader: any FrameReader, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+    private func firstFrame(
+        _ reader: any FrameReader, plan: DecodePlan, color: ColorTransform?, context: WorkContext
+    ) throws -> Bitmap {
         var compositor = FrameCompositor(reader, size: plan.storedSize)
         let canvas = try compositor.canvas(at: 0, context: context)
-        return try CoderRegistry.finish(canvas, plan: plan, context: context)
+        return try CoderRegistry.finish(canvas, plan: plan, color: color, context: context)
     }
 }

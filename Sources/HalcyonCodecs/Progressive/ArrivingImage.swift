@@ -7,7 +7,7 @@ import HalcyonSystem
 /// Memory: of a still image its pixels, twice during a preview; of an animation its bytes and the first frame.
 final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private enum Phase {
-        case rows(DecodePlan, any RowStream)
+        case rows(DecodePlan, any RowStream, ColorTransform?)
         case frames(ArrivingFrames<Decoder>)
     }
 
@@ -23,16 +23,16 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private let decoder: Decoder
     private let options: DecodeOptions
     private let isHeaderWhole: @Sendable (Data) -> Bool
-    private let makeRows: @Sendable (DecodePlan) throws -> any RowStream
+    private let makeRows: @Sendable (DecodePlan, Data) throws -> any RowStream
     /// Held through a whole decode: two threads that decode the same image have to wait for each other anyway.
     private let state = Lock(State())
 
     /// - Parameters:
     ///   - isHeaderWhole: whether everything that stands before the pixels is there.
-    ///   - makeRows: starts to decode a still image.
+    ///   - makeRows: starts to decode a still image, given its plan and the data up to its pixels.
     init(
         _ decoder: Decoder, options: DecodeOptions, isHeaderWhole: @escaping @Sendable (Data) -> Bool,
-        makeRows: @escaping @Sendable (DecodePlan) throws -> any RowStream
+        makeRows: @escaping @Sendable (DecodePlan, Data) throws -> any RowStream
     ) {
         self.decoder = decoder
         self.options = options
@@ -51,7 +51,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
                 }
                 state.phase = try begin(state.header, context: context)
                 state.header = Data()
-            case .rows(_, let stream):
+            case .rows(_, let stream, _):
                 try stream.append(data, context: context)
             case .frames(let frames):
                 frames.data.append(data)
@@ -66,19 +66,20 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             return .frames(ArrivingFrames(decoder, data: data, options: options))
         }
         let plan = try DecodePlan(info: info, options: options, decoder: decoder)
-        let stream = try makeRows(plan)
+        let stream = try makeRows(plan, data)
         try stream.append(data, context: context)
-        return .rows(plan, stream)
+        let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
+        return .rows(plan, stream, color)
     }
 
     func preview(context: WorkContext) throws -> Image? {
         try state.withLock { state in
             switch state.phase {
             case nil: return nil
-            case .rows(let plan, let stream):
+            case .rows(let plan, let stream, let color):
                 guard stream.rows > state.shown else { return nil }
                 state.shown = stream.rows
-                return try Self.image(plan, stream, context: context)
+                return try Self.image(plan, stream, color, isPreview: true, context: context)
             case .frames(let frames):
                 guard let image = try frames.image(moreThan: state.shown, context: context) else { return nil }
                 state.shown = image.info.frameCount
@@ -93,20 +94,24 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             case nil:
                 // Says what is wrong with it.
                 return try CoderRegistry([decoder]).decode(state.header, options: options, context: context)
-            case .rows(let plan, let stream):
+            case .rows(let plan, let stream, let color):
                 guard stream.isFinished else {
                     throw CodecError.damaged(plan.info.format, reason: "the file was cut off")
                 }
-                return try Self.image(plan, stream, context: context)
+                return try Self.image(plan, stream, color, isPreview: false, context: context)
             case .frames(let frames):
                 return try CoderRegistry([decoder]).decode(frames.data, options: options, context: context)
             }
         }
     }
 
-    private static func image(_ plan: DecodePlan, _ stream: any RowStream, context: WorkContext) throws -> Image {
+    private static func image(
+        _ plan: DecodePlan, _ stream: any RowStream, _ color: ColorTransform?, isPreview: Bool, context: WorkContext
+    ) throws -> Image {
         try context.checkCancellation()
         let native = try stream.bitmap(context: context)
-        return Image(bitmap: try CoderRegistry.finish(native, plan: plan, context: context), info: plan.info)
+        var info = plan.info
+        info.isPreview = isPreview
+        return Image(bitmap: try CoderRegistry.finish(native, plan: plan, color: color, context: context), info: info)
     }
 }

@@ -14,16 +14,20 @@ extension CoderRegistry {
     ///
     /// Of an animation the first frame is decoded, and the image's `animation` gives the others.
     ///
-    /// The header is checked against the limits before anything is allocated. Cost: a decode at the smallest size
+    /// The header is checked against the limits before anything is allocated. What the decode takes is reserved from
+    /// the `budget`, where this thread waits for it if others hold too much. Cost: a decode at the smallest size
     /// that the format's decoder can scale to by itself, then one reduction.
     ///
-    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
+    /// - Throws: `CodecError`, also `.limitExceeded` for what is more than the whole budget; `BitmapError`,
+    ///   `CancellationError`.
     public func decode(
         _ data: Data, options: DecodeOptions = DecodeOptions(), context: WorkContext = .uncancellable
     ) throws -> Image {
         let decoder = try requireDecoder(for: data)
         let plan = try Self.plan(data, decoder: decoder, options: options)
-        return try Self.decode(data, decoder: decoder, plan: plan, context: context)
+        return try budget.withReservation(of: plan.workingBytes, context: context) {
+            try Self.decode(data, decoder: decoder, plan: plan, context: context)
+        }
     }
 
     /// What `decode` would do with this data: for a budget to be reserved, and to let equal decodes join.
@@ -47,25 +51,47 @@ extension CoderRegistry {
     ) throws -> DecodePlan {
         let info = try decoder.probe(data)
         try options.limits.check(info, metadataBytes: decoder.metadataByteCount(data))
-        return try DecodePlan(info: info, options: options, decoder: decoder)
+        var plan = try DecodePlan(info: info, options: options, decoder: decoder)
+        plan.measure(data, decoder: decoder)
+        return plan
     }
 
     static func decode(
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Image {
         try context.checkCancellation()
+        let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
+        let reduced = try reduced(data, decoder: decoder, plan: plan, context: context)
+        let bitmap = try finishReduced(reduced, plan: plan, color: color, context: context)
+        let animation = try animation(data, decoder: decoder, plan: plan, color: color, context: context)
+        return Image(bitmap: bitmap, info: plan.info, animation: animation)
+    }
+
+    /// At the final size, in stored orientation: row by row where the decoder can, so that no larger bitmap is needed.
+    private static func reduced(
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
+    ) throws -> Bitmap {
+        if plan.isStreamed, let residual = plan.residual, let decoder = decoder as? any RowImageDecoder {
+            return try Bitmap.reducing(plan.nativeSize, to: residual, isOpaque: !plan.info.hasAlpha) { sink in
+                try decoder.decodeRows(of: data, plan: plan, into: sink, context: context)
+            }
+        }
         let native = try decoder.decode(data, plan: plan, context: context)
         guard native.size == plan.nativeSize else {
             throw CodecError.damaged(
                 plan.info.format, reason: "it decoded to \(native.size) instead of \(plan.nativeSize)")
         }
-        let bitmap = try finish(native, plan: plan, context: context)
-        let animation = try animation(data, decoder: decoder, plan: plan, context: context)
-        return Image(bitmap: bitmap, info: plan.info, animation: animation)
+        return try reduced(native, plan: plan, context: context)
+    }
+
+    private static func reduced(_ native: Bitmap, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        guard let residual = plan.residual else { return native }
+        try context.checkCancellation()
+        return try native.resampled(residual, filter: .lanczos, context: context)
     }
 
     private static func animation(
-        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> AnimatedImage? {
         guard plan.info.isAnimated, plan.frames != .first, let decoder = decoder as? any AnimatedImageDecoder else {
             return nil
@@ -74,18 +100,28 @@ extension CoderRegistry {
         // A file whose other frames were cut off is a still image.
         guard reader.frames.count > 1 else { return nil }
         let animation = try AnimatedImage(
-            source: DecodedFrames(reader, plan: plan, dataCost: data.count), size: plan.finalSize,
+            source: DecodedFrames(reader, plan: plan, color: color, dataCost: data.count), size: plan.finalSize,
             durations: reader.frames.map(\.duration), loopCount: plan.info.loopCount ?? 1)
         return plan.frames == .all ? try animation.preloaded(context: context) : animation
     }
 
-    /// Reduces what the decoder delivered to the final size, then turns it upright. Orientation is applied here and
-    /// nowhere else; after the reduction, because there are fewer pixels to move then.
-    static func finish(_ native: Bitmap, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-        var bitmap = native
-        if let residual = plan.residual {
+    /// What becomes of native pixels: reduced to the final size, then converted to sRGB, then turned upright.
+    static func finish(
+        _ native: Bitmap, plan: DecodePlan, color: ColorTransform?, context: WorkContext
+    ) throws -> Bitmap {
+        try finishReduced(
+            try reduced(native, plan: plan, context: context), plan: plan, color: color, context: context)
+    }
+
+    /// Orientation is applied here and nowhere else; like the conversion after the reduction, because there are fewer
+    /// pixels then.
+    private static func finishReduced(
+        _ reduced: Bitmap, plan: DecodePlan, color: ColorTransform?, context: WorkContext
+    ) throws -> Bitmap {
+        var bitmap = reduced
+        if let color {
             try context.checkCancellation()
-            bitmap = try bitmap.resampled(residual, filter: .lanczos, context: context)
+            bitmap = try color.convert(bitmap)
         }
         guard plan.info.orientation != .up else { return bitmap }
         try context.checkCancellation()

@@ -24,12 +24,15 @@ public final class CoderRegistry: Sendable {
     }
 
     private let state = Lock(State())
+    /// What decodes reserve their memory from: by default the one that the whole process shares.
+    public let budget: DecodeBudget
 
     /// The registry that every pipeline uses unless it is given another.
     public static let shared = CoderRegistry.standard()
 
     /// Makes a registry of these coders, the last one asked first.
-    public init(_ coders: [any ImageCoder] = []) {
+    public init(_ coders: [any ImageCoder] = [], budget: DecodeBudget = .shared) {
+        self.budget = budget
         for coder in coders { add(coder) }
     }
 

@@ -23,9 +23,29 @@
         }
 
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-            try TIFFPages(data).pixels(at: 0, context: context)
+            try pages(of: data).pixels(at: 0, context: context)
         }
 
-        public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader { try TIFFPages(data) }
+        public func colorProfile(of data: Data) -> ColorProfile? {
+            let profile = data.read { try? TIFFHeader($0).colorProfile }
+            // Ink never reaches a bitmap.
+            if case .icc(_, .cmyk) = profile { return nil }
+            return profile
+        }
+
+        /// A strip or tile as it is stored, in the worst case the whole image at 16 bits; of pages two canvases more.
+        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+            nativeSize.bitmapBytes * (info.bitsPerChannel > 8 ? 2 : 1) + nativeSize.bitmapBytes
+                * (info.isAnimated ? 2 : 0)
+        }
+
+        public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader { try pages(of: data) }
+
+        private func pages(of data: Data) throws -> TIFFPages {
+            guard case .icc(let profile, .cmyk)? = data.read({ try? TIFFHeader($0).colorProfile }) else {
+                return try TIFFPages(data, transform: nil)
+            }
+            return try TIFFPages(data, transform: ColorTransforms.shared.transform(for: .icc(profile, .cmyk)))
+        }
     }
 #endif

@@ -1,4 +1,5 @@
 #if TIFF
+    import Foundation
     import HalcyonImage
 
     /// The pages of a TIFF, read without libtiff.
@@ -6,7 +7,7 @@
         /// The first page, and those that are as large and stand like it.
         private(set) var pages: [TIFFDirectory]
         private(set) var metadataByteCount = 0
-        private let profileName: String?
+        private let profile: Data?
 
         /// Directories may form a ring, or overlap by the million.
         private static let maximumDirectories = 20_000
@@ -22,7 +23,8 @@
             }
             pages = [first]
             metadataByteCount = first.metadataByteCount
-            profileName = first.profile.map { ICCProfile.name(of: fields.part(at: $0.start, length: $0.count)) }
+            // What is longer is refused by its metadata.
+            profile = first.profile.map { Data(fields.part(at: $0.start, length: min($0.count, 16 << 20)).bytes) }
             var seen: Set<Int> = [first.offset]
             var next = first.next
             while next != 0, seen.count < Self.maximumDirectories, seen.insert(next).inserted {
@@ -40,7 +42,12 @@
                 format: .tiff, size: first.orientation.applied(to: first.size), frameCount: pages.count,
                 loopCount: pages.count > 1 ? 1 : nil, hasAlpha: pages.contains { $0.hasAlpha },
                 bitsPerChannel: min(max(first.bits, 1), 16), orientation: first.orientation,
-                colorSpace: profileName.map { .icc($0) } ?? first.colorSpace)
+                colorSpace: profile.map { .icc($0.read { ICCProfile.name(of: $0) }) } ?? first.colorSpace)
+        }
+
+        var colorProfile: ColorProfile? {
+            let model: ColorModel = [.gray: .gray, .cmyk: .cmyk][pages[0].colorSpace] ?? .rgb
+            return profile.map { .icc($0, model) }
         }
 
         private static func damaged(_ reason: String) -> CodecError { .damaged(.tiff, reason: reason) }

@@ -16,15 +16,22 @@
         private let data: Data
         private let pages: [Page]
         private let size: PixelSize
+        /// What turns ink into light.
+        private let transform: ColorTransform?
 
         /// - Throws: `CodecError.damaged`.
-        init(_ data: Data) throws {
+        init(_ data: Data, transform: ColorTransform?) throws {
             self.data = data
+            self.transform = transform
             let directories = try data.read { try TIFFHeader($0).pages }
             pages = directories.map { Page(offset: $0.offset, hasPalette: $0.hasPalette, hasAlpha: $0.hasAlpha) }
             size = directories[0].size
             let rect = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
             frames = pages.map { _ in AnimationFrame(rect: rect, duration: .zero, blend: .replace) }
+        }
+
+        private var ink: halcyon_codec_ink {
+            transform?.ink ?? halcyon_codec_ink()
         }
 
         func pixels(at index: Int, context: WorkContext) throws -> Bitmap {
@@ -33,9 +40,11 @@
                 .tiff, size: size, isOpaque: !page.hasAlpha, context: context
             ) { bitmap, call in
                 data.withUnsafeBytes { bytes in
-                    halcyon_tiff_decode(
-                        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, UInt64(page.offset),
-                        page.hasPalette, page.hasAlpha, bitmap, call)
+                    let layout = halcyon_tiff_layout(
+                        directory: UInt64(page.offset), has_palette: page.hasPalette, has_alpha: page.hasAlpha,
+                        ink: ink)
+                    return halcyon_tiff_decode(
+                        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, layout, bitmap, call)
                 }
             }
         }

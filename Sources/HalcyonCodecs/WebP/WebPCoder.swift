@@ -25,6 +25,17 @@
             data.read { try? WebPHeader($0).metadataByteCount } ?? 0
         }
 
+        public func colorProfile(of data: Data) -> ColorProfile? { data.read { try? WebPHeader($0).colorProfile } }
+
+        /// What libwebp keeps: of lossless data all pixels, of lossy data the plane of alpha; of an animation two
+        /// canvases more.
+        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+            let stored = info.storedSize
+            if info.isAnimated { return stored.bitmapBytes * 3 }
+            let isLossless = (data.read { try? WebPHeader($0).isLossless }) ?? false
+            return isLossless ? stored.bitmapBytes : info.hasAlpha ? stored.bitmapBytes / 4 : 0
+        }
+
         public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
             let stored = info.storedSize
             // A frame lies somewhere on its canvas: scaled by itself it would not meet the canvas's pixels.
@@ -39,8 +50,12 @@
         }
 
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-            let isAnimation = try data.read { try WebPHeader($0).isAnimation }
-            guard isAnimation else { return try decodeStill(data, plan: plan, context: context) }
+            let header = try data.read { try WebPHeader($0) }
+            guard header.isAnimation else {
+                // EXIF may stand behind the pixels: without it the image could be shown lying on its side.
+                guard !header.isCut else { throw CodecError.damaged(.webp, reason: "the file was cut off") }
+                return try decodeStill(data, plan: plan, context: context)
+            }
             let frame = try WebPFirstFrame.decode(data, canvas: plan.storedSize, context: context)
             // An animation of one frame is planned like a still image.
             let whole = ResizeGeometry(source: frame.size, box: plan.nativeSize, mode: .stretch, upscale: false)

@@ -1,4 +1,5 @@
 #if WebP
+    import Foundation
     import HalcyonImage
 
     /// What the chunks of a WebP say, read without libwebp.
@@ -7,6 +8,10 @@
         private(set) var metadataByteCount = 0
         /// Whether the pixels are in frames on a canvas, be it a single one.
         private(set) var isAnimation = false
+        private(set) var isLossless = false
+        /// Whether the file is shorter than it says. Some writers leave the last byte out, which only fills up.
+        private(set) var isCut = false
+        private(set) var colorProfile: ColorProfile?
         private var hasCanvas = false
         private var frameCount = 0
         private var playCount = 0
@@ -19,6 +24,7 @@
 
         /// - Throws: `CodecError.damaged` where no chunk says a size.
         init(_ reader: ByteReader) throws {
+            isCut = (reader.littleEndian32(4) ?? 0) + 8 > reader.count + 1
             var offset = 12
             while reader.has(8, at: offset), let length = reader.littleEndian32(offset + 4) {
                 let chunk = reader.part(at: offset, length: 8 + length)
@@ -61,6 +67,7 @@
                 info.orientation = Exif.orientation(in: body)
             } else if chunk.matches("ICCP", at: 0) {
                 info.colorSpace = .icc(ICCProfile.name(of: body))
+                if colorProfile == nil { colorProfile = .icc(Data(body.bytes), .rgb) }
             }
         }
 
@@ -95,6 +102,7 @@
 
         private mutating func readLossless(_ body: ByteReader) {
             guard body.byte(0) == 0x2F, let bits = body.littleEndian32(1) else { return }
+            isLossless = true
             if bits >> 28 & 1 != 0 { info.hasAlpha = true }
             guard !hasCanvas, info.size.isEmpty else { return }
             info.size = PixelSize((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)

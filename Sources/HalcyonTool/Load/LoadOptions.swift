@@ -63,7 +63,7 @@ struct LoadOptions: ParsableArguments {
         var request = ImageRequest(source)
         if let resize { request.processors.append(resize.processor) }
         request.processors += processors.map(\.processor)
-        request.decode.maximumBytes = maxBytes?.bytes
+        request.decode.maximumBytes = maxBytes.map { ByteLimit($0.bytes) }
         request.cache = policy.policy
         if let ttl { request.cache.expiration = .seconds(ttl.seconds) }
         for header in headers { request.network.headers.append(header.name, header.value) }

@@ -32,6 +32,25 @@ typedef struct {
     int height;
 } halcyon_codec_bitmap;
 
+/// Takes the rows of an image in order, each as premultiplied BGRA, which it reads before it returns.
+typedef struct {
+    void (*put)(void *context, int row, const uint8_t *pixels);
+    void *context;
+} halcyon_codec_rows;
+
+/// Turns ink (255 is all of it) into opaque BGRA; without `convert` by plain multiplication.
+typedef struct {
+    /// `bgra` may be `cmyk`.
+    void (*convert)(void *context, const uint8_t *cmyk, uint8_t *bgra, size_t pixels);
+    void *context;
+} halcyon_codec_ink;
+
+/// Turns RGBA of 16 bits into BGRA of 8, neither multiplied.
+typedef struct {
+    void (*convert)(void *context, const uint16_t *rgba, uint8_t *bgra, size_t pixels);
+    void *context;
+} halcyon_codec_deep;
+
 /// An encoded file on the C heap, which the caller frees with `free`.
 typedef struct {
     uint8_t *bytes;
@@ -39,9 +58,18 @@ typedef struct {
     size_t capacity;
 } halcyon_codec_output;
 
-/// Decodes at `eighths` eighths of the stored size, which must give exactly the size of `bitmap`.
-halcyon_codec_status halcyon_jpeg_decode(const uint8_t *data, size_t size, int stored_width, int stored_height,
-                                         int eighths, halcyon_codec_bitmap bitmap, halcyon_codec_call *call);
+/// What a JPEG is decoded to.
+typedef struct {
+    int stored_width, stored_height;
+    /// Of the stored size; must give exactly `width` x `height`.
+    int eighths;
+    int width, height;
+    halcyon_codec_ink ink;
+} halcyon_jpeg_layout;
+
+/// Decodes into `pixels`, or, where that is NULL, row by row into `sink`.
+halcyon_codec_status halcyon_jpeg_decode(const uint8_t *data, size_t size, const halcyon_jpeg_layout *layout,
+                                         uint8_t *pixels, halcyon_codec_rows sink, halcyon_codec_call *call);
 
 /// A JPEG that is decoded while it arrives. One thread at a time. After any status but OK it only fails.
 typedef struct halcyon_jpeg_stream halcyon_jpeg_stream;
@@ -58,9 +86,8 @@ typedef struct {
     bool is_finished;
 } halcyon_jpeg_progress;
 
-/// NULL where there is no memory. Decodes at `eighths` eighths, which must give `width` x `height`.
-halcyon_jpeg_stream *halcyon_jpeg_stream_create(int stored_width, int stored_height, int eighths, int width,
-                                                int height);
+/// NULL where there is no memory. What the layout's `ink` points to must outlive the stream.
+halcyon_jpeg_stream *halcyon_jpeg_stream_create(const halcyon_jpeg_layout *layout);
 void halcyon_jpeg_stream_free(halcyon_jpeg_stream *stream);
 
 /// Takes in more of the file. Keeps only what libjpeg could not use yet.
@@ -77,16 +104,23 @@ halcyon_codec_status halcyon_jpeg_stream_read(halcyon_jpeg_stream *stream, halcy
 halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaque, uint32_t background, int quality,
                                          bool progressive, halcyon_codec_output *output, halcyon_codec_call *call);
 
-/// Decodes at the stored size, which must be that of `bitmap`.
-halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
-                                        halcyon_codec_call *call);
+/// What a PNG is decoded to: its stored size.
+typedef struct {
+    int width, height;
+    /// For a file of 16 bits that is not interlaced; without `convert` the channels are rounded to 8.
+    halcyon_codec_deep deep;
+} halcyon_png_layout;
+
+/// Decodes into `pixels`, or, where that is NULL, row by row into `sink`, which a file that is interlaced cannot be.
+halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_png_layout layout, uint8_t *pixels,
+                                        halcyon_codec_rows sink, halcyon_codec_call *call);
 
 /// A PNG that is decoded while it arrives, at its stored size. One thread at a time. After any status but OK it only
 /// fails.
 typedef struct halcyon_png_stream halcyon_png_stream;
 
 /// NULL where there is no memory.
-halcyon_png_stream *halcyon_png_stream_create(int width, int height);
+halcyon_png_stream *halcyon_png_stream_create(halcyon_png_layout layout);
 void halcyon_png_stream_free(halcyon_png_stream *stream);
 halcyon_codec_status halcyon_png_stream_append(halcyon_png_stream *stream, const uint8_t *data, size_t size,
                                                halcyon_codec_call *call);
@@ -101,9 +135,16 @@ void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bit
 halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_alpha, halcyon_codec_output *output,
                                         halcyon_codec_call *call);
 
-/// Decodes the page whose directory stands at `directory`, which must have the size of `bitmap`, as it is stored.
-halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, uint64_t directory, bool has_palette,
-                                         bool has_alpha, halcyon_codec_bitmap bitmap, halcyon_codec_call *call);
+/// A page of a TIFF: where its directory stands, and what that said.
+typedef struct {
+    uint64_t directory;
+    bool has_palette, has_alpha;
+    halcyon_codec_ink ink;
+} halcyon_tiff_layout;
+
+/// Decodes a page, which must have the size of `bitmap`, as it is stored.
+halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, halcyon_tiff_layout layout,
+                                         halcyon_codec_bitmap bitmap, halcyon_codec_call *call);
 
 /// The document's own size in pixels; may be zero, negative or no number.
 halcyon_codec_status halcyon_svg_size(const uint8_t *data, size_t size, double *width, double *height,
@@ -112,6 +153,27 @@ halcyon_codec_status halcyon_svg_size(const uint8_t *data, size_t size, double *
 /// Draws the whole document onto the whole bitmap.
 halcyon_codec_status halcyon_svg_render(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
                                         halcyon_codec_call *call);
+
+/// How colours become sRGB: made of a profile, by lcms2. Safe from any thread once it is made.
+typedef struct halcyon_color halcyon_color;
+
+typedef enum { HALCYON_COLOR_RGB, HALCYON_COLOR_GRAY, HALCYON_COLOR_CMYK } halcyon_color_model;
+
+/// NULL where the profile is broken, is none of pixels, or changes no colour by more than one level. A deep one takes
+/// words instead of bytes.
+halcyon_color *halcyon_color_create(const uint8_t *profile, size_t size, halcyon_color_model model, bool is_deep);
+/// From the chromaticities of white, red, green and blue (x, y each), and a curve from 0...1 to linear light.
+halcyon_color *halcyon_color_create_from_primaries(const double chromaticities[8], const float *curve, size_t count,
+                                                  bool is_deep);
+void halcyon_color_free(halcyon_color *color);
+/// Converts premultiplied BGRA in place.
+void halcyon_color_convert(const halcyon_color *color, uint8_t *bgra, size_t pixels, bool is_opaque);
+/// Converts ink, 255 is all of it, into opaque BGRA.
+void halcyon_color_convert_ink(const halcyon_color *color, const uint8_t *cmyk, uint8_t *bgra, size_t pixels);
+/// Converts RGBA of 16 bits, not multiplied, into BGRA of 8, not multiplied. For a deep one only.
+void halcyon_color_convert_deep(const halcyon_color *color, const uint16_t *rgba, uint8_t *bgra, size_t pixels);
+/// Writes an ICC profile of sRGB to `output`.
+bool halcyon_color_write_srgb(halcyon_codec_output *output);
 
 /// Multiplies blue, green and red by alpha in place, rounded to the nearest.
 void halcyon_premultiply(uint8_t *bgra, size_t pixels);

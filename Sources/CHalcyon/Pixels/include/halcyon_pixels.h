@@ -38,6 +38,20 @@ typedef struct {
 halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, halcyon_bitmap result,
                                 halcyon_filter filter, halcyon_cancelled cancelled, void *context);
 
+/// Makes a bitmap of the part of a source whose rows come one after the other, in the memory of a few rows.
+typedef struct halcyon_row_sink halcyon_row_sink;
+
+/// `region` has an area and lies inside of the source. NULL where there is no memory. The pixels of `result` belong to the
+/// caller, and are written as soon as the rows that they need are there.
+halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, halcyon_region region,
+                                          halcyon_bitmap result, halcyon_filter filter);
+void halcyon_row_sink_free(halcyon_row_sink *sink);
+/// Takes in the row number `row`, which is read before the call returns. Every row comes once, in order; those outside of
+/// the region, and after the last one that it needs, are passed over.
+void halcyon_row_sink_put(halcyon_row_sink *sink, int row, const uint8_t *pixels);
+/// Whether every pixel of the result is written.
+bool halcyon_row_sink_is_full(const halcyon_row_sink *sink);
+
 /// Writes `source` turned upright. `orientation` is the EXIF value, 1 to 8; the sides of `result` are exchanged for 5
 /// to 8.
 void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation);

@@ -1,0 +1,28 @@
+/// The code points of ITU-T H.273, with which AVIF, HEIC and PNG (`cICP`) name primaries and curve.
+enum CodePoints {
+    /// Nil where they are sRGB, unknown, or unspecified.
+    static func profile(primaries: Int, transfer: Int) -> ColorProfile? {
+        guard let curve = curve(transfer) else { return nil }
+        let known: ColorPrimaries? =
+            switch primaries {
+            case 9: .bt2020
+            case 12: .displayP3
+            // Unspecified and unknown ones are taken for those of sRGB.
+            default: nil
+            }
+        if known == nil, curve == .sRGB { return nil }
+        return .primaries(known ?? .bt709, curve)
+    }
+
+    private static func curve(_ transfer: Int) -> TransferCurve? {
+        switch transfer {
+        case 4: .gamma(2.2)
+        case 5: .gamma(2.8)
+        case 8: .gamma(1)
+        case 16: .pq
+        case 18: .hlg
+        // Video's own curves (1, 6, 14, 15) are shown as sRGB's, as browsers do; so are unspecified ones.
+        default: .sRGB
+        }
+    }
+}

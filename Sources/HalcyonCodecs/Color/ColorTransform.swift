@@ -1,0 +1,72 @@
+import CHalcyonCodecs
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// A conversion to sRGB, made once for a profile.
+///
+/// `@unchecked Sendable`: lcms2 only reads it once it is made, because the cache that it would write to is off.
+final class ColorTransform: @unchecked Sendable {
+    private let color: OpaquePointer
+
+    private init(_ color: OpaquePointer) { self.color = color }
+
+    deinit { halcyon_color_free(color) }
+
+    /// Nil where there is nothing to convert: the profile is sRGB's, broken, or made for other pixels.
+    ///
+    /// Cost: some milliseconds for a profile of tables, else a fraction of one.
+    ///
+    /// - Parameter isDeep: for `deep`; otherwise for `convert`, or `ink`.
+    static func make(_ profile: ColorProfile, isDeep: Bool) -> ColorTransform? {
+        switch profile {
+        case .icc(let data, let model):
+            let color = data.withUnsafeBytes { bytes in
+                halcyon_color_create(
+                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, model.code, isDeep)
+            }
+            return color.map { ColorTransform($0) }
+        case .primaries(let primaries, let curve):
+            guard primaries.isUsable else { return nil }
+            let points = [primaries.white, primaries.red, primaries.green, primaries.blue].flatMap { [$0.x, $0.y] }
+            let samples = curve.samples
+            return halcyon_color_create_from_primaries(points, samples, samples.count, isDeep)
+                .map { ColorTransform($0) }
+        }
+    }
+
+    /// The pixels in sRGB. Cost: about ten nanoseconds a pixel.
+    func convert(_ bitmap: Bitmap) throws -> Bitmap {
+        try Bitmap(size: bitmap.size, isOpaque: bitmap.isOpaque) { pixels in
+            bitmap.withPixels { pixels.copyMemory(from: $0) }
+            halcyon_color_convert(
+                color, pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), pixels.count / 4, bitmap.isOpaque)
+        }
+    }
+
+    /// What a decoder hands to C to turn ink into light. Valid while the transform lives.
+    var ink: halcyon_codec_ink {
+        halcyon_codec_ink(
+            convert: { color, cmyk, bgra, count in
+                halcyon_color_convert_ink(color.map { OpaquePointer($0) }, cmyk, bgra, count)
+            }, context: UnsafeMutableRawPointer(color))
+    }
+
+    /// What a decoder hands to C to convert 16 bits before they are rounded to 8. Valid while the transform lives.
+    var deep: halcyon_codec_deep {
+        halcyon_codec_deep(
+            convert: { color, rgba, bgra, count in
+                halcyon_color_convert_deep(color.map { OpaquePointer($0) }, rgba, bgra, count)
+            }, context: UnsafeMutableRawPointer(color))
+    }
+}
+
+extension ColorModel {
+    fileprivate var code: halcyon_color_model {
+        switch self {
+        case .rgb: HALCYON_COLOR_RGB
+        case .gray: HALCYON_COLOR_GRAY
+        case .cmyk: HALCYON_COLOR_CMYK
+        }
+    }
+}

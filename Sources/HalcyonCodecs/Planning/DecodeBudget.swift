@@ -1,0 +1,40 @@
+import HalcyonSystem
+
+/// The memory that all decodes together may take.
+///
+/// A decode reserves what its plan says before it begins, and waits where others hold too much: it is never overdrawn,
+/// whatever is asked for at once. Who waits longest is served first, within a priority.
+public final class DecodeBudget: Sendable {
+    /// The one of the process: a quarter of the memory that the system grants it, a container's limit included.
+    public static let shared = DecodeBudget(capacity: SystemGrant.current.memory / 4)
+
+    package let bytes: ByteBudget
+
+    /// - Parameter capacity: bytes, at least 1.
+    public init(capacity: Int) { bytes = ByteBudget(capacity: max(1, capacity)) }
+
+    /// Bytes in all.
+    public var capacity: Int { bytes.capacity }
+
+    /// Bytes that nobody holds.
+    public var available: Int { bytes.available }
+
+    /// Reserves bytes for as long as `body` runs. This thread waits for them, at most 20 ms beyond a cancellation.
+    ///
+    /// - Throws: `CodecError.limitExceeded` for more than the capacity; `CancellationError`; what `body` throws.
+    public func withReservation<Result>(
+        of count: Int, context: WorkContext = .uncancellable, _ body: () throws -> Result
+    ) throws -> Result {
+        try check(count)
+        try bytes.waitForReservation(of: count, context: context)
+        defer { bytes.release(count) }
+        return try body()
+    }
+
+    /// - Throws: `CodecError.limitExceeded` for more than the capacity.
+    package func check(_ count: Int) throws {
+        guard count <= capacity else {
+            throw CodecError.limitExceeded("bytes of memory for the decode", value: count, limit: capacity)
+        }
+    }
+}

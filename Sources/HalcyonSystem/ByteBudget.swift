@@ -1,0 +1,106 @@
+import Dispatch
+
+/// Bytes that are reserved, waited for and given back. No more than the capacity are ever out at once.
+package final class ByteBudget: Sendable {
+    /// Somebody who waits.
+    final class Waiter: Sendable {
+        let count: Int
+        let priority: @Sendable () -> RequestPriority
+        /// Called once the bytes are his, on whichever thread gave them back.
+        let grant: @Sendable () -> Void
+
+        init(
+            count: Int, priority: @escaping @Sendable () -> RequestPriority, grant: @escaping @Sendable () -> Void
+        ) {
+            self.count = count
+            self.priority = priority
+            self.grant = grant
+        }
+    }
+
+    private struct State {
+        var available: Int
+        /// In the order that they came.
+        var waiters: [Waiter] = []
+    }
+
+    package let capacity: Int
+    private let state: Lock<State>
+
+    package init(capacity: Int) {
+        self.capacity = capacity
+        state = Lock(State(available: capacity))
+    }
+
+    package var available: Int { state.withLock { $0.available } }
+    package var waitingCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Queues a waiter, whose `count` is no more than the capacity, and grants what there is.
+    func add(_ waiter: Waiter) {
+        let granted = state.withLock { state in
+            state.waiters.append(waiter)
+            return Self.takeGranted(&state)
+        }
+        granted.forEach { $0.grant() }
+    }
+
+    /// Takes a waiter back; false where the bytes are his already.
+    func remove(_ waiter: Waiter) -> Bool {
+        let (isRemoved, granted) = state.withLock { state -> (Bool, [Waiter]) in
+            guard let index = state.waiters.firstIndex(where: { $0 === waiter }) else { return (false, []) }
+            state.waiters.remove(at: index)
+            // He may have stood before others who need less.
+            return (true, Self.takeGranted(&state))
+        }
+        granted.forEach { $0.grant() }
+        return isRemoved
+    }
+
+    package func release(_ count: Int) {
+        let granted = state.withLock { state in
+            state.available += count
+            return Self.takeGranted(&state)
+        }
+        granted.forEach { $0.grant() }
+    }
+
+    /// Takes the bytes if they are there and nobody waits for any.
+    package func reserveNow(_ count: Int) -> Bool {
+        state.withLock { state in
+            guard state.waiters.isEmpty, count <= state.available else { return false }
+            state.available -= count
+            return true
+        }
+    }
+
+    /// The first of the highest priority goes first, and nobody goes past him: who needs much would wait for ever.
+    private static func takeGranted(_ state: inout State) -> [Waiter] {
+        var granted: [Waiter] = []
+        while let highest = state.waiters.map({ $0.priority() }).max(),
+            let index = state.waiters.firstIndex(where: { $0.priority() == highest }),
+            state.waiters[index].count <= state.available
+        {
+            let waiter = state.waiters.remove(at: index)
+            state.available -= waiter.count
+            granted.append(waiter)
+        }
+        return granted
+    }
+
+    /// Waits on this thread.
+    ///
+    /// - Throws: `CancellationError`.
+    package func waitForReservation(of count: Int, context: WorkContext) throws {
+        if reserveNow(count) { return }
+        try context.checkCancellation()
+        let isGranted = DispatchSemaphore(value: 0)
+        let waiter = Waiter(count: count, priority: { .normal }, grant: { isGranted.signal() })
+        add(waiter)
+        // A context can only be asked.
+        while isGranted.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
+            guard context.isCancelled else { continue }
+            if !remove(waiter) { release(count) }
+            throw CancellationError()
+        }
+    }
+}
