@@ -8,44 +8,69 @@
     ///
     /// Memory: the output's pixels; for a file with scans also its coefficients, six bytes a pixel of the stored image.
     final class JPEGProgressiveDecoding: ProgressiveDecoding {
+        private struct Started {
+            let plan: DecodePlan
+            let stream: JPEGStream
+            let color: ColorTransform?
+            /// The stream's pixels or coefficients, and those of a preview.
+            let memory: DecodeBudget.Hold
+        }
+
         private struct State {
             /// What came before the header was whole; of a file that cannot be read in parts all that came.
             var header = Data()
             var isReadWhole = false
-            var started: (plan: DecodePlan, stream: JPEGStream, color: ColorTransform?)?
+            var started: Started?
             /// What the last preview showed: scans or rows.
             var shown = 0
         }
 
         private let options: DecodeOptions
+        private let budget: DecodeBudget
         /// Held through a whole decode: two threads that decode the same stream have to wait for each other anyway.
         private let state = Lock(State())
 
-        init(options: DecodeOptions) { self.options = options }
+        init(options: DecodeOptions, budget: DecodeBudget = .shared) {
+            self.options = options
+            self.budget = budget
+        }
 
         func append(_ data: Data, context: WorkContext) throws {
             try state.withLock { state in
-                if let (_, stream, _) = state.started { return try stream.append(data, context: context) }
+                if let started = state.started { return try started.stream.append(data, context: context) }
                 state.header.append(data)
                 guard !state.isReadWhole, let plan = try plan(header: state.header) else { return }
-                state.isReadWhole = state.header.read { try? JPEGHeader($0).isArithmetic } == true
-                if state.isReadWhole { return }
-                let stream = try JPEGStream(plan: plan, ink: JPEGCoder.inkTransform(for: state.header))
-                state.started = (
-                    plan, stream, ColorTransforms.shared.transform(for: plan, of: state.header, JPEGCoder())
-                )
-                try stream.append(state.header, context: context)
+                state.started = try start(plan, header: state.header)
+                guard let started = state.started else {
+                    state.isReadWhole = true
+                    return
+                }
+                try started.stream.append(state.header, context: context)
                 state.header = Data()
             }
         }
 
+        /// Nil where the file has to be read whole: libjpeg takes no parts of an arithmetic coding, or there is no
+        /// memory for previews beside the decodes under way.
+        private func start(_ plan: DecodePlan, header: Data) throws -> Started? {
+            let coefficients = header.read { reader -> Int? in
+                guard let header = try? JPEGHeader(reader), !header.isArithmetic else { return nil }
+                return header.coefficientBytes
+            }
+            let pixels = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes
+            guard let coefficients, let memory = budget.hold(coefficients + pixels) else { return nil }
+            let stream = try JPEGStream(plan: plan, ink: JPEGCoder.inkTransform(for: header))
+            let color = ColorTransforms.shared.transform(for: plan, of: header, JPEGCoder())
+            return Started(plan: plan, stream: stream, color: color, memory: memory)
+        }
+
         func preview(context: WorkContext) throws -> Image? {
             try state.withLock { state in
-                guard let (plan, stream, color) = state.started else { return nil }
-                let progress = stream.progress
+                guard let started = state.started else { return nil }
+                let progress = started.stream.progress
                 let shown = Int(progress.has_scans ? progress.scans : progress.rows)
                 guard shown > state.shown else { return nil }
-                let image = try Self.image(plan, stream, color, isPreview: true, context: context)
+                let image = try Self.image(started, isPreview: true, context: context)
                 state.shown = shown
                 return image
             }
@@ -56,10 +81,10 @@
                 if state.isReadWhole {
                     return try CoderRegistry([JPEGCoder()]).decode(state.header, options: options, context: context)
                 }
-                guard let (plan, stream, color) = state.started, stream.progress.is_finished else {
+                guard let started = state.started, started.stream.progress.is_finished else {
                     throw CodecError.damaged(.jpeg, reason: "the file was cut off")
                 }
-                return try Self.image(plan, stream, color, isPreview: false, context: context)
+                return try Self.image(started, isPreview: false, context: context)
             }
         }
 
@@ -75,15 +100,14 @@
             return try DecodePlan(info: info, options: options, decoder: coder)
         }
 
-        private static func image(
-            _ plan: DecodePlan, _ stream: JPEGStream, _ color: ColorTransform?, isPreview: Bool, context: WorkContext
-        ) throws -> Image {
+        private static func image(_ started: Started, isPreview: Bool, context: WorkContext) throws -> Image {
             try context.checkCancellation()
-            let native = try stream.bitmap(context: context)
+            let plan = started.plan
+            let native = try started.stream.bitmap(context: context)
             var info = plan.info
             info.isPreview = isPreview
-            return Image(
-                bitmap: try CoderRegistry.finish(native, plan: plan, color: color, context: context), info: info)
+            let bitmap = try CoderRegistry.finish(native, plan: plan, color: started.color, context: context)
+            return Image(bitmap: bitmap, info: info)
         }
     }
 #endif

@@ -7,8 +7,12 @@
     extension PNGCoder: ProgressiveImageDecoder {
         /// A PNG shows itself row by row, an interlaced one pass by pass, an APNG frame by frame.
         public func makeProgressive(options: DecodeOptions) -> any ProgressiveDecoding {
+            makeProgressive(options: options, budget: .shared)
+        }
+
+        func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             ArrivingImage(
-                self, options: options,
+                self, options: options, budget: budget,
                 // What is said of the pixels stands before them.
                 isHeaderWhole: { $0.read { PNGChunks($0).contains { $0.isNamed("IDAT") || $0.isNamed("IEND") } } },
                 makeRows: { try PNGStream(plan: $0, deep: PNGCoder.deepTransform(for: $1, plan: $0)) })

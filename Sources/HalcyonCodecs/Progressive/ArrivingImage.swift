@@ -7,14 +7,25 @@ import HalcyonSystem
 /// Memory: of a still image its pixels, twice during a preview; of an animation its bytes and the first frame.
 final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private enum Phase {
-        case rows(DecodePlan, any RowStream, ColorTransform?)
+        case rows(Rows)
         case frames(ArrivingFrames<Decoder>)
+        /// There is no memory for previews beside the decodes under way: the file is decoded once it is whole.
+        case waiting
+    }
+
+    /// A still image under way.
+    private struct Rows {
+        let plan: DecodePlan
+        let stream: any RowStream
+        let color: ColorTransform?
+        /// The stream's pixels and those of a preview.
+        let memory: DecodeBudget.Hold
     }
 
     private struct State {
-        /// What came before the header was whole.
+        /// What came before the header was whole; of a file that waits for its end all that came.
         var header = Data()
-        /// Nil until then.
+        /// Nil until the header is whole.
         var phase: Phase?
         /// What the last preview showed: rows or frames.
         var shown = 0
@@ -22,6 +33,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
 
     private let decoder: Decoder
     private let options: DecodeOptions
+    private let budget: DecodeBudget
     private let isHeaderWhole: @Sendable (Data) -> Bool
     private let makeRows: @Sendable (DecodePlan, Data) throws -> any RowStream
     /// Held through a whole decode: two threads that decode the same image have to wait for each other anyway.
@@ -31,11 +43,13 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     ///   - isHeaderWhole: whether everything that stands before the pixels is there.
     ///   - makeRows: starts to decode a still image, given its plan and the data up to its pixels.
     init(
-        _ decoder: Decoder, options: DecodeOptions, isHeaderWhole: @escaping @Sendable (Data) -> Bool,
+        _ decoder: Decoder, options: DecodeOptions, budget: DecodeBudget = .shared,
+        isHeaderWhole: @escaping @Sendable (Data) -> Bool,
         makeRows: @escaping @Sendable (DecodePlan, Data) throws -> any RowStream
     ) {
         self.decoder = decoder
         self.options = options
+        self.budget = budget
         self.isHeaderWhole = isHeaderWhole
         self.makeRows = makeRows
     }
@@ -49,12 +63,16 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
                     // A header without end never becomes an image.
                     return try options.limits.check(metadataBytes: state.header.count)
                 }
-                state.phase = try begin(state.header, context: context)
+                let phase = try begin(state.header, context: context)
+                state.phase = phase
+                if case .waiting = phase { return }
                 state.header = Data()
-            case .rows(_, let stream, _):
-                try stream.append(data, context: context)
+            case .rows(let rows):
+                try rows.stream.append(data, context: context)
             case .frames(let frames):
                 frames.data.append(data)
+            case .waiting:
+                state.header.append(data)
             }
         }
     }
@@ -66,20 +84,22 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             return .frames(ArrivingFrames(decoder, data: data, options: options))
         }
         let plan = try DecodePlan(info: info, options: options, decoder: decoder)
+        let bytes = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes
+        guard let memory = budget.hold(bytes) else { return .waiting }
         let stream = try makeRows(plan, data)
         try stream.append(data, context: context)
         let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        return .rows(plan, stream, color)
+        return .rows(Rows(plan: plan, stream: stream, color: color, memory: memory))
     }
 
     func preview(context: WorkContext) throws -> Image? {
         try state.withLock { state in
             switch state.phase {
-            case nil: return nil
-            case .rows(let plan, let stream, let color):
-                guard stream.rows > state.shown else { return nil }
-                state.shown = stream.rows
-                return try Self.image(plan, stream, color, isPreview: true, context: context)
+            case nil, .waiting: return nil
+            case .rows(let rows):
+                guard rows.stream.rows > state.shown else { return nil }
+                state.shown = rows.stream.rows
+                return try Self.image(rows, isPreview: true, context: context)
             case .frames(let frames):
                 guard let image = try frames.image(moreThan: state.shown, context: context) else { return nil }
                 state.shown = image.info.frameCount
@@ -94,24 +114,25 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             case nil:
                 // Says what is wrong with it.
                 return try CoderRegistry([decoder]).decode(state.header, options: options, context: context)
-            case .rows(let plan, let stream, let color):
-                guard stream.isFinished else {
-                    throw CodecError.damaged(plan.info.format, reason: "the file was cut off")
+            case .waiting:
+                return try CoderRegistry([decoder]).decode(state.header, options: options, context: context)
+            case .rows(let rows):
+                guard rows.stream.isFinished else {
+                    throw CodecError.damaged(rows.plan.info.format, reason: "the file was cut off")
                 }
-                return try Self.image(plan, stream, color, isPreview: false, context: context)
+                return try Self.image(rows, isPreview: false, context: context)
             case .frames(let frames):
                 return try CoderRegistry([decoder]).decode(frames.data, options: options, context: context)
             }
         }
     }
 
-    private static func image(
-        _ plan: DecodePlan, _ stream: any RowStream, _ color: ColorTransform?, isPreview: Bool, context: WorkContext
-    ) throws -> Image {
+    private static func image(_ rows: Rows, isPreview: Bool, context: WorkContext) throws -> Image {
         try context.checkCancellation()
-        let native = try stream.bitmap(context: context)
-        var info = plan.info
+        let native = try rows.stream.bitmap(context: context)
+        let bitmap = try CoderRegistry.finish(native, plan: rows.plan, color: rows.color, context: context)
+        var info = rows.plan.info
         info.isPreview = isPreview
-        return Image(bitmap: try CoderRegistry.finish(native, plan: plan, color: color, context: context), info: info)
+        return Image(bitmap: bitmap, info: info)
     }
 }
