@@ -42,6 +42,14 @@ struct ByteReader {
         return high << 16 | low
     }
 
+    /// Where a byte stands at or behind `offset`. As fast as memory is read.
+    func firstIndex(of byte: UInt8, from offset: Int) -> Int? {
+        guard offset >= 0, offset < count, let start = bytes.baseAddress,
+            let found = memchr(start + offset, Int32(byte), count - offset)
+        else { return nil }
+        return UnsafeRawPointer(found) - start
+    }
+
     /// Whether these bytes stand at `offset`.
     func matches(_ expected: StaticString, at offset: Int) -> Bool {
         let length = expected.utf8CodeUnitCount

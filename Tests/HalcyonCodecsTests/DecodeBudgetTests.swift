@@ -8,6 +8,9 @@ import Testing
 
 /// The memory that decodes reserve.
 @Suite(.timeLimit(.minutes(5))) struct DecodeBudgetTests {
+    /// Threads that may be blocked, as those of Swift's pool may not.
+    private let threads = ThreadPool(name: "decodes", threads: 1)
+
     private func registry(_ capacity: Int) -> CoderRegistry {
         CoderRegistry(CoderRegistry.standard().coders.reversed(), budget: DecodeBudget(capacity: capacity))
     }
@@ -37,7 +40,9 @@ import Testing
         let registry = registry(48 * 32 * 4)
         let budget = registry.budget
         let hold = Lock(budget.hold(1))
-        let decode = Task.detached { try registry.decode(Fixture.read("png/rgb8.png")).size }
+        let decode = Task { [threads] in
+            try await threads.run { _ in try registry.decode(Fixture.read("png/rgb8.png")).size }
+        }
         while budget.bytes.waitingCount == 0 { await Task.yield() }
         hold.withLock { $0 = nil }
         #expect(try await decode.value == PixelSize(48, 32))
@@ -48,9 +53,12 @@ import Testing
         let registry = registry(48 * 32 * 4)
         let hold = try #require(registry.budget.hold(1))
         let isCancelled = Lock(false)
-        let decode = Task.detached {
-            try registry.decode(
-                Fixture.read("png/rgb8.png"), context: WorkContext { isCancelled.withLock { $0 } })
+        let decode = Task { [threads] in
+            try await threads.run { _ in
+                try registry.decode(
+                    Fixture.read("png/rgb8.png"), context: WorkContext { isCancelled.withLock { $0 } }
+                ).size
+            }
         }
         while registry.budget.bytes.waitingCount == 0 { await Task.yield() }
         isCancelled.withLock { $0 = true }

@@ -64,6 +64,7 @@
             _ data: Data, plan: DecodePlan, into pixels: UnsafeMutablePointer<UInt8>?, rows: halcyon_codec_rows,
             context: WorkContext
         ) throws {
+            try data.read { try JPEGScans.check($0, size: plan.storedSize) }
             let transform = Self.inkTransform(for: data)
             var layout = try Self.layout(plan, ink: transform)
             try CodecCall.decode(.jpeg, context: context) { call in

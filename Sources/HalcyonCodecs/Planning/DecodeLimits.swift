@@ -11,6 +11,9 @@ public struct DecodeLimits: Hashable, Sendable {
     public var maximumFrames: Int
     /// Pixels of all frames together. 2^34 by default: at most a minute or two of decoding.
     public var maximumTotalPixels: Int
+    /// Pixels for each byte of the file, where a frame has more than 2^24 of them: a few bytes of WebP or AVIF can say
+    /// "all of it is white" for as many pixels as they like. 65,536 by default, which a real file does not reach.
+    public var maximumPixelsPerByte: Int
     /// How many times longer one side may be than the other. 32,768 by default.
     public var maximumSideRatio: Int
     /// Bytes of EXIF, ICC, XMP and comments together. 16 MiB by default.
@@ -18,12 +21,14 @@ public struct DecodeLimits: Hashable, Sendable {
 
     public init(
         maximumPixels: Int = 1 << 28, maximumSide: Int = 65_535, maximumFrames: Int = 10_000,
-        maximumTotalPixels: Int = 1 << 34, maximumSideRatio: Int = 32_768, maximumMetadataBytes: Int = 16 << 20
+        maximumTotalPixels: Int = 1 << 34, maximumPixelsPerByte: Int = 65_536, maximumSideRatio: Int = 32_768,
+        maximumMetadataBytes: Int = 16 << 20
     ) {
         self.maximumPixels = maximumPixels
         self.maximumSide = maximumSide
         self.maximumFrames = maximumFrames
         self.maximumTotalPixels = maximumTotalPixels
+        self.maximumPixelsPerByte = maximumPixelsPerByte
         self.maximumSideRatio = maximumSideRatio
         self.maximumMetadataBytes = maximumMetadataBytes
     }
@@ -44,6 +49,14 @@ public struct DecodeLimits: Hashable, Sendable {
         let (total, overflow) = (info.size.area ?? .max).multipliedReportingOverflow(by: info.frameCount)
         try Self.require("pixels of all frames", overflow ? .max : total, atMost: maximumTotalPixels)
         try check(metadataBytes: metadataBytes)
+    }
+
+    /// - Throws: `CodecError.limitExceeded`.
+    func check(_ info: ImageInfo, fileBytes: Int) throws {
+        let pixels = info.size.area ?? .max
+        // A drawing has no pixels of its own.
+        guard pixels > 1 << 24, !info.isVector else { return }
+        try Self.require("pixels per byte", pixels / max(fileBytes, 1), atMost: maximumPixelsPerByte)
     }
 
     /// - Throws: `CodecError.limitExceeded`.

@@ -107,14 +107,17 @@ public struct DecodePlan: Hashable, Sendable {
         return box
     }
 
-    /// Both sides by the square root of the ratio of areas, rounded down, at least 1.
+    /// Both sides by the square root of the ratio of areas, rounded down, at least 1; where that leaves a single row or
+    /// column, the other side is what the limit allows.
     private static func limited(_ size: PixelSize, to maximumBytes: Int) -> PixelSize {
         let bytes = Double(size.width) * Double(size.height) * 4
         guard bytes > Double(maximumBytes) else { return size }
         let scale = (Double(max(maximumBytes, 0)) / bytes).squareRoot()
-        return PixelSize(
-            max(1, Int((Double(size.width) * scale).rounded(.down))),
-            max(1, Int((Double(size.height) * scale).rounded(.down))))
+        let (width, height) = (Int(Double(size.width) * scale), Int(Double(size.height) * scale))
+        let most = max(1, maximumBytes / 4)
+        if width < 1 { return PixelSize(1, min(max(height, 1), most)) }
+        if height < 1 { return PixelSize(min(width, most), 1) }
+        return PixelSize(width, height)
     }
 
     /// The size of the whole upright image at which the part that the geometry uses has at least its final size. Only

@@ -51,6 +51,7 @@ extension CoderRegistry {
     ) throws -> DecodePlan {
         let info = try decoder.probe(data)
         try options.limits.check(info, metadataBytes: decoder.metadataByteCount(data))
+        try options.limits.check(info, fileBytes: data.count)
         var plan = try DecodePlan(info: info, options: options, decoder: decoder)
         plan.measure(data, decoder: decoder)
         return plan

@@ -16,6 +16,9 @@
         private var frameCount = 0
         private var playCount = 0
 
+        /// More than any limit on frames lets pass. Empty ones take eight bytes.
+        private static let maximumChunks = 200_000
+
         /// The flag bits of a VP8X chunk.
         private enum Flag {
             static let animation = 0x02
@@ -26,7 +29,12 @@
         init(_ reader: ByteReader) throws {
             isCut = (reader.littleEndian32(4) ?? 0) + 8 > reader.count + 1
             var offset = 12
+            var chunkCount = 0
             while reader.has(8, at: offset), let length = reader.littleEndian32(offset + 4) {
+                chunkCount += 1
+                guard chunkCount <= Self.maximumChunks else {
+                    throw CodecError.damaged(.webp, reason: "it has more than \(Self.maximumChunks) chunks")
+                }
                 let chunk = reader.part(at: offset, length: 8 + length)
                 // Only here is it one to libwebp. Anywhere else it would say a size that the pixels do not have.
                 if offset == 12, chunk.matches("VP8X", at: 0) { readCanvas(chunk.part(at: 8, length: length)) }
