@@ -8,7 +8,7 @@ let strict: [SwiftSetting] = [
 ]
 
 /// The libraries that the floors call straight; Halcyon itself links them too.
-let libraries = ["curl", "jpeg", "png", "webp"]
+let libraries = ["avif", "curl", "gif", "jpeg", "png", "webp"]
 
 let package = Package(
     name: "halcyon-benchmarks",
@@ -17,7 +17,7 @@ let package = Package(
     ],
     dependencies: [
         // By name: the identity of a path would be whatever the clone's folder is called.
-        .package(name: "halcyon", path: "..")
+        .package(name: "halcyon", path: "..", traits: [.defaults, "AVIF"])
     ],
     targets: [
         .target(

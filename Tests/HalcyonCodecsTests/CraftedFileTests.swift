@@ -62,6 +62,15 @@ import Testing
         #expect(stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 })
     }
 
+    @Test(arguments: [nil, TargetSize(PixelSize(10, 10))]) func lossyPixelsWithoutAlphaAreOpaque(
+        _ target: TargetSize?
+    ) throws {
+        let file = try registry.encode(sampleImage(PixelSize(64, 64)), as: .webp)
+        let bitmap = try registry.decode(file, options: DecodeOptions(target: target)).bitmap
+        #expect(bitmap.isOpaque)
+        #expect(stride(from: 3, to: bitmap.bytes.count, by: 4).allSatisfy { bitmap.bytes[$0] == 255 })
+    }
+
     // MARK: JPEG
 
     @Test func scansAreLimitedByTheirWork() throws {

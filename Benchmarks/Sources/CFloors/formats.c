@@ -1,6 +1,8 @@
 #include <stdio.h>
 
+#include <avif/avif.h>
 #include <curl/curlver.h>
+#include <gif_lib.h>
 #include <jpeglib.h>
 #include <png.h>
 #include <webp/decode.h>
@@ -29,13 +31,57 @@ bool bench_decode_webp(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
     return false;
 }
 
+bool bench_decode_webp_scaled(const uint8_t *data, size_t size, int fraction, bench_bitmap *bitmap) {
+    *bitmap = (bench_bitmap){0};
+    WebPDecoderConfig config;
+    if (!WebPInitDecoderConfig(&config) || WebPGetFeatures(data, size, &config.input) != VP8_STATUS_OK) return false;
+    int width = config.input.width / fraction;
+    int height = config.input.height / fraction;
+    if (!bench_make_bitmap(bitmap, width, height)) return false;
+    config.options.use_scaling = 1;
+    config.options.scaled_width = width;
+    config.options.scaled_height = height;
+    config.output.colorspace = MODE_BGRA;
+    config.output.is_external_memory = 1;
+    config.output.u.RGBA.rgba = bitmap->pixels;
+    config.output.u.RGBA.stride = width * 4;
+    config.output.u.RGBA.size = bitmap->capacity;
+    if (WebPDecode(data, size, &config) == VP8_STATUS_OK) return true;
+    bench_free_bitmap(bitmap);
+    return false;
+}
+
+bool bench_decode_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
+    *bitmap = (bench_bitmap){0};
+    avifDecoder *decoder = avifDecoderCreate();
+    if (decoder == NULL) return false;
+    decoder->maxThreads = 1;
+    bool is_done = false;
+    if (avifDecoderSetIOMemory(decoder, data, size) == AVIF_RESULT_OK && avifDecoderParse(decoder) == AVIF_RESULT_OK
+        && avifDecoderNextImage(decoder) == AVIF_RESULT_OK) {
+        avifRGBImage rgb;
+        avifRGBImageSetDefaults(&rgb, decoder->image);
+        rgb.format = AVIF_RGB_FORMAT_BGRA;
+        rgb.depth = 8;
+        if (bench_make_bitmap(bitmap, (int)rgb.width, (int)rgb.height)) {
+            rgb.pixels = bitmap->pixels;
+            rgb.rowBytes = rgb.width * 4;
+            is_done = avifImageYUVToRGB(decoder->image, &rgb) == AVIF_RESULT_OK;
+        }
+    }
+    avifDecoderDestroy(decoder);
+    if (!is_done) bench_free_bitmap(bitmap);
+    return is_done;
+}
+
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 
 const char *bench_library_versions(void) {
-    static char text[160];
+    static char text[240];
     int webp = WebPGetDecoderVersion();
-    snprintf(text, sizeof text, "libjpeg-turbo %s, libpng %s, libwebp %d.%d.%d, libcurl %s", TEXT(LIBJPEG_TURBO_VERSION),
-             PNG_LIBPNG_VER_STRING, webp >> 16, webp >> 8 & 255, webp & 255, LIBCURL_VERSION);
+    snprintf(text, sizeof text, "libjpeg-turbo %s, libpng %s, libwebp %d.%d.%d, giflib %d.%d.%d, libavif %s, libcurl %s",
+             TEXT(LIBJPEG_TURBO_VERSION), PNG_LIBPNG_VER_STRING, webp >> 16, webp >> 8 & 255, webp & 255, GIFLIB_MAJOR,
+             GIFLIB_MINOR, GIFLIB_RELEASE, avifVersion(), LIBCURL_VERSION);
     return text;
 }

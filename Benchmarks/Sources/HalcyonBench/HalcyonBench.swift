@@ -4,12 +4,14 @@ import Glibc
 /// Measures Halcyon beside what the same work costs without it.
 ///
 ///     halcyon-bench [--filter NAME] [--runs N] [--json]
+///     halcyon-bench --decode FILE --to WIDTHxHEIGHT [--runs N] [--rgba OUTPUT]
 @main
 struct HalcyonBench {
     static func main() async {
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
             if let folder = options.servedFolder { return try FileServer(folder: folder).run() }
+            if let decode = options.sizedDecode { return try decode.run() }
             try await measure(options)
         } catch {
             FileHandle.standardError.write(Data("halcyon-bench: \(error)\n".utf8))

@@ -28,6 +28,13 @@ bool bench_decode_jpeg(const uint8_t *data, size_t size, int eighths, bench_bitm
 bool bench_decode_png(const uint8_t *data, size_t size, bench_bitmap *bitmap);
 /// libwebp's one-call decoder to BGRA.
 bool bench_decode_webp(const uint8_t *data, size_t size, bench_bitmap *bitmap);
+/// libwebp to BGRA at one `fraction`th of each side, by its own scaler.
+bool bench_decode_webp_scaled(const uint8_t *data, size_t size, int fraction, bench_bitmap *bitmap);
+/// giflib: the first frame, row by row through its palette to BGRA. For a frame that is not interlaced and fills its
+/// canvas.
+bool bench_decode_gif(const uint8_t *data, size_t size, bench_bitmap *bitmap);
+/// libavif on one thread, converted to straight BGRA.
+bool bench_decode_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap);
 
 /// What a thumbnail program in C would do, see `bench_fetch_thumbnails`.
 typedef struct {

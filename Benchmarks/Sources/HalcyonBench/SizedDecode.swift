@@ -1,0 +1,47 @@
+import CFloors
+import Foundation
+import Halcyon
+
+/// Decodes one file to a size, for scripts that compare the times and the pixels with other programs'.
+struct SizedDecode {
+    let file: String
+    let size: PixelSize
+    /// Decodes that are timed; one before them warms up.
+    let repeats: Int
+    /// Where the pixels of the last go, red first; nil writes none.
+    let output: String?
+
+    private struct Report: Encodable {
+        let width: Int
+        let height: Int
+        let repeats: Int
+        /// Of one decode: processor time of the whole process, all threads.
+        let cpuMilliseconds: Double
+    }
+
+    /// Prints one JSON object on one line.
+    func run() throws {
+        let data = try Data(contentsOf: URL(filePath: file))
+        var image = try decode(data)
+        let sample = try Sample.of {
+            for _ in 0..<repeats { image = try decode(data) }
+        }
+        if let output { try Self.rgba(image).write(to: URL(filePath: output)) }
+        let report = Report(
+            width: image.width, height: image.height, repeats: repeats,
+            cpuMilliseconds: sample.cpu / 1e6 / Double(repeats))
+        print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
+    }
+
+    private func decode(_ data: Data) throws -> Image {
+        try CoderRegistry.shared.decode(data, options: DecodeOptions(target: TargetSize(size)))
+    }
+
+    private static func rgba(_ image: Image) -> Data {
+        image.bitmap.withPixels { pixels in
+            var bytes = Data(pixels)
+            for start in stride(from: 0, to: bytes.count, by: 4) { bytes.swapAt(start, start + 2) }
+            return bytes
+        }
+    }
+}

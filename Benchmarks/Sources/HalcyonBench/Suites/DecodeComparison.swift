@@ -1,0 +1,70 @@
+import CFloors
+import Foundation
+import Halcyon
+
+/// A decode by Halcyon beside one of the same file by its library.
+struct DecodeComparison {
+    typealias Floor = @Sendable (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<bench_bitmap>) -> Bool
+
+    let name: String
+    let variant: String
+    let file: Data
+    /// Of Halcyon's image.
+    let size: PixelSize
+    var options = DecodeOptions()
+    /// Of the floor's bitmap; nil where both make the same.
+    var floorSize: PixelSize?
+    /// How many decodes a run does.
+    let repeats: Int
+    /// Whether both must make the same pixels. The floor's are not premultiplied, and a library's own reduction is
+    /// another one than ours.
+    var comparesPixels = true
+    let floor: Floor
+
+    /// - Throws: `BenchmarkFailure` where the two do not make the same picture, and their times would say nothing.
+    func checked() throws -> Comparison {
+        try check()
+        return Comparison(
+            name: name, variant: variant, unit: .milliseconds, operations: repeats,
+            subject: { [name, file, size, options, repeats] in
+                try Sample.of {
+                    for _ in 0..<repeats {
+                        let image = try CoderRegistry.shared.decode(file, options: options)
+                        if image.size != size { throw BenchmarkFailure("\(name) made \(image.size)") }
+                    }
+                }
+            },
+            floor: { [file, repeats, floor, size = floorSize ?? size] in
+                try Sample.of {
+                    for _ in 0..<repeats { try Self.withFloor(file, size, floor) { _ in } }
+                }
+            })
+    }
+
+    private func check() throws {
+        let image = try CoderRegistry.shared.decode(file, options: options)
+        try Self.withFloor(file, floorSize ?? size, floor) { expected in
+            guard comparesPixels else { return }
+            let isEqual = image.bitmap.withPixels { bytes in
+                // The fourth byte of libjpeg's BGRX is anything.
+                bytes.count == expected.count
+                    && bytes.indices.allSatisfy { $0 & 3 == 3 || bytes[$0] == expected[$0] }
+            }
+            if !isEqual { throw BenchmarkFailure("\(image.info.format) decodes to other pixels than its library's") }
+        }
+    }
+
+    private static func withFloor(
+        _ file: Data, _ size: PixelSize, _ floor: Floor, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void
+    ) throws {
+        var bitmap = bench_bitmap()
+        defer { bench_free_bitmap(&bitmap) }
+        let isDecoded = file.withUnsafeBytes {
+            floor($0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count, &bitmap)
+        }
+        guard isDecoded, bitmap.width == size.width, bitmap.height == size.height else {
+            throw BenchmarkFailure("the floor made \(bitmap.width)x\(bitmap.height)")
+        }
+        try body(UnsafeBufferPointer(start: bitmap.pixels, count: bitmap.capacity))
+    }
+}
