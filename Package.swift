@@ -146,7 +146,7 @@ let package = Package(
         + [
             ("HalcyonSystemTests", ["HalcyonSystem"]),
             ("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
-            ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport"]),
+            ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport", "CZlib"]),
             ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
             ("HalcyonCacheTests", ["HalcyonCache", "TestSupport"]),
             ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CZlib"]),

@@ -50,6 +50,16 @@ struct ByteReader {
         return UnsafeRawPointer(found) - start
     }
 
+    /// Where a text stands at or behind `offset`.
+    func firstMatch(_ text: StaticString, from offset: Int) -> Int? {
+        var position = offset
+        while let found = firstIndex(of: text.utf8Start.pointee, from: position) {
+            if matches(text, at: found) { return found }
+            position = found + 1
+        }
+        return nil
+    }
+
     /// Whether these bytes stand at `offset`.
     func matches(_ expected: StaticString, at offset: Int) -> Bool {
         let length = expected.utf8CodeUnitCount

@@ -18,6 +18,7 @@
 
         /// Reads the whole document, because its size may hang on its styles.
         public func probe(_ data: Data) throws -> ImageInfo {
+            try data.read { try SVGCost.check($0) }
             var (width, height) = (0.0, 0.0)
             try CodecCall.decode(.svg, context: .uncancellable) { call in
                 Self.withDocument(data) { halcyon_svg_size($0, $1, &width, &height, call) }

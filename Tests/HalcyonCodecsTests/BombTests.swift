@@ -1,0 +1,53 @@
+import Foundation
+import HalcyonCodecs
+import HalcyonImage
+import Testing
+
+/// Small files that declare, or unpack to, more than anybody has: refused for what they are.
+///
+/// That it takes no time and no memory is measured by the benchmarks.
+@Suite(.timeLimit(.minutes(5))) struct BombTests {
+    let registry = CoderRegistry.standard()
+
+    @Test func theIndexIsThere() {
+        #expect(Bomb.all.count > 150)
+    }
+
+    @Test(arguments: Bomb.all)
+    func isRefused(_ bomb: Bomb) throws {
+        let data = try bomb.data()
+        let small = DecodeOptions(target: TargetSize(PixelSize(40, 40)))
+        for options in [DecodeOptions(), small] {
+            #expect(bomb.accepted.contains(outcome { try registry.decode(data, options: options) }), "\(bomb.why)")
+        }
+        // A header that is read says nothing wrong; one that is not is an error of the same kinds.
+        let probe = outcome { try registry.probe(data) }
+        #expect(["image", "limitExceeded", "damagedImage", "notAnImage"].contains(probe))
+    }
+
+    /// No preview costs more than the image would.
+    @Test(arguments: Bomb.all)
+    func isRefusedWhileItArrives(_ bomb: Bomb) throws {
+        let data = try bomb.data()
+        guard data.count < 1 << 20, let decoding = registry.makeProgressive(for: data) else { return }
+        let result = outcome {
+            for start in stride(from: 0, to: data.count, by: 4096) {
+                try decoding.append(data.dropFirst(start).prefix(4096))
+                _ = try decoding.preview(context: .uncancellable)
+            }
+            return try decoding.finish(context: .uncancellable)
+        }
+        #expect(bomb.accepted.contains(result), "\(bomb.why)")
+    }
+
+    private func outcome(_ body: () throws -> some Any) -> String {
+        do {
+            _ = try body()
+            return "image"
+        } catch let error as CodecError {
+            return error.code
+        } catch {
+            return "\(error)"
+        }
+    }
+}

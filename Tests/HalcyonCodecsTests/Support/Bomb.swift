@@ -1,0 +1,52 @@
+import CZlib
+import Foundation
+import Testing
+
+/// A small file that would cost a careless decoder hours or gigabytes.
+struct Bomb: Decodable, Sendable, CustomTestStringConvertible {
+    let name: String
+    let format: String
+    /// What it does.
+    let why: String
+    /// Its path among the fixtures, or what to make it of: bytes in hexadecimal, each so many times.
+    let file: String?
+    let recipe: [Part]?
+    let bytes: Int
+    let crc32: UInt
+    /// The codes of the errors that are right; `image` where it is one that can be decoded at little cost.
+    let accepted: [String]
+
+    struct Part: Decodable, Sendable {
+        let bytes: Data
+        let count: Int
+
+        init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            let text = Array(try list.decode(String.self).utf8)
+            count = try list.decode(Int.self)
+            bytes = Data(
+                stride(from: 0, to: text.count, by: 2).compactMap {
+                    UInt8(String(decoding: text[$0..<$0 + 2], as: UTF8.self), radix: 16)
+                })
+        }
+    }
+
+    var testDescription: String { name }
+
+    static let all: [Bomb] = {
+        guard let data = try? Fixture.read("bombs/index.json") else { return [] }
+        return (try? JSONDecoder().decode([Bomb].self, from: data)) ?? []
+    }()
+
+    func data() throws -> Data {
+        if let file { return try Fixture.read(file) }
+        var whole = Data(capacity: bytes)
+        for part in recipe ?? [] {
+            for _ in 0..<part.count { whole.append(part.bytes) }
+        }
+        let sum = whole.withUnsafeBytes { crc32_z(0, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count) }
+        try #require(whole.count == bytes)
+        try #require(UInt(sum) == crc32)
+        return whole
+    }
+}
