@@ -21,12 +21,14 @@ enum CodecCall {
         }
     }
 
-    /// Runs a step of a decode that fills no bitmap.
+    /// Runs a step of a decode that fills no bitmap, or memory of the caller's.
+    ///
+    /// - Parameter bytes: what is missing where the codec has no memory, as far as that is known.
     static func decode(
-        _ format: ImageFormat, context: WorkContext,
+        _ format: ImageFormat, context: WorkContext, bytes: Int = 0,
         _ body: (UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status
     ) throws {
-        try run(context: context, bytes: 0, body) { CodecError.damaged(format, reason: $0) }
+        try run(context: context, bytes: bytes, body) { CodecError.damaged(format, reason: $0) }
     }
 
     /// Encodes a bitmap; the file's bytes are C's, without a copy.

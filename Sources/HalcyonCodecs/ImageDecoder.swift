@@ -25,6 +25,9 @@ public protocol ImageDecoder: ImageCoder {
     /// itself, from ink or from more than 8 bits. The default is nil.
     func colorProfile(of data: Data) -> ColorProfile?
 
+    /// The ICC profile of the decoded pixels, for `ColorHandling.asStored`. The default is that of `colorProfile`.
+    func embeddedProfile(of data: Data) -> Data?
+
     /// The most bytes of memory that a decode of this file takes beside the data and a bitmap of the native size.
     ///
     /// What it returns is reserved from the `DecodeBudget` before the decode begins. The default is 0.
@@ -50,6 +53,11 @@ public protocol ImageDecoder: ImageCoder {
 
 extension ImageDecoder {
     public func colorProfile(of data: Data) -> ColorProfile? { nil }
+
+    public func embeddedProfile(of data: Data) -> Data? {
+        guard case .icc(let profile, _) = colorProfile(of: data) else { return nil }
+        return profile
+    }
 
     public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int { 0 }
 

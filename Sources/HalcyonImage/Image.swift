@@ -1,3 +1,5 @@
+import Foundation
+
 /// A decoded image: upright sRGB pixels, and what its file said about it.
 public struct Image: Sendable {
     public let bitmap: Bitmap
@@ -9,6 +11,9 @@ public struct Image: Sendable {
     /// Pixels of the image for one unit of a view: 2 for a file named `photo@2x.png`, else 1. It changes the size that
     /// a view gives the image, never a pixel.
     public var scale: Double = 1
+
+    /// The ICC profile of the pixels where they are not sRGB, because the decode was told to leave them as they are.
+    public var colorProfile: Data?
 
     public init(bitmap: Bitmap, info: ImageInfo, animation: AnimatedImage? = nil) {
         self.bitmap = bitmap
@@ -25,6 +30,7 @@ public struct Image: Sendable {
     public func replacing(_ bitmap: Bitmap) -> Image {
         var image = Image(bitmap: bitmap, info: info)
         image.scale = scale
+        image.colorProfile = colorProfile
         return image
     }
 

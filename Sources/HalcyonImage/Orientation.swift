@@ -20,6 +20,15 @@ public enum Orientation: Int, Sendable, Hashable, CaseIterable {
     /// Whether upright width and height are the stored height and width.
     public var swapsSides: Bool { rawValue >= 5 }
 
+    /// What turns upright pixels back to how a file with this orientation stores them.
+    public var inverse: Orientation {
+        switch self {
+        case .right: .left
+        case .left: .right
+        default: self
+        }
+    }
+
     /// The upright size of pixels that are stored with `size`, and the other way round.
     public func applied(to size: PixelSize) -> PixelSize {
         swapsSides ? size.transposed : size

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Large ones come from a mapping of their own that is aligned to 2 MiB and asks for huge pages: the first touch of
 /// 24 MB then costs about 1 ms instead of 12, and the memory goes back to the system when the bitmap does, which the
-/// heap does not promise.
+/// heap does not promise. One mapping of a few megabytes is kept for the next bitmap.
 ///
 /// `@unchecked Sendable`: it is written while one owner fills it and only read from then on.
 final class PixelStorage: @unchecked Sendable {
@@ -23,7 +23,9 @@ final class PixelStorage: @unchecked Sendable {
         self.byteCount = byteCount
         if byteCount >= Self.mappingThreshold {
             let bytes = (byteCount + Self.page - 1) & ~(Self.page - 1)
-            guard let mapping = Self.map(bytes) else { throw BitmapError.outOfMemory(bytes: byteCount) }
+            guard let mapping = SpareMapping.shared.take(bytes) ?? Self.map(bytes) else {
+                throw BitmapError.outOfMemory(bytes: byteCount)
+            }
             base = mapping
             mappedBytes = bytes
         } else {
@@ -38,7 +40,7 @@ final class PixelStorage: @unchecked Sendable {
     }
 
     deinit {
-        if mappedBytes > 0 { munmap(base, mappedBytes) } else { free(base) }
+        if mappedBytes > 0 { SpareMapping.shared.put(base, mappedBytes) } else { free(base) }
     }
 
     /// Maps `bytes` with a start that is a multiple of a huge page, by mapping more and giving the ends back.
@@ -53,6 +55,10 @@ final class PixelStorage: @unchecked Sendable {
         let tail = total - head - bytes
         if tail > 0 { munmap(raw + head + bytes, tail) }
         madvise(raw + head, bytes, MADV_HUGEPAGE)
+        // What lies behind the last huge page comes at once, instead of a fault for each small page: every byte of a
+        // bitmap is written anyway. A kernel before 5.14 refuses, and nothing is lost.
+        let rest = bytes % hugePage
+        if rest > 0 { madvise(raw + head + bytes - rest, rest, MADV_POPULATE_WRITE) }
         return raw + head
     }
 }

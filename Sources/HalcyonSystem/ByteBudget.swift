@@ -87,7 +87,7 @@ package final class ByteBudget: Sendable {
         return granted
     }
 
-    /// Waits on this thread.
+    /// Waits on this thread, which may be one of a pool's.
     ///
     /// - Throws: `CancellationError`.
     package func waitForReservation(of count: Int, context: WorkContext) throws {
@@ -96,11 +96,13 @@ package final class ByteBudget: Sendable {
         let isGranted = DispatchSemaphore(value: 0)
         let waiter = Waiter(count: count, priority: { .normal }, grant: { isGranted.signal() })
         add(waiter)
-        // A context can only be asked.
-        while isGranted.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
-            guard context.isCancelled else { continue }
-            if !remove(waiter) { release(count) }
-            throw CancellationError()
+        try ThreadPool.blocking {
+            // A context can only be asked.
+            while isGranted.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
+                guard context.isCancelled else { continue }
+                if !remove(waiter) { release(count) }
+                throw CancellationError()
+            }
         }
     }
 }

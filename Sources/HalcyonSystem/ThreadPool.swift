@@ -1,3 +1,5 @@
+import Glibc
+
 /// A fixed number of threads of our own that serve one queue: highest priority first, first come within one.
 package final class ThreadPool: Sendable {
     private let queue = WaitQueue(WorkQueue())
@@ -8,17 +10,48 @@ package final class ThreadPool: Sendable {
         threadCount = max(1, threads)
         let queue = self.queue
         for index in 0..<threadCount {
-            WorkerThread.startOrBorrow(name: "\(name)-\(index)") {
-                while true {
-                    let run: (@Sendable () -> Void)?? = queue.wait { state in
-                        if let run = state.pop() { return .some(.some(run)) }
-                        return state.isStopped ? .some(.none) : nil
-                    }
-                    guard let run = run ?? nil else { return }
-                    run()
-                }
-            }
+            WorkerThread.startOrBorrow(name: "\(name)-\(index)") { Self.serve(queue) { $0.isStopped } }
         }
+    }
+
+    /// Runs what is queued until `isOver`.
+    private static func serve(_ queue: WaitQueue<WorkQueue>, until isOver: @Sendable (WorkQueue) -> Bool) {
+        let before = pthread_getspecific(currentQueue)
+        // The queue outlives this function.
+        pthread_setspecific(currentQueue, Unmanaged.passUnretained(queue).toOpaque())
+        defer { pthread_setspecific(currentQueue, before) }
+        while true {
+            let run: (@Sendable () -> Void)?? = queue.wait { state in
+                // A pool that stops still runs what was queued.
+                if !isOver(state) || state.isStopped, let run = state.pop() { return .some(.some(run)) }
+                return isOver(state) ? .some(.none) : nil
+            }
+            guard let run = run ?? nil else { return }
+            run()
+        }
+    }
+
+    /// The queue that this thread serves.
+    private static let currentQueue: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// Waits in `body` for what other work of a pool may have to do first. On a thread of a pool, another thread serves
+    /// its queue meanwhile: else, with all of them waiting, nothing would ever be done.
+    static func blocking<Result>(_ body: () throws -> Result) rethrows -> Result {
+        guard let pointer = pthread_getspecific(currentQueue) else { return try body() }
+        let queue = Unmanaged<WaitQueue<WorkQueue>>.fromOpaque(pointer).takeUnretainedValue()
+        let isOver = Lock(false)
+        WorkerThread.startOrBorrow(name: "halcyon-relief") {
+            Self.serve(queue) { state in state.isStopped || isOver.withLock { $0 } }
+        }
+        defer {
+            isOver.withLock { $0 = true }
+            queue.change(wakingAll: true) { _ in }
+        }
+        return try body()
     }
 
     deinit {

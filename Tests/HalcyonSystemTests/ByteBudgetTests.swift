@@ -95,6 +95,32 @@ import Testing
         #expect(budget.available == 10)
     }
 
+    /// The work that holds the bytes stands behind the one that waits for them, on the pool's only thread.
+    @Test func aThreadThatWaitsLetsOthersWork() async throws {
+        let single = ThreadPool(name: "single", threads: 1)
+        let budget = ByteBudget(capacity: 10)
+        let (entered, gate) = (Gate(), Gate())
+        let waiting = Task {
+            try await single.run { context in
+                entered.open()
+                gate.block()
+                try budget.waitForReservation(of: 10, context: context)
+                budget.release(10)
+            }
+        }
+        await entered.opened()
+        let holder = Task.immediate {
+            try await single.run(ticket: WorkTicket(), reserving: 10, of: budget) { _ in }
+        }
+        #expect(budget.available == 0)
+        gate.open()
+        try await waiting.value
+        try await holder.value
+        #expect(budget.available == 10)
+        // The pool goes on with its own thread.
+        #expect(try await single.run { _ in threadName() } == "single-0")
+    }
+
     /// A thousand works of all sizes, a third of them cancelled: what is out never exceeds the capacity, and all of it
     /// comes back.
     @Test func itIsNeverOverdrawn() async throws {

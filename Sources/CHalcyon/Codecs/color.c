@@ -161,14 +161,3 @@ void halcyon_color_convert_deep(const halcyon_color *color, const uint16_t *rgba
     cmsDoTransform(color->transform, rgba, pixels, (cmsUInt32Number)count);
     for (size_t i = 0; i < count; i++) pixels[i * 4 + 3] = (uint8_t)((rgba[i * 4 + 3] * 255u + 32767u) / 65535u);
 }
-
-bool halcyon_color_write_srgb(halcyon_codec_output *output) {
-    cmsHPROFILE profile = cmsCreate_sRGBProfile();
-    if (profile == NULL) return false;
-    cmsUInt32Number size = 0;
-    bool is_written = cmsSaveProfileToMem(profile, NULL, &size) && halcyon_reserve(output, size)
-                      && cmsSaveProfileToMem(profile, output->bytes, &size);
-    if (is_written) output->count += size;
-    cmsCloseProfile(profile);
-    return is_written;
-}

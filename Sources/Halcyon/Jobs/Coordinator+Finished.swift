@@ -14,10 +14,15 @@ extension Coordinator {
         guard let stored = FinishedImage(entry) else { return nil }
         let coders = configuration.coders
         // The request's own limits hold for what was made before as well.
-        let options = DecodeOptions(limits: resolved.request.decode.limits)
+        let decode = resolved.request.decode
+        let options = DecodeOptions(color: decode.color, limits: decode.limits)
         do {
-            let pixels = try await compute(for: demand) { try coders.decode(entry.data, options: options, context: $0) }
-            let image = Image(bitmap: pixels.bitmap, info: stored.info, animation: pixels.animation)
+            let plan = try await compute(for: demand) { _ in try coders.plan(entry.data, options: options) }
+            let pixels = try await compute(for: demand, reserving: plan.workingBytes, of: coders.budget) {
+                try coders.decode(entry.data, plan: plan, context: $0)
+            }
+            var image = Image(bitmap: pixels.bitmap, info: stored.info, animation: pixels.animation)
+            image.colorProfile = pixels.colorProfile
             let cached = CachedImage(image: image, encodedBytes: entry.data.count, http: stored.http)
             guard resolved.cache.freshness == .respect else { return cached }
             return cached.answers(at: configuration.clock.now, sending: sentHeaders(resolved)) ? cached : nil

@@ -12,6 +12,8 @@
 
         public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
 
+        public func writesMetadata(_ format: ImageFormat) -> Bool { true }
+
         /// Writes 8-bit AVIF by quality, or lossless, with alpha where a pixel has some; at most 65,536 pixels a side.
         ///
         /// Below a quality of 0.9 colour has half the resolution (4:2:0). Cannot be cancelled once libavif works.
@@ -28,6 +30,10 @@
             guard let target else { throw BitmapError.outOfMemory(bytes: image.bitmap.byteCount) }
             defer { avifImageDestroy(target) }
             Self.describe(&target.pointee, options: options)
+            AVIFFile.setOrientation(options.storedOrientation(of: image), of: &target.pointee)
+            image.colorProfile?.withUnsafeBytes { bytes in
+                avifImageSetProfileICC(target, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+            }
             try Self.convert(image.bitmap, into: target)
             try context.checkCancellation()
             return try Self.write(target, options: options)

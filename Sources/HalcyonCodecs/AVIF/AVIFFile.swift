@@ -83,6 +83,24 @@
                 : [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored][angle]
         }
 
+        /// The reverse: how the file is to turn its image, and to mirror it then.
+        static func setOrientation(_ orientation: Orientation, of image: inout avifImage) {
+            let turns: [Orientation: UInt8] = [
+                .up: 0, .left: 1, .down: 2, .right: 3, .upMirrored: 0, .rightMirrored: 1, .downMirrored: 2,
+                .leftMirrored: 3,
+            ]
+            let isMirrored = [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored].contains(orientation)
+            guard let angle = turns[orientation], orientation != .up else { return }
+            if angle > 0 {
+                image.transformFlags |= AVIF_TRANSFORM_IROT.rawValue
+                image.irot.angle = angle
+            }
+            if isMirrored {
+                image.transformFlags |= AVIF_TRANSFORM_IMIR.rawValue
+                image.imir.mode = 1
+            }
+        }
+
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
         static func check(_ result: avifResult) throws {
             guard result != AVIF_RESULT_OK else { return }

@@ -2,6 +2,7 @@
 public enum ColorHandling: String, Hashable, Sendable {
     /// Converts them by the profile that the file embeds or names.
     case sRGB
-    /// Leaves the numbers as they are stored; ink is converted all the same.
+    /// Leaves the pixels that an embedded ICC profile describes as they are stored, and gives the profile in
+    /// `Image.colorProfile`. Ink, and what is described without a profile, is converted all the same.
     case asStored
 }

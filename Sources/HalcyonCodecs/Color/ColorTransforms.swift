@@ -19,7 +19,8 @@ final class ColorTransforms: Sendable {
 
     /// What is left to do for the pixels that the plan's decode gives; nil where nothing is.
     func transform(for plan: DecodePlan, of data: Data, _ decoder: any ImageDecoder) -> ColorTransform? {
-        plan.convertsColor ? transform(for: decoder.colorProfile(of: data)) : nil
+        let profile = decoder.colorProfile(of: data)
+        return plan.converts(profile) ? transform(for: profile) : nil
     }
 
     /// Nil where there is nothing to convert.

@@ -14,7 +14,12 @@ extension CoderRegistry {
     ) throws -> Data {
         let format = format ?? defaultFormat(for: image)
         guard let encoder = encoder(for: format) else { throw CodecError.unsupportedFormat(format) }
-        let image = try Self.reduced(image, options: options, context: context)
+        var options = options
+        var image = try Self.reduced(image, options: options, context: context)
+        let isStill = image.animation == nil || options.firstFrameOnly || !(encoder is any AnimatedImageEncoder)
+        let writesMetadata = isStill && encoder.writesMetadata(format)
+        if !writesMetadata { (options.keepsOrientation, options.keepsColorProfile) = (false, false) }
+        image = try Self.prepared(image, options: options)
         guard let maximumBytes = options.maximumBytes, encoder.isLossy(format, options: options) else {
             return try Self.encode(image, with: encoder, as: format, options: options, context: context)
         }
@@ -42,6 +47,18 @@ extension CoderRegistry {
         return try encoder.encode(image, as: format, options: options, context: context)
     }
 
+    /// In sRGB unless the profile is kept, and lying as the file will say.
+    private static func prepared(_ image: Image, options: EncodeOptions) throws -> Image {
+        var image = image
+        if let profile = image.colorProfile, !options.keepsColorProfile {
+            let model: ColorModel = profile.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb
+            image = try image.converted(by: ColorTransforms.shared.transform(for: .icc(profile, model)))
+        }
+        let orientation = options.storedOrientation(of: image)
+        guard orientation != .up else { return image }
+        return image.replacing(try image.bitmap.oriented(orientation.inverse))
+    }
+
     /// - Throws: `BitmapError.invalidSize` for a side below 1.
     private static func reduced(_ image: Image, options: EncodeOptions, context: WorkContext) throws -> Image {
         guard let side = options.maximumSide else { return image }
@@ -56,7 +73,37 @@ extension CoderRegistry {
                 source: ReducedFrames(animation: frames, geometry: geometry), size: geometry.size,
                 durations: frames.durations, loopCount: frames.loopCount)
         }
-        return Image(bitmap: bitmap, info: image.info, animation: animation)
+        var reduced = Image(bitmap: bitmap, info: image.info, animation: animation)
+        reduced.colorProfile = image.colorProfile
+        return reduced
+    }
+}
+
+extension Image {
+    /// In sRGB, all its frames.
+    fileprivate func converted(by transform: ColorTransform?) throws -> Image {
+        var image = self
+        image.colorProfile = nil
+        guard let transform else { return image }
+        var frames: AnimatedImage?
+        if let animation {
+            frames = try AnimatedImage(
+                source: ConvertedFrames(animation: animation, transform: transform), size: animation.size,
+                durations: animation.durations, loopCount: animation.loopCount)
+        }
+        return Image(bitmap: try transform.convert(bitmap), info: info, animation: frames)
+    }
+}
+
+/// An animation's frames in sRGB.
+private struct ConvertedFrames: AnimationFrameSource {
+    let animation: AnimatedImage
+    let transform: ColorTransform
+
+    var cost: Int { animation.cost }
+
+    func frame(at index: Int, context: WorkContext) throws -> Bitmap {
+        try transform.convert(try animation.frame(at: index, context: context))
     }
 }
 

@@ -19,9 +19,17 @@ public struct EncodeOptions: Hashable, Sendable {
     /// Whether an animation is written as a still image. False by default.
     public var firstFrameOnly: Bool
 
+    /// Whether the file is stored as the source was and says how it is to be turned, instead of being stored upright.
+    /// JPEG, PNG, WebP and AVIF stills have that. False by default.
+    public var keepsOrientation: Bool
+    /// Whether pixels that are not sRGB stay as they are, with their profile in the file, where the format has
+    /// profiles; else they are converted. True by default.
+    public var keepsColorProfile: Bool
+
     public init(
         quality: Double = 0.85, isLossless: Bool = false, background: Background = .white, isProgressive: Bool = false,
-        maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false
+        maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false,
+        keepsOrientation: Bool = false, keepsColorProfile: Bool = true
     ) {
         self.quality = quality
         self.isLossless = isLossless
@@ -30,11 +38,18 @@ public struct EncodeOptions: Hashable, Sendable {
         self.maximumSide = maximumSide
         self.maximumBytes = maximumBytes
         self.firstFrameOnly = firstFrameOnly
+        self.keepsOrientation = keepsOrientation
+        self.keepsColorProfile = keepsColorProfile
+    }
+
+    /// What a file that is written with these options says of how it stands.
+    public func storedOrientation(of image: Image) -> Orientation {
+        keepsOrientation ? image.info.orientation : .up
     }
 
     /// Writes what changes the encoded bytes.
     public func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.encode", version: 2)
+        key.encode(type: "halcyon.encode", version: 3)
         key.encode(clampedQuality)
         key.encode(isLossless)
         key.encode(background.packed)
@@ -42,6 +57,8 @@ public struct EncodeOptions: Hashable, Sendable {
         key.encode(maximumSide)
         key.encode(maximumBytes)
         key.encode(firstFrameOnly)
+        key.encode(keepsOrientation)
+        key.encode(keepsColorProfile)
     }
 
     /// Quality within 0...1; NaN is the default.

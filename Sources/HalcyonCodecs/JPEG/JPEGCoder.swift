@@ -67,7 +67,7 @@
             try data.read { try JPEGScans.check($0, size: plan.storedSize) }
             let transform = Self.inkTransform(for: data)
             var layout = try Self.layout(plan, ink: transform)
-            try CodecCall.decode(.jpeg, context: context) { call in
+            try CodecCall.decode(.jpeg, context: context, bytes: plan.nativeSize.bitmapBytes) { call in
                 data.withUnsafeBytes { bytes in
                     // The transform's memory is C's for as long as the transform lives.
                     withExtendedLifetime(transform) {

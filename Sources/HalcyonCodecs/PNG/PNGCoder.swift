@@ -22,11 +22,17 @@
             data.read { PNGHeader.isDeep($0) ? nil : PNGColor.profile($0) }
         }
 
+        public func embeddedProfile(of data: Data) -> Data? {
+            guard case .icc(let profile, _)? = data.read({ PNGColor.profile($0) }) else { return nil }
+            return profile
+        }
+
         /// What converts 16 bits before they are rounded to 8; nil where they have to be rounded first, or nothing is
         /// to be converted.
         static func deepTransform(for data: Data, plan: DecodePlan) -> ColorTransform? {
-            guard plan.convertsColor, !plan.info.isAnimated else { return nil }
+            guard !plan.info.isAnimated else { return nil }
             let profile = data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0) : nil }
+            guard plan.converts(profile) else { return nil }
             return ColorTransforms.shared.transform(for: profile, isDeep: true)
         }
 
@@ -75,7 +81,7 @@
             _ data: Data, size: PixelSize, deep: ColorTransform?, pixels: UnsafeMutablePointer<UInt8>?,
             rows: halcyon_codec_rows, context: WorkContext
         ) throws {
-            try CodecCall.decode(.png, context: context) { call in
+            try CodecCall.decode(.png, context: context, bytes: size.bitmapBytes) { call in
                 data.withUnsafeBytes { bytes in
                     // The transform's memory is C's for as long as the transform lives.
                     withExtendedLifetime(deep) {
@@ -93,11 +99,14 @@
                 deep: deep?.deep ?? halcyon_codec_deep())
         }
 
+        public func writesMetadata(_ format: ImageFormat) -> Bool { true }
+
         /// Writes 8-bit RGB where every pixel is opaque, else RGBA, at zlib's level 4.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
-            try Self.encode(image.bitmap, keepsAlpha: false, context: context)
+            let file = try Self.encode(image.bitmap, keepsAlpha: false, context: context)
+            return try PNGMetadata.insert(options.storedOrientation(of: image), image.colorProfile, into: file)
         }
 
         static func encode(_ bitmap: Bitmap, keepsAlpha: Bool, context: WorkContext) throws -> Data {

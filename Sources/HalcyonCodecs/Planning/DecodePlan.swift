@@ -22,7 +22,7 @@ public struct DecodePlan: Hashable, Sendable {
     /// From the native bitmap, in stored orientation, to the final size; nil where the decoder delivers it already.
     public let residual: ResizeGeometry?
 
-    /// Whether pixels become sRGB, where the file's are not.
+    /// Whether pixels become sRGB where a profile says that they are not.
     public let convertsColor: Bool
     /// Whether the rows are reduced as they come, without a bitmap of the native size.
     public private(set) var isStreamed = false
@@ -54,6 +54,12 @@ public struct DecodePlan: Hashable, Sendable {
             geometry, info: info, nativeSize: nativeSize, coverage: decoder.coverage(of: info, at: nativeSize))
         convertsColor = options.color == .sRGB
         workingBytes = nativeSize.bitmapBytes
+    }
+
+    /// Whether pixels with this profile are converted.
+    func converts(_ profile: ColorProfile?) -> Bool {
+        if case .icc(_, let model) = profile, model != .cmyk { return convertsColor }
+        return true
     }
 
     /// Finds out what the header alone does not say: whether the rows can be reduced as they come, and what the decode

@@ -65,7 +65,9 @@ extension CoderRegistry {
         let reduced = try reduced(data, decoder: decoder, plan: plan, context: context)
         let bitmap = try finishReduced(reduced, plan: plan, color: color, context: context)
         let animation = try animation(data, decoder: decoder, plan: plan, color: color, context: context)
-        return Image(bitmap: bitmap, info: plan.info, animation: animation)
+        var image = Image(bitmap: bitmap, info: plan.info, animation: animation)
+        if !plan.convertsColor { image.colorProfile = decoder.embeddedProfile(of: data) }
+        return image
     }
 
     /// At the final size, in stored orientation: row by row where the decoder can, so that no larger bitmap is needed.

@@ -8,14 +8,17 @@
     extension WebPCoder: ImageEncoder {
         public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
 
+        public func writesMetadata(_ format: ImageFormat) -> Bool { true }
+
         /// Writes lossy WebP by quality, or lossless; at most 16,383 pixels a side.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
             let config = try Self.config(options)
-            return try Self.withPicture(of: image.bitmap) { picture in
+            let file = try Self.withPicture(of: image.bitmap) { picture in
                 try Self.write(&picture, config: config, context: context)
             }
+            return try WebPMetadata.insert(options.storedOrientation(of: image), image.colorProfile, into: file)
         }
 
         /// The bitmap as libwebp takes it, a copy with straight alpha.

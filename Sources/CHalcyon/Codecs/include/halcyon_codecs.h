@@ -172,8 +172,6 @@ void halcyon_color_convert(const halcyon_color *color, uint8_t *bgra, size_t pix
 void halcyon_color_convert_ink(const halcyon_color *color, const uint8_t *cmyk, uint8_t *bgra, size_t pixels);
 /// Converts RGBA of 16 bits, not multiplied, into BGRA of 8, not multiplied. For a deep one only.
 void halcyon_color_convert_deep(const halcyon_color *color, const uint16_t *rgba, uint8_t *bgra, size_t pixels);
-/// Writes an ICC profile of sRGB to `output`.
-bool halcyon_color_write_srgb(halcyon_codec_output *output);
 
 /// Multiplies blue, green and red by alpha in place, rounded to the nearest.
 void halcyon_premultiply(uint8_t *bgra, size_t pixels);

@@ -1,0 +1,35 @@
+#if JPEG
+    import Foundation
+    import HalcyonImage
+
+    /// The segments that a written JPEG gets behind its first marker.
+    enum JPEGMetadata {
+        /// What a segment holds of a profile: its length is 16 bits and counts itself; 14 bytes name the part.
+        private static let profilePart = 65_535 - 2 - 14
+
+        /// - Throws: `CodecError.encodingFailed` for a profile of more than 255 parts.
+        static func insert(_ orientation: Orientation, _ profile: Data?, into file: Data) throws -> Data {
+            guard orientation != .up || profile != nil else { return file }
+            var segments = Data()
+            if orientation != .up { append(0xE1, Data("Exif\0\0".utf8) + Exif.data(orientation), to: &segments) }
+            if let profile {
+                let count = (profile.count + profilePart - 1) / profilePart
+                guard count <= 255 else { throw CodecError.encodingFailed(.jpeg, reason: "its profile is too long") }
+                for number in 0..<count {
+                    let part = profile.dropFirst(number * profilePart).prefix(profilePart)
+                    let head = Data("ICC_PROFILE\0".utf8) + [UInt8(number + 1), UInt8(count)]
+                    append(0xE2, head + part, to: &segments)
+                }
+            }
+            // Behind SOI and JFIF's own segment, which the encoder writes with a length of 16.
+            let head = 2 + 2 + 16
+            return file.prefix(head) + segments + file.dropFirst(head)
+        }
+
+        private static func append(_ marker: UInt8, _ body: Data, to data: inout Data) {
+            let length = body.count + 2
+            data += [0xFF, marker, UInt8(length >> 8), UInt8(length & 255)]
+            data += body
+        }
+    }
+#endif
