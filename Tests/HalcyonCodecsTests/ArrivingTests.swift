@@ -5,10 +5,10 @@ import Testing
 
 @testable import HalcyonCodecs
 
-/// PNG and GIF while they arrive.
+/// PNG, GIF and WebP while they arrive.
 @Suite struct ArrivingTests {
     private let registry = CoderRegistry.standard()
-    private static let fixtures = Fixture.all.filter { ["png", "gif"].contains($0.format) }
+    private static let fixtures = Fixture.all.filter { ["png", "gif", "webp"].contains($0.format) }
 
     private func start(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws -> any ProgressiveDecoding {
         try #require(registry.makeProgressive(for: data.prefix(12), options: options))
@@ -37,9 +37,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func rowsOfAPNGComeFromTheTop(hasAlpha: Bool) throws {
+    @Test(arguments: [(ImageFormat.png, false), (.webp, false), (.webp, true)], [false, true])
+    func rowsComeFromTheTop(_ kind: (format: ImageFormat, isLossless: Bool), hasAlpha: Bool) throws {
         let size = PixelSize(200, 300)
-        let data = try registry.encode(sampleImage(size, hasAlpha: hasAlpha), as: .png)
+        let encoding = EncodeOptions(isLossless: kind.isLossless)
+        let data = try registry.encode(sampleImage(size, hasAlpha: hasAlpha), as: kind.format, options: encoding)
         let whole = try registry.decode(data).bitmap.bytes
         let decoding = try start(data)
         var seen = 0
@@ -74,7 +76,19 @@ import Testing
         #expect(signals.last == .infinity)
     }
 
-    @Test(arguments: ["animation/mixed.gif", "animation/mixed-both.png", "animation/default-image.png"])
+    @Test func aWebPWhoseEXIFFollowsIsShownWhole() throws {
+        let data = try Fixture.read("variants/webp-orientation-6.webp")
+        let decoding = try start(data)
+        for part in parts(data, of: 9) {
+            try decoding.append(part)
+            #expect(try decoding.preview(context: .uncancellable) == nil)
+        }
+        #expect(try decoding.finish(context: .uncancellable).info.orientation == .right)
+    }
+
+    @Test(arguments: [
+        "animation/mixed.gif", "animation/mixed-both.png", "animation/default-image.png", "animation/mixed-both.webp",
+    ])
     func animationsGrow(file: String) throws {
         let data = try Fixture.read(file)
         let whole = try #require(try registry.decode(data).animation)

@@ -97,7 +97,7 @@ import Testing
         let decoding = try start(data)
         try decoding.append(data)
         #expect(throws: CancellationError.self) { try decoding.preview(context: WorkContext { true }) }
-        #expect(registry.makeProgressive(for: try Fixture.read("webp/lossy.webp")) == nil)
+        #expect(registry.makeProgressive(for: try Fixture.read("bmp/16-555.bmp")) == nil)
     }
 
     @Test func damageIsAnErrorAndStaysOne() throws {

@@ -9,7 +9,8 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private enum Phase {
         case rows(Rows)
         case frames(ArrivingFrames<Decoder>)
-        /// There is no memory for previews beside the decodes under way: the file is decoded once it is whole.
+        /// There can be no previews, or there is no memory for them beside the decodes under way: the file is decoded
+        /// once it is whole.
         case waiting
     }
 
@@ -35,22 +36,26 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private let options: DecodeOptions
     private let budget: DecodeBudget
     private let isHeaderWhole: @Sendable (Data) -> Bool
-    private let makeRows: @Sendable (DecodePlan, Data) throws -> any RowStream
+    private let isAnimation: @Sendable (Data, ImageInfo) -> Bool
+    private let makeRows: @Sendable (DecodePlan, Data) throws -> (any RowStream)?
     /// Held through a whole decode: two threads that decode the same image have to wait for each other anyway.
     private let state = Lock(State())
 
     /// - Parameters:
     ///   - isHeaderWhole: whether everything that stands before the pixels is there.
-    ///   - makeRows: starts to decode a still image, given its plan and the data up to its pixels.
+    ///   - isAnimation: whether frames follow, of which the header need not say how many.
+    ///   - makeRows: nil where the image can only be shown whole; else starts to decode a still image, given its plan and the data up to its pixels.
     init(
         _ decoder: Decoder, options: DecodeOptions, budget: DecodeBudget = .shared,
         isHeaderWhole: @escaping @Sendable (Data) -> Bool,
-        makeRows: @escaping @Sendable (DecodePlan, Data) throws -> any RowStream
+        isAnimation: @escaping @Sendable (Data, ImageInfo) -> Bool = { $1.isAnimated },
+        makeRows: @escaping @Sendable (DecodePlan, Data) throws -> (any RowStream)?
     ) {
         self.decoder = decoder
         self.options = options
         self.budget = budget
         self.isHeaderWhole = isHeaderWhole
+        self.isAnimation = isAnimation
         self.makeRows = makeRows
     }
 
@@ -80,13 +85,13 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private func begin(_ data: Data, context: WorkContext) throws -> Phase {
         let info = try decoder.probe(data)
         try options.limits.check(info, metadataBytes: decoder.metadataByteCount(data))
-        guard !info.isAnimated else {
+        guard !isAnimation(data, info) else {
             return .frames(ArrivingFrames(decoder, data: data, options: options))
         }
         let plan = try DecodePlan(info: info, options: options, decoder: decoder)
-        let bytes = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes
-        guard let memory = budget.hold(bytes) else { return .waiting }
-        let stream = try makeRows(plan, data)
+        let kept = decoder.workingBytes(of: data, info: info, nativeSize: plan.nativeSize)
+        let bytes = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes + kept
+        guard let memory = budget.hold(bytes), let stream = try makeRows(plan, data) else { return .waiting }
         try stream.append(data, context: context)
         let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
         return .rows(Rows(plan: plan, stream: stream, color: color, memory: memory))

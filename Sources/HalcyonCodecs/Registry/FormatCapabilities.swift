@@ -8,7 +8,7 @@ public struct FormatCapabilities: Hashable, Sendable {
     public let decodesAnimations: Bool
     /// An image to show before the last byte is there.
     public let decodesProgressively: Bool
-    /// To a smaller size at less than the cost of a full decode.
+    /// To a smaller size in less time, or at least in less memory, than a full decode takes.
     public let scalesWhileDecoding: Bool
     public let encodes: Bool
     public let encodesAnimations: Bool
@@ -35,6 +35,7 @@ extension CoderRegistry {
 
     /// Asked with a large image and a small size.
     private static func scales(_ decoder: any ImageDecoder, _ format: ImageFormat) -> Bool {
+        if decoder is any RowImageDecoder { return true }
         let info = ImageInfo(format: format, size: PixelSize(4096, 4096))
         return decoder.scaledSize(for: info, atLeast: PixelSize(64, 64)) != info.size
     }

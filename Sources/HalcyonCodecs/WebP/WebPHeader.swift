@@ -9,6 +9,14 @@
         /// Whether the pixels are in frames on a canvas, be it a single one.
         private(set) var isAnimation = false
         private(set) var isLossless = false
+        /// Whether the pixels were reached. EXIF may still stand behind them.
+        private(set) var hasReachedPixels = false
+        /// Whether there is EXIF that has not been read.
+        var lacksExif: Bool { declaresExif && !hasExif }
+        private var declaresExif = false
+        private var hasExif = false
+        /// The length that the file says it has.
+        private(set) var declaredBytes = 0
         /// Whether the file is shorter than it says. Some writers leave the last byte out, which only fills up.
         private(set) var isCut = false
         private(set) var colorProfile: ColorProfile?
@@ -22,12 +30,14 @@
         /// The flag bits of a VP8X chunk.
         private enum Flag {
             static let animation = 0x02
+            static let exif = 0x08
             static let alpha = 0x10
         }
 
         /// - Throws: `CodecError.damaged` where no chunk says a size.
         init(_ reader: ByteReader) throws {
-            isCut = (reader.littleEndian32(4) ?? 0) + 8 > reader.count + 1
+            declaredBytes = (reader.littleEndian32(4) ?? 0) + 8
+            isCut = declaredBytes > reader.count + 1
             var offset = 12
             var chunkCount = 0
             while reader.has(8, at: offset), let length = reader.littleEndian32(offset + 4) {
@@ -52,6 +62,9 @@
 
         private mutating func read(_ chunk: ByteReader, declaredLength: Int) {
             let body = chunk.part(at: 8, length: declaredLength)
+            if ["VP8 ", "VP8L", "ALPH", "ANMF"].contains(where: { chunk.matches($0, at: 0) }), body.has(10, at: 0) {
+                hasReachedPixels = true
+            }
             if chunk.matches("VP8X", at: 0) {
                 return
             } else if chunk.matches("VP8 ", at: 0) {
@@ -73,6 +86,7 @@
         private mutating func readMetadata(_ chunk: ByteReader, body: ByteReader) {
             if chunk.matches("EXIF", at: 0) {
                 info.orientation = Exif.orientation(in: body)
+                hasExif = true
             } else if chunk.matches("ICCP", at: 0) {
                 info.colorSpace = .icc(ICCProfile.name(of: body))
                 if colorProfile == nil { colorProfile = .icc(Data(body.bytes), .rgb) }
@@ -86,6 +100,7 @@
             }
             hasCanvas = true
             isAnimation = flags & Flag.animation != 0
+            declaresExif = flags & Flag.exif != 0
             if flags & Flag.alpha != 0 { info.hasAlpha = true }
             info.size = PixelSize(width + 1, height + 1)
         }

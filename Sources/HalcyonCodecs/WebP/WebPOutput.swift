@@ -23,6 +23,25 @@
 
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`, `CancellationError`.
         func decode(_ bytes: UnsafeRawBufferPointer, context: WorkContext) throws {
+            var config = try makeConfig()
+            // libwebp keeps the config's address.
+            try withUnsafeMutablePointer(to: &config) { try feed(bytes, config: $0, context: context) }
+            // Into a larger buffer libwebp writes a smaller image without a word, and leaves the rest as it was.
+            guard config.output.width == size.width, config.output.height == size.height else {
+                throw Self.damaged("it has another size than its header says")
+            }
+            if !hasAlpha {
+                // A lossless file may carry alpha in its pixels while its header says that it has none.
+                if !Self.isWrittenOpaque(bytes) { forEachRow { halcyon_make_opaque($0, size.width) } }
+            } else if !isScaled {
+                forEachRow { halcyon_premultiply($0, size.width) }
+            }
+        }
+
+        /// How libwebp is to write into this memory.
+        ///
+        /// - Throws: `CodecError.damaged`.
+        func makeConfig() throws -> WebPDecoderConfig {
             var config = WebPDecoderConfig()
             guard WebPInitDecoderConfig(&config) != 0 else { throw Self.damaged("libwebp is another version") }
             // libwebp multiplies by alpha rounding down. At full size we do it to the nearest, so that what was
@@ -37,18 +56,7 @@
                 config.options.scaled_width = Int32(clamping: size.width)
                 config.options.scaled_height = Int32(clamping: size.height)
             }
-            // libwebp keeps the config's address.
-            try withUnsafeMutablePointer(to: &config) { try feed(bytes, config: $0, context: context) }
-            // Into a larger buffer libwebp writes a smaller image without a word, and leaves the rest as it was.
-            guard config.output.width == size.width, config.output.height == size.height else {
-                throw Self.damaged("it has another size than its header says")
-            }
-            if !hasAlpha {
-                // A lossless file may carry alpha in its pixels while its header says that it has none.
-                if !Self.isWrittenOpaque(bytes) { forEachRow { halcyon_make_opaque($0, size.width) } }
-            } else if !isScaled {
-                forEachRow { halcyon_premultiply($0, size.width) }
-            }
+            return config
         }
 
         /// Whether libwebp itself writes 255 as every alpha: lossy pixels have none, unless a chunk of it stands beside
@@ -76,10 +84,16 @@
                 fed = min(bytes.count, fed + step)
                 status = WebPIUpdate(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), fed)
             }
+            guard status != VP8_STATUS_SUSPENDED else { throw Self.damaged("the file was cut off") }
+            try Self.check(status, bytes: pixels.count)
+        }
+
+        /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
+        static func check(_ status: VP8StatusCode, bytes: Int) throws {
             switch status {
-            case VP8_STATUS_OK: return
-            case VP8_STATUS_SUSPENDED, VP8_STATUS_NOT_ENOUGH_DATA: throw Self.damaged("the file was cut off")
-            case VP8_STATUS_OUT_OF_MEMORY: throw BitmapError.outOfMemory(bytes: pixels.count)
+            case VP8_STATUS_OK, VP8_STATUS_SUSPENDED: return
+            case VP8_STATUS_NOT_ENOUGH_DATA: throw Self.damaged("the file was cut off")
+            case VP8_STATUS_OUT_OF_MEMORY: throw BitmapError.outOfMemory(bytes: bytes)
             case VP8_STATUS_UNSUPPORTED_FEATURE: throw Self.damaged("it uses a feature that libwebp does not know")
             default: throw Self.damaged("its data is corrupt")
             }
@@ -92,6 +106,6 @@
             }
         }
 
-        private static func damaged(_ reason: String) -> CodecError { .damaged(.webp, reason: reason) }
+        static func damaged(_ reason: String) -> CodecError { .damaged(.webp, reason: reason) }
     }
 #endif
