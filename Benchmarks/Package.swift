@@ -13,11 +13,12 @@ let libraries = ["avif", "curl", "gif", "jpeg", "png", "webp"]
 let package = Package(
     name: "halcyon-benchmarks",
     products: [
-        .executable(name: "halcyon-bench", targets: ["HalcyonBench"])
+        .executable(name: "halcyon-bench", targets: ["HalcyonBench"]),
+        .executable(name: "halcyon-memory", targets: ["HalcyonMemory"]),
     ],
     dependencies: [
         // By name: the identity of a path would be whatever the clone's folder is called.
-        .package(name: "halcyon", path: "..", traits: [.defaults, "AVIF"])
+        .package(name: "halcyon", path: "..", traits: [.defaults, "AVIF", "HEIC", "TIFF", "BMP", "SVG"])
     ],
     targets: [
         .target(
@@ -29,6 +30,9 @@ let package = Package(
                 "CFloors", .product(name: "Halcyon", package: "halcyon"),
                 .product(name: "HalcyonTesting", package: "halcyon"),
             ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "HalcyonMemory", dependencies: [.product(name: "Halcyon", package: "halcyon")],
             swiftSettings: strict),
     ]
 )

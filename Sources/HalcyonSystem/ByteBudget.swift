@@ -56,6 +56,9 @@ package final class ByteBudget: Sendable {
         return isRemoved
     }
 
+    /// Takes bytes whether they are there or not.
+    func take(_ count: Int) { state.withLock { $0.available -= count } }
+
     package func release(_ count: Int) {
         let granted = state.withLock { state in
             state.available += count

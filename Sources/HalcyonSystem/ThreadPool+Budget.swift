@@ -25,18 +25,7 @@ extension ThreadPool {
                             continuation.resume(throwing: CancellationError())
                         })
                 }
-                let isWaiting = ticket.state.withLock { state in
-                    guard !state.isCancelled else { return false }
-                    state.onCancel = {
-                        if budget.remove(waiter) { continuation.resume(throwing: CancellationError()) }
-                    }
-                    return true
-                }
-                if isWaiting { budget.add(waiter) }
-                // Cancelled before it stood in the queue, or now.
-                if !isWaiting || (ticket.isCancelled && budget.remove(waiter)) {
-                    continuation.resume(throwing: CancellationError())
-                }
+                budget.wait(as: waiter, ticket: ticket) { continuation.resume(throwing: CancellationError()) }
             }
         } onCancel: {
             ticket.cancel()

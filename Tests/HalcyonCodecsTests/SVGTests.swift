@@ -188,10 +188,46 @@ import Testing
         #expect(throws: CodecError.self) { try registry.decode(document("width='8' height='8'", body)) }
     }
 
+    /// What only looks as if it grew: rings, comments, names of others, and a thousand plain uses.
+    @Test(arguments: [
+        "<g id='a'><use xlink:href='#b'/></g><g id='b'><use xlink:href='#a'/></g>",
+        "<!-- <use href='#a'/> --><rect id='a' width='5' height='5'/>",
+        "<rect id='a' width='1' height='1'/>" + String(repeating: "<use href='#a' x='3'/>", count: 1000),
+        "<defs><user-id id='x'/></defs><rect width='5' height='5' style='a:\"<use>\"'/>",
+        "<g id='a'><g id='a'><use href='#missing'/></g></g><use href='nothing'/>",
+    ])
+    func ordinaryUsesAreDrawn(_ body: String) throws {
+        #expect(throws: Never.self) { try SVGCost.check(document("width='10' height='10'", body)) }
+    }
+
+    @Test func whatADocumentComesToIsCounted() {
+        let ten = { (id: String) in String(repeating: "<use href='#\(id)'/>", count: 10) }
+        let nested = "<rect id='r0'/>" + (1...5).map { "<g id='r\($0)'>\(ten("r\($0 - 1)"))</g>" }.joined()
+        let data = document("", nested)
+        // 10 uses of the rectangle, 110 of what holds them, and so on, in the groups themselves.
+        let expected = (1...5).reduce(0) { sum, level in sum + (1...level).reduce(0) { $0 + Int(pow(10, Double($1))) } }
+        data.withUnsafeBytes { bytes in
+            var uses = SVGUses(ByteReader(bytes))
+            #expect(uses.count() == expected)
+        }
+        let error = #expect(throws: CodecError.self) { try SVGCost.check(data) }
+        #expect(error == .limitExceeded("elements in use", value: expected, limit: 100_000))
+    }
+
+    @Test(arguments: [("9", true), ("64", true), ("65", false), ("99999999999999999999999", false), ("", true)])
+    func octavesOfNoiseAreLimited(_ count: String, _ isDrawn: Bool) {
+        let data = document("width='4' height='4'", "<filter><feTurbulence numOctaves='\(count)'/></filter>")
+        #expect(((try? SVGCost.check(data)) != nil) == isDrawn)
+    }
+
     @Test func whatEndsTooEarlyOrIsNoXMLIsDamaged() throws {
         for text in ["<svg xmlns='http://www.w3.org/2000/svg' width='5' height='5'>", "<svg", "<svg><g></svg>"] {
             let error = #expect(throws: CodecError.self) { try registry.decode(Data(text.utf8)) }
             #expect(error?.code == "damagedImage")
         }
     }
+}
+
+extension SVGCost {
+    fileprivate static func check(_ data: Data) throws { try data.read { try check($0) } }
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -24,4 +25,10 @@ int halcyon_affinity_count(void) {
 int halcyon_open_unnoticed(const char *path, int flags) {
     int file = open(path, flags | O_NOATIME);
     return file == -1 && errno == EPERM ? open(path, flags) : file;
+}
+
+void halcyon_trim_heap(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

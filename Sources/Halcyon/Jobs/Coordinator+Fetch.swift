@@ -32,14 +32,20 @@ extension Coordinator {
 
     private func fetchRemote(_ url: URL, _ resolved: ResolvedRequest, demand: Demand) async throws -> FetchedData {
         let policy = resolved.cache
+        var memory: ByteBudget.Hold?
+        if policy.reads.contains(.diskOriginal), configuration.cache.disk != nil {
+            memory = try await withTicket(for: demand) { try await EncodedBytes.hold(ticket: $1) }
+        }
         let stored = await withTicket(for: demand) { await $0.storedOriginal(resolved, ticket: $1) }
         try Task.checkCancellation()
         if let stored {
             if policy.freshness == .ignore || stored.isFresh(at: configuration.clock.now) {
-                return stored.fetched(.disk)
+                return stored.fetched(.disk, memory: memory)
             }
             if !policy.allowsNetwork, stored.mayBeServedStale { return stored.fetched(.stale) }
         }
+        // A transfer may take its time: it must not keep others from their disk.
+        memory = nil
         guard policy.allowsNetwork else {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }

@@ -15,11 +15,15 @@ final class FetchedData: Sendable {
     /// False where the bytes may not be those that the key names: a file that changed while it was read.
     let matchesKey: Bool
     private let stored: Lock<Bool>
+    /// What the bytes take of the room for those that wait to be decoded.
+    private let memory: ByteBudget.Hold?
 
     init(
         data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, transfer: TransportMetrics? = nil,
-        matchesKey: Bool = true
+        matchesKey: Bool = true, memory: ByteBudget.Hold? = nil
     ) {
+        self.memory = memory
+        memory?.grow(to: data.count)
         self.data = data
         self.origin = origin
         self.http = http

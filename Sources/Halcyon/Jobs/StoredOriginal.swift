@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonNetwork
+import HalcyonSystem
 
 /// What the disk holds of a source.
 struct StoredOriginal: Sendable {
@@ -16,7 +17,7 @@ struct StoredOriginal: Sendable {
         http?.mayBeServedStale ?? true
     }
 
-    func fetched(_ origin: ImageOrigin) -> FetchedData {
-        FetchedData(data: data, origin: origin, http: http)
+    func fetched(_ origin: ImageOrigin, memory: ByteBudget.Hold? = nil) -> FetchedData {
+        FetchedData(data: data, origin: origin, http: http, memory: memory)
     }
 }

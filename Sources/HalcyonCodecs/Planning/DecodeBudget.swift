@@ -31,23 +31,10 @@ public final class DecodeBudget: Sendable {
         return try body()
     }
 
+    typealias Hold = ByteBudget.Hold
+
     /// Bytes that are held until the object goes; nil where they are not there now, or others wait for them.
-    func hold(_ count: Int) -> Hold? {
-        bytes.reserveNow(count) ? Hold(count, of: bytes) : nil
-    }
-
-    /// Gives its bytes back when it goes.
-    final class Hold: Sendable {
-        private let count: Int
-        private let budget: ByteBudget
-
-        fileprivate init(_ count: Int, of budget: ByteBudget) {
-            self.count = count
-            self.budget = budget
-        }
-
-        deinit { budget.release(count) }
-    }
+    func hold(_ count: Int) -> Hold? { bytes.holdNow(count) }
 
     /// - Throws: `CodecError.limitExceeded` for more than the capacity.
     package func check(_ count: Int) throws {

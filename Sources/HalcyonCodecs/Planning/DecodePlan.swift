@@ -29,6 +29,8 @@ public struct DecodePlan: Hashable, Sendable {
     /// The most bytes of memory that the decode takes beside the data: bitmaps, the result among them, and what the
     /// decoder keeps.
     public private(set) var workingBytes: Int
+    /// What of them is on the heap: the decoder's own.
+    private(set) var heapBytes = 0
 
     /// The final size, upright.
     public var finalSize: PixelSize { geometry.size }
@@ -68,7 +70,8 @@ public struct DecodePlan: Hashable, Sendable {
         let rows = residual == nil ? nil : decoder as? any RowImageDecoder
         isStreamed = rows?.deliversRows(of: data, info: info) ?? false
         let result = finalSize.bitmapBytes
-        var bytes = [decoder.workingBytes(of: data, info: info, nativeSize: nativeSize), result]
+        heapBytes = max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))
+        var bytes = [heapBytes, result]
         // The native bitmap, where it is not the result itself.
         if residual != nil, !isStreamed { bytes.append(nativeSize.bitmapBytes) }
         // Turning, and converting, make another bitmap before the first one goes.

@@ -61,6 +61,7 @@ extension CoderRegistry {
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Image {
         try context.checkCancellation()
+        defer { HeapTrim.after(plan.heapBytes) }
         let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
         let reduced = try reduced(data, decoder: decoder, plan: plan, context: context)
         let bitmap = try finishReduced(reduced, plan: plan, color: color, context: context)

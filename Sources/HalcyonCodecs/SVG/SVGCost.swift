@@ -6,11 +6,19 @@
         /// Layers of noise in one filter; beyond eight or so nothing changes in 8 bits.
         private static let mostOctaves = 64
 
+        /// Elements that are drawn because they are used. Maps and charts come to a few thousand.
+        private static let mostUses = 100_000
+
         /// - Throws: `CodecError.limitExceeded`.
         static func check(_ reader: ByteReader) throws {
             let entities = entityBytes(reader)
             guard entities <= mostEntityBytes else {
                 throw CodecError.limitExceeded("bytes of entities", value: entities, limit: mostEntityBytes)
+            }
+            var elements = SVGUses(reader)
+            let uses = elements.count()
+            guard uses <= mostUses else {
+                throw CodecError.limitExceeded("elements in use", value: uses, limit: mostUses)
             }
             var position = 0
             while let found = reader.firstMatch("numOctaves", from: position) {

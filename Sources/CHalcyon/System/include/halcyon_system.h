@@ -12,4 +12,7 @@ int halcyon_affinity_count(void);
 /// Returns -1 and sets errno as open does.
 int halcyon_open_unnoticed(const char *path, int flags);
 
+/// Gives the free pages of the heap back to the system.
+void halcyon_trim_heap(void);
+
 #endif

@@ -1,0 +1,17 @@
+import HalcyonSystem
+
+/// The encoded bytes of files and disk entries that wait to be decoded.
+///
+/// Reading is faster than decoding: of a thousand requests at once all files would be in memory. A tenth of the grant
+/// bounds them, at least 16 MiB. The size is known once a file is read, so each waits for a usual one's room, and takes
+/// the rest then.
+enum EncodedBytes {
+    static let budget = ByteBudget(capacity: max(16 << 20, SystemGrant.current.memory / 10))
+
+    private static let usual = 256 << 10
+
+    /// - Throws: `CancellationError`.
+    static func hold(ticket: WorkTicket) async throws -> ByteBudget.Hold {
+        try await budget.hold(usual, ticket: ticket)
+    }
+}
