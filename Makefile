@@ -33,6 +33,7 @@ docs:
 # Draw and encode what is committed under Tests/Fixtures and demo/gallery again.
 fixtures:
 	scripts/make-fixtures
+	for script in scripts/fixtures/*; do "$$script" || exit; done
 	scripts/make-gallery
 
 install:

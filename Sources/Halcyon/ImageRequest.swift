@@ -17,10 +17,12 @@ public struct ImageRequest: Sendable {
     public var network: NetworkOptions
     /// `.normal` by default; change a running load through `ImageTask.priority`.
     public var priority: RequestPriority
-    /// Whether the load's events bring previews while bytes arrive, for the formats that can (JPEG, PNG, GIF). False by default.
+    /// Whether the load's events bring previews while bytes arrive, for the formats that can (JPEG, PNG, GIF,
+    /// WebP). False by default.
     ///
     /// There is one each time that the bytes have doubled, decoded at the request's size and processed as the image
     /// will be; all of them together cost about one more decode. The bytes are kept twice until the last has come.
+    /// There are none where the `DecodeBudget` has no memory free for them.
     public var wantsPreviews = false
 
     /// Coders for this request alone; nil, the default, takes the pipeline's. Their results are never found by requests

@@ -8,7 +8,8 @@ public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     case unsupportedFormat(ImageFormat)
     /// The file is broken or was cut off.
     case damaged(ImageFormat, reason: String)
-    /// The header declares more than `DecodeLimits` allow; nothing was allocated.
+    /// More than `DecodeLimits` or the whole `DecodeBudget` allow, or than a format's reader takes on; found before
+    /// anything is allocated for the pixels.
     case limitExceeded(String, value: Int, limit: Int)
     /// The image cannot be written in this format.
     case encodingFailed(ImageFormat, reason: String)

@@ -1,4 +1,4 @@
-/// The colour space that a file declares for its pixels. Decoded pixels are always sRGB.
+/// The colour space that a file declares for its pixels. Decoded pixels are sRGB unless they were to stay as stored.
 public enum ColorSpace: Hashable, Sendable, CustomStringConvertible {
     case sRGB
     case gray

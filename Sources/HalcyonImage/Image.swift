@@ -1,6 +1,6 @@
 import Foundation
 
-/// A decoded image: upright sRGB pixels, and what its file said about it.
+/// A decoded image: upright pixels, sRGB but for `colorProfile`, and what its file said about it.
 public struct Image: Sendable {
     public let bitmap: Bitmap
     /// The source file's facts. `info.size` is the source's size, which a decode at a smaller size keeps.

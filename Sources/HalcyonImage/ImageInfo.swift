@@ -12,7 +12,7 @@ public struct ImageInfo: Hashable, Sendable {
     public var bitsPerChannel: Int
     /// As found in the file; decoded pixels are upright already.
     public var orientation: Orientation
-    /// As found in the file; decoded pixels are sRGB already.
+    /// As found in the file; decoded pixels are sRGB already, unless `Image.colorProfile` says otherwise.
     public var colorSpace: ColorSpace
     /// Whether it is drawn at whatever size is asked for; `size` is then only its own.
     public var isVector: Bool

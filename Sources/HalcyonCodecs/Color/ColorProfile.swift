@@ -16,6 +16,7 @@ public enum ColorModel: Hashable, Sendable {
 
 /// Where white and the three primaries lie in the CIE 1931 diagram.
 public struct ColorPrimaries: Hashable, Sendable {
+    /// A chromaticity, each coordinate from 0 to 1. Primaries that enclose no area are passed over.
     public struct Point: Hashable, Sendable {
         public var x: Double
         public var y: Double

@@ -23,7 +23,7 @@ public struct EncodeOptions: Hashable, Sendable {
     /// JPEG, PNG, WebP and AVIF stills have that. False by default.
     public var keepsOrientation: Bool
     /// Whether pixels that are not sRGB stay as they are, with their profile in the file, where the format has
-    /// profiles; else they are converted. True by default.
+    /// profiles (stills of JPEG, PNG, WebP and AVIF); else they are converted. True by default.
     public var keepsColorProfile: Bool
 
     public init(

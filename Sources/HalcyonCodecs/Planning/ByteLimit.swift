@@ -1,5 +1,6 @@
 /// The most bytes that the pixels of a frame may take, four a pixel.
 public struct ByteLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
+    /// Below 4 counts as one pixel.
     public var bytes: Int
 
     public init(_ bytes: Int) { self.bytes = bytes }

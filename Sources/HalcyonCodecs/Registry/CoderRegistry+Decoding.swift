@@ -10,7 +10,7 @@ extension CoderRegistry {
         try requireDecoder(for: data).probe(data)
     }
 
-    /// Decodes data to an upright sRGB image at the size that the options ask for.
+    /// Decodes data to an upright image at the size that the options ask for, in sRGB unless they say otherwise.
     ///
     /// Of an animation the first frame is decoded, and the image's `animation` gives the others.
     ///
