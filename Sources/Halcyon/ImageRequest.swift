@@ -20,10 +20,14 @@ public struct ImageRequest: Sendable {
     /// Whether the load's events bring previews while bytes arrive, for the formats that can (JPEG, PNG, GIF,
     /// WebP). False by default.
     ///
-    /// There is one each time that the bytes have doubled, decoded at the request's size and processed as the image
-    /// will be; all of them together cost about one more decode. The bytes are kept twice until the last has come.
+    /// There is one each time that the bytes have doubled or 150 ms have passed, decoded at the request's size and
+    /// processed as the image will be, as long as all of them together cost no more than one and a half decodes. The
+    /// bytes are kept twice until the last has come.
     /// There are none where the `DecodeBudget` has no memory free for them.
     public var wantsPreviews = false
+    /// Whether there is a preview of every part that comes, such as each scan of a progressive JPEG, whatever that costs.
+    /// Only where previews are wanted. False by default.
+    public var wantsEveryPreview = false
 
     /// Coders for this request alone; nil, the default, takes the pipeline's. Their results are never found by requests
     /// with other coders, nor kept on disk: only the source's bytes are.

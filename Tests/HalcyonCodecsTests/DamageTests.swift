@@ -42,7 +42,7 @@ import Testing
     func truncatedIsWholeOrDamaged(_ fixture: Fixture) throws {
         let data = try fixture.data()
         let whole = try registry.decode(data).bitmap.bytes
-        let parts = Self.isSoak ? 2000 : 50
+        let parts = Self.isSoak ? 2000 : 20
         for part in 0..<parts {
             let cut = data.prefix(data.count * part / parts)
             do {

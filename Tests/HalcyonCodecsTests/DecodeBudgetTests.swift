@@ -87,7 +87,10 @@ import Testing
     @Test(arguments: ["jpeg/progressive.jpg", "jpeg/baseline-420.jpg", "png/rgb8.png"])
     func withoutMemoryThereAreNoPreviews(_ file: String) throws {
         let data = try Fixture.read(file)
-        let budget = DecodeBudget(capacity: 100)
+        let capacity = try CoderRegistry.shared.plan(data).workingBytes
+        let budget = DecodeBudget(capacity: capacity)
+        var others = budget.hold(capacity)
+        #expect(others != nil)
         let isPNG = file.hasSuffix("png")
         let decoding: any ProgressiveDecoding =
             isPNG
@@ -97,9 +100,10 @@ import Testing
             try decoding.append(data[data.startIndex + start..<min(data.endIndex, data.startIndex + start + 100)])
             #expect(try decoding.preview(context: .uncancellable) == nil)
         }
+        others = nil
         let image = try decoding.finish(context: .uncancellable)
         #expect(try largestDifference(image.bitmap.bytes, CoderRegistry.shared.decode(data).bitmap.bytes) == 0)
-        #expect(budget.available == 100)
+        #expect(budget.available == capacity)
     }
 
     @Test func previewsHoldTheirMemoryWhileTheyLive() throws {

@@ -86,7 +86,9 @@ extension Coordinator {
         guard resolved.request.wantsPreviews else {
             return try await step(resolved, options: options, processors: rest[...], demand: demand)
         }
-        let previewer = Previewer(coders: coders(for: resolved), options: options, processors: rest)
+        let previewer = Previewer(
+            coders: coders(for: resolved), options: options, processors: rest,
+            showsAll: resolved.request.wantsEveryPreview, clock: configuration.clock)
         return try await withPreviews(previewer, for: demand) { coordinator, inner in
             try await coordinator.step(resolved, options: options, processors: rest[...], demand: inner)
         }

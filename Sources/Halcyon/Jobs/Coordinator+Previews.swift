@@ -7,10 +7,16 @@ extension Coordinator {
         _ previewer: Previewer, for demand: Demand, _ work: (isolated Coordinator, Demand) async throws -> Value
     ) async throws -> Value {
         let inner = Demand(priority: demand.priority) { event in
-            if case .body(let body) = event {
+            switch event {
+            case .body(let body):
                 previewer.take(body)
                 self.advance(previewer, demand: demand)
-            } else {
+            case .bodyEnded:
+                previewer.end()
+            case .progress(let progress):
+                previewer.expectedBytes = progress.expected
+                demand.send(event)
+            case .preview:
                 demand.send(event)
             }
         }
@@ -28,9 +34,10 @@ extension Coordinator {
         let body = previewer.body
         previewer.work = Task {
             do {
-                let image = try await self.compute(for: demand) { try step.make($0) }
+                let result = try await self.compute(for: demand) { try step.make($0) }
+                previewer.add(result)
                 // Neither of an attempt that has failed meanwhile nor after the image itself.
-                if let image, previewer.body == body, !Task.isCancelled { demand.send(.preview(image)) }
+                if let image = result.image, previewer.body == body, !Task.isCancelled { demand.send(.preview(image)) }
             } catch {
                 previewer.fail(body)
             }

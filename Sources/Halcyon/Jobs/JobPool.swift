@@ -26,6 +26,7 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
             switch event {
             case .progress(let progress): latestProgress = progress
             case .body: latestBody = event
+            case .bodyEnded: latestBody = nil
             case .preview: latestPreview = event
             }
             for subscriber in subscribers.values { subscriber.demand.send(event) }

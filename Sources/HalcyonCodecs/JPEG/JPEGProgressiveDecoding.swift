@@ -30,7 +30,7 @@
         /// Held through a whole decode: two threads that decode the same stream have to wait for each other anyway.
         private let state = Lock(State())
 
-        init(options: DecodeOptions, budget: DecodeBudget = .shared) {
+        init(options: DecodeOptions, budget: DecodeBudget) {
             self.options = options
             self.budget = budget
         }
@@ -79,7 +79,7 @@
         func finish(context: WorkContext) throws -> Image {
             try state.withLock { state in
                 if state.isReadWhole {
-                    return try CoderRegistry([JPEGCoder()]).decode(state.header, options: options, context: context)
+                    return try CoderRegistry([JPEGCoder()], budget: budget).decode(state.header, options: options, context: context)
                 }
                 guard let started = state.started, started.stream.progress.is_finished else {
                     throw CodecError.damaged(.jpeg, reason: "the file was cut off")

@@ -6,11 +6,7 @@
 
     extension PNGCoder: ProgressiveImageDecoder {
         /// A PNG shows itself row by row, an interlaced one pass by pass, an APNG frame by frame.
-        public func makeProgressive(options: DecodeOptions) -> any ProgressiveDecoding {
-            makeProgressive(options: options, budget: .shared)
-        }
-
-        func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
+        public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             ArrivingImage(
                 self, options: options, budget: budget,
                 // What is said of the pixels stands before them.

@@ -75,7 +75,8 @@ public struct DecodePlan: Hashable, Sendable {
         // The native bitmap, where it is not the result itself.
         if residual != nil, !isStreamed { bytes.append(nativeSize.bitmapBytes) }
         // Turning, and converting, make another bitmap before the first one goes.
-        if info.orientation != .up || (convertsColor && info.colorSpace.isProfile) { bytes.append(result) }
+        let profile = decoder.colorProfile(of: data)
+        if info.orientation != .up || (profile != nil && converts(profile)) { bytes.append(result) }
         if info.isAnimated, frames == .all {
             bytes.append(result.multipliedReportingOverflow(by: info.frameCount).partialValue)
         }

@@ -11,11 +11,13 @@ final class ArrivingFile<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
 
     private let decoder: Decoder
     private let options: DecodeOptions
+    private let budget: DecodeBudget
     private let state: Lock<State>
 
-    init(_ decoder: Decoder, options: DecodeOptions) {
+    init(_ decoder: Decoder, options: DecodeOptions, budget: DecodeBudget) {
         self.decoder = decoder
         self.options = options
+        self.budget = budget
         state = Lock(State(frames: ArrivingFrames(decoder, data: Data(), options: options)))
     }
 
@@ -33,7 +35,7 @@ final class ArrivingFile<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
 
     func finish(context: WorkContext) throws -> Image {
         try state.withLock { state in
-            try CoderRegistry([decoder]).decode(state.frames.data, options: options, context: context)
+            try CoderRegistry([decoder], budget: budget).decode(state.frames.data, options: options, context: context)
         }
     }
 }

@@ -46,7 +46,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     ///   - isAnimation: whether frames follow, of which the header need not say how many.
     ///   - makeRows: nil where the image can only be shown whole; else starts to decode a still image, given its plan and the data up to its pixels.
     init(
-        _ decoder: Decoder, options: DecodeOptions, budget: DecodeBudget = .shared,
+        _ decoder: Decoder, options: DecodeOptions, budget: DecodeBudget,
         isHeaderWhole: @escaping @Sendable (Data) -> Bool,
         isAnimation: @escaping @Sendable (Data, ImageInfo) -> Bool = { $1.isAnimated },
         makeRows: @escaping @Sendable (DecodePlan, Data) throws -> (any RowStream)?
@@ -118,16 +118,16 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             switch state.phase {
             case nil:
                 // Says what is wrong with it.
-                return try CoderRegistry([decoder]).decode(state.header, options: options, context: context)
+                return try CoderRegistry([decoder], budget: budget).decode(state.header, options: options, context: context)
             case .waiting:
-                return try CoderRegistry([decoder]).decode(state.header, options: options, context: context)
+                return try CoderRegistry([decoder], budget: budget).decode(state.header, options: options, context: context)
             case .rows(let rows):
                 guard rows.stream.isFinished else {
                     throw CodecError.damaged(rows.plan.info.format, reason: "the file was cut off")
                 }
                 return try Self.image(rows, isPreview: false, context: context)
             case .frames(let frames):
-                return try CoderRegistry([decoder]).decode(frames.data, options: options, context: context)
+                return try CoderRegistry([decoder], budget: budget).decode(frames.data, options: options, context: context)
             }
         }
     }

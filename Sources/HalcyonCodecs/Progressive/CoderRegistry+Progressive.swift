@@ -8,6 +8,6 @@ extension CoderRegistry {
     /// - Parameter data: a dozen bytes are enough.
     public func makeProgressive(for data: Data, options: DecodeOptions = DecodeOptions()) -> (any ProgressiveDecoding)?
     {
-        (decoder(for: data) as? any ProgressiveImageDecoder)?.makeProgressive(options: options)
+        (decoder(for: data) as? any ProgressiveImageDecoder)?.makeProgressive(options: options, budget: budget)
     }
 }

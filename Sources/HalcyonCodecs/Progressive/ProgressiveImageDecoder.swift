@@ -4,7 +4,8 @@ import HalcyonImage
 public protocol ProgressiveImageDecoder: ImageDecoder {
     /// A decoding that is fed as the data arrives.
     ///
-    /// The built-in ones reserve a still image's pixels from `DecodeBudget.shared` for as long as they live, and have
-    /// no previews where they are not free.
-    func makeProgressive(options: DecodeOptions) -> any ProgressiveDecoding
+    /// The built-in ones hold a still image's pixels for as long as they live.
+    ///
+    /// - Parameter budget: what it holds its memory of until it goes; where nothing is free it shows no previews.
+    func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding
 }

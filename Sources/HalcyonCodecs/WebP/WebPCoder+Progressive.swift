@@ -8,9 +8,9 @@
     extension WebPCoder: ProgressiveImageDecoder {
         /// A WebP shows itself row by row, an animated one frame by frame. One whose EXIF follows its pixels is shown
         /// whole, because nothing says before how it stands.
-        public func makeProgressive(options: DecodeOptions) -> any ProgressiveDecoding {
+        public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             ArrivingImage(
-                self, options: options,
+                self, options: options, budget: budget,
                 isHeaderWhole: { $0.read { (try? WebPHeader($0).hasReachedPixels) ?? false } },
                 isAnimation: { data, _ in data.read { (try? WebPHeader($0).isAnimation) ?? false } },
                 makeRows: { plan, data in

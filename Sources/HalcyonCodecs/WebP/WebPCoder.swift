@@ -32,8 +32,11 @@
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = info.storedSize
             if info.isAnimated { return stored.bitmapBytes * 3 }
-            let isLossless = (data.read { try? WebPHeader($0).isLossless }) ?? false
-            return isLossless ? stored.bitmapBytes : info.hasAlpha ? stored.bitmapBytes / 4 : 0
+            let header = data.read { try? WebPHeader($0) }
+            if header?.isLossless == true { return stored.bitmapBytes }
+            guard info.hasAlpha else { return 0 }
+            // Packed, it is unpacked as a lossless image of its own first.
+            return stored.bitmapBytes / 4 + (header?.hasPackedAlpha == true ? stored.bitmapBytes : 0)
         }
 
         public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {

@@ -9,6 +9,8 @@
         /// Whether the pixels are in frames on a canvas, be it a single one.
         private(set) var isAnimation = false
         private(set) var isLossless = false
+        /// Whether the alpha beside lossy pixels is packed as a lossless image is.
+        private(set) var hasPackedAlpha = false
         /// Whether the pixels were reached. EXIF may still stand behind them.
         private(set) var hasReachedPixels = false
         /// Whether there is EXIF that has not been read.
@@ -73,6 +75,8 @@
                 readLossless(body)
             } else if chunk.matches("ALPH", at: 0) {
                 info.hasAlpha = true
+                // The lowest two bits say how it is packed: 0 is not at all.
+                hasPackedAlpha = (body.byte(0) ?? 0) & 3 != 0
             } else if chunk.matches("ANIM", at: 0) {
                 playCount = body.littleEndian16(4) ?? 0
             } else if chunk.matches("ANMF", at: 0) {

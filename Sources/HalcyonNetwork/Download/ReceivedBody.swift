@@ -7,14 +7,14 @@ import HalcyonSystem
 public final class ReceivedBody: Sendable, Hashable {
     private let chunks = Lock<[Data]>([])
 
-    init() {}
+    package init() {}
 
     /// The chunks from a number on, in order; nothing is copied.
     public func chunks(from first: Int = 0) -> ArraySlice<Data> {
         chunks.withLock { $0.dropFirst(first) }
     }
 
-    func append(_ chunk: Data) {
+    package func append(_ chunk: Data) {
         chunks.withLock { $0.append(chunk) }
     }
 

@@ -1,0 +1,112 @@
+import Foundation
+import Halcyon
+import HalcyonNetwork
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@testable import Halcyon
+
+/// What previews cost, and what they leave for the load itself.
+@Suite(.timeLimit(.minutes(5))) struct PreviewTests {
+    /// The memory of the previews and of the decode together is more than there is: the load must not wait for itself.
+    @Test(arguments: ["jpeg/progressive.jpg", "jpeg/baseline-444.jpg", "png/rgb8.png", "webp/lossless.webp"])
+    func previewsLeaveTheirMemoryToTheLoad(file: String) async throws {
+        let data = try TestFiles.data(file)
+        let plan = try CoderRegistry.shared.plan(data)
+        // Room for the previews, or for the decode.
+        let budget = DecodeBudget(capacity: plan.workingBytes + plan.finalSize.width * plan.finalSize.height * 8)
+        let coders = CoderRegistry(CoderRegistry.standard().coders.reversed(), budget: budget)
+        let fixture = PipelineFixture(disk: false) { $0.coders = coders }
+        let url = try fixture.serve(file)
+        try await withThrowingTaskGroup { group in
+            for index in 0..<4 {
+                var request = ImageRequest(url)
+                request.wantsPreviews = true
+                request.wantsEveryPreview = true
+                request.cache = .reload
+                // Loads of their own, which share nothing.
+                request.network.headers.set("X-Load", "\(index)")
+                group.addTask { [request] in
+                    let image = try await fixture.pipeline.image(for: request)
+                    #expect(image.size == plan.finalSize)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(budget.available == budget.capacity)
+    }
+
+    private func allowance(reading: Int, previews: [Int]) -> PreviewAllowance {
+        var allowance = PreviewAllowance()
+        allowance.add(reading: .milliseconds(reading), preview: .zero)
+        for preview in previews { allowance.add(reading: .zero, preview: .milliseconds(preview)) }
+        return allowance
+    }
+
+    @Test func theFirstPreviewIsAlwaysAllowed() {
+        #expect(allowance(reading: 1000, previews: []).allowsPreview(received: 1, expected: 1_000_000))
+        #expect(PreviewAllowance().allowsPreview(received: 0, expected: nil))
+    }
+
+    @Test func previewsAreAllowedUpToOneAndAHalfDecodes() {
+        // Half is there, read in 50 ms: a decode reads for 100 and draws for 40, so that 210 are allowed.
+        for (count, isAllowed) in [(1, true), (2, false)] {
+            let allowance = allowance(reading: 50, previews: Array(repeating: 40, count: count))
+            #expect(allowance.allowsPreview(received: 500, expected: 1000) == isAllowed, "\(count)")
+        }
+        // Cheap ones may be many.
+        let cheap = self.allowance(reading: 50, previews: Array(repeating: 1, count: 40))
+        #expect(cheap.allowsPreview(received: 500, expected: 1000))
+        // Of unknown length: twice what is there.
+        #expect(!self.allowance(reading: 50, previews: [40, 40]).allowsPreview(received: 500, expected: nil))
+    }
+
+    @Test func aPreviewIsDueWhenTheBytesDoubledOrTimePassed() throws {
+        let clock = ManualClock()
+        let data = try TestFiles.data("jpeg/baseline-444.jpg")
+        let previewer = Previewer(
+            coders: .shared, options: DecodeOptions(), processors: [], showsAll: false, clock: clock.timeSource)
+        let body = ReceivedBody()
+        previewer.take(body)
+        func arrive(_ range: Range<Int>) -> Bool {
+            body.append(data[range])
+            return previewer.nextStep() != nil
+        }
+        #expect(!arrive(0..<1000))
+        #expect(arrive(1000..<1100))
+        #expect(!arrive(1100..<1200))
+        clock.advance(by: .milliseconds(149))
+        #expect(!arrive(1200..<1201))
+        clock.advance(by: .milliseconds(2))
+        #expect(arrive(1201..<1202))
+        clock.advance(by: .seconds(10))
+        #expect(previewer.nextStep() == nil)
+        #expect(arrive(1202..<min(data.count, 2600)))
+        previewer.end()
+        clock.advance(by: .seconds(10))
+        #expect(previewer.nextStep() == nil)
+    }
+
+    /// Every scan on request.
+    @Test func everyScanIsShownWhereThatIsWanted() throws {
+        let data = try TestFiles.data("jpeg/progressive.jpg")
+        func previews(all: Bool) throws -> Int {
+            let previewer = Previewer(
+                coders: .shared, options: DecodeOptions(), processors: [], showsAll: all,
+                clock: TimeSource { Date(timeIntervalSince1970: 0) })
+            let body = ReceivedBody()
+            previewer.take(body)
+            var count = 0
+            for start in stride(from: 0, to: data.count, by: 50) {
+                body.append(data[start..<min(data.count, start + 50)])
+                guard let step = previewer.nextStep() else { continue }
+                if try step.make(.uncancellable).image != nil { count += 1 }
+            }
+            return count
+        }
+        let scans = data.indices.dropLast().filter { data[$0] == 0xFF && data[$0 + 1] == 0xDA }.count
+        #expect(try previews(all: true) == scans)
+        #expect(try previews(all: false) < scans)
+    }
+}
