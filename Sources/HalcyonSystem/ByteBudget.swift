@@ -76,15 +76,22 @@ package final class ByteBudget: Sendable {
     /// The first of the highest priority goes first, and nobody goes past him: who needs much would wait for ever.
     private static func takeGranted(_ state: inout State) -> [Waiter] {
         var granted: [Waiter] = []
-        while let highest = state.waiters.map({ $0.priority() }).max(),
-            let index = state.waiters.firstIndex(where: { $0.priority() == highest }),
-            state.waiters[index].count <= state.available
-        {
+        while let index = firstOfHighest(state.waiters), state.waiters[index].count <= state.available {
             let waiter = state.waiters.remove(at: index)
             state.available -= waiter.count
             granted.append(waiter)
         }
         return granted
+    }
+
+    /// Asks each for its priority once: it may change at any time, and whoever was found is to be there.
+    private static func firstOfHighest(_ waiters: [Waiter]) -> Int? {
+        var highest: (index: Int, priority: RequestPriority)?
+        for (index, waiter) in waiters.enumerated() {
+            let priority = waiter.priority()
+            if highest.map({ $0.priority < priority }) ?? true { highest = (index, priority) }
+        }
+        return highest?.index
     }
 
     /// Waits on this thread, which may be one of a pool's.
