@@ -7,10 +7,13 @@ extension Coordinator {
         _ previewer: Previewer, for demand: Demand, _ work: (isolated Coordinator, Demand) async throws -> Value
     ) async throws -> Value {
         let inner = Demand(priority: demand.priority) { event in
-            if case .body(let body) = event {
+            switch event {
+            case .body(let body):
                 previewer.take(body)
                 self.advance(previewer, demand: demand)
-            } else {
+            case .arrived:
+                previewer.end()
+            default:
                 demand.send(event)
             }
         }

@@ -7,4 +7,6 @@ enum JobEvent: Sendable {
     /// More of the body is there; a load that wants previews makes them of it.
     case body(ReceivedBody)
     case preview(Image)
+    /// The body is whole and about to be decoded: there are no more previews of it.
+    case arrived
 }

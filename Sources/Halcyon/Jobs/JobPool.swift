@@ -27,6 +27,8 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
             case .progress(let progress): latestProgress = progress
             case .body: latestBody = event
             case .preview: latestPreview = event
+            // Who joins now would begin to decode it a second time.
+            case .arrived: latestBody = nil
             }
             for subscriber in subscribers.values { subscriber.demand.send(event) }
         }

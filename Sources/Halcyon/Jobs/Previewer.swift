@@ -71,6 +71,11 @@ final class Previewer {
         (decoding, chunksTaken, bytesTaken, isOver) = (nil, 0, 0, false)
     }
 
+    /// The body is whole. The memory that is held for previews goes: the image's own decode may be waiting for it.
+    func end() {
+        (decoding, isOver) = (nil, true)
+    }
+
     /// After an error there are no more previews of this body; what is wrong with it, the load itself will say.
     func fail(_ failed: ReceivedBody?) {
         if failed == body { isOver = true }
