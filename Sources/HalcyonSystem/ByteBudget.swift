@@ -64,10 +64,10 @@ package final class ByteBudget: Sendable {
         granted.forEach { $0.grant() }
     }
 
-    /// Takes the bytes if they are there and nobody waits for any.
-    package func reserveNow(_ count: Int) -> Bool {
+    /// Takes the bytes if they are there, `rest` beside them, and nobody waits for any.
+    package func reserveNow(_ count: Int, leaving rest: Int = 0) -> Bool {
         state.withLock { state in
-            guard state.waiters.isEmpty, count <= state.available else { return false }
+            guard state.waiters.isEmpty, count <= state.available - rest else { return false }
             state.available -= count
             return true
         }

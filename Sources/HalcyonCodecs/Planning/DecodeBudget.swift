@@ -32,8 +32,10 @@ public final class DecodeBudget: Sendable {
     }
 
     /// Bytes that are held until the object goes; nil where they are not there now, or others wait for them.
+    ///
+    /// Half of the budget is left to decodes that end by themselves: what is held lasts as long as a download.
     func hold(_ count: Int) -> Hold? {
-        bytes.reserveNow(count) ? Hold(count, of: bytes) : nil
+        bytes.reserveNow(count, leaving: capacity / 2) ? Hold(count, of: bytes) : nil
     }
 
     /// Gives its bytes back when it goes.
