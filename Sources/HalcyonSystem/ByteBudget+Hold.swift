@@ -22,9 +22,9 @@ extension ByteBudget {
         }
     }
 
-    /// Bytes that are there now, while nobody waits for any; else nil.
-    package func holdNow(_ count: Int) -> Hold? {
-        reserveNow(count) ? Hold(count, of: self) : nil
+    /// Bytes that are there now, `rest` beside them, while nobody waits for any; else nil.
+    package func holdNow(_ count: Int, leaving rest: Int = 0) -> Hold? {
+        reserveNow(count, leaving: rest) ? Hold(count, of: self) : nil
     }
 
     /// Bytes that are waited for, no more than the capacity.

@@ -67,10 +67,10 @@ package final class ByteBudget: Sendable {
         granted.forEach { $0.grant() }
     }
 
-    /// Takes the bytes if they are there and nobody waits for any.
-    package func reserveNow(_ count: Int) -> Bool {
+    /// Takes the bytes if they are there, `rest` beside them, and nobody waits for any.
+    package func reserveNow(_ count: Int, leaving rest: Int = 0) -> Bool {
         state.withLock { state in
-            guard state.waiters.isEmpty, count <= state.available else { return false }
+            guard state.waiters.isEmpty, count <= state.available - rest else { return false }
             state.available -= count
             return true
         }
@@ -79,15 +79,22 @@ package final class ByteBudget: Sendable {
     /// The first of the highest priority goes first, and nobody goes past him: who needs much would wait for ever.
     private static func takeGranted(_ state: inout State) -> [Waiter] {
         var granted: [Waiter] = []
-        while let highest = state.waiters.map({ $0.priority() }).max(),
-            let index = state.waiters.firstIndex(where: { $0.priority() == highest }),
-            state.waiters[index].count <= state.available
-        {
+        while let index = firstOfHighest(state.waiters), state.waiters[index].count <= state.available {
             let waiter = state.waiters.remove(at: index)
             state.available -= waiter.count
             granted.append(waiter)
         }
         return granted
+    }
+
+    /// Asks each for its priority once: it may change at any time, and whoever was found is to be there.
+    private static func firstOfHighest(_ waiters: [Waiter]) -> Int? {
+        var highest: (index: Int, priority: RequestPriority)?
+        for (index, waiter) in waiters.enumerated() {
+            let priority = waiter.priority()
+            if highest.map({ $0.priority < priority }) ?? true { highest = (index, priority) }
+        }
+        return highest?.index
     }
 
     /// Waits on this thread, which may be one of a pool's.

@@ -115,6 +115,9 @@ halcyon_color *halcyon_color_create(const uint8_t *bytes, size_t size, halcyon_c
         cmsCloseProfile(profile);
         return NULL;
     }
+    // Before all others lcms2 would take this tag, which browsers do not know: a chain of elements, of which a few
+    // kilobytes can name hundred thousands, and each is read and run for every colour.
+    if (cmsIsTag(profile, cmsSigDToB0Tag)) cmsWriteTag(profile, cmsSigDToB0Tag, NULL);
     return if_needed(make_color(profile, model, is_deep), model, is_deep);
 }
 

@@ -26,6 +26,7 @@ extension Coordinator {
         _ fetched: FetchedData, _ resolved: ResolvedRequest, options: DecodeOptions, demand: Demand
     ) async throws -> DecodedImage {
         try Task.checkCancellation()
+        demand.send(.arrived)
         let coders = coders(for: resolved)
         let started = ContinuousClock.now
         let plan = try await compute(for: demand) { _ in try coders.plan(fetched.data, options: options) }

@@ -107,7 +107,6 @@ extension Coordinator {
         let result = try await configuration.downloader.download(transfer, ticket: ticket) { progress.yield($0) }
         progress.finish()
         await relay.value
-        if transfer.exposesBody { demand.send(.bodyEnded) }
         return result
     }
 

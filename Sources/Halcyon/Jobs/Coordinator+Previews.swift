@@ -11,7 +11,7 @@ extension Coordinator {
             case .body(let body):
                 previewer.take(body)
                 self.advance(previewer, demand: demand)
-            case .bodyEnded:
+            case .arrived:
                 previewer.end()
             case .progress(let progress):
                 previewer.expectedBytes = progress.expected

@@ -6,7 +6,7 @@ enum JobEvent: Sendable {
     case progress(LoadProgress)
     /// More of the body is there; a load that wants previews makes them of it.
     case body(ReceivedBody)
-    /// All of the body is there: no more previews.
-    case bodyEnded
     case preview(Image)
+    /// The body is whole and about to be decoded: there are no more previews of it.
+    case arrived
 }

@@ -26,8 +26,9 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
             switch event {
             case .progress(let progress): latestProgress = progress
             case .body: latestBody = event
-            case .bodyEnded: latestBody = nil
             case .preview: latestPreview = event
+            // Who joins now would begin to decode it a second time.
+            case .arrived: latestBody = nil
             }
             for subscriber in subscribers.values { subscriber.demand.send(event) }
         }

@@ -6,6 +6,9 @@ final class ColorTransforms: Sendable {
     static let shared = ColorTransforms()
 
     private static let capacity = 16
+    /// Bytes of a profile that is remembered: those of displays and cameras are shorter, and what is kept here belongs to
+    /// no budget.
+    private static let longestProfile = 1 << 20
 
     private struct Entry {
         let profile: ColorProfile
@@ -37,6 +40,7 @@ final class ColorTransforms: Sendable {
         if let known { return known.transform }
         // Two threads may make the same one; that is only work done twice.
         let transform = ColorTransform.make(profile, isDeep: isDeep)
+        if case .icc(let data, _) = profile, data.count > Self.longestProfile { return transform }
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries.removeFirst() }
             entries.append(Entry(profile: profile, isDeep: isDeep, transform: transform))

@@ -31,12 +31,20 @@
         /// Bytes of every chunk that is neither pixels nor what is needed to read them.
         static func metadataByteCount(_ reader: ByteReader) -> Int {
             let pixels: [StaticString] = ["IHDR", "PLTE", "tRNS", "IDAT", "IEND", "acTL", "fcTL", "fdAT"]
-            // What stands behind the end is no part of the file.
-            return PNGChunks(reader).prefix { !$0.isNamed("IEND") }.reduce(0) { sum, chunk in
-                if pixels.contains(where: chunk.isNamed) { return sum }
-                let unpacked = chunk.isNamed("iCCP") ? PNGColor.profileByteCount(chunk.body) : 0
-                return sum + max(chunk.declaredLength, unpacked)
+            var sum = 0
+            var hasProfile = false
+            // One by one: an array of them would be several times as long as a file of empty chunks.
+            for chunk in PNGChunks(reader) {
+                // What stands behind the end is no part of the file.
+                if chunk.isNamed("IEND") { break }
+                if pixels.contains(where: chunk.isNamed) { continue }
+                sum += chunk.declaredLength
+                // Only the first one is ever unpacked.
+                guard !hasProfile, chunk.isNamed("iCCP") else { continue }
+                hasProfile = true
+                sum += max(0, PNGColor.profileByteCount(chunk.body) - chunk.declaredLength)
             }
+            return sum
         }
 
         private init(_ reader: ByteReader) throws {

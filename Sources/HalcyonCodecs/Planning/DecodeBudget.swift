@@ -34,7 +34,9 @@ public final class DecodeBudget: Sendable {
     typealias Hold = ByteBudget.Hold
 
     /// Bytes that are held until the object goes; nil where they are not there now, or others wait for them.
-    func hold(_ count: Int) -> Hold? { bytes.holdNow(count) }
+    ///
+    /// Half of the budget is left to decodes that end by themselves: what is held lasts as long as a download.
+    func hold(_ count: Int) -> Hold? { bytes.holdNow(count, leaving: capacity / 2) }
 
     /// - Throws: `CodecError.limitExceeded` for more than the capacity.
     package func check(_ count: Int) throws {

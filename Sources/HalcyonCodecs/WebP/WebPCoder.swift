@@ -27,16 +27,16 @@
 
         public func colorProfile(of data: Data) -> ColorProfile? { data.read { try? WebPHeader($0).colorProfile } }
 
-        /// What libwebp keeps: of lossless data all pixels, of lossy data the plane of alpha; of an animation two
-        /// canvases more.
+        /// What libwebp keeps: of lossless data all pixels, of lossy data the plane of alpha and what it is unpacked from,
+        /// which is a byte or four a pixel; of an animation two canvases more.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = info.storedSize
-            if info.isAnimated { return stored.bitmapBytes * 3 }
-            let header = data.read { try? WebPHeader($0) }
-            if header?.isLossless == true { return stored.bitmapBytes }
+            guard let header = data.read({ try? WebPHeader($0) }) else { return 0 }
+            // Also one of a single frame is decoded at its full size, on a canvas.
+            if info.isAnimated || header.isAnimation { return stored.bitmapBytes * 3 }
+            if header.isLossless { return stored.bitmapBytes }
             guard info.hasAlpha else { return 0 }
-            // Packed, it is unpacked as a lossless image of its own first.
-            return stored.bitmapBytes / 4 + (header?.hasPackedAlpha == true ? stored.bitmapBytes : 0)
+            return stored.bitmapBytes / 4 + (header.hasPackedAlpha ? stored.bitmapBytes : 0)
         }
 
         public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
