@@ -122,8 +122,6 @@ final class Previewer {
         allowance = PreviewAllowance()
     }
 
-    /// The body is whole. The memory that is held for previews goes: the image's own decode may be waiting for it.
-
     /// After an error there are no more previews of this body; what is wrong with it, the load itself will say.
     func fail(_ failed: ReceivedBody?) {
         if failed == body { isOver = true }

@@ -50,9 +50,13 @@ extension CoderRegistry {
     /// In sRGB unless the profile is kept, and lying as the file will say.
     private static func prepared(_ image: Image, options: EncodeOptions) throws -> Image {
         var image = image
-        if let profile = image.colorProfile, !options.keepsColorProfile {
-            let model: ColorModel = profile.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb
-            image = try image.converted(by: ColorTransforms.shared.transform(for: .icc(profile, model)))
+        if let profile = image.colorProfile {
+            let isGray = profile.read { $0.matches("GRAY", at: 16) }
+            // No encoder writes a single channel, and a profile of one says nothing of three.
+            if isGray || !options.keepsColorProfile {
+                image = try image.converted(
+                    by: ColorTransforms.shared.transform(for: .icc(profile, isGray ? .gray : .rgb)))
+            }
         }
         let orientation = options.storedOrientation(of: image)
         guard orientation != .up else { return image }

@@ -19,6 +19,7 @@
         private struct State {
             /// What came before the header was whole; of a file that cannot be read in parts all that came.
             var header = Data()
+            var pacing = HeaderPacing()
             var isReadWhole = false
             var started: Started?
             /// What the last preview showed: scans or rows.
@@ -39,7 +40,9 @@
             try state.withLock { state in
                 if let started = state.started { return try started.stream.append(data, context: context) }
                 state.header.append(data)
-                guard !state.isReadWhole, let plan = try plan(header: state.header) else { return }
+                guard !state.isReadWhole, state.pacing.isDue(state.header.count),
+                    let plan = try plan(header: state.header)
+                else { return }
                 state.started = try start(plan, header: state.header)
                 guard let started = state.started else {
                     state.isReadWhole = true
@@ -78,8 +81,11 @@
 
         func finish(context: WorkContext) throws -> Image {
             try state.withLock { state in
-                if state.isReadWhole {
-                    return try CoderRegistry([JPEGCoder()], budget: budget).decode(state.header, options: options, context: context)
+                // Also where the header became whole after the last look at it.
+                let isUnread = try state.started == nil && plan(header: state.header) != nil
+                if state.isReadWhole || isUnread {
+                    return try CoderRegistry([JPEGCoder()], budget: budget)
+                        .decode(state.header, options: options, context: context)
                 }
                 guard let started = state.started, started.stream.progress.is_finished else {
                     throw CodecError.damaged(.jpeg, reason: "the file was cut off")

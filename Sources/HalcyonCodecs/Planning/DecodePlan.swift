@@ -74,11 +74,13 @@ public struct DecodePlan: Hashable, Sendable {
         var bytes = [heapBytes, result]
         // The native bitmap, where it is not the result itself.
         if residual != nil, !isStreamed { bytes.append(nativeSize.bitmapBytes) }
-        // Turning, and converting, make another bitmap before the first one goes.
+        // Turning, and converting, make another bitmap before the first one goes. Colours need no profile in the file to
+        // be converted: code points or chromaticities do.
         let profile = decoder.colorProfile(of: data)
         if info.orientation != .up || (profile != nil && converts(profile)) { bytes.append(result) }
         if info.isAnimated, frames == .all {
-            bytes.append(result.multipliedReportingOverflow(by: info.frameCount).partialValue)
+            let (all, overflow) = result.multipliedReportingOverflow(by: info.frameCount)
+            bytes.append(overflow ? .max : all)
         }
         workingBytes = bytes.reduce(0) { sum, part in
             let (total, overflow) = sum.addingReportingOverflow(max(part, 0))

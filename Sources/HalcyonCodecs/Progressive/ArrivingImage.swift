@@ -26,6 +26,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private struct State {
         /// What came before the header was whole; of a file that waits for its end all that came.
         var header = Data()
+        var pacing = HeaderPacing()
         /// Nil until the header is whole.
         var phase: Phase?
         /// What the last preview showed: rows or frames.
@@ -64,6 +65,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             switch state.phase {
             case nil:
                 state.header.append(data)
+                guard state.pacing.isDue(state.header.count) else { return }
                 guard isHeaderWhole(state.header) else {
                     // A header without end never becomes an image.
                     return try options.limits.check(metadataBytes: state.header.count)
@@ -118,16 +120,19 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             switch state.phase {
             case nil:
                 // Says what is wrong with it.
-                return try CoderRegistry([decoder], budget: budget).decode(state.header, options: options, context: context)
+                return try CoderRegistry([decoder], budget: budget).decode(
+                    state.header, options: options, context: context)
             case .waiting:
-                return try CoderRegistry([decoder], budget: budget).decode(state.header, options: options, context: context)
+                return try CoderRegistry([decoder], budget: budget).decode(
+                    state.header, options: options, context: context)
             case .rows(let rows):
                 guard rows.stream.isFinished else {
                     throw CodecError.damaged(rows.plan.info.format, reason: "the file was cut off")
                 }
                 return try Self.image(rows, isPreview: false, context: context)
             case .frames(let frames):
-                return try CoderRegistry([decoder], budget: budget).decode(frames.data, options: options, context: context)
+                return try CoderRegistry([decoder], budget: budget).decode(
+                    frames.data, options: options, context: context)
             }
         }
     }

@@ -63,8 +63,9 @@ extension CoderRegistry {
         try context.checkCancellation()
         defer { HeapTrim.after(plan.heapBytes) }
         let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        let reduced = try reduced(data, decoder: decoder, plan: plan, context: context)
-        let bitmap = try finishReduced(reduced, plan: plan, color: color, context: context)
+        let bitmap = try finishReduced(
+            try reduced(data, decoder: decoder, plan: plan, context: context), plan: plan, color: color,
+            context: context)
         let animation = try animation(data, decoder: decoder, plan: plan, color: color, context: context)
         var image = Image(bitmap: bitmap, info: plan.info, animation: animation)
         if !plan.convertsColor { image.colorProfile = decoder.embeddedProfile(of: data) }
@@ -118,9 +119,9 @@ extension CoderRegistry {
     }
 
     /// Orientation is applied here and nowhere else; like the conversion after the reduction, because there are fewer
-    /// pixels then.
+    /// pixels then. Takes the bitmap over, so that of three never more than two are in memory.
     private static func finishReduced(
-        _ reduced: Bitmap, plan: DecodePlan, color: ColorTransform?, context: WorkContext
+        _ reduced: consuming Bitmap, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> Bitmap {
         var bitmap = reduced
         if let color {

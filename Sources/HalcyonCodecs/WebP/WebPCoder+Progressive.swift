@@ -65,9 +65,12 @@
         var isFinished: Bool { status == VP8_STATUS_OK && byteCount >= leastBytes }
 
         func append(_ data: Data, context: WorkContext) throws {
+            // What is left out once would be missing from then on.
+            if context.isCancelled, status == VP8_STATUS_SUSPENDED { status = VP8_STATUS_USER_ABORT }
             try context.checkCancellation()
             byteCount += data.count
-            guard let decoder, status == VP8_STATUS_SUSPENDED else { return }
+            if status == VP8_STATUS_OK { return }
+            guard let decoder, status == VP8_STATUS_SUSPENDED else { throw WebPOutput.damaged("it failed before") }
             status = data.withUnsafeBytes { bytes in
                 WebPIAppend(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
             }

@@ -88,7 +88,8 @@
         }
 
         private mutating func readMetadata(_ chunk: ByteReader, body: ByteReader) {
-            if chunk.matches("EXIF", at: 0) {
+            // What the canvas does not announce libwebp passes over as well; nobody would wait for it behind the pixels.
+            if chunk.matches("EXIF", at: 0), declaresExif {
                 info.orientation = Exif.orientation(in: body)
                 hasExif = true
             } else if chunk.matches("ICCP", at: 0) {
