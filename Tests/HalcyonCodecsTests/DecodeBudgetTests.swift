@@ -89,7 +89,7 @@ import Testing
         let data = try Fixture.read(file)
         let capacity = try CoderRegistry.shared.plan(data).workingBytes
         let budget = DecodeBudget(capacity: capacity)
-        var others = budget.hold(capacity)
+        var others = budget.bytes.holdNow(capacity)
         #expect(others != nil)
         let isPNG = file.hasSuffix("png")
         let decoding: any ProgressiveDecoding =

@@ -146,10 +146,10 @@ struct CurlTransportTests {
         let server = try RawServer { connection in
             connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
-            let count = connection.sendUntilHeldUp(total: total, patience: 4000)
+            let count = connection.sendUntilHeldUp(total: total, patience: 1500)
             sent.withLock { $0 = count }
             heldUp.open()
-            _ = connection.sendUntilHeldUp(total: total - count, patience: 30_000)
+            _ = connection.sendUntilHeldUp(total: total - count, patience: 240_000)
         }
         defer { server.stop() }
         let response = try await transport.send(
