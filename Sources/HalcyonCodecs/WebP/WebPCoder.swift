@@ -28,14 +28,14 @@
         public func colorProfile(of data: Data) -> ColorProfile? { data.read { try? WebPHeader($0).colorProfile } }
 
         /// What libwebp keeps: of lossless data all pixels, of lossy data the plane of alpha and what it is unpacked from,
-        /// which is a byte or four a pixel; of an animation two canvases more.
+        /// a byte a pixel each as encoders write it; of an animation two canvases more.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = info.storedSize
             guard let header = data.read({ try? WebPHeader($0) }) else { return 0 }
             // Also one of a single frame is decoded at its full size, on a canvas.
             if info.isAnimated || header.isAnimation { return stored.bitmapBytes * 3 }
             if header.isLossless { return stored.bitmapBytes }
-            return info.hasAlpha ? stored.bitmapBytes + stored.bitmapBytes / 4 : 0
+            return info.hasAlpha ? stored.bitmapBytes / 2 : 0
         }
 
         public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
