@@ -38,14 +38,20 @@ package final class ThreadPool: Sendable {
         return key
     }()
 
+    private static let reliefCount = Lock(0)
+    private static let mostRelief = 256
+
     /// Waits in `body` for what other work of a pool may have to do first. On a thread of a pool, another thread serves
     /// its queue meanwhile: else, with all of them waiting, nothing would ever be done.
     static func blocking<Result>(_ body: () throws -> Result) rethrows -> Result {
         guard let pointer = pthread_getspecific(currentQueue) else { return try body() }
         let queue = Unmanaged<WaitQueue<WorkQueue>>.fromOpaque(pointer).takeUnretainedValue()
+        // With as many that wait, one of those that hold what they wait for has long been reached.
+        guard reliefCount.withLock({ $0 < mostRelief ? ($0 += 1, true).1 : false }) else { return try body() }
         let isOver = Lock(false)
         WorkerThread.startOrBorrow(name: "halcyon-relief") {
             Self.serve(queue) { state in state.isStopped || isOver.withLock { $0 } }
+            reliefCount.withLock { $0 -= 1 }
         }
         defer {
             isOver.withLock { $0 = true }

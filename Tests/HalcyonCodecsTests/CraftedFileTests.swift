@@ -73,6 +73,27 @@ import Testing
 
     // MARK: JPEG
 
+    /// Some cameras put a film there.
+    @Test func whatFollowsTheEndIsNoScan() throws {
+        let file = try Fixture.read("jpeg/baseline-420.jpg")
+        let film = Data((0..<600).flatMap { _ in [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0] as [UInt8] })
+        #expect(try registry.decode(file + film).bitmap.bytes == registry.decode(file).bitmap.bytes)
+    }
+
+    /// A long chunk behind the pixels is passed over, however it arrives.
+    @Test func aLongChunkOfAPNGUnderWayCostsNothing() throws {
+        let file = try Fixture.read("png/rgb8.png")
+        var long = Data(file.dropLast(12))
+        APNGFrameReader.append(Data("abCd".utf8) + Data(count: 3 << 20), to: &long)
+        long += file.suffix(12)
+        let decoding = try #require(registry.makeProgressive(for: long))
+        for start in stride(from: 0, to: long.count, by: 1000) {
+            try decoding.append(Data(long.dropFirst(start).prefix(1000)))
+        }
+        let image = try decoding.finish(context: .uncancellable)
+        #expect(try image.bitmap.bytes == registry.decode(file).bitmap.bytes)
+    }
+
     @Test func scansAreLimitedByTheirWork() throws {
         let bomb = CraftedFile.jpeg(width: 8192, height: 8192, scans: 40)
         let options = DecodeOptions(target: TargetSize(PixelSize(16, 16)))

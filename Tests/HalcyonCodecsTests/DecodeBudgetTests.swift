@@ -106,6 +106,14 @@ import Testing
         #expect(budget.available == capacity)
     }
 
+    @Test func previewsLeaveHalfToDecodes() throws {
+        let budget = DecodeBudget(capacity: 100)
+        #expect(budget.hold(51) == nil)
+        let hold = try #require(budget.hold(50))
+        #expect(budget.hold(1) == nil)
+        withExtendedLifetime(hold) {}
+    }
+
     @Test func previewsHoldTheirMemoryWhileTheyLive() throws {
         let data = try Fixture.read("jpeg/progressive.jpg")
         let budget = DecodeBudget(capacity: 1 << 20)

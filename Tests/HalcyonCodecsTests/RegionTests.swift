@@ -66,14 +66,22 @@ import Testing
     }
 
     @Test(arguments: [
-        PixelRect(x: 0, y: 0, width: 0, height: 4), PixelRect(x: -1, y: 0, width: 4, height: 4),
-        PixelRect(x: 45, y: 0, width: 4, height: 4), PixelRect(x: .max, y: .max, width: .max, height: .max),
+        PixelRect(x: 0, y: 0, width: 0, height: 4), PixelRect(x: -9, y: 0, width: 4, height: 4),
+        PixelRect(x: 48, y: 0, width: 4, height: 4), PixelRect(x: .max, y: .max, width: .max, height: .max),
         PixelRect(x: 0, y: 0, width: .min, height: .min),
     ])
     func aRegionOutsideIsRefused(_ region: PixelRect) throws {
         #expect(throws: BitmapError.self) {
             try registry.decode(Fixture.read("png/rgb8.png"), options: DecodeOptions(region: region))
         }
+    }
+
+    @Test func aRegionThatReachesOutIsCutToTheImage() throws {
+        let data = try Fixture.read("png/rgb8.png")
+        let region = PixelRect(x: 40, y: -3, width: 100, height: 10)
+        let part = try registry.decode(data, options: DecodeOptions(region: region))
+        let expected = try registry.decode(data).bitmap.cropped(to: PixelRect(x: 40, y: 0, width: 8, height: 7))
+        #expect(part.bitmap.bytes == expected.bytes)
     }
 
     @Test func aRegionOfALargeFileTakesItsOwnMemory() throws {

@@ -180,6 +180,51 @@ import Testing
         #expect(time < .seconds(2))
     }
 
+    private static let noise = "<feTurbulence baseFrequency='0.05' numOctaves='999999'/>"
+
+    private static func filtered(_ filter: String) -> String {
+        "<filter id='f'>\(filter)</filter><rect width='8' height='8' filter='url(#f)'/>"
+    }
+
+    private static let hidden: [(before: String, body: String)] = [
+        ("", filtered(noise)),
+        ("", filtered(noise.replacingOccurrences(of: "9", with: "&#57;"))),
+        ("<!DOCTYPE svg [<!ENTITY a \"\(noise)\">]>", filtered("&a;")),
+        // As many numbers end the process in some versions of librsvg.
+        (
+            "",
+            filtered(
+                "<feConvolveMatrix order='21' kernelMatrix='\(Array(repeating: "1", count: 441).joined(separator: " "))'/>"
+            )
+        ),
+        ("", "<image href='data:image/svg+xml;base64,PHN2Zy8+'/>"), ("", "<image href='data:;base64,PHN2Zy8+'/>"),
+        ("", "<image href='data:image/s&#118;g+xml;base64,PHN2Zy8+'/>"),
+        ("<?xml version='1.0' encoding='UTF-7'?>", filtered("<feFlood/>")),
+    ]
+
+    @Test(arguments: hidden.indices)
+    func whatCostsTooMuchOrHidesItIsRefused(_ index: Int) throws {
+        let (before, body) = Self.hidden[index]
+        let file = document("width='8' height='8'", body, before: before)
+        #expect(throws: CodecError.self) { try registry.decode(file) }
+    }
+
+    /// Each was looked for up to the document's end.
+    @Test func declarationsWithoutEndCostNothing() throws {
+        let file = document("width='8' height='8'", String(repeating: "<!ENTITY", count: 100_000))
+        let clock = ContinuousClock()
+        let time = clock.measure { #expect(throws: CodecError.self) { try registry.decode(file) } }
+        #expect(time < .seconds(2))
+    }
+
+    @Test func smallMatricesAndPicturesInsideAreDrawn() throws {
+        let matrix = "<feConvolveMatrix order='3' kernelMatrix='0 -1 0 -1 5 -1 0 -1 0'/>"
+        #expect(!isBlank(try registry.decode(document("width='8' height='8'", Self.filtered(matrix))).bitmap))
+        let picture = try Fixture.read("png/rgb8.png").base64EncodedString()
+        let body = "<image width='8' height='8' href='data:image/png;base64,\(picture)'/>"
+        #expect(!isBlank(try registry.decode(document("width='8' height='8'", body)).bitmap))
+    }
+
     @Test func usesThatGrowAreRefused() throws {
         var body = "<g id='a0'><rect width='1' height='1'/></g>"
         for level in 1...30 {

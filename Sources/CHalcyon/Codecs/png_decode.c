@@ -165,11 +165,25 @@ halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyo
     return status;
 }
 
+/// What libpng's push reader gets of a chunk that is none of pixels. It collects such a chunk before it looks at it, and
+/// copies what it has with each part that comes.
+static const uint32_t largest_chunk = 1 << 16;
+
+/// What it gets in the place of a larger one: an empty chunk that means nothing.
+static const uint8_t empty_chunk[12] = {0, 0, 0, 0, 's', 'k', 'I', 'p', 0x6D, 0xF2, 0x71, 0xDF};
+
 struct halcyon_png_stream {
     decoding state;
     png_structp png;
     png_infop info;
     bool is_set_up;
+    /// The file's signature, then the length and name of the chunk at hand, as far as they are there.
+    uint8_t head[8];
+    size_t head_bytes;
+    bool has_signature;
+    /// Bytes that are still to come of the chunk's body and checksum.
+    uint64_t rest;
+    bool is_skipped;
 };
 
 halcyon_png_stream *halcyon_png_stream_create(halcyon_png_layout layout) {
@@ -196,16 +210,60 @@ void halcyon_png_stream_free(halcyon_png_stream *stream) {
     free(stream);
 }
 
+static void feed(halcyon_png_stream *stream, const uint8_t *data, size_t size) {
+    // libpng only reads.
+    png_process_data(stream->png, stream->info, (png_bytep)data, size);
+}
+
+/// With the head of a chunk whole.
+static void begin_chunk(halcyon_png_stream *stream) {
+    const uint8_t *head = stream->head, *name = head + 4;
+    uint32_t length = (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
+    stream->rest = (uint64_t)length + 4;
+    stream->is_skipped = length > largest_chunk && memcmp(name, "IDAT", 4) != 0;
+    if (!stream->is_skipped) {
+        feed(stream, head, sizeof stream->head);
+        return;
+    }
+    // An uppercase letter: nobody may pass it over. Of a palette libpng finds out itself that it is missing.
+    if ((name[0] & 0x20) == 0 && memcmp(name, "PLTE", 4) != 0) png_error(stream->png, "a chunk is too long");
+    feed(stream, empty_chunk, sizeof empty_chunk);
+}
+
+/// Takes in bytes of a head, and returns how many.
+static size_t take_head(halcyon_png_stream *stream, const uint8_t *data, size_t size) {
+    size_t missing = sizeof stream->head - stream->head_bytes;
+    size_t count = size < missing ? size : missing;
+    memcpy(stream->head + stream->head_bytes, data, count);
+    stream->head_bytes += count;
+    if (stream->head_bytes < sizeof stream->head) return count;
+    stream->head_bytes = 0;
+    if (stream->has_signature) {
+        begin_chunk(stream);
+    } else {
+        stream->has_signature = true;
+        feed(stream, stream->head, sizeof stream->head);
+    }
+    return count;
+}
+
 /// A function of its own, so that no local of the one with the setjmp changes behind it.
 static void append_pieces(halcyon_png_stream *stream, const uint8_t *data, size_t size) {
     if (!stream->is_set_up) {
         set_up_reader(stream->png, &stream->state);
         stream->is_set_up = true;
     }
-    for (size_t offset = 0; offset < size && !stream->state.is_finished; offset += piece) {
+    halcyon_png_ask(stream->png, &stream->state.guard);
+    for (size_t offset = 0; offset < size && !stream->state.is_finished;) {
         size_t count = size - offset < piece ? size - offset : piece;
-        // libpng only reads.
-        png_process_data(stream->png, stream->info, (png_bytep)data + offset, count);
+        if (stream->rest == 0) {
+            offset += take_head(stream, data + offset, count);
+            continue;
+        }
+        if (count > stream->rest) count = (size_t)stream->rest;
+        if (!stream->is_skipped) feed(stream, data + offset, count);
+        stream->rest -= count;
+        offset += count;
     }
 }
 

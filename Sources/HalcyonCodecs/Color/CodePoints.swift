@@ -14,6 +14,11 @@ enum CodePoints {
         return .primaries(known ?? .bt709, curve)
     }
 
+    /// Whether both mean something here; where they do not, what else a file says of its colours counts.
+    static func areKnown(primaries: Int, transfer: Int) -> Bool {
+        [1, 9, 12].contains(primaries) && [1, 4, 5, 6, 8, 13, 14, 15, 16, 18].contains(transfer)
+    }
+
     private static func curve(_ transfer: Int) -> TransferCurve? {
         switch transfer {
         case 4: .gamma(2.2)

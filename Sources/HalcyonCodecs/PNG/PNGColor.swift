@@ -16,7 +16,9 @@
             }
             // Red, green and blue are there even where all are equal, so a profile of grey fits grey alone.
             let isGray = [0, 4].contains(reader.byte(25))
-            if let body = chunks["cICP"], let primaries = body.byte(0), let transfer = body.byte(1) {
+            if let body = chunks["cICP"], let primaries = body.byte(0), let transfer = body.byte(1),
+                CodePoints.areKnown(primaries: primaries, transfer: transfer)
+            {
                 return CodePoints.profile(primaries: primaries, transfer: transfer)
             }
             if let body = chunks["iCCP"], let data = unpacked(body) { return .icc(data, model(data, isGray: isGray)) }

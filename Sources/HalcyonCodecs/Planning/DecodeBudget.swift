@@ -1,6 +1,7 @@
 import HalcyonSystem
 
-/// The memory that all decodes together may take.
+/// The memory that all decodes together may take. Frames of an animation that are drawn later are not among them: an
+/// `AnimatedImage` keeps its canvas, and says in its `cost` what that takes.
 ///
 /// A decode reserves what its plan says before it begins, and waits where others hold too much: it is never overdrawn,
 /// whatever is asked for at once. Who waits longest is served first, within a priority.
@@ -19,7 +20,7 @@ public final class DecodeBudget: Sendable {
     /// Bytes that nobody holds.
     public var available: Int { bytes.available }
 
-    /// Reserves bytes for as long as `body` runs. This thread waits for them, at most 20 ms beyond a cancellation.
+    /// Reserves bytes for as long as `body` runs, which must not decode anything that reserves for itself. This thread waits for them, at most 20 ms beyond a cancellation.
     ///
     /// - Throws: `CodecError.limitExceeded` for more than the capacity; `CancellationError`; what `body` throws.
     public func withReservation<Result>(

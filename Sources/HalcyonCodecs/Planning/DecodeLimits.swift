@@ -12,7 +12,7 @@ public struct DecodeLimits: Hashable, Sendable {
     /// Pixels of all frames together. 2^34 by default: at most a minute or two of decoding.
     public var maximumTotalPixels: Int
     /// Pixels for each byte of the file, where a frame has more than 2^24 of them: a few bytes of WebP or AVIF can say
-    /// "all of it is white" for as many pixels as they like. 65,536 by default, which a real file does not reach.
+    /// "all of it is white" for as many pixels as they like. 65,536 by default; only files of a single colour reach it.
     public var maximumPixelsPerByte: Int
     /// How many times longer one side may be than the other. 32,768 by default.
     public var maximumSideRatio: Int

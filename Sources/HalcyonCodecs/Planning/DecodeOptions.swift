@@ -10,7 +10,7 @@ public struct DecodeOptions: Hashable, Sendable {
     /// The part that is decoded, in pixels of the upright image at its full size; nil is all of it. The target and
     /// the limit are then those of the part. Of an image of several frames it is the part of each.
     ///
-    /// A part that is empty or reaches out of the image is `BitmapError.invalidSize`. Cost: the time of a whole decode,
+    /// What reaches out of the image is left out; where nothing is left, that is `BitmapError.invalidSize`. Cost: the time of a whole decode,
     /// and of a JPEG, or a PNG that is not interlaced, the memory of the part.
     public var region: PixelRect?
     /// What happens to colours that are not sRGB. They are converted by default.

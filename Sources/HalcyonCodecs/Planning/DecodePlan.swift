@@ -89,9 +89,9 @@ public struct DecodePlan: Hashable, Sendable {
     }
 
     private static func geometry(of info: ImageInfo, options: DecodeOptions) throws -> ResizeGeometry {
-        let region = options.region ?? PixelRect(x: 0, y: 0, width: info.size.width, height: info.size.height)
-        guard !region.size.isEmpty, region.clamped(to: info.size) == region else {
-            throw BitmapError.invalidSize(region.size)
+        let whole = PixelRect(x: 0, y: 0, width: info.size.width, height: info.size.height)
+        guard let region = (options.region ?? whole).clamped(to: info.size) else {
+            throw BitmapError.invalidSize(options.region?.size ?? info.size)
         }
         var geometry = ResizeGeometry(source: region.size, box: region.size, mode: .stretch, upscale: false)
         if let target = options.target {

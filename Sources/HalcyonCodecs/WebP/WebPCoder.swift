@@ -28,7 +28,7 @@
         public func colorProfile(of data: Data) -> ColorProfile? { data.read { try? WebPHeader($0).colorProfile } }
 
         /// What libwebp keeps: of lossless data all pixels, of lossy data the plane of alpha and what it is unpacked from,
-        /// which is a byte or four a pixel; of an animation two canvases more.
+        /// a byte a pixel each as encoders write it; of an animation two canvases more.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = info.storedSize
             guard let header = data.read({ try? WebPHeader($0) }) else { return 0 }
