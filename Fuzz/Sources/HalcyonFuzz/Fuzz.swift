@@ -31,8 +31,23 @@ public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     if let image = try? coders.decode(data, options: options) {
         precondition(image.width <= 9 && image.height <= 5)
     }
+    cutOut(data)
     feed(data, options: DecodeOptions(limits: limits))
     return 0
+}
+
+/// A part, its colours as they are stored, and that part as a file with its profile and its orientation.
+private func cutOut(_ data: Data) {
+    let options = DecodeOptions(
+        region: PixelRect(x: 1, y: 1, width: 7, height: 6), color: .asStored, firstFrameOnly: true, limits: limits)
+    guard let part = try? coders.decode(data, options: options) else { return }
+    precondition(part.width <= 7 && part.height <= 6)
+    let format = part.info.format
+    guard coders.canEncode(format),
+        let file = try? coders.encode(part, as: format, options: EncodeOptions(keepsOrientation: true))
+    else { return }
+    guard let again = try? coders.decode(file) else { fatalError("what was written cannot be read") }
+    precondition(again.size == part.size)
 }
 
 /// In two parts, as it would arrive; the whole must then be what a decode gives.

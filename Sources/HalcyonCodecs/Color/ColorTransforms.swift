@@ -10,9 +10,31 @@ final class ColorTransforms: Sendable {
     /// no budget.
     private static let longestProfile = 1 << 20
 
-    private struct Entry {
-        let profile: ColorProfile
+    /// A profile in plain fields: in an enumeration its bytes would hang on a pointer with a mark in it, which the leak
+    /// sanitizer does not follow.
+    private struct Key: Equatable {
+        let bytes: [UInt8]
+        var model: ColorModel?
+        var primaries: ColorPrimaries?
+        var curve: TransferCurve?
         let isDeep: Bool
+
+        init(_ profile: ColorProfile, isDeep: Bool) {
+            self.isDeep = isDeep
+            switch profile {
+            case .icc(let data, let model):
+                bytes = [UInt8](data)
+                self.model = model
+            case .primaries(let primaries, let curve):
+                bytes = []
+                self.primaries = primaries
+                self.curve = curve
+            }
+        }
+    }
+
+    private struct Entry {
+        let key: Key
         /// Nil where there is nothing to convert.
         let transform: ColorTransform?
     }
@@ -29,10 +51,12 @@ final class ColorTransforms: Sendable {
     /// Nil where there is nothing to convert.
     func transform(for profile: ColorProfile?, isDeep: Bool = false) -> ColorTransform? {
         guard let profile else { return nil }
+        if case .icc(let data, _) = profile, data.count > Self.longestProfile {
+            return ColorTransform.make(profile, isDeep: isDeep)
+        }
+        let key = Key(profile, isDeep: isDeep)
         let known = entries.withLock { entries -> Entry? in
-            guard let index = entries.firstIndex(where: { $0.isDeep == isDeep && $0.profile == profile }) else {
-                return nil
-            }
+            guard let index = entries.firstIndex(where: { $0.key == key }) else { return nil }
             let entry = entries.remove(at: index)
             entries.append(entry)
             return entry
@@ -40,10 +64,9 @@ final class ColorTransforms: Sendable {
         if let known { return known.transform }
         // Two threads may make the same one; that is only work done twice.
         let transform = ColorTransform.make(profile, isDeep: isDeep)
-        if case .icc(let data, _) = profile, data.count > Self.longestProfile { return transform }
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries.removeFirst() }
-            entries.append(Entry(profile: profile, isDeep: isDeep, transform: transform))
+            entries.append(Entry(key: key, transform: transform))
         }
         return transform
     }

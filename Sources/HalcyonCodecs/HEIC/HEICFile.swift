@@ -53,10 +53,11 @@
         var colorProfile: ColorProfile? {
             if let profile { return .icc(profile, .rgb) }
             var points: UnsafeMutablePointer<heif_color_profile_nclx>?
-            guard heif_image_handle_get_nclx_color_profile(handle, &points).code == heif_error_Ok, let points else {
-                return nil
-            }
+            let error = heif_image_handle_get_nclx_color_profile(handle, &points)
+            guard let points else { return nil }
+            // There is one also where libheif does not know its values.
             defer { heif_nclx_color_profile_free(points) }
+            guard error.code == heif_error_Ok else { return nil }
             return CodePoints.profile(
                 primaries: Int(points.pointee.color_primaries.rawValue),
                 transfer: Int(points.pointee.transfer_characteristics.rawValue))

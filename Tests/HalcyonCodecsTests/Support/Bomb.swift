@@ -17,24 +17,23 @@ struct Bomb: Decodable, Sendable, CustomTestStringConvertible {
     let accepted: [String]
 
     struct Part: Decodable, Sendable {
-        let bytes: Data
+        let bytes: [UInt8]
         let count: Int
 
         init(from decoder: any Decoder) throws {
             var list = try decoder.unkeyedContainer()
             let text = Array(try list.decode(String.self).utf8)
             count = try list.decode(Int.self)
-            bytes = Data(
-                stride(from: 0, to: text.count, by: 2).compactMap {
-                    UInt8(String(decoding: text[$0..<$0 + 2], as: UTF8.self), radix: 16)
-                })
+            bytes = stride(from: 0, to: text.count, by: 2).compactMap {
+                UInt8(String(decoding: text[$0..<$0 + 2], as: UTF8.self), radix: 16)
+            }
         }
 
         /// By doubling: a million appends of a byte would take longer than the decode.
         var repeated: Data {
             guard count > 0 else { return Data() }
             var result = Data(capacity: bytes.count * count)
-            result.append(bytes)
+            result.append(contentsOf: bytes)
             while result.count < bytes.count * count {
                 result.append(result.prefix(bytes.count * count - result.count))
             }
