@@ -5,7 +5,7 @@ import Testing
 
 /// Many transfers that are called off at once, by every way there is. Each must end, and once: a continuation that is
 /// resumed twice traps, one that is forgotten never ends its task.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CancelStormTests {
     /// `HALCYON_SOAK` runs the full counts.
     private let rounds = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 5 : 200
