@@ -25,7 +25,7 @@ struct FrameCompositor {
         self.size = size
     }
 
-    /// - Throws: what the reader throws; the frames already drawn stay usable.
+    /// - Throws: what the reader throws; the next call then draws from the nearest frame that stands on its own.
     mutating func canvas(at index: Int, context: WorkContext) throws -> Bitmap {
         if let shown, shown.index == index { return shown.canvas }
         let frames = reader.frames
@@ -36,6 +36,8 @@ struct FrameCompositor {
             start = shown.index + 1
             canvas = try disposed(shown)
         }
+        // What it is drawn on is held by now; nothing else of the last canvas is needed.
+        shown = nil
         // Frames that are restored leave nothing behind, so those on the way are not even decoded.
         for step in start..<max(start, index) where frames[step].disposal != .restore {
             try context.checkCancellation()
