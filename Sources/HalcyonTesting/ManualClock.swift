@@ -3,25 +3,97 @@ import HalcyonSystem
 
 /// A clock that stands still until it is turned by hand.
 public final class ManualClock: Sendable {
-    private let time: Lock<Date>
+    private struct Sleeper {
+        let end: Date
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var now: Date
+        var lastID = 0
+        var sleepers: [Int: Sleeper] = [:]
+        /// Tests that wait for so many sleepers.
+        var watchers: [(count: Int, gate: ScriptedTransportGate)] = []
+    }
+
+    private let state: Lock<State>
 
     /// Starts at a moment; by default in the middle of a second in November 2023.
     public init(_ start: Date = Date(timeIntervalSince1970: 1_700_000_000.5)) {
-        time = Lock(start)
+        state = Lock(State(now: start))
     }
 
-    /// The moment at which it stands. Setting it may also turn it back.
+    /// The moment at which it stands. Setting it may also turn it back; who waits for a moment that has come by then goes
+    /// on.
     public var now: Date {
-        get { time.withLock { $0 } }
-        set { time.withLock { $0 = newValue } }
+        get { state.withLock { $0.now } }
+        set { set { _ in newValue } }
     }
 
     /// Turns it on, or back by a negative duration.
     public func advance(by duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        time.withLock { $0 += TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18 }
+        set { $0 + Self.seconds(duration) }
     }
 
-    /// The clock as what caches read the time from.
-    public var timeSource: TimeSource { TimeSource { self.now } }
+    /// The clock as what caches read the time from and wait for.
+    public var timeSource: TimeSource {
+        TimeSource({ self.now }, wait: { try await self.wait(for: $0) })
+    }
+
+    /// Returns when at least so many wait for this clock, so that a test that turns it does not come too early.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func waitForSleepers(_ count: Int = 1) async throws {
+        let gate = state.withLock { state -> ScriptedTransportGate? in
+            guard state.sleepers.count < count else { return nil }
+            let gate = ScriptedTransportGate()
+            state.watchers.append((count, gate))
+            return gate
+        }
+        try await gate?.wait()
+    }
+
+    private func set(_ change: (Date) -> Date) {
+        let due = state.withLock { state -> [Sleeper] in
+            state.now = change(state.now)
+            let due = state.sleepers.filter { $0.value.end <= state.now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.sorted { $0.end < $1.end }
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    private func wait(for duration: Duration) async throws {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { sleep(id, for: Self.seconds(duration), $0) }
+        } onCancel: {
+            let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private func sleep(_ id: Int, for seconds: TimeInterval, _ continuation: CheckedContinuation<Void, any Error>) {
+        var gates: [ScriptedTransportGate] = []
+        let result = state.withLock { state -> Result<Void, any Error>? in
+            // Set before the cancellation handler runs: a cancellation is seen here or finds the sleeper.
+            if Task.isCancelled { return .failure(CancellationError()) }
+            guard seconds > 0 else { return .success(()) }
+            state.sleepers[id] = Sleeper(end: state.now + seconds, continuation: continuation)
+            let count = state.sleepers.count
+            gates = state.watchers.filter { $0.count <= count }.map(\.gate)
+            state.watchers.removeAll { $0.count <= count }
+            return nil
+        }
+        if let result { continuation.resume(with: result) }
+        for gate in gates { gate.open() }
+    }
+
+    private static func seconds(_ duration: Duration) -> TimeInterval {
+        let (seconds, attoseconds) = duration.components
+        return TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
+    }
 }
