@@ -2,8 +2,8 @@
 public enum ImageEvent: Sendable {
     /// Bytes arrived. Any number of times.
     case progress(LoadProgress)
-    /// An image to show until the final one comes: part of it, or a stale one. Any number of times, and never cached.
-    case preview(Image)
+    /// What to show until the image comes: part of it, or a stale one. Any number of times, and never cached.
+    case preview(ImagePreview)
     /// The end. Once, and last.
     case finished(ImageResponse)
 }

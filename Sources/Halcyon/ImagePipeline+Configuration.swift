@@ -10,6 +10,11 @@ extension ImagePipeline {
         /// Memory: a quarter of what the system grants, at most 1 GiB. Disk: `$XDG_CACHE_HOME/<program>`, the smaller of
         /// 1 GiB and a tenth of the free disk, 7 days.
         public var cache: ImageCache
+        /// Another cache for the sources' bytes; nil, the default, keeps them in `cache`.
+        public var originalCache: ImageCache?
+        /// What happens to each request before anything else; nothing by default. It runs on the caller's thread, also for
+        /// images that are in memory.
+        public var requestModifier: @Sendable (ImageRequest) -> ImageRequest
         /// By default one with the defaults, whose `Accept` names what `coders` decode.
         public var downloader: ImageDownloader
         /// The formats that can be decoded and encoded.
@@ -20,10 +25,13 @@ extension ImagePipeline {
 
         public init(
             cache: ImageCache = ImageCache(disk: DiskCache(folder: Self.defaultCacheFolder)),
+            originalCache: ImageCache? = nil,
             downloader: ImageDownloader? = nil, coders: CoderRegistry = .shared,
             maximumBytes: Int = 200_000_000, clock: TimeSource = .system
         ) {
             self.cache = cache
+            self.originalCache = originalCache
+            requestModifier = { $0 }
             self.downloader = downloader ?? Self.defaultDownloader(for: coders)
             self.coders = coders
             self.maximumBytes = maximumBytes

@@ -43,8 +43,8 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
     nonisolated(nonsending) public func response(for request: ImageRequest) async throws -> ImageResponse {
-        let resolved = ResolvedRequest(request)
-        if let response = memoryResponse(for: resolved) { return response }
+        let resolved = ResolvedRequest(request, configuration)
+        if let response = cachedResponse(for: resolved) { return response }
         return try await start(resolved).response
     }
 
@@ -59,7 +59,7 @@ public final class ImagePipeline: Sendable {
     /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
     public func data(for request: ImageRequest) async throws -> Data {
         do {
-            return try await coordinator.bytes(of: ResolvedRequest(request))
+            return try await coordinator.bytes(of: ResolvedRequest(request, configuration))
         } catch {
             throw ImagePipelineError.wrapping(error, source: request.source)
         }
@@ -71,8 +71,8 @@ public final class ImagePipeline: Sendable {
     ///
     /// The load goes on when the handle is dropped.
     public func task(for request: ImageRequest) -> ImageTask {
-        let resolved = ResolvedRequest(request)
-        guard let response = memoryResponse(for: resolved) else { return start(resolved) }
+        let resolved = ResolvedRequest(request, configuration)
+        guard let response = cachedResponse(for: resolved) else { return start(resolved) }
         let task = ImageTask(resolved, coordinator: coordinator)
         task.end(.success(response))
         return task
@@ -113,7 +113,10 @@ public final class ImagePipeline: Sendable {
             await group.next()
             group.cancelAll()
         }
-        return await cache.shutdown(within: max(.zero, deadline - ContinuousClock.now))
+        // Side by side, since each may take all of the time.
+        async let originals = configuration.originalCache?.shutdown(within: max(.zero, deadline - ContinuousClock.now))
+        let isDone = await cache.shutdown(within: max(.zero, deadline - ContinuousClock.now))
+        return await originals ?? true && isDone
     }
 
     private func start(_ resolved: ResolvedRequest) -> ImageTask {
@@ -122,15 +125,27 @@ public final class ImagePipeline: Sendable {
         return task
     }
 
-    private func memoryResponse(for resolved: ResolvedRequest) -> ImageResponse? {
-        guard resolved.cache.reads.contains(.memory) else { return nil }
+    /// What can be had on this thread: from memory, or from disk where the request wants that.
+    private func cachedResponse(for resolved: ResolvedRequest) -> ImageResponse? {
         let started = ContinuousClock.now
-        guard let cached = coordinator.cachedImage(for: resolved) else { return nil }
+        if let cached = coordinator.cachedImage(for: resolved) {
+            return response(to: resolved, cached, .memory, started)
+        }
+        guard resolved.cache.readsDiskSynchronously,
+            let cached = SynchronousDisk(configuration: configuration, resolved: resolved).image()
+        else { return nil }
+        resolved.target.remember(cached, for: resolved.key, policy: resolved.cache)
+        return response(to: resolved, cached, .disk, started)
+    }
+
+    private func response(
+        to resolved: ResolvedRequest, _ cached: CachedImage, _ origin: ImageOrigin, _ started: ContinuousClock.Instant
+    ) -> ImageResponse {
         var metrics = LoadMetrics()
         metrics.total = ContinuousClock.now - started
         metrics.bytes = cached.encodedBytes
         return ImageResponse(
-            image: resolved.scaled(cached.image), origin: .memory, source: resolved.source,
+            image: resolved.scaled(cached.image), origin: origin, source: resolved.source,
             originalSource: resolved.source,
             metrics: metrics,
             encoded: coordinator.encodedBytes(of: resolved, fetched: nil))

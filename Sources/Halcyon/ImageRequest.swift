@@ -13,6 +13,16 @@ public struct ImageRequest: Sendable {
     public var processors: [any ImageProcessor]
     /// Which caches are read and written.
     public var cache: CachePolicy
+    /// What the caches call the source, instead of its URL; nil, the default, is the URL as the cache's `keyFilter` gives
+    /// it. Equal keys must mean equal images.
+    public var cacheKey: String?
+    /// Which bytes the disk keeps of the image; nil, the default, is the cache's own serializer.
+    public var serializer: (any CacheSerializer)?
+    /// The cache for the finished image; nil, the default, is the pipeline's.
+    public var targetCache: ImageCache?
+    /// The cache for the source's bytes; nil, the default, is the pipeline's `originalCache`, else the one of the finished
+    /// image.
+    public var originalCache: ImageCache?
     /// Headers, time limits, retries; nil takes the pipeline's.
     public var network: NetworkOptions
     /// `.normal` by default; change a running load through `ImageTask.priority`.

@@ -59,6 +59,14 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The URL of a remote source or a file.
+    var url: URL? {
+        switch self {
+        case .remote(let url), .file(let url): url
+        case .dataURL, .data, .malformed: nil
+        }
+    }
+
     /// The scale that its name says, for an `Image.scale` that the request leaves open.
     var namedScale: Double {
         switch self {
@@ -87,9 +95,9 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What tells this source's bytes from others in the caches. A fragment never reaches a server, so it is no part.
-    var key: String {
+    func key(filter: CacheKeyFilter?) -> String {
         switch self {
-        case .remote(let url): Self.withoutFragment(url.absoluteString)
+        case .remote(let url): filter?.key(for: url) ?? Self.withoutFragment(url.absoluteString)
         case .file(let url): FileSource.key(url.path(percentEncoded: false))
         // Long ones must not be compared and kept whole.
         case .dataURL(let text): "data:\(text.utf8.count):" + DiskKey(text.utf8).fileName

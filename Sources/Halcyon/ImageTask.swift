@@ -21,7 +21,7 @@ public final class ImageTask: Sendable {
         var priority: RequestPriority
         var result: Result<ImageResponse, any Error>?
         var progress: LoadProgress?
-        var preview: Image?
+        var preview: ImagePreview?
         var nextObserver = 0
         var observers: [Int: Observer] = [:]
         var isStarted = false
@@ -154,10 +154,10 @@ public final class ImageTask: Sendable {
             case .progress(let progress):
                 state.progress = progress
                 told = .progress(progress)
-            case .preview(let image):
-                let image = resolved.scaled(image)
-                state.preview = image
-                told = .preview(image)
+            case .preview(let preview):
+                let preview = resolved.scaled(preview)
+                state.preview = preview
+                told = .preview(preview)
             }
             // Under the lock, so that every observer sees the events in their order; observers only pass them on.
             for observer in state.observers.values { observer.event(told) }

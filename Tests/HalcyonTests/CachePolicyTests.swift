@@ -120,7 +120,7 @@ import Testing
         let fixture = PipelineFixture(clock: clock.timeSource)
         let url = try fixture.serve("png/rgb8.png")
         var policy = CachePolicy.default
-        policy.expiration = .seconds(100)
+        policy.diskExpiration = .seconds(100)
         _ = try await fixture.pipeline.image(for: request(url, policy))
         _ = await fixture.diskEntries()
         fixture.pipeline.configuration.cache.clearMemory()

@@ -104,13 +104,13 @@ import Testing
                 steps: [.chunk(data.prefix(part)), .wait(gate), .chunk(data.dropFirst(part))]))
         var request = ImageRequest(url, processors: [.crop(to: PixelSize(40, 30)), .flip(.vertical)])
         request.wantsPreviews = true
-        var previews: [Image] = []
+        var previews: [ImagePreview] = []
         var final: Image?
         for try await event in fixture.pipeline.events(for: request) {
             switch event {
             case .progress: break
-            case .preview(let image):
-                previews.append(image)
+            case .preview(let preview):
+                previews.append(preview)
                 #expect(fixture.pipeline.configuration.cache.image(inMemoryFor: request) == nil)
                 gate.open()
             case .finished(let response): final = response.image

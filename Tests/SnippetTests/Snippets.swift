@@ -15,12 +15,12 @@ func sizes(url: URL, pipeline: ImagePipeline) async throws {
     print(response.image.size, response.origin, response.metrics.total)
 }
 
-func follow(pipeline: ImagePipeline, request: ImageRequest, show: (Image) -> Void) async throws {
+func follow(pipeline: ImagePipeline, request: ImageRequest, show: (Bitmap) -> Void) async throws {
     for try await event in pipeline.events(for: request) {
         switch event {
         case .progress(let progress): print(progress.received, progress.expected ?? 0)
-        case .preview(let image): show(image)
-        case .finished(let response): show(response.image)
+        case .preview(let preview): show(preview.bitmap)
+        case .finished(let response): show(response.image.bitmap)
         }
     }
 }

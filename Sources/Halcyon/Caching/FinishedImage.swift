@@ -48,6 +48,13 @@ struct FinishedImage {
         http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
     }
 
+    /// The image whose pixels were kept, with its source's facts.
+    func image(_ pixels: Image) -> Image {
+        var image = Image(bitmap: pixels.bitmap, info: info, animation: pixels.animation)
+        image.colorProfile = pixels.colorProfile
+        return image
+    }
+
     var encoded: Data {
         var stored = Stored(
             format: [info.format.name, info.format.fileExtension, info.format.mimeType],

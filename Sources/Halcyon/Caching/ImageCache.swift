@@ -1,72 +1,68 @@
 import Foundation
 import HalcyonCache
+import HalcyonCodecs
 import HalcyonImage
 
 /// Finished images in memory, bytes on disk.
+///
+/// Images are found by URL, by a text, by a request with its processors, or by an `ImageKey`. All members may be called
+/// from any thread; only those named for memory answer without waiting.
 public final class ImageCache: Sendable {
     /// Where an image is kept.
     public enum Level: String, Sendable, Hashable, CaseIterable {
         case memory, disk
     }
 
-    private let memoryCache: MemoryCache<ImageKey, CachedImage>
+    let memoryCache: MemoryCache<ImageKey, CachedImage>
+    let sizes = SizeIndex()
     /// Nil keeps nothing beyond the process.
     public let disk: DiskCache?
+    /// What decodes the disk's bytes when this cache itself is asked; a pipeline uses its own.
+    public let coders: CoderRegistry
+    /// Which bytes the disk keeps of an image, where a request does not say.
+    public let serializer: any CacheSerializer
+    /// What makes the key of a URL; nil takes the URL as it is, but for its fragment.
+    public let keyFilter: CacheKeyFilter?
+
     /// - Parameters:
     ///   - memory: limits of the memory level; by default a quarter of what the system grants, at most 1 GiB.
     ///   - disk: the disk level; nil for none.
     ///   - clock: for the memory level's time to live; nil is the system's, read in the cheapest way.
     public init(
-        memory: MemoryCacheConfiguration = MemoryCacheConfiguration(), disk: DiskCache?, clock: TimeSource? = nil
+        memory: MemoryCacheConfiguration = MemoryCacheConfiguration(), disk: DiskCache?,
+        coders: CoderRegistry = .shared, serializer: any CacheSerializer = .default,
+        keyFilter: CacheKeyFilter? = nil, clock: TimeSource? = nil
     ) {
         memoryCache = MemoryCache(configuration: memory, timeSource: clock)
         self.disk = disk
+        self.coders = coders
+        self.serializer = serializer
+        self.keyFilter = keyFilter
     }
 
-    /// The image of a request in memory, whatever HTTP says of its age, in under a microsecond and on the caller's
-    /// thread; nil when it is not there.
-    public func image(inMemoryFor request: ImageRequest) -> Image? {
-        image(for: ImageKey(request), policy: request.cache)?.image
+    /// What the cache finds an image by.
+    public func key(for item: some ImageKeyConvertible) -> ImageKey {
+        item.imageKey(filter: keyFilter)
     }
 
-    /// Where the finished image of a request, or else its source's bytes, would be found; memory is asked first.
-    public func cachedLevel(for request: ImageRequest) async -> Level? {
-        let key = ImageKey(request)
-        if memoryCache.contains(key) { return .memory }
-        guard let disk else { return nil }
-        if await disk.contains(key.processedDiskKey) { return .disk }
-        return await disk.contains(key.originalDiskKey) ? .disk : nil
-    }
+    // MARK: - Memory
 
-    /// What the disk holds of a request's source: its bytes, what HTTP said of them, and until when it is kept. Looking
-    /// is no access: it does not extend the entry's time.
-    public func storedOriginal(for request: ImageRequest) async -> DiskEntry? {
-        await disk?.peek(ImageKey(request).originalDiskKey)
-    }
-
-    /// Forgets a request's image in memory and its source's bytes on disk.
-    public func remove(_ request: ImageRequest) async {
-        await remove(ImageKey(request))
-    }
-
-    func remove(_ key: ImageKey) async {
-        memoryCache.remove(key)
-        await disk?.remove(key.processedDiskKey)
-        await disk?.remove(key.originalDiskKey)
+    /// The image in memory, whatever HTTP says of its age, in under a microsecond and on the caller's thread; nil when it
+    /// is not there. By a request, as its policy says: not at all, or a larger one as well.
+    public func image(inMemoryFor item: some ImageKeyConvertible) -> Image? {
+        image(for: key(for: item), policy: item.cachePolicy)?.image
     }
 
     /// Forgets what is in memory; images in use stay as they are.
     public func clearMemory() {
         memoryCache.removeAll()
-    }
-
-    /// Removes every file of the disk level.
-    public func clearDisk() async {
-        await disk?.removeAll()
+        sizes.removeAll()
     }
 
     /// Bytes of pixels in memory, and how often they were asked for.
     public var memoryStatistics: MemoryCacheStatistics { memoryCache.statistics }
+
+    // MARK: - The end
 
     /// Writes what waits and trims, within a time. A program calls it before it ends.
     ///
@@ -79,11 +75,37 @@ public final class ImageCache: Sendable {
     // MARK: - For the pipeline
 
     func image(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
-        policy.reads.contains(.memory) ? memoryCache.value(for: key) : nil
+        guard policy.reads.contains(.memory) else { return nil }
+        if let cached = memoryCache.value(for: key, extending: policy.memoryExtension) { return cached }
+        return policy.acceptsLarger && key.admitsLarger ? larger(for: key, policy: policy) : nil
+    }
+
+    /// The image of exactly this key.
+    func keptImage(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
+        memoryCache.value(for: key, extending: policy.memoryExtension)
     }
 
     func remember(_ cached: CachedImage, for key: ImageKey, policy: CachePolicy) {
         guard policy.writes.contains(.memory) else { return }
-        memoryCache.insert(cached, for: key, cost: cached.image.cost)
+        remember(cached, for: key, expiration: policy.memoryExpiration)
+    }
+
+    func remember(_ cached: CachedImage, for key: ImageKey, expiration: StorageExpiration?) {
+        memoryCache.insert(cached, for: key, cost: cached.image.cost, expiration: expiration)
+        if key.processors.isEmpty { sizes.add(key) { memoryCache.contains($0) } }
+    }
+
+    /// The smallest image of the same source that has at least the pixels that were asked for.
+    private func larger(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
+        var smallest: (key: ImageKey, cached: CachedImage)?
+        for other in sizes.keys(of: key.source) where other.isSamePicture(as: key) {
+            guard let cached = memoryCache.value(for: other, extending: .none) else { continue }
+            let wanted = key.wantedSize(of: cached.image.info.size)
+            guard cached.image.width >= wanted.width, cached.image.height >= wanted.height else { continue }
+            if let best = smallest, best.cached.image.width <= cached.image.width { continue }
+            smallest = (other, cached)
+        }
+        guard let smallest else { return nil }
+        return memoryCache.value(for: smallest.key, extending: policy.memoryExtension) ?? smallest.cached
     }
 }

@@ -5,14 +5,19 @@ import HalcyonProcessing
 
 /// What a finished image is: its source, how it is decoded, what is made of it. The key in memory is the value itself,
 /// and its hash is computed once.
-struct ImageKey: Hashable, Sendable {
-    let source: String
-    let decode: DecodeOptions
-    let processors: [any ImageProcessor]
+public struct ImageKey: Hashable, Sendable {
+    /// The text by which the caches know the source: a URL's own, a request's `cacheKey`, or what was given.
+    public let source: String
+    public let decode: DecodeOptions
+    public let processors: [any ImageProcessor]
     /// The request's own coders, which may see another image in the same bytes; kept, so that no other registry takes
     /// its place in memory.
     let coders: CoderRegistry?
     private let hash: Int
+
+    public init(source: String, decode: DecodeOptions = DecodeOptions(), processors: [any ImageProcessor] = []) {
+        self.init(source: source, decode: decode, processors: processors, coders: nil)
+    }
 
     init(source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?) {
         self.source = source
@@ -26,13 +31,7 @@ struct ImageKey: Hashable, Sendable {
         hash = hasher.finalize()
     }
 
-    init(_ request: ImageRequest) {
-        self.init(
-            source: request.source.key, decode: request.decode, processors: request.processors,
-            coders: request.coders)
-    }
-
-    static func == (left: ImageKey, right: ImageKey) -> Bool {
+    public static func == (left: ImageKey, right: ImageKey) -> Bool {
         guard left.hash == right.hash, left.coders === right.coders, left.source == right.source,
             left.decode == right.decode,
             left.processors.count == right.processors.count
@@ -40,21 +39,25 @@ struct ImageKey: Hashable, Sendable {
         return zip(left.processors, right.processors).allSatisfy { $0.isEqual(to: $1) }
     }
 
-    func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         hasher.combine(hash)
     }
 
-    /// The step before: the same image without its last processor.
-    var withoutLastProcessor: ImageKey {
-        ImageKey(source: source, decode: decode, processors: Array(processors.dropLast()), coders: coders)
+    /// Whether the image differs from its source's, so that it is worth a place of its own on disk.
+    public var isProcessed: Bool { !processors.isEmpty || decode.changesSize }
+
+    /// Whether the disk may keep the image: a registry has no name that would outlive the process.
+    var isStorable: Bool { coders == nil }
+
+    /// The image before any processor, whole.
+    var unprocessed: ImageKey {
+        var decode = decode
+        (decode.target, decode.maximumBytes, decode.region) = (nil, nil, nil)
+        return ImageKey(source: source, decode: decode, processors: [], coders: coders)
     }
 
-    /// Names the source's bytes on disk.
-    var originalDiskKey: DiskKey {
-        Self.diskKey(of: source)
-    }
-
-    static func diskKey(of source: String) -> DiskKey {
+    /// Names the source's bytes on disk. A cache whose files have readable names calls them by the source.
+    public var originalDiskKey: DiskKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.original", version: 1)
         encoder.encode(source)
@@ -62,7 +65,7 @@ struct ImageKey: Hashable, Sendable {
     }
 
     /// Names the finished image on disk.
-    var processedDiskKey: DiskKey {
+    public var processedDiskKey: DiskKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.processed", version: 1)
         encoder.encode(source)

@@ -13,7 +13,7 @@ extension Coordinator {
         do {
             return try await decoded(fetched, resolved, options: options, demand: demand)
         } catch let error as CodecError where fetched.cameFromDisk && error.blamesBytes {
-            await configuration.cache.disk?.remove(resolved.key.originalDiskKey)
+            await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
             guard resolved.cache.allowsNetwork else { throw error }
             var again = resolved
             again.request.cache.reads.remove(.diskOriginal)
@@ -31,46 +31,23 @@ extension Coordinator {
         let started = ContinuousClock.now
         let plan = try await compute(for: demand) { _ in try coders.plan(fetched.data, options: options) }
         let key = DecodeKey(data: ObjectIdentifier(fetched), coders: ObjectIdentifier(coders), plan: plan)
-        return try await decodes.value(for: key, demand: demand, isolation: self) { coordinator, demand in
+        let made = try await decodes.value(for: key, demand: demand, isolation: self) { coordinator, demand in
             let image = try await coordinator.compute(
                 for: demand, reserving: plan.workingBytes, of: coders.budget
             ) {
                 try coders.decode(fetched.data, plan: plan, context: $0)
             }
-            coordinator.storeOriginal(fetched, resolved)
-            coordinator.forgetFetch(fetched, FetchKey(resolved))
             return DecodedImage(image: image, fetched: fetched, decode: ContinuousClock.now - started)
         }
+        // Each who asked, since it may be stored for one and not for another; it happens once.
+        await storeOriginal(fetched, of: made.image, resolved)
+        forgetFetch(fetched, FetchKey(resolved))
+        return made
     }
 
     func coders(for resolved: ResolvedRequest) -> CoderRegistry { resolved.request.coders ?? configuration.coders }
-
-    /// Hands the bytes to the disk cache: to its staging area, or behind the writes that fill it. The image waits for
-    /// neither.
-    private func storeOriginal(_ fetched: FetchedData, _ resolved: ResolvedRequest) {
-        guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
-            let disk = configuration.cache.disk, fetched.claimStore()
-        else { return }
-        let key = resolved.key.originalDiskKey
-        let metadata = fetched.http?.encoded() ?? Data()
-        let expiration = resolved.cache.expiration
-        if disk.stageIfRoom(fetched.data, metadata: metadata, for: key, expiration: expiration) { return }
-        stores.add(bytes: fetched.data.count) {
-            await disk.stage(fetched.data, metadata: metadata, for: key, expiration: expiration)
-        }
-    }
 }
 
 extension FetchedData {
     fileprivate var cameFromDisk: Bool { [.disk, .revalidated, .stale].contains(origin) }
-}
-
-extension CodecError {
-    /// Whether other bytes for the same request might decode: not where a limit or a missing codec refused.
-    fileprivate var blamesBytes: Bool {
-        switch self {
-        case .damaged, .notAnImage: true
-        default: false
-        }
-    }
 }

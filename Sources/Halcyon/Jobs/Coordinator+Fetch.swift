@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonCache
+import HalcyonCodecs
 import HalcyonNetwork
 import HalcyonSystem
 
@@ -33,7 +34,7 @@ extension Coordinator {
     private func fetchRemote(_ url: URL, _ resolved: ResolvedRequest, demand: Demand) async throws -> FetchedData {
         let policy = resolved.cache
         var memory: ByteBudget.Hold?
-        if policy.reads.contains(.diskOriginal), configuration.cache.disk != nil {
+        if policy.reads.contains(.diskOriginal), resolved.originals.disk != nil {
             memory = try await withTicket(for: demand) { try await EncodedBytes.hold(ticket: $1) }
         }
         let stored = await withTicket(for: demand) { await $0.storedOriginal(resolved, ticket: $1) }
@@ -58,21 +59,28 @@ extension Coordinator {
     }
 
     nonisolated func storedOriginal(_ resolved: ResolvedRequest, ticket: WorkTicket) async -> StoredOriginal? {
-        guard resolved.cache.reads.contains(.diskOriginal), let disk = configuration.cache.disk,
-            let entry = await disk.entry(for: resolved.key.originalDiskKey, ticket: ticket)
-        else { return nil }
+        guard resolved.cache.reads.contains(.diskOriginal) else { return nil }
+        let reader = reader(of: resolved.originals, resolved, ticket: ticket)
+        guard let entry = await reader.entry(resolved.key.originalDiskKey) else { return nil }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields, where the server said that they matter, is no answer to these.
         if resolved.cache.freshness == .respect, let http, !http.matches(requestHeaders: sentHeaders(resolved)) {
             return nil
         }
-        return StoredOriginal(data: entry.data, http: http)
+        do {
+            return StoredOriginal(data: try await reader.bytes(of: entry), http: http)
+        } catch is CodecError {
+            await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
+            return nil
+        } catch {
+            return nil
+        }
     }
 
-    func diskEntry(_ key: DiskKey, demand: Demand) async -> DiskEntry? {
-        await withTicket(for: demand) { coordinator, ticket in
-            await coordinator.configuration.cache.disk?.entry(for: key, ticket: ticket)
-        }
+    nonisolated func reader(of cache: ImageCache, _ resolved: ResolvedRequest, ticket: WorkTicket) -> DiskImageReader {
+        DiskImageReader(
+            cache: cache, coders: configuration.coders, serializer: resolved.serializer, policy: resolved.cache,
+            ticket: ticket)
     }
 
     // MARK: - Network
@@ -124,8 +132,8 @@ extension Coordinator {
         if !result.redirectsArePermanent { http = http?.requiringRevalidation() }
         if let http, !http.noStore, resolved.cache.writes.contains(.diskOriginal) {
             // A disk that cannot be written costs another revalidation, and nothing else.
-            _ = try? await configuration.cache.disk?.updateMetadata(
-                http.encoded(), for: resolved.key.originalDiskKey, expiration: resolved.cache.expiration)
+            _ = try? await resolved.originals.disk?.updateMetadata(
+                http.encoded(), for: resolved.key.originalDiskKey, expiration: resolved.cache.diskExpiration)
         }
         return FetchedData(data: stored.data, origin: .revalidated, http: http, transfer: result.metrics)
     }

@@ -21,12 +21,17 @@ extension Coordinator {
                 try await coordinator.load(resolved, demand: demand)
             }
         }
+        if resolved.cache.waitsForStore { await waitForStores(resolved) }
         return response(to: resolved, loaded, started: started)
     }
 
     /// The finished image in memory, if it may answer this request now. On any thread, in under a microsecond.
     nonisolated func cachedImage(for resolved: ResolvedRequest) -> CachedImage? {
-        guard let cached = configuration.cache.image(for: resolved.key, policy: resolved.cache) else { return nil }
+        resolved.target.image(for: resolved.key, policy: resolved.cache).flatMap { answer($0, resolved) }
+    }
+
+    /// A cached image, if it may answer this request now.
+    nonisolated private func answer(_ cached: CachedImage, _ resolved: ResolvedRequest) -> CachedImage? {
         guard resolved.cache.freshness == .respect else { return cached }
         return cached.answers(at: configuration.clock.now, sending: sentHeaders(resolved)) ? cached : nil
     }
@@ -57,32 +62,42 @@ extension Coordinator {
 
     /// A load that nobody has under way: the finished image from disk, else the steps to it.
     private func load(_ resolved: ResolvedRequest, demand: Demand) async throws -> LoadedImage {
-        let cache = configuration.cache
-        if let finished = try await finishedImageOnDisk(resolved, demand: demand) {
+        let cache = resolved.target
+        if let finished = try await finishedOnDisk(resolved, demand: demand) {
             cache.remember(finished, for: resolved.key, policy: resolved.cache)
             return LoadedImage(
                 image: finished.image, origin: .disk, encodedBytes: finished.encodedBytes, fetched: nil)
         }
         let made = try await image(for: resolved, demand: demand)
-        let fetched = made.fetched
-        if fetched.mayBeKept {
-            let cached = CachedImage(image: made.image, encodedBytes: fetched.data.count, http: fetched.http)
+        if made.mayBeKept {
+            let cached = CachedImage(image: made.image, encodedBytes: made.encodedBytes, http: made.http)
             cache.remember(cached, for: resolved.key, policy: resolved.cache)
-            storeFinished(made, resolved)
-        } else if fetched.http?.noStore == true {
+            await storeFinished(made, resolved)
+        } else if made.http?.noStore == true {
             // What was kept of an earlier answer is no longer what the server gives.
-            await cache.remove(resolved.key)
+            await cache.remove(resolved.key, .all)
+            if resolved.originals !== cache { await resolved.originals.remove(resolved.key, .all) }
         }
         return LoadedImage(
-            image: made.image, origin: fetched.origin, encodedBytes: fetched.data.count, fetched: fetched,
+            image: made.image, origin: made.origin, encodedBytes: made.encodedBytes, fetched: made.fetched,
             decode: made.decode, process: made.process)
+    }
+
+    private func finishedOnDisk(_ resolved: ResolvedRequest, demand: Demand) async throws -> CachedImage? {
+        guard resolved.cache.reads.contains(.diskProcessed), resolved.hasPlaceOfItsOwn, resolved.isRemote else {
+            return nil
+        }
+        let finished = try await withTicket(for: demand) { coordinator, ticket in
+            try await coordinator.reader(of: resolved.target, resolved, ticket: ticket).finished(resolved.key)
+        }
+        return finished.flatMap { answer($0, resolved) }
     }
 
     // MARK: - Steps
 
     /// The image after its processors. Each step is a job, so that two requests whose first steps are equal share them.
     private func image(for resolved: ResolvedRequest, demand: Demand) async throws -> DecodedImage {
-        let (options, rest) = Self.fuse(resolved.request)
+        let (options, rest) = resolved.steps
         guard resolved.request.wantsPreviews else {
             return try await step(resolved, options: options, processors: rest[...], demand: demand)
         }
@@ -94,21 +109,11 @@ extension Coordinator {
         }
     }
 
-    /// Moves a resize that comes first into the decode, which then reads no more of the image than it needs.
-    private static func fuse(_ request: ImageRequest) -> (DecodeOptions, [any ImageProcessor]) {
-        guard request.decode.target == nil, let resize = request.processors.first as? ResizeProcessor,
-            resize.filter == .lanczos
-        else { return (request.decode, request.processors) }
-        var options = request.decode
-        options.target = TargetSize(resize.size, mode: resize.mode, upscale: resize.upscale)
-        return (options, Array(request.processors.dropFirst()))
-    }
-
     private func step(
         _ resolved: ResolvedRequest, options: DecodeOptions, processors: ArraySlice<any ImageProcessor>, demand: Demand
     ) async throws -> DecodedImage {
         guard let processor = processors.last else {
-            return try await decoded(resolved, options: options, demand: demand)
+            return try await unprocessed(resolved, options: options, demand: demand)
         }
         let image = ImageKey(
             source: resolved.key.source, decode: options, processors: Array(processors),
@@ -123,5 +128,25 @@ extension Coordinator {
             image.process = (image.process ?? .zero) + (ContinuousClock.now - started)
             return image
         }
+    }
+
+    /// The image before any processor: from memory where the request keeps it there, else decoded.
+    private func unprocessed(
+        _ resolved: ResolvedRequest, options: DecodeOptions, demand: Demand
+    ) async throws -> DecodedImage {
+        let policy = resolved.cache
+        let key = ImageKey(
+            source: resolved.key.source, decode: options, processors: [], coders: resolved.request.coders)
+        if policy.reads.contains(.memoryOriginal), key != resolved.key,
+            let kept = resolved.target.keptImage(for: key, policy: policy), let answer = answer(kept, resolved)
+        {
+            return DecodedImage(image: answer.image, fetched: nil, kept: answer)
+        }
+        let made = try await decoded(resolved, options: options, demand: demand)
+        if policy.writes.contains(.memoryOriginal), made.mayBeKept {
+            let cached = CachedImage(image: made.image, encodedBytes: made.encodedBytes, http: made.http)
+            resolved.target.remember(cached, for: key, expiration: policy.memoryExpiration)
+        }
+        return made
     }
 }

@@ -104,7 +104,7 @@ actor Coordinator {
 
     /// A reload asks the server, whoever else has just done so.
     func recentFetch(_ key: FetchKey) -> FetchedData? {
-        key.cache.reads.contains(.diskOriginal) ? recentFetches[key]?.fetched : nil
+        key.readsDisk ? recentFetches[key]?.fetched : nil
     }
 
     func rememberFetch(_ fetched: FetchedData, _ key: FetchKey) {

@@ -1,9 +1,18 @@
 import HalcyonImage
+import HalcyonNetwork
 
-/// An image on its way through the graph, with the bytes that it was made of.
+/// An image on its way through the graph, with what it was made of: bytes, or the image before any processor.
 struct DecodedImage: Sendable {
     var image: Image
-    let fetched: FetchedData
-    var decode: Duration
+    /// Nil where the image before any processor was in memory.
+    let fetched: FetchedData?
+    /// The image before any processor, where that was in memory.
+    var kept: CachedImage?
+    var decode: Duration?
     var process: Duration?
+
+    var http: HTTPCacheMetadata? { fetched?.http ?? kept?.http }
+    var encodedBytes: Int { fetched?.data.count ?? kept?.encodedBytes ?? 0 }
+    var origin: ImageOrigin { fetched?.origin ?? .memory }
+    var mayBeKept: Bool { fetched?.mayBeKept ?? true }
 }

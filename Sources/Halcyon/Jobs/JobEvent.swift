@@ -6,7 +6,7 @@ enum JobEvent: Sendable {
     case progress(LoadProgress)
     /// More of the body is there; a load that wants previews makes them of it.
     case body(ReceivedBody)
-    case preview(Image)
+    case preview(ImagePreview)
     /// The body is whole and about to be decoded: there are no more previews of it.
     case arrived
 }

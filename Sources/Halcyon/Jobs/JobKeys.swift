@@ -1,26 +1,51 @@
+import HalcyonCache
 import HalcyonCodecs
 
 /// Loads and steps that share everything: the image, and the way to it.
 struct LoadKey: Hashable, Sendable {
     let image: ImageKey
+    let cache: CachePolicy
+    let target: ObjectIdentifier
     let fetch: FetchKey
 
     init(_ resolved: ResolvedRequest, image: ImageKey) {
         self.image = image
+        var cache = resolved.cache
+        // What each who asked does by itself.
+        (cache.acceptsLarger, cache.waitsForStore, cache.readsDiskSynchronously) = (false, false, false)
+        self.cache = cache
+        target = ObjectIdentifier(resolved.target)
         fetch = FetchKey(resolved)
     }
 }
 
-/// Fetches that share the source's bytes, whatever is made of them.
+/// Fetches that share the source's bytes, whatever is made of them and wherever that is kept.
 struct FetchKey: Hashable, Sendable {
     let source: String
-    let cache: CachePolicy
+    let originals: ObjectIdentifier
+    /// A reload asks the server, whoever else has just done so.
+    let isReload: Bool
+    let readsDisk: Bool
+    /// What a server says of the age of stored bytes is written to them.
+    let writesDisk: Bool
+    let freshness: CachePolicy.Freshness
+    let allowsNetwork: Bool
+    let expiration: StorageExpiration?
+    let diskExtension: ExpirationExtension?
     let network: NetworkOptions
     let wantsPreviews: Bool
 
     init(_ resolved: ResolvedRequest) {
+        let cache = resolved.cache
         source = resolved.key.source
-        cache = resolved.request.cache
+        originals = ObjectIdentifier(resolved.originals)
+        isReload = cache.reads.isEmpty
+        readsDisk = cache.reads.contains(.diskOriginal)
+        writesDisk = cache.writes.contains(.diskOriginal)
+        freshness = cache.freshness
+        allowsNetwork = cache.allowsNetwork
+        expiration = cache.diskExpiration
+        diskExtension = cache.diskExtension
         network = resolved.request.network
         wantsPreviews = resolved.request.wantsPreviews
     }

@@ -23,7 +23,7 @@ final class Previewer {
         /// What came of it, and the processor time that it took.
         struct Result: Sendable {
             /// Nil where it shows nothing new.
-            let image: Image?
+            let image: ImagePreview?
             let reading: Duration
             let preview: Duration
         }
@@ -37,7 +37,7 @@ final class Previewer {
                 return Result(image: nil, reading: read - started, preview: .zero)
             }
             let processed = try processors.reduce(image) { try $1.process($0, context: context) }
-            return Result(image: processed, reading: read - started, preview: ThreadTime.now - read)
+            return Result(image: ImagePreview(processed), reading: read - started, preview: ThreadTime.now - read)
         }
     }
 

@@ -6,16 +6,30 @@ import HalcyonProcessing
 struct ResolvedRequest: Sendable {
     var request: ImageRequest
     let key: ImageKey
+    /// Where the finished image is kept.
+    let target: ImageCache
+    /// Where the source's bytes are kept.
+    let originals: ImageCache
     private let defaultScale: Double
 
-    init(_ request: ImageRequest) {
+    init(_ request: ImageRequest, _ configuration: ImagePipeline.Configuration) {
+        let request = configuration.requestModifier(request)
         self.request = request
-        key = ImageKey(request)
+        target = request.targetCache ?? configuration.cache
+        originals = request.originalCache ?? configuration.originalCache ?? target
+        key = target.key(for: request)
         defaultScale = request.source.namedScale
     }
 
     var source: ImageSource { request.source }
     var cache: CachePolicy { request.cache }
+    var serializer: any CacheSerializer { request.serializer ?? target.serializer }
+
+    /// How the source's bytes become the image. Where the image before any processor is kept, a resize is a processor.
+    var steps: (decode: DecodeOptions, processors: [any ImageProcessor]) {
+        let keepsOriginal = !cache.reads.union(cache.writes).isDisjoint(with: .memoryOriginal)
+        return keepsOriginal ? (request.decode, request.processors) : key.steps
+    }
 
     /// Whether the disk keeps anything of it: what is local already is not copied.
     var isRemote: Bool {
@@ -29,10 +43,11 @@ struct ResolvedRequest: Sendable {
         return image
     }
 
-    /// Whether a finished image differs from its source's, so that it is worth a place of its own on disk.
-    var isProcessed: Bool {
-        // A registry has no name that would outlive the process.
-        guard key.coders == nil else { return false }
-        return !key.processors.isEmpty || key.decode.changesSize
+    /// The same for what comes before it.
+    func scaled(_ preview: ImagePreview) -> ImagePreview {
+        ImagePreview(preview, scale: request.scale ?? defaultScale)
     }
+
+    /// Whether the disk keeps the finished image apart from its source.
+    var hasPlaceOfItsOwn: Bool { key.isProcessed && key.isStorable }
 }

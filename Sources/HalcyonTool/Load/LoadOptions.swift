@@ -65,7 +65,7 @@ struct LoadOptions: ParsableArguments {
         request.processors += processors.map(\.processor)
         request.decode.maximumBytes = maxBytes.map { ByteLimit($0.bytes) }
         request.cache = policy.policy
-        if let ttl { request.cache.expiration = .seconds(ttl.seconds) }
+        if let ttl { request.cache.diskExpiration = .seconds(ttl.seconds) }
         for header in headers { request.network.headers.append(header.name, header.value) }
         request.network.totalTimeout = timeout.map { .milliseconds(Int64(($0.seconds * 1000).rounded(.up))) }
         request.network.retries = retries

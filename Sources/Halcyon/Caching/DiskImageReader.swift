@@ -1,0 +1,106 @@
+import Foundation
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonSystem
+
+/// Makes images of what a cache's disk holds.
+struct DiskImageReader {
+    let cache: ImageCache
+    let coders: CoderRegistry
+    let serializer: any CacheSerializer
+    let policy: CachePolicy
+    let ticket: WorkTicket
+
+    /// The finished image in its own place. Bytes that are no image are removed; what a limit refuses is a miss, since the
+    /// image can be made anew.
+    ///
+    /// - Throws: `CancellationError`.
+    func finished(_ key: ImageKey) async throws -> CachedImage? {
+        guard key.isProcessed, key.isStorable, let entry = await entry(key.processedDiskKey),
+            let stored = FinishedImage(entry)
+        else { return nil }
+        try Task.checkCancellation()
+        let options = DecodeOptions(color: key.decode.color, limits: key.decode.limits)
+        do {
+            let pixels = try await decoded(try await bytes(of: entry), options: options)
+            return CachedImage(image: stored.image(pixels), encodedBytes: entry.data.count, http: stored.http)
+        } catch let error as CodecError {
+            if error.blamesBytes { await cache.disk?.remove(key.processedDiskKey) }
+            return nil
+        }
+    }
+
+    /// The image made of its source's bytes. Bytes that are no image are removed.
+    ///
+    /// - Throws: `CodecError` where a limit refuses; what a processor throws; `CancellationError`.
+    func madeOfOriginal(_ key: ImageKey) async throws -> CachedImage? {
+        guard let entry = await entry(key.originalDiskKey) else { return nil }
+        try Task.checkCancellation()
+        let (options, processors) = key.steps
+        do {
+            let data = try await bytes(of: entry)
+            var image = try await decoded(data, options: options)
+            if !processors.isEmpty {
+                image = try await ExecutionDomains.cpu.run(ticket: ticket) { [image] context in
+                    try processors.reduce(image) { try $1.process($0, context: context) }
+                }
+            }
+            return CachedImage(
+                image: image, encodedBytes: data.count, http: HTTPCacheMetadata(decoding: entry.metadata))
+        } catch let error as CodecError where error.blamesBytes {
+            await cache.disk?.remove(key.originalDiskKey)
+            return nil
+        }
+    }
+
+    func entry(_ key: DiskKey) async -> DiskEntry? {
+        await cache.disk?.entry(for: key, ticket: ticket)
+    }
+
+    /// The encoded image in an entry.
+    ///
+    /// - Throws: `CodecError.notAnImage` where the serializer does not know it.
+    func bytes(of entry: DiskEntry) async throws -> Data {
+        // Nothing to do for the usual ones, and no change of threads for it.
+        if serializer.keepsImagesReadable { return entry.data }
+        return try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer] _ in
+            try serializer.readableImage(in: entry.data)
+        }
+    }
+
+    private func decoded(_ data: Data, options: DecodeOptions) async throws -> Image {
+        let plan = try await ExecutionDomains.cpu.run(ticket: ticket) { [coders] _ in
+            try coders.plan(data, options: options)
+        }
+        try coders.budget.check(plan.workingBytes)
+        return try await ExecutionDomains.cpu.run(
+            ticket: ticket, reserving: plan.workingBytes, of: coders.budget.bytes
+        ) { [coders] in try coders.decode(data, plan: plan, context: $0) }
+    }
+}
+
+extension CacheSerializer {
+    /// Whether what it keeps is an encoded image as it is.
+    var keepsImagesReadable: Bool { self is DefaultCacheSerializer || self is FixedFormatCacheSerializer }
+
+    /// - Throws: `CodecError.notAnImage` for whatever went wrong.
+    func readableImage(in stored: Data) throws -> Data {
+        do {
+            return try encodedImage(in: stored)
+        } catch {
+            throw CodecError.notAnImage("bytes that the cache's serializer cannot read: \(error)")
+        }
+    }
+}
+
+extension CodecError {
+    /// Whether other bytes for the same request might decode: not where a limit or a missing codec refused.
+    var blamesBytes: Bool {
+        switch self {
+        case .damaged, .notAnImage: true
+        default: false
+        }
+    }
+}

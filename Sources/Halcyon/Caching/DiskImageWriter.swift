@@ -1,0 +1,72 @@
+import Foundation
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonSystem
+
+/// Puts an image, and its source's bytes, on disk as a serializer writes them.
+struct DiskImageWriter {
+    let disk: DiskCache
+    let key: ImageKey
+    let url: URL?
+    let coders: CoderRegistry
+    let serializer: any CacheSerializer
+    let expiration: StorageExpiration?
+    var extended = Data()
+    /// Of the encoding.
+    let ticket: WorkTicket
+
+    /// The image in its own place, the bytes in the source's.
+    func store(_ image: Image, original: Data?) async throws {
+        if key.isProcessed {
+            try await storeFinished(image, http: nil)
+            if let original { try await storeOriginal(original, of: nil, http: nil) }
+        } else if key.showsAllOfItsSource {
+            try await storeOriginal(original, of: image, http: nil)
+        } else if let original {
+            // The image shows less than the source has.
+            try await storeOriginal(original, of: nil, http: nil)
+        }
+    }
+
+    /// A processed image in its own place.
+    ///
+    /// - Throws: what the serializer throws; `CancellationError`.
+    func storeFinished(_ image: Image, http: HTTPCacheMetadata?) async throws {
+        guard let data = try await serialized(image, original: nil) else { return }
+        let metadata = FinishedImage(info: image.info, http: http).encoded
+        try await stage(data, metadata: metadata, key: key.processedDiskKey)
+    }
+
+    /// A source's bytes in its place.
+    ///
+    /// - Parameter image: what shows all of them; nil where the image shows less.
+    /// - Throws: what the serializer throws; `CancellationError`.
+    func storeOriginal(_ bytes: Data?, of image: Image?, http: HTTPCacheMetadata?) async throws {
+        let data: Data?
+        if let image {
+            data = try await serialized(image, original: bytes)
+        } else if let bytes {
+            data = try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer, url] _ in
+                try serializer.data(forOriginal: bytes, url: url)
+            }
+        } else {
+            data = nil
+        }
+        guard let data else { return }
+        try await stage(data, metadata: http?.encoded() ?? Data(), key: key.originalDiskKey)
+    }
+
+    private func serialized(_ image: Image, original: Data?) async throws -> Data? {
+        let input = CacheSerializerInput(image: image, original: original, url: url, coders: coders)
+        return try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer] context in
+            try serializer.data(for: input, context: context)
+        }
+    }
+
+    private func stage(_ data: Data, metadata: Data, key: DiskKey) async throws {
+        await disk.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        try Task.checkCancellation()
+    }
+}
