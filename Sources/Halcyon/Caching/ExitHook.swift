@@ -1,0 +1,82 @@
+import Dispatch
+import Foundation
+import HalcyonSystem
+
+extension ImageCache {
+    /// Has the cache shut down when the program ends: at the end of `main` or at `exit`, and at signals that are given,
+    /// after which the program ends by the signal as it would have. Once is enough; the cache is not kept alive by it.
+    ///
+    /// The end of the program waits for it. Not at `_exit`, at a crash or at `SIGKILL`, where what is staged is lost and
+    /// what is on disk stays whole.
+    ///
+    /// - Parameters:
+    ///   - time: what the end may be delayed by; of several caches the longest counts.
+    ///   - signals: such as `SIGTERM` and `SIGINT`; none by default. A handler that the program has set for one is
+    ///     replaced.
+    public func shutDownAtExit(within time: Duration = .seconds(2), signals: Set<Int32> = []) {
+        ExitHook.shared.add(self, within: time, signals: signals)
+    }
+}
+
+/// What is to be done when the program ends.
+private final class ExitHook: Sendable {
+    static let shared = ExitHook()
+
+    private struct Entry {
+        weak var cache: ImageCache?
+        let time: Duration
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var isAtExit = false
+        var signals: [Int32: any DispatchSourceSignal] = [:]
+    }
+
+    private let state = Lock(State())
+    private let queue = DispatchQueue(label: "halcyon-exit")
+
+    func add(_ cache: ImageCache, within time: Duration, signals: Set<Int32>) {
+        state.withLock { state in
+            state.entries.removeAll { $0.cache == nil || $0.cache === cache }
+            state.entries.append(Entry(cache: cache, time: time))
+            if !state.isAtExit {
+                state.isAtExit = true
+                atexit { ExitHook.shared.run() }
+            }
+            for signal in signals where state.signals[signal] == nil {
+                state.signals[signal] = handler(of: signal)
+            }
+        }
+    }
+
+    private func handler(of number: Int32) -> any DispatchSourceSignal {
+        // Else the signal would end the program before anybody heard of it.
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        source.setEventHandler { [self] in
+            run()
+            signal(number, SIG_DFL)
+            kill(getpid(), number)
+        }
+        source.activate()
+        return source
+    }
+
+    /// Waits on this thread, which is the last one of the program or one of the hook's own.
+    private func run() {
+        let entries = state.withLock { $0.entries }
+        let caches = entries.compactMap { entry in entry.cache.map { ($0, entry.time) } }
+        guard let longest = caches.map(\.1).max() else { return }
+        let isDone = DispatchSemaphore(value: 0)
+        for (cache, time) in caches {
+            Task.detached {
+                await cache.shutdown(within: time)
+                isDone.signal()
+            }
+        }
+        let (seconds, attoseconds) = longest.components
+        let deadline = DispatchTime.now() + TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
+        for _ in caches { _ = isDone.wait(timeout: deadline) }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Halcyon
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct ExitHookTests {
+    /// Enough that writing it takes longer than ending.
+    private static let count = 400
+
+    private static func fill(_ path: String, signals: Set<Int32>) async -> ImageCache {
+        let disk = DiskCache(folder: URL(filePath: path), configuration: .init(sizeLimit: 1 << 30))
+        let cache = ImageCache(disk: disk)
+        cache.shutDownAtExit(within: .seconds(60), signals: signals)
+        for number in 0..<count {
+            await disk.stage(Data(count: 64 << 10), for: DiskKey("\(number)".utf8))
+        }
+        return cache
+    }
+
+    private func check(_ folder: URL) async throws {
+        let disk = DiskCache(folder: folder)
+        #expect(await disk.count() == Self.count)
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func whatIsStagedIsWrittenBeforeTheProgramEnds() async throws {
+        let folder = PipelineFixture.temporaryFolder()
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let cache = await Self.fill(path, signals: [])
+            withExtendedLifetime(cache) { exit(0) }
+        }
+        try await check(folder)
+    }
+
+    @Test func aSignalWaitsForItAndEndsTheProgramAsItWould() async throws {
+        let folder = PipelineFixture.temporaryFolder()
+        await #expect(processExitsWith: .signal(SIGTERM)) { [path = folder.path as String] in
+            let cache = await Self.fill(path, signals: [SIGTERM])
+            kill(getpid(), SIGTERM)
+            try? await Task.sleep(for: .seconds(120))
+            withExtendedLifetime(cache) {}
+        }
+        try await check(folder)
+    }
+}
