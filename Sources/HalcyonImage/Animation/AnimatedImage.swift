@@ -77,6 +77,20 @@ public struct AnimatedImage: Sendable {
             source: KeptFrames(bitmaps: bitmaps), size: size, durations: durations, loopCount: loopCount)
     }
 
+    /// Gives the animation back for as long as somebody else keeps its frames; nil where their source is no object.
+    var weakReference: (@Sendable () -> AnimatedImage?)? {
+        let (size, durations, loopCount) = (size, durations, loopCount)
+        // A value would be put into an object that nobody else keeps.
+        guard type(of: source) is any AnyObject.Type,
+            let object = source as? any AnimationFrameSource & AnyObject
+        else { return nil }
+        return { [weak object] in
+            object.flatMap {
+                try? AnimatedImage(source: $0, size: size, durations: durations, loopCount: loopCount)
+            }
+        }
+    }
+
     static func played(_ duration: Duration) -> Duration {
         duration <= .milliseconds(10) ? .milliseconds(100) : duration
     }

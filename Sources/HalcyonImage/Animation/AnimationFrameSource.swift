@@ -12,8 +12,12 @@ public protocol AnimationFrameSource: Sendable {
 }
 
 /// Frames that are kept as bitmaps.
-struct KeptFrames: AnimationFrameSource {
+final class KeptFrames: AnimationFrameSource {
     let bitmaps: [Bitmap]
+
+    init(bitmaps: [Bitmap]) {
+        self.bitmaps = bitmaps
+    }
 
     /// Bitmaps that stand in several places count once.
     var cost: Int {
