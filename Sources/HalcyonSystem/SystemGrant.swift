@@ -1,5 +1,4 @@
 import CHalcyonSystem
-import Foundation
 
 /// What the system grants this process: a container's limits where there are any, else the machine's.
 package struct SystemGrant: Sendable, Equatable {
@@ -22,10 +21,16 @@ package struct SystemGrant: Sendable, Equatable {
 }
 
 private struct GrantFiles {
-    let root: String
+    private let root: String
+    private let groups: ControlGroups
+
+    init(root: String) {
+        self.root = root
+        groups = ControlGroups(root: root)
+    }
 
     var machineMemory: Int? {
-        guard let text = read("/proc/meminfo") else { return nil }
+        guard let text = SystemText.read(root + "/proc/meminfo") else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix("MemTotal:") {
             let words = line.split(separator: " ")
             guard words.count > 1, let kilobytes = Int(words[1]), kilobytes > 0 else { continue }
@@ -37,58 +42,29 @@ private struct GrantFiles {
 
     /// The tightest limit from the process's own group up to the root, since each of them binds.
     var memoryLimit: Int? {
-        let v2 = ancestors(controller: "").map { read("/sys/fs/cgroup\($0)/memory.max") }
-        let v1 = ancestors(controller: "memory").map { read("/sys/fs/cgroup/memory\($0)/memory.limit_in_bytes") }
-        return (v2 + v1).compactMap { $0.flatMap { Int($0) } }.filter { $0 > 0 }.min()
+        let v2 = groups.folders(controller: "").map { SystemText.number("\($0)/memory.max") }
+        let v1 = groups.folders(controller: "memory").map { SystemText.number("\($0)/memory.limit_in_bytes") }
+        return (v2 + v1).compactMap { $0 }.filter { $0 > 0 }.min()
     }
 
     /// Cores that the quota allows, as a fraction; nil without a quota.
     var coreQuota: Double? {
-        let v2 = ancestors(controller: "").compactMap { path -> Double? in
-            guard let words = read("/sys/fs/cgroup\(path)/cpu.max")?.split(separator: " "), words.count == 2
+        let v2 = groups.folders(controller: "").compactMap { folder -> Double? in
+            guard let words = SystemText.read("\(folder)/cpu.max")?.split(whereSeparator: \.isWhitespace),
+                words.count == 2
             else { return nil }
-            return Self.share(String(words[0]), String(words[1]))
+            return Self.share(Int(words[0]), Int(words[1]))
         }
-        let v1 = ancestors(controller: "cpu").compactMap { path -> Double? in
+        let v1 = groups.folders(controller: "cpu").compactMap { folder -> Double? in
             Self.share(
-                read("/sys/fs/cgroup/cpu\(path)/cpu.cfs_quota_us"),
-                read("/sys/fs/cgroup/cpu\(path)/cpu.cfs_period_us"))
+                SystemText.number("\(folder)/cpu.cfs_quota_us"), SystemText.number("\(folder)/cpu.cfs_period_us"))
         }
         return (v2 + v1).min()
     }
 
     /// Nil for "max", -1 and whatever else is no quota.
-    private static func share(_ quota: String?, _ period: String?) -> Double? {
-        guard let quota = quota.flatMap({ Int($0) }), let period = period.flatMap({ Int($0) }), quota > 0, period > 0
-        else { return nil }
+    private static func share(_ quota: Int?, _ period: Int?) -> Double? {
+        guard let quota, let period, quota > 0, period > 0 else { return nil }
         return Double(quota) / Double(period)
-    }
-
-    /// The process's group for a controller ("" is v2) and its parents, the root as "".
-    private func ancestors(controller: String) -> [String] {
-        guard let text = read("/proc/self/cgroup") else { return [""] }
-        for line in text.split(separator: "\n") {
-            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-            guard fields.count == 3,
-                fields[1].split(separator: ",").contains(Substring(controller)) || fields[1] == controller
-            else { continue }
-            var path = String(fields[2])
-            var paths = [""]
-            while !path.isEmpty, path != "/" {
-                paths.append(path)
-                path = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-            }
-            return paths
-        }
-        return [""]
-    }
-
-    private func read(_ path: String) -> String? {
-        // By hand: Foundation's reader leaks its buffer where a file gives no length, as those of /proc do.
-        guard let file = fopen(root + path, "re") else { return nil }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -20,6 +20,8 @@ final class CacheBudget: Sendable {
     /// What is resident or about to be.
     @usableFromInline var cost: Int { reservedCost.load(ordering: .relaxed) }
 
+    @usableFromInline var count: Int { reservedCount.load(ordering: .relaxed) }
+
     @usableFromInline var isWithinLimits: Bool {
         reservedCost.load(ordering: .relaxed) <= costLimit && reservedCount.load(ordering: .relaxed) <= countLimit
     }

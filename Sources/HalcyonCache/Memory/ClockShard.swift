@@ -1,4 +1,5 @@
-/// A sixteenth of a `MemoryCache`: slots that the clock's hand passes over, and a hash table that finds them.
+/// A sixteenth of a `MemoryCache`: slots that the clock's hand passes over, and a hash table that finds them. Beside them
+/// the weak level, of what has left the slots; no key is in both.
 ///
 /// The table is our own rather than a `Dictionary` so that a key is hashed once for choosing the shard and finding the
 /// slot. Nothing here releases a key or a value: what leaves is returned, so that no destructor runs under the shard's
@@ -7,19 +8,23 @@
 /// Inlinable throughout: specialised for the key and the value a read costs tens of nanoseconds, through their witness
 /// tables the better part of a microsecond.
 @usableFromInline
-struct ClockShard<Key: Hashable, Value> {
+struct ClockShard<Key: Hashable & Sendable, Value: Sendable> {
     @usableFromInline
     struct Removed {
         /// Nil where a successor has kept it.
         @usableFromInline let key: Key?
         @usableFromInline let value: Value?
         @usableFromInline let cost: Int
+        @usableFromInline let hash: Int
+        /// What the weak level has it under, to be given a weak reference; 0 where it is not there.
+        @usableFromInline var ticket = 0
 
         @inlinable
-        init(key: Key?, value: Value?, cost: Int) {
+        init(key: Key?, value: Value?, cost: Int, hash: Int) {
             self.key = key
             self.value = value
             self.cost = cost
+            self.hash = hash
         }
     }
 
@@ -34,14 +39,17 @@ struct ClockShard<Key: Hashable, Value> {
         @usableFromInline var expires: Double
         /// How often the hand still passes the entry by; `free` marks an empty slot.
         @usableFromInline var chances: Int8
+        /// Whether the time is the entry's own, not the cache's.
+        @usableFromInline var hasOwnTime: Bool
 
         @inlinable
-        init(hash: Int, cost: Int, lifetime: Double, expires: Double, chances: Int8) {
+        init(hash: Int, cost: Int, lifetime: Double, expires: Double, chances: Int8, hasOwnTime: Bool) {
             self.hash = hash
             self.cost = cost
             self.lifetime = lifetime
             self.expires = expires
             self.chances = chances
+            self.hasOwnTime = hasOwnTime
         }
     }
 
@@ -64,39 +72,33 @@ struct ClockShard<Key: Hashable, Value> {
     @usableFromInline var hits = 0
     @usableFromInline var misses = 0
     @usableFromInline var evictions = 0
+    @usableFromInline var weakHits = 0
+
+    @usableFromInline var weak: [HashedKey<Key>: WeakEntry<Value>] = [:]
+    @usableFromInline var keepsWeakly = false
+    /// Counts on for ever, so that no ticket is given twice.
+    @usableFromInline var lastTicket = 0
+    /// How many weak entries there are when those whose value has ended are looked for again.
+    @usableFromInline var weakLimit = Self.leastWeakLimit
 
     @inlinable
     init() {}
 
     // MARK: Reading
 
-    /// The value, its time extended. An expired entry is taken out and given to `expired`, to be released later.
+    /// The value, its time extended; nil without counting a miss.
     @inlinable
-    mutating func read(
-        _ key: Key, hash: Int, now: Double, extending: ExpirationExtension, expired: inout Removed?
-    ) -> Value? {
-        guard let position = position(of: key, hash: hash) else {
-            misses += 1
-            return nil
-        }
+    @inline(__always)
+    mutating func read(_ key: Key, hash: Int, now: Double, extending: ExpirationExtension) -> Value? {
+        guard let position = position(of: key, hash: hash) else { return nil }
         let slot = Int(table[position]) - 1
-        guard marks[slot].expires > now else {
-            misses += 1
-            expired = remove(at: position)
-            return nil
-        }
+        guard marks[slot].expires > now else { return nil }
         hits += 1
         marks[slot].chances = Self.chancesWhenRead
         if let lifetime = extending.lifetime(own: marks[slot].lifetime) {
             marks[slot].expires = max(marks[slot].expires, now + lifetime)
         }
         return values[slot]
-    }
-
-    @inlinable
-    func contains(_ key: Key, hash: Int, now: Double) -> Bool {
-        guard let position = position(of: key, hash: hash) else { return false }
-        return marks[Int(table[position]) - 1].expires > now
     }
 
     /// The cost of the entry with this key, expired or not. The hand passes it by for now: room that is made for its
@@ -113,20 +115,23 @@ struct ClockShard<Key: Hashable, Value> {
 
     /// Puts a value in, in place of the key's former one, which is returned.
     @inlinable
-    mutating func insert(
-        _ value: Value, for key: Key, hash: Int, cost newCost: Int, lifetime: Double, now: Double
-    ) -> Removed? {
-        let mark = Mark(
-            hash: hash, cost: newCost, lifetime: lifetime, expires: now + lifetime, chances: Self.chancesWhenNew)
-        cost += newCost
-        if let position = position(of: key, hash: hash) {
-            let slot = Int(table[position]) - 1
-            let former = Removed(key: nil, value: values[slot], cost: marks[slot].cost)
-            cost -= former.cost
-            values[slot] = value
-            marks[slot] = mark
-            return former
+    mutating func insert(_ value: Value, for key: Key, mark: Mark) -> Removed? {
+        guard let position = position(of: key, hash: mark.hash) else {
+            append(value, for: key, mark: mark)
+            return nil
         }
+        let slot = Int(table[position]) - 1
+        let former = Removed(key: nil, value: values[slot], cost: marks[slot].cost, hash: mark.hash)
+        cost += mark.cost - former.cost
+        values[slot] = value
+        marks[slot] = mark
+        return former
+    }
+
+    /// Puts a value in whose key has no slot.
+    @inlinable
+    mutating func append(_ value: Value, for key: Key, mark: Mark) {
+        cost += mark.cost
         count += 1
         if count * 2 > table.count { grow() }
         let slot: Int
@@ -141,8 +146,7 @@ struct ClockShard<Key: Hashable, Value> {
             keys.append(key)
             values.append(value)
         }
-        link(slot, hash: hash)
-        return nil
+        link(slot, hash: mark.hash)
     }
 
     @inlinable
@@ -164,7 +168,7 @@ struct ClockShard<Key: Hashable, Value> {
                 continue
             }
             if marks[slot].expires > now { evictions += 1 }
-            return remove(at: position(ofSlot: slot))
+            return depart(at: position(ofSlot: slot), now: now)
         }
         hand = 0
         return nil
@@ -174,7 +178,7 @@ struct ClockShard<Key: Hashable, Value> {
     mutating func removeExpired(now: Double) -> [Removed] {
         var removed: [Removed] = []
         for slot in marks.indices where marks[slot].chances != Self.free && marks[slot].expires <= now {
-            removed.append(remove(at: position(ofSlot: slot)))
+            removed.append(depart(at: position(ofSlot: slot), now: now))
         }
         return removed
     }
@@ -183,7 +187,8 @@ struct ClockShard<Key: Hashable, Value> {
     @inlinable
     func emptied() -> Self {
         var fresh = Self()
-        (fresh.hits, fresh.misses, fresh.evictions) = (hits, misses, evictions)
+        (fresh.hits, fresh.misses, fresh.evictions, fresh.weakHits) = (hits, misses, evictions, weakHits)
+        (fresh.keepsWeakly, fresh.lastTicket) = (keepsWeakly, lastTicket)
         return fresh
     }
 
@@ -234,7 +239,7 @@ struct ClockShard<Key: Hashable, Value> {
     @inlinable
     mutating func remove(at position: Int) -> Removed {
         let slot = Int(table[position]) - 1
-        let removed = Removed(key: keys[slot], value: values[slot], cost: marks[slot].cost)
+        let removed = Removed(key: keys[slot], value: values[slot], cost: marks[slot].cost, hash: marks[slot].hash)
         closeGap(at: position)
         marks[slot].chances = Self.free
         keys[slot] = nil

@@ -1,38 +1,58 @@
 import Foundation
 import HalcyonSystem
+import Synchronization
 
 /// Values in memory, within a limit of cost and count, and for a time.
 ///
 /// What has not been read for a full turn of the clock's hand goes first (CLOCK, second chance). A read is synchronous,
 /// takes one short lock out of sixteen and allocates nothing. All methods may be called from any thread.
+///
+/// With `weakly` there is a second level that keeps nothing alive: what the limits, a trim or the time to live have taken
+/// out is found again for as long as anything else keeps it, and comes back then. What was removed or replaced, and what
+/// has outlived an expiration of its own, is gone from both.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     public let configuration: MemoryCacheConfiguration
-    @usableFromInline let shards: [Lock<ClockShard<Key, Value>>]
-    @usableFromInline let shardMask: Int
+    @usableFromInline let shards: ShardTable<Key, Value>
     @usableFromInline let budget: CacheBudget
     @usableFromInline let entryCostLimit: Int
     @usableFromInline let lifetime: Double
     @usableFromInline let clock: CacheClock
     @usableFromInline let hand = ClockHand()
+    @usableFromInline let weakly: (@Sendable (Value) -> WeakValue<Value>?)?
+    private let timeSource: TimeSource
+    /// Begins with the first insert, so that a cache nobody uses costs no timer.
+    private let sweep = Lock<RepeatingWork?>(nil)
+    @usableFromInline let sweeps: Atomic<Bool>
 
-    /// - Parameter timeSource: nil reads the system's clock, in steps of a few milliseconds.
+    /// - Parameters:
+    ///   - timeSource: nil reads the system's clock, in steps of a few milliseconds.
+    ///   - weakly: makes a weak reference of a value that leaves the cache, on the thread that makes it leave and never
+    ///     under a lock; nil for a value that cannot be held weakly. Without it, the default, there is no weak level.
     public convenience init(
-        configuration: MemoryCacheConfiguration = MemoryCacheConfiguration(), timeSource: TimeSource? = nil
+        configuration: MemoryCacheConfiguration = MemoryCacheConfiguration(), timeSource: TimeSource? = nil,
+        weakly: (@Sendable (Value) -> WeakValue<Value>?)? = nil
     ) {
-        self.init(configuration: configuration, timeSource: timeSource, shardCount: 16)
+        self.init(configuration: configuration, timeSource: timeSource, shardCount: 16, weakly: weakly)
     }
 
     /// - Parameter shardCount: a power of two.
-    package init(configuration: MemoryCacheConfiguration, timeSource: TimeSource?, shardCount: Int) {
-        precondition(shardCount > 0 && shardCount & (shardCount - 1) == 0, "not a power of two")
+    package init(
+        configuration: MemoryCacheConfiguration, timeSource: TimeSource?, shardCount: Int,
+        weakly: (@Sendable (Value) -> WeakValue<Value>?)? = nil
+    ) {
         self.configuration = configuration
+        self.weakly = weakly
+        self.timeSource = timeSource ?? .system
         clock = CacheClock(timeSource)
-        let costLimit = max(0, configuration.costLimit)
+        // Far from where the sum of what several threads reserve at once would overflow.
+        let costLimit = min(max(0, configuration.costLimit), .max / 64)
         budget = CacheBudget(costLimit: costLimit, countLimit: max(0, configuration.countLimit ?? .max))
         entryCostLimit = min(configuration.entryCostLimit ?? costLimit / 2, costLimit)
         lifetime = configuration.timeToLive?.inSeconds ?? .infinity
-        shards = (0..<shardCount).map { _ in Lock(ClockShard()) }
-        shardMask = shardCount - 1
+        shards = ShardTable(count: shardCount)
+        sweeps = Atomic(configuration.sweepInterval == nil)
+        guard weakly != nil else { return }
+        for index in 0..<shardCount { shards.withLock(index) { $0.keepsWeakly = true } }
     }
 
     /// The value for a key, nil without one or past its time.
@@ -42,13 +62,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public func value(for key: Key, extending: ExpirationExtension = .cacheTime) -> Value? {
         let hash = key.hashValue
         let now = clock.now()
-        // Released when this function returns, and so outside the lock.
-        var expired: ClockShard<Key, Value>.Removed?
-        let value = shards[hash & shardMask].withLock {
-            $0.read(key, hash: hash, now: now, extending: extending, expired: &expired)
+        if let value = shards.withLock(hash, { $0.read(key, hash: hash, now: now, extending: extending) }) {
+            return value
         }
-        if let expired { budget.release(cost: expired.cost, count: 1) }
-        return value
+        return valueElsewhere(for: key, hash: hash, now: now, extending: extending)
     }
 
     /// Whether there is a value. Asking neither extends its time nor saves it from eviction.
@@ -56,7 +73,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue
         let now = clock.now()
-        return shards[hash & shardMask].withLock { $0.contains(key, hash: hash, now: now) }
+        while true {
+            switch shards.withLock(hash, { $0.peek(key, hash: hash, now: now) }) {
+            case .value, .present: return true
+            case .nothing, .over: return false
+            case .past(let removed): letGo(removed)
+            case .weak(let entry): return entry.value != nil
+            }
+        }
     }
 
     /// Keeps a value, in place of the key's former one, and makes room for it.
@@ -78,18 +102,26 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             if lifetime > 0 { remove(key) }
             return false
         }
+        if !sweeps.load(ordering: .relaxed) { beginSweeping() }
         // A thread may find everything evicted and still no room, because other inserts hold reservations. These become
         // entries that can be evicted, so it lets them; a hundred times is for ever.
         for _ in 0..<100 {
-            if reserveAndInsert(value, for: key, hash: hash, cost: cost, lifetime: lifetime) { return true }
+            if reserveAndInsert(
+                value, for: key, hash: hash, cost: cost, lifetime: lifetime, hasOwnTime: expiration != nil)
+            {
+                return true
+            }
             sched_yield()
         }
+        remove(key)
         return false
     }
 
     /// One attempt at an insert: reserves what the entry costs more than the key's former one, makes room, puts it in.
     @inlinable
-    func reserveAndInsert(_ value: Value, for key: Key, hash: Int, cost: Int, lifetime: Double) -> Bool {
+    func reserveAndInsert(
+        _ value: Value, for key: Key, hash: Int, cost: Int, lifetime: Double, hasOwnTime: Bool
+    ) -> Bool {
         // As long as there is room for a new entry beside a former one, one visit to the shard is enough.
         var reserved = (cost: cost, count: 1)
         budget.reserve(cost: reserved.cost, count: reserved.count)
@@ -102,17 +134,22 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             var missing = (cost: 0, count: 0)
             // Released when this iteration ends, and so outside the lock.
             var former: ClockShard<Key, Value>.Removed?
-            let isDone = shards[hash & shardMask].withLock { shard in
+            var formerWeak: ClockShard<Key, Value>.WeakElement?
+            let isDone = shards.withLock(hash) { shard in
                 let formerCost = shard.costOfFormer(key, hash: hash)
                 missing.cost = cost - (formerCost ?? 0) - reserved.cost
                 missing.count = (formerCost == nil ? 1 : 0) - reserved.count
                 guard missing.cost <= 0, missing.count <= 0 else { return false }
-                former = shard.insert(value, for: key, hash: hash, cost: cost, lifetime: lifetime, now: now)
+                let mark = ClockShard<Key, Value>.Mark(
+                    hash: hash, cost: cost, lifetime: lifetime, expires: now + lifetime,
+                    chances: ClockShard<Key, Value>.chancesWhenNew, hasOwnTime: hasOwnTime)
+                former = shard.insert(value, for: key, mark: mark)
+                if former == nil { formerWeak = shard.removeWeak(key, hash: hash) }
                 return true
             }
             if isDone {
                 budget.release(cost: -missing.cost, count: -missing.count)
-                withExtendedLifetime(former) {}
+                withExtendedLifetime((former, formerWeak)) {}
                 return true
             }
             missing = (max(0, missing.cost), max(0, missing.count))
@@ -130,15 +167,16 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func remove(_ key: Key) -> Value? {
         let hash = key.hashValue
-        guard let removed = shards[hash & shardMask].withLock({ $0.remove(key, hash: hash) }) else { return nil }
+        let (removed, weak) = shards.withLock(hash) { ($0.remove(key, hash: hash), $0.removeWeak(key, hash: hash)) }
+        guard let removed else { return weak?.value.value }
         budget.release(cost: removed.cost, count: 1)
         return removed.value
     }
 
     /// Removes everything.
     public func removeAll() {
-        for shard in shards {
-            let removed = shard.withLock { shard in
+        for index in 0..<shards.count {
+            let removed = shards.withLock(index) { shard in
                 let former = shard
                 shard = shard.emptied()
                 return former
@@ -148,30 +186,28 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// Removes what is past its time. Costs a few nanoseconds an entry.
+    ///
+    /// The configuration's `sweepInterval` has it done again and again.
     public func removeExpired() {
         let now = clock.now()
-        for shard in shards {
-            for removed in shard.withLock({ $0.removeExpired(now: now) }) {
-                budget.release(cost: removed.cost, count: 1)
-            }
+        for index in 0..<shards.count {
+            for removed in shards.withLock(index, { $0.removeExpired(now: now) }) { letGo(removed) }
+            sweepWeak(index, now: now)
         }
-    }
-
-    /// Evicts until the entries cost at most this much together, in bytes; the limit stays as it is.
-    public func trim(toCost target: Int) {
-        _ = makeRoom(now: clock.now(), until: { budget.cost <= target })
     }
 
     /// What the cache holds and how it has fared.
     public var statistics: MemoryCacheStatistics {
         var sum = MemoryCacheStatistics()
-        for shard in shards {
-            shard.withLock {
+        for index in 0..<shards.count {
+            shards.withLock(index) {
                 sum.hits += $0.hits
+                sum.weakHits += $0.weakHits
                 sum.misses += $0.misses
                 sum.evictions += $0.evictions
                 sum.cost += $0.cost
                 sum.count += $0.count
+                sum.weakCount += $0.weak.count
             }
         }
         return sum
@@ -185,8 +221,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         while !hasRoom() {
             guard shardsWithoutVictim < shards.count * 4 else { return false }
             let current = hand.shard
-            if let removed = shards[current & shardMask].withLock({ $0.advanceHand(now: now) }) {
-                budget.release(cost: removed.cost, count: 1)
+            if let removed = shards.withLock(current, { $0.advanceHand(now: now) }) {
+                letGo(removed)
                 shardsWithoutVictim = 0
             } else {
                 hand.move(from: current)
@@ -194,5 +230,17 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             }
         }
         return true
+    }
+
+    /// Removes what is past its time every `sweepInterval` from now on.
+    @usableFromInline
+    func beginSweeping() {
+        guard let interval = configuration.sweepInterval else { return }
+        sweep.withLock { sweep in
+            guard !sweeps.exchange(true, ordering: .relaxed) else { return }
+            // Without a pause between two turns it would do nothing else; a timer counts no more than centuries.
+            let interval = min(max(interval, .seconds(1)), .seconds(365 * 86_400))
+            sweep = RepeatingWork(every: interval, timeSource: timeSource) { [weak self] in self?.removeExpired() }
+        }
     }
 }

@@ -4,14 +4,14 @@ import HalcyonTesting
 
 /// What it costs to find an image that is in memory.
 struct MemoryHitSuite: Suite {
-    let names = ["memory-hit"]
+    let names = ["memory-hit", "memory-insert"]
     private static let entries = 1024
     private static let hits = 200_000
     private static let asyncHits = 20_000
 
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
         let images = try await LoadedImages.make(Self.entries)
-        return raw() + lookups(images) + responses(images)
+        return raw() + hashed() + lookups(images) + responses(images) + inserts()
     }
 
     /// The cache by itself, with a key that is cheap to hash and to compare.
@@ -29,6 +29,56 @@ struct MemoryHitSuite: Suite {
                 "MemoryCache, small key", threads: threads, { cache.value(for: $0) != nil }, floor: { floor[$0] != nil }
             )
         }
+    }
+
+    /// The cache by itself, with a key as the pipeline's: text and options, hashed once.
+    private func hashed() -> [Comparison] {
+        let cache = MemoryCache<HashedText, Token>(weakly: { WeakValue($0) { $0 } })
+        var values: [HashedText: Token] = [:]
+        let keys = (0..<Self.entries).map { HashedText("https://images.example.org/photos/2026/\($0).jpg?width=640") }
+        for key in keys {
+            let token = Token()
+            cache.insert(token, for: key, cost: 1)
+            values[key] = token
+        }
+        let floor = LockedDictionary(values)
+        return [1, 2].map { threads in
+            comparison(
+                "MemoryCache, hashed key", threads: threads, { cache.value(for: keys[$0]) != nil },
+                floor: { floor[keys[$0]] != nil })
+        }
+    }
+
+    /// Inserts into a cache that holds a tenth of them; the floor is a dictionary that forgets in the order of arrival.
+    private func inserts() -> [Comparison] {
+        let count = 100_000
+        let limit = 10_000
+        let keys = (0..<count).map { HashedText("https://images.example.org/photos/2026/\($0).jpg?width=640") }
+        let token = Token()
+        func comparison(_ variant: String, _ weakly: (@Sendable (Token) -> WeakValue<Token>?)?) -> Comparison {
+            Comparison(
+                name: "memory-insert", variant: variant, unit: .nanoseconds, operations: count,
+                subject: {
+                    let cache = MemoryCache<HashedText, Token>(
+                        configuration: MemoryCacheConfiguration(countLimit: limit), weakly: weakly)
+                    let sample = Sample.of { for key in keys { cache.insert(token, for: key, cost: 1) } }
+                    if cache.statistics.count != limit { throw BenchmarkFailure("the limit was not kept") }
+                    return sample
+                },
+                floor: {
+                    var values: [HashedText: Token] = [:]
+                    return Sample.of {
+                        for index in keys.indices {
+                            values[keys[index]] = token
+                            if index >= limit { values[keys[index - limit]] = nil }
+                        }
+                    }
+                })
+        }
+        return [
+            comparison("100,000 into 10,000", nil),
+            comparison("100,000 into 10,000, weak level") { WeakValue($0) { $0 } },
+        ]
     }
 
     /// What a view calls before it shows a placeholder.
@@ -124,3 +174,17 @@ extension Sample {
 }
 
 private final class Token: Sendable {}
+
+private struct HashedText: Hashable, Sendable {
+    let text: String
+    private let known: Int
+
+    init(_ text: String) {
+        self.text = text
+        known = text.hashValue
+    }
+
+    static func == (left: Self, right: Self) -> Bool { left.known == right.known && left.text == right.text }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(known) }
+}

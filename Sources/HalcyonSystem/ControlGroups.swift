@@ -1,0 +1,102 @@
+/// Finds the folders of the control groups that this process is in, of version 2 and of version 1.
+struct ControlGroups: Sendable {
+    /// A mounted hierarchy.
+    struct Mount: Sendable, Equatable {
+        /// The folder where it is mounted.
+        var point: String
+        /// The group that is seen there; "/" is the hierarchy's root.
+        var root: String
+        /// "" for version 2, the names of its controllers for one of version 1.
+        var controllers: [String]
+    }
+
+    private let prefix: String
+    private let mounts: [Mount]
+    private let membership: String
+
+    /// - Parameter root: stands before every path.
+    init(root: String) {
+        prefix = root
+        mounts = SystemText.read(root + "/proc/self/mountinfo").map { Self.mounts(in: $0) } ?? []
+        membership = SystemText.read(root + "/proc/self/cgroup") ?? ""
+    }
+
+    /// The process's own group for a controller ("" is version 2) and its ancestors as far as they are to be seen, each
+    /// as the path of a folder.
+    func folders(controller: String) -> [String] {
+        let path = Self.path(of: controller, in: membership) ?? "/"
+        let candidates = mounts.filter { $0.controllers.contains(controller) }
+        let mount =
+            candidates.first { Self.path(path, below: $0.root) != nil } ?? candidates.first
+            ?? Mount(
+                point: controller.isEmpty ? "/sys/fs/cgroup" : "/sys/fs/cgroup/\(controller)", root: "/",
+                controllers: [])
+        // A group outside of what is mounted: what is seen is all that can be known.
+        return Self.ancestors(of: Self.path(path, below: mount.root) ?? "").map { prefix + mount.point + $0 }
+    }
+
+    /// "/a/b", "/a" and "" for "/a/b".
+    static func ancestors(of path: String) -> [String] {
+        let names = path.split(separator: "/")
+        guard !names.contains(".."), names.count <= 256 else { return [""] }
+        return (0...names.count).reversed().map { names[..<$0].map { "/" + $0 }.joined() }
+    }
+
+    /// The rest of a path below a folder; nil if it is elsewhere.
+    static func path(_ path: String, below root: String) -> String? {
+        let (path, root) = (path == "/" ? "" : path, root == "/" ? "" : root)
+        guard path.hasPrefix(root) else { return nil }
+        let rest = path.dropFirst(root.count)
+        return rest.isEmpty || rest.first == "/" ? String(rest) : nil
+    }
+
+    // MARK: Parsing
+
+    /// The group for a controller, of the text of /proc/self/cgroup.
+    static func path(of controller: String, in text: String) -> String? {
+        for line in text.split(separator: "\n") {
+            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3, fields[2].hasPrefix("/"),
+                fields[1].split(separator: ",", omittingEmptySubsequences: false).contains(Substring(controller))
+            else { continue }
+            return String(fields[2])
+        }
+        return nil
+    }
+
+    /// The hierarchies among the lines of /proc/self/mountinfo.
+    static func mounts(in text: String) -> [Mount] {
+        text.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ")
+            guard let dash = fields.firstIndex(of: "-"), dash >= 6, fields.count > dash + 3 else { return nil }
+            let (root, point) = (unescaped(fields[3]), unescaped(fields[4]))
+            switch fields[dash + 1] {
+            case "cgroup2":
+                return Mount(point: point, root: root, controllers: [""])
+            case "cgroup":
+                return Mount(
+                    point: point, root: root, controllers: fields[dash + 3].split(separator: ",").map { String($0) })
+            default:
+                return nil
+            }
+        }
+    }
+
+    /// Undoes the kernel's "\040" for a space and the like.
+    private static func unescaped(_ field: Substring) -> String {
+        guard field.contains("\\") else { return String(field) }
+        var bytes: [UInt8] = []
+        var rest = Array(field.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), rest.count >= 3,
+                let code = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+
+/// What the watching thread looks at and sleeps on. It belongs to that thread alone.
+struct PressureProbe {
+    private let root: String
+    private let wake: Int32
+    /// Seconds between two looks.
+    private let interval: Double
+    private var filter: PressureFilter
+    private var triggers: [(file: Int32, step: MemoryPressure)] = []
+    private var gauge: MemoryGauge
+    /// Where the kernel counts stalls; nil without PSI.
+    private var stallFile: String?
+    private var stalls: (counts: MemoryStalls, time: Double)?
+    private var gaugeTime: Double
+    /// Seconds after which the groups and their limits are looked up anew.
+    private static let gaugeLife = 30.0
+
+    /// - Parameter wake: a descriptor that wakes and ends the thread by its other end's closing.
+    init(root: String, wake: Int32, interval: Duration, repeatAfter: Duration) {
+        self.root = root
+        self.wake = wake
+        self.interval = max(0.001, Self.seconds(interval))
+        filter = PressureFilter(repeatAfter: Self.seconds(repeatAfter))
+        let groups = ControlGroups(root: root)
+        gauge = MemoryGauge(groups)
+        gaugeTime = Self.now()
+        // The process's own group feels its own limit; the machine's figure is the next best.
+        let own = groups.folders(controller: "").first.map { $0 + "/memory.pressure" }
+        let files = [own, root + "/proc/pressure/memory"].compactMap { $0 }
+        stallFile = files.first { SystemText.read($0).flatMap { MemoryStalls($0) } != nil }
+        // Below another root these are plain files, which a trigger would only spoil.
+        guard root.isEmpty else { return }
+        for file in files where triggers.isEmpty { triggers = Self.openTriggers(file) }
+    }
+
+    func close() {
+        for trigger in triggers { Glibc.close(trigger.file) }
+        Glibc.close(wake)
+    }
+
+    /// Sleeps until there is a step to tell; nil when the other end has been closed.
+    mutating func next() -> MemoryPressure? {
+        while true {
+            var files = [pollfd(fd: wake, events: Int16(POLLIN), revents: 0)]
+            files += triggers.map { pollfd(fd: $0.file, events: Int16(POLLPRI), revents: 0) }
+            let looks = gauge.hasLimits || (triggers.isEmpty && stallFile != nil)
+            let pause = looks ? min(interval, Self.gaugeLife) : Self.gaugeLife
+            let count = poll(&files, nfds_t(files.count), Int32(pause * 1000))
+            guard count >= 0 || errno == EINTR || errno == EAGAIN || errno == ENOMEM else { return nil }
+            guard count <= 0 || files[0].revents == 0 else { return nil }
+            let now = Self.now()
+            let steps = [count > 0 ? triggered(files.dropFirst()) : nil, gauged(at: now), stalled(at: now)]
+            if let step = steps.compactMap({ $0 }).max(), filter.admits(step, at: now) { return step }
+        }
+    }
+
+    /// The highest step that has been reported; a trigger that has failed, as with its group's end, is closed.
+    private mutating func triggered(_ files: ArraySlice<pollfd>) -> MemoryPressure? {
+        var highest: MemoryPressure?
+        var kept: [(file: Int32, step: MemoryPressure)] = []
+        for (trigger, file) in zip(triggers, files) {
+            if Int32(file.revents) & (POLLERR | POLLNVAL | POLLHUP) != 0 {
+                Glibc.close(trigger.file)
+                continue
+            }
+            if Int32(file.revents) & POLLPRI != 0 { highest = max(highest ?? trigger.step, trigger.step) }
+            kept.append(trigger)
+        }
+        triggers = kept
+        return highest
+    }
+
+    private mutating func gauged(at now: Double) -> MemoryPressure? {
+        if now - gaugeTime >= Self.gaugeLife {
+            gauge = MemoryGauge(ControlGroups(root: root))
+            gaugeTime = now
+        }
+        return gauge.pressure()
+    }
+
+    /// By the counts, where no trigger wakes the thread.
+    private mutating func stalled(at now: Double) -> MemoryPressure? {
+        guard triggers.isEmpty, let stallFile, let counts = SystemText.read(stallFile).flatMap({ MemoryStalls($0) })
+        else { return nil }
+        guard let before = stalls else {
+            stalls = (counts, now)
+            return nil
+        }
+        // Two intervals: with the default as long as the triggers' windows.
+        guard now - before.time >= interval * 2 else { return nil }
+        stalls = (counts, now)
+        return counts.pressure(since: before.counts, seconds: now - before.time)
+    }
+
+    /// Those triggers that the kernel grants; none where it has no PSI or does not allow them.
+    static func openTriggers(_ path: String) -> [(file: Int32, step: MemoryPressure)] {
+        MemoryStalls.triggers.compactMap { step, text in
+            let file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+            guard file >= 0 else { return nil }
+            // The kernel wants the zero at the end, too.
+            let bytes = Array(text.utf8) + [0]
+            guard write(file, bytes, bytes.count) == bytes.count else {
+                Glibc.close(file)
+                return nil
+            }
+            return (file, step)
+        }
+    }
+
+    private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    private static func seconds(_ duration: Duration) -> Double {
+        let (seconds, attoseconds) = duration.components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
+}
