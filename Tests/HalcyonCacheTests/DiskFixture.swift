@@ -13,14 +13,17 @@ final class DiskFixture: Sendable {
 
     init(
         sizeLimit: Int? = 1 << 20, expiration: StorageExpiration = .days(7),
-        accessExtension: ExpirationExtension = .cacheTime, stagingLimit: Int = 1 << 20, threads: Int = 2
+        accessExtension: ExpirationExtension = .cacheTime, stagingLimit: Int = 1 << 20, threads: Int = 2,
+        configure: (inout DiskCache.Configuration) -> Void = { _ in }
     ) {
         folder = FileManager.default.temporaryDirectory.appending(path: "halcyon-cache-\(UUID().uuidString)")
+        // Nothing goes by itself but where a test is about that.
+        var configuration = DiskCache.Configuration(
+            sizeLimit: sizeLimit, expiration: expiration, accessExtension: accessExtension, stagingLimit: stagingLimit,
+            sweepInterval: nil)
+        configure(&configuration)
         cache = DiskCache(
-            folder: folder,
-            configuration: DiskCache.Configuration(
-                sizeLimit: sizeLimit, expiration: expiration, accessExtension: accessExtension,
-                stagingLimit: stagingLimit),
+            folder: folder, configuration: configuration,
             fileSystem: files, timeSource: clock.timeSource, threads: ThreadPool(name: "test-io", threads: threads))
     }
 
