@@ -44,6 +44,11 @@ final class DiskFixture: Sendable {
         try files.status(at: file(key).path)
     }
 
+    /// Of a file of the folder, by its path there.
+    func size(of path: String) throws -> Int {
+        try files.status(at: folder.appending(path: path).path).size
+    }
+
     func exists(_ key: DiskKey) -> Bool {
         (try? status(key)) != nil
     }
