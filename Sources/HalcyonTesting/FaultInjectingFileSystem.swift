@@ -161,6 +161,15 @@ public final class FaultInjectingFileSystem: FileSystem {
         return try base.read(file, into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(longest)), at: offset)
     }
 
+    public func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
+        try arrive(.map)
+        return try base.map(file, size: size)
+    }
+
+    public func unmap(_ bytes: UnsafeRawBufferPointer) {
+        base.unmap(bytes)
+    }
+
     public func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {
         try arrive(.write)
         let longest = state.withLock { $0.longestWrite }
@@ -170,6 +179,16 @@ public final class FaultInjectingFileSystem: FileSystem {
     public func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {
         try arrive(.setTimes)
         try base.setTimes(of: file, accessed: accessed, modified: modified)
+    }
+
+    public func synchronize(_ file: Int32) throws(SystemCallError) {
+        try arrive(.synchronize)
+        try base.synchronize(file)
+    }
+
+    public func synchronizeFolder(_ path: String) throws(SystemCallError) {
+        try arrive(.synchronizeFolder)
+        try base.synchronizeFolder(path)
     }
 
     /// Closes the file also when it is to fail, as the system does.

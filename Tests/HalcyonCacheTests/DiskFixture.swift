@@ -13,14 +13,17 @@ final class DiskFixture: Sendable {
 
     init(
         sizeLimit: Int? = 1 << 20, expiration: StorageExpiration = .days(7),
-        accessExtension: ExpirationExtension = .cacheTime, stagingLimit: Int = 1 << 20, threads: Int = 2
+        accessExtension: ExpirationExtension = .cacheTime, stagingLimit: Int = 1 << 20, threads: Int = 2,
+        configure: (inout DiskCache.Configuration) -> Void = { _ in }
     ) {
         folder = FileManager.default.temporaryDirectory.appending(path: "halcyon-cache-\(UUID().uuidString)")
+        // Nothing goes by itself but where a test is about that.
+        var configuration = DiskCache.Configuration(
+            sizeLimit: sizeLimit, expiration: expiration, accessExtension: accessExtension, stagingLimit: stagingLimit,
+            sweepInterval: nil)
+        configure(&configuration)
         cache = DiskCache(
-            folder: folder,
-            configuration: DiskCache.Configuration(
-                sizeLimit: sizeLimit, expiration: expiration, accessExtension: accessExtension,
-                stagingLimit: stagingLimit),
+            folder: folder, configuration: configuration,
             fileSystem: files, timeSource: clock.timeSource, threads: ThreadPool(name: "test-io", threads: threads))
     }
 
@@ -39,6 +42,11 @@ final class DiskFixture: Sendable {
 
     func status(_ key: DiskKey) throws -> FileStatus {
         try files.status(at: file(key).path)
+    }
+
+    /// Of a file of the folder, by its path there.
+    func size(of path: String) throws -> Int {
+        try files.status(at: folder.appending(path: path).path).size
     }
 
     func exists(_ key: DiskKey) -> Bool {

@@ -4,25 +4,37 @@ import Foundation
 struct CacheFolder: Sendable {
     /// Without a slash at the end.
     let path: String
+    /// The same with a slash.
+    private let start: [UInt8]
 
     init(_ url: URL) {
         var path = url.path(percentEncoded: false)
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         self.path = path
+        start = Array(path.utf8) + [UInt8(ascii: "/")]
     }
 
     func fanOut(_ folder: UInt8) -> String {
         "\(path)/\(EntryName.folderName(folder))"
     }
 
-    func file(_ name: EntryName) -> String {
-        "\(path)/\(name.folderName)/\(name.fileName)"
+    func file(_ file: EntryFile) -> String {
+        guard case .hashed(let name) = file else { return "\(fanOut(file.folder))/\(file.fileName)" }
+        // In one piece: this is a good part of what it costs to ask whether there is an entry.
+        return String(unsafeUninitializedCapacity: start.count + 35) { buffer in
+            _ = buffer.update(fromContentsOf: start)
+            let folder = start.count
+            name.write(to: buffer[(folder + 3)...])
+            (buffer[folder], buffer[folder + 1]) = (buffer[folder + 3], buffer[folder + 4])
+            buffer[folder + 2] = UInt8(ascii: "/")
+            return folder + 35
+        }
     }
 
-    /// A name in the same folder that nobody else uses, for a file that is still being written.
-    func temporaryFile(for name: EntryName) -> String {
+    /// A name in one of the folders that nobody else uses, for a file that is still being written.
+    func temporaryFile(in folder: UInt8) -> String {
         let unique = EntryName(high: 0, low: .random(in: .min ... .max)).fileName.suffix(16)
-        return "\(path)/\(name.folderName)/\(Self.temporaryPrefix)\(unique)"
+        return "\(fanOut(folder))/\(Self.temporaryPrefix)\(unique)"
     }
 
     static func isTemporary(_ fileName: String) -> Bool {

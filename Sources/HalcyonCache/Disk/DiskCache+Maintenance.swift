@@ -49,8 +49,8 @@ extension DiskCache {
     /// microseconds an entry.
     public func entries() async -> [EntryInfo] {
         var entries: [EntryInfo] = []
-        for slice in Self.slices(of: await scan(), by: 64) {
-            entries += await performBehind { [store] in slice.compactMap { store.info($0.name) } }
+        for slice in Self.slices(of: await scan(), by: Self.filesAtOnce) {
+            entries += await performBehind { [store] in slice.compactMap { store.info($0.file) } }
         }
         return entries
     }
@@ -61,25 +61,50 @@ extension DiskCache {
         await perform { [self] in store.names.withLock { _ in staging.dropAll() } }
         staging.admitWaiting { writeBehind() }
         let files = await scan()
-        return await remove(files) { _, _ in true }
+        return await remove(files, .removedAll) { _, _ in true }
     }
 
     /// Removes the entries past their time, and what crashed processes have left half written.
     @discardableResult
     public func removeExpired() async -> Removal {
-        let now = FileTime(timeSource.now)
-        let files = await scan()
-        return await remove(files.filter { $0.keptUntil <= now }) { _, status in status.modified <= now }
+        await removeExpired(among: scan())
     }
 
     /// Removes entries until the rest occupies at most this many bytes: expired ones first, then those whose last
     /// access is the longest ago. One that is read meanwhile stays.
     @discardableResult
     public func trim(to bytes: Int) async -> Removal {
+        await trim(scan(), to: bytes)
+    }
+
+    /// Puts the folder in order, as the cache does by itself every `sweepInterval`: removes the entries past their time and
+    /// what crashed processes have left half written, and then, over the size limit, those that were not used for longest.
+    @discardableResult
+    public func sweep() async -> Removal {
         let files = await scan()
-        let now = timeSource.now
-        let victims = Self.victims(among: files, downTo: bytes, now: now)
-        return await remove(victims) { file, status in file.isUnchanged(status) }
+        var removal = await removeExpired(among: files)
+        let limit = sizeLimit
+        guard store.estimatedSize > limit else { return removal }
+        let now = FileTime(timeSource.now)
+        let trimmed = await trim(files.filter { $0.keptUntil > now }, to: Self.lowWaterMark(limit))
+        removal.entries += trimmed.entries
+        removal.bytes += trimmed.bytes
+        return removal
+    }
+
+    /// Down to where a trim goes, so that the next write does not start another.
+    private static func lowWaterMark(_ limit: Int) -> Int {
+        limit / 5 * 4
+    }
+
+    private func removeExpired(among files: [ScannedFile]) async -> Removal {
+        let now = FileTime(timeSource.now)
+        return await remove(files.filter { $0.keptUntil <= now }, .expired) { _, status in status.modified <= now }
+    }
+
+    private func trim(_ files: [ScannedFile], to bytes: Int) async -> Removal {
+        let victims = Self.victims(among: files, downTo: bytes, now: timeSource.now)
+        return await remove(victims, .trimmed) { file, status in file.isUnchanged(status) }
     }
 
     /// Which files must go, and no more than must.
@@ -89,16 +114,32 @@ extension DiskCache {
         let time = FileTime(now)
         // An access in the future was noted by a clock that was wrong, and must not keep an entry for ever.
         let future = FileTime(now.addingTimeInterval(7200))
-        func rank(_ file: ScannedFile) -> (Int, FileTime) {
-            (file.keptUntil <= time ? 0 : 1, file.accessed > future ? FileTime(seconds: 0) : file.accessed)
+        // Numbers are sorted, not files: there may be very many.
+        let ranks = files.indices.map { index in
+            let file = files[index]
+            return Rank(
+                isCurrent: file.keptUntil > time,
+                accessed: file.accessed > future ? FileTime(seconds: 0) : file.accessed,
+                index: index)
         }
         var victims: [ScannedFile] = []
-        for file in files.sorted(by: { rank($0) < rank($1) }) {
+        for rank in ranks.sorted(by: <) {
             guard excess > 0 else { break }
-            victims.append(file)
-            excess -= file.size
+            victims.append(files[rank.index])
+            excess -= files[rank.index].size
         }
         return victims
+    }
+
+    /// What goes first is less.
+    private struct Rank {
+        let isCurrent: Bool
+        let accessed: FileTime
+        let index: Int
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            left.isCurrent == right.isCurrent ? left.accessed < right.accessed : !left.isCurrent
+        }
     }
 
     // MARK: Behind
@@ -115,22 +156,51 @@ extension DiskCache {
 
     private func trimming() -> Task<Void, Never>? {
         let limit = sizeLimit
+        let now = timeSource.now
         return state.withLock { state in
             if let running = state.trimming { return running }
-            guard store.estimatedSize > limit || state.statistics.writes > 0 && !state.isScanned else { return nil }
+            guard store.estimatedSize > limit || state.isScanDue(limit: limit, now: now) else { return nil }
             let task = Task.detached(priority: .low) { [self] in await trimUntilWithinLimit() }
             state.trimming = task
             return task
         }
     }
 
+    /// How long the first sweep waits behind the first write.
+    private static var firstSweep: Duration { .seconds(60) }
+
+    /// Starts to sweep by and by; does nothing where that is so already.
+    func startSweeping() {
+        guard let interval = configuration.sweepInterval.map({ max($0, .seconds(1)) }) else { return }
+        state.withLock { state in
+            guard state.sweeping == nil else { return }
+            state.sweeping = RepeatingWork(every: min(interval, Self.firstSweep), timeSource: timeSource) {
+                [weak self] in
+                // It ends the work whose turn this is, which has had the only one it was to have.
+                self?.repeatSweeping(every: interval)
+                await self?.sweep()
+            }
+        }
+    }
+
+    private func repeatSweeping(every interval: Duration) {
+        let former = state.withLock { state in
+            let former = state.sweeping
+            state.sweeping = RepeatingWork(every: interval, timeSource: timeSource) { [weak self] in
+                await self?.sweep()
+            }
+            return former
+        }
+        withExtendedLifetime(former) {}
+    }
+
     private func trimUntilWithinLimit() async {
-        // The first time, nobody knows what earlier runs have left.
-        if !state.withLock({ $0.isScanned }) { _ = await scan() }
+        let (limit, now) = (sizeLimit, timeSource.now)
+        if state.withLock({ $0.isScanDue(limit: limit, now: now) }) { _ = await scan() }
         while true {
             let limit = sizeLimit
             let isPassed = store.estimatedSize > limit
-            let removed = isPassed ? await trim(to: limit / 5 * 4).entries : 0
+            let removed = isPassed ? await trim(to: Self.lowWaterMark(limit)).entries : 0
             let isDone = state.withLock { state in
                 // A folder that nothing can be removed from must not keep this going for ever.
                 guard store.estimatedSize <= limit || isPassed && removed == 0 else { return false }
@@ -144,34 +214,43 @@ extension DiskCache {
 
     // MARK: Slices
 
+    /// In a cache of 100,000 entries a folder has 400, and a reader that comes meanwhile waits for a millisecond.
+    private static var foldersAtOnce: Int { 2 }
+    private static var filesAtOnce: Int { 32 }
+
     private func scan() async -> [ScannedFile] {
         let now = timeSource.now
         var found: [ScannedFile] = []
-        for start in stride(from: 0, to: 256, by: 32) {
+        for start in stride(from: 0, to: 256, by: Self.foldersAtOnce) {
             found += await performBehind { [store] in
-                store.scan(start..<start + 32, now: now)
+                store.scan(start..<start + Self.foldersAtOnce, now: now)
             }
         }
         let free = await performBehind { [store] in store.freeSpace() }
         state.withLock { state in
-            state.isScanned = true
+            state.lastScan = now
+            state.writtenSinceScan = 0
             state.standardSizeLimit = standardSizeLimit(free: free)
         }
         return found
     }
 
     private func remove(
-        _ files: [ScannedFile], if isIt: @escaping @Sendable (ScannedFile, FileStatus) -> Bool
+        _ files: [ScannedFile], _ reason: RemovalEvent.Reason,
+        if isIt: @escaping @Sendable (ScannedFile, FileStatus) -> Bool
     ) async -> Removal {
         var removal = Removal()
-        for slice in Self.slices(of: files, by: 64) {
+        for slice in Self.slices(of: files, by: Self.filesAtOnce) {
             let removed = await performBehind { [store] in
-                slice.compactMap { file in
-                    store.remove(file.name, ifStill: { $0.kind == .regular && isIt(file, $0) })
+                let removed = slice.compactMap { file in
+                    store.remove(file.file, ifStill: { $0.kind == .regular && isIt(file, $0) }).map { (file.file, $0) }
                 }
+                let bytes = removed.reduce(0) { $0 + $1.1 }
+                if !removed.isEmpty { store.removals.report(reason, bytes: bytes) { removed.map(\.0.fileName) } }
+                return (entries: removed.count, bytes: bytes)
             }
-            removal.entries += removed.count
-            removal.bytes += removed.reduce(0, +)
+            removal.entries += removed.entries
+            removal.bytes += removed.bytes
         }
         return removal
     }
@@ -184,5 +263,15 @@ extension DiskCache {
         await withCheckedContinuation { continuation in
             threads.submit(priority: .low) { continuation.resume(returning: body()) }
         }
+    }
+}
+
+extension DiskCache.State {
+    /// Whether it is time to look at what is there: at first, since nobody knows what earlier runs have left; and again
+    /// after every thirty-second of the limit that was written, since other processes may be at it too.
+    fileprivate func isScanDue(limit: Int, now: Date) -> Bool {
+        guard let lastScan else { return statistics.writes > 0 }
+        // Not too often, whatever is written; and a clock that was turned back is no reason to wait.
+        return writtenSinceScan > limit / 32 && abs(now.timeIntervalSince(lastScan)) >= 5
     }
 }

@@ -3,11 +3,13 @@ import Foundation
 /// The same on the caller's thread, which blocks for as long as the disk takes.
 extension DiskCache {
     /// The entry for a key; nil without one or past its time. Notes the access.
-    public func entrySynchronously(for key: DiskKey) -> DiskEntry? {
-        stagedEntry(for: key) ?? entryOnDisk(for: key)
+    ///
+    /// - Parameter extending: what that does to the entry's time; nil, the default, is the configuration's.
+    public func entrySynchronously(for key: DiskKey, extending: ExpirationExtension? = nil) -> DiskEntry? {
+        stagedEntry(for: key) ?? entryOnDisk(for: key, extending: extending)
     }
 
-    /// Whether there is an entry. Asking does not extend its time.
+    /// Whether there is an entry, as `contains` says it.
     public func containsSynchronously(_ key: DiskKey) -> Bool {
         if let write = staging.write(for: key) { return isCurrent(write.contents) }
         return store.contains(key, now: timeSource.now)
@@ -25,18 +27,18 @@ extension DiskCache {
         let mark = staging.mark
         // This is newer than what was staged before, and takes its place in the same moment; or neither is kept.
         defer { staging.admitWaiting { writeBehind() } }
-        _ = try written {
+        _ = try written(contents.fileSize(for: key)) {
             try store.replace(
                 key, with: contents, atMost: sizeLimit, onceWritten: { staging.drop(key) },
                 onceFailed: { staging.drop(key, upTo: mark) })
         }
     }
 
-    /// Removes an entry, staged or on the disk.
+    /// Removes an entry, staged or on the disk, but not in a read-only folder.
     public func removeSynchronously(_ key: DiskKey) {
         // Under the lock under which a staged write gets its name: it has been renamed and is removed, or sees that it
         // is not wanted any more.
-        store.remove(EntryName(key), alsoThen: { staging.drop(key) })
+        store.remove(store.naming.file(for: key), alsoThen: { staging.drop(key) })
         staging.admitWaiting { writeBehind() }
     }
 }
@@ -65,8 +67,8 @@ extension DiskCache {
         store.read(key, now: timeSource.now, extending: nil)?.entry
     }
 
-    func entryOnDisk(for key: DiskKey) -> DiskEntry? {
-        let found = store.read(key, now: timeSource.now, extending: configuration.accessExtension)
+    func entryOnDisk(for key: DiskKey, extending: ExpirationExtension? = nil) -> DiskEntry? {
+        let found = store.read(key, now: timeSource.now, extending: extending ?? configuration.accessExtension)
         state.withLock { state in
             if found == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
         }
@@ -74,12 +76,16 @@ extension DiskCache {
     }
 
     /// Counts a write, and starts a trim behind it when the limit is passed.
-    func written(_ write: () throws -> Bool) throws -> Bool {
+    func written(_ bytes: Int, _ write: () throws -> Bool) throws -> Bool {
         do {
             let isWritten = try write()
             if isWritten {
-                state.withLock { $0.statistics.writes += 1 }
+                state.withLock { state in
+                    state.statistics.writes += 1
+                    state.writtenSinceScan += bytes
+                }
                 startTrimIfNeeded()
+                startSweeping()
             }
             return isWritten
         } catch {
@@ -97,7 +103,7 @@ extension DiskCache {
         threads.submit(priority: .low) { [self] in
             guard let write = staging.next() else { return }
             // A failure is counted; nobody waits to hear of it.
-            _ = try? written {
+            _ = try? written(write.cost) {
                 try store.replace(
                     write.key, with: write.contents, atMost: sizeLimit, ifWanted: { staging.isInFlightWanted })
             }

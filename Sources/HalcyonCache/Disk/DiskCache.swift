@@ -21,8 +21,12 @@ public final class DiskCache: Sendable {
         var statistics = Statistics()
         /// The limit that holds when the configuration has none, once it is known.
         var standardSizeLimit: Int?
-        var isScanned = false
+        var lastScan: Date?
+        /// Bytes.
+        var writtenSinceScan = 0
         var trimming: Task<Void, Never>?
+        /// From the first write on.
+        var sweeping: RepeatingWork?
     }
 
     public convenience init(
@@ -43,7 +47,7 @@ public final class DiskCache: Sendable {
         self.configuration = configuration
         self.timeSource = timeSource
         self.threads = threads
-        store = EntryStore(folder: CacheFolder(folder), files: fileSystem)
+        store = EntryStore(folder: CacheFolder(folder), files: fileSystem, configuration: configuration)
         staging = StagingArea(limit: configuration.stagingLimit)
     }
 
@@ -58,14 +62,17 @@ public final class DiskCache: Sendable {
     /// The entry for a key; nil without one, past its time, or when the task is cancelled first.
     ///
     /// Staged entries are returned at once. An access is noted and extends the entry's time, at most once a minute.
-    public func entry(for key: DiskKey) async -> DiskEntry? {
-        await entry(for: key, ticket: WorkTicket())
+    /// - Parameter extending: what it does to the entry's time; nil, the default, is the configuration's.
+    public func entry(for key: DiskKey, extending: ExpirationExtension? = nil) async -> DiskEntry? {
+        await entry(for: key, extending: extending, ticket: WorkTicket())
     }
 
     /// The same, at the ticket's priority; nil when the ticket is cancelled first. A cancelled task cancels it.
-    package func entry(for key: DiskKey, ticket: WorkTicket) async -> DiskEntry? {
+    package func entry(
+        for key: DiskKey, extending: ExpirationExtension? = nil, ticket: WorkTicket
+    ) async -> DiskEntry? {
         if let staged = stagedEntry(for: key) { return staged }
-        return try? await threads.run(ticket: ticket) { [self] _ in entryOnDisk(for: key) }
+        return try? await threads.run(ticket: ticket) { [self] _ in entryOnDisk(for: key, extending: extending) }
     }
 
     /// The entry for a key, without a trace: neither its last access nor its time changes, nor the statistics.
@@ -74,11 +81,19 @@ public final class DiskCache: Sendable {
         return try? await threads.run(ticket: ticket) { [self] _ in peekOnDisk(for: key) }
     }
 
-    /// Whether there is an entry. Asking does not extend its time.
+    /// Whether there is an entry that is within its time. Asking does not extend that.
+    ///
+    /// This asks the file system for the file's size and time, and reads nothing: that the file is whole, and this key's and
+    /// not another's with the same hash, only a read can tell.
     public func contains(_ key: DiskKey) async -> Bool {
         if let write = staging.write(for: key) { return isCurrent(write.contents) }
         let found = try? await threads.run { [self] _ in store.contains(key, now: timeSource.now) }
         return found ?? false
+    }
+
+    /// Where the entry of a key lies, or would lie once it is written.
+    public func path(for key: DiskKey) -> URL {
+        URL(filePath: store.folder.file(store.naming.file(for: key)), directoryHint: .notDirectory)
     }
 
     // MARK: Writing
@@ -142,7 +157,7 @@ public final class DiskCache: Sendable {
         }
         if isStaged { return true }
         return try await threads.run { [self] _ in
-            try written { try store.update(key, metadata: metadata, expiration: expiration, now: now) }
+            try written(0) { try store.update(key, metadata: metadata, expiration: expiration, now: now) }
         }
     }
 
@@ -153,10 +168,16 @@ public final class DiskCache: Sendable {
 
     // MARK: Removing
 
-    /// Removes an entry, staged or on the disk. It is done even when the task is cancelled.
+    /// Removes an entry, staged or on the disk, but not in a read-only folder. It is done even when the task is cancelled.
     public func remove(_ key: DiskKey) async {
         await perform { [self] in removeSynchronously(key) }
     }
+
+    /// What the cache removes by itself from now on: expired, trimmed, all or damaged, file by file. Not what `remove`
+    /// removes, nor what another entry takes the place of.
+    ///
+    /// Each use of this is another reader. One that is slow gets the newest 64 events; the stream ends with the cache.
+    public var removals: AsyncStream<RemovalEvent> { store.removals.stream() }
 
     /// Flushes and trims, as a program does before it ends.
     ///

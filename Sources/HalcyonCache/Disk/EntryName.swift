@@ -14,6 +14,12 @@ struct EntryName: Hashable, Sendable {
 
     /// Nil for a name that is not one of ours: 32 lowercase hexadecimal digits.
     init?(fileName: String) {
+        guard fileName.utf8.count == 32 else { return nil }
+        self.init(startOf: fileName)
+    }
+
+    /// Nil for a name that does not begin with 32 lowercase hexadecimal digits, or does not end there or go on with a dot.
+    init?(startOf fileName: String) {
         var words: (high: UInt64, low: UInt64) = (0, 0)
         var digits = 0
         for character in fileName.utf8 {
@@ -21,8 +27,12 @@ struct EntryName: Hashable, Sendable {
             switch character {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
             case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
+            case UInt8(ascii: ".") where digits == 32:
+                self.init(high: words.high, low: words.low)
+                return
             default: return nil
             }
+            guard digits < 32 else { return nil }
             words.high = words.high << 4 | words.low >> 60
             words.low = words.low << 4 | UInt64(digit)
             digits += 1
@@ -33,12 +43,18 @@ struct EntryName: Hashable, Sendable {
 
     var fileName: String {
         String(unsafeUninitializedCapacity: 32) { buffer in
-            for (word, start) in [(high, 0), (low, 16)] {
-                for index in 0..<16 {
-                    buffer[start + index] = hexadecimalDigit(word >> UInt64(60 - 4 * index))
-                }
-            }
+            write(to: buffer[...])
             return 32
+        }
+    }
+
+    /// Writes the 32 digits to the start of a buffer.
+    func write(to buffer: Slice<UnsafeMutableBufferPointer<UInt8>>) {
+        var buffer = buffer
+        for index in 0..<16 {
+            let shift = UInt64(60 - 4 * index)
+            buffer[buffer.startIndex + index] = hexadecimalDigit(high >> shift)
+            buffer[buffer.startIndex + 16 + index] = hexadecimalDigit(low >> shift)
         }
     }
 

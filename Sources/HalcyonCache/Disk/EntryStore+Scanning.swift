@@ -7,7 +7,8 @@ extension EntryStore {
     /// Lists the entries in some of the 256 folders, and removes temporary files that crashed processes have left there.
     /// A microsecond an entry.
     ///
-    /// Only regular files named like ours count: what else somebody put there is none of our business.
+    /// Only regular files that are ours count, by their name or by how they end, whatever the settings were when they were
+    /// written: what else somebody put there is none of our business.
     func scan(_ folders: Range<Int>, now: Date) -> [ScannedFile] {
         let abandoned = FileTime(now.addingTimeInterval(-Self.abandonedAfter))
         return folders.flatMap { scan(UInt8(truncatingIfNeeded: $0), removingTemporariesBefore: abandoned) }
@@ -43,17 +44,23 @@ extension EntryStore {
         let path = folder.fanOut(fanOut)
         var found: [ScannedFile] = []
         var leftovers: [String] = []
+        var doubtful: [(fileName: String, status: FileStatus)] = []
         // Without the folder there are no entries in it.
         try? files.list(path) { fileName, status in
             guard status.kind == .regular else { return }
-            if let name = EntryName(fileName: fileName), name.folder == fanOut {
-                found.append(ScannedFile(name: name, status: status))
+            if let file = EntryFile(name: fileName, in: fanOut) {
+                found.append(ScannedFile(file, status))
             } else if CacheFolder.isTemporary(fileName), status.changed < abandoned {
                 // By the time of change: the other two may be set into the future already.
                 leftovers.append(fileName)
+            } else if !fileName.hasPrefix("."), Self.canBeEntry(status) {
+                doubtful.append((fileName, status))
             }
         }
         for fileName in leftovers { try? files.unlink("\(path)/\(fileName)") }
+        for (fileName, status) in doubtful where endsAsEntry("\(path)/\(fileName)") {
+            found.append(ScannedFile(.named(fileName, folder: fanOut), status))
+        }
         return found
     }
 

@@ -15,17 +15,17 @@ extension EntryStore {
         _ key: DiskKey, with contents: EntryContents, atMost limit: Int, ifWanted isWanted: () -> Bool = { true },
         onceWritten: () -> Void = {}, onceFailed: () -> Void = {}
     ) throws -> Bool {
-        let name = EntryName(key)
+        let entry = naming.file(for: key)
         // Held open, so that no newer file can have its number.
-        let former = try? files.open(folder.file(name), for: .reading)
+        let former = try? files.open(folder.file(entry), for: .reading)
         defer { if let former { try? files.close(former) } }
-        let status = former.flatMap { try? files.status(of: $0) } ?? (try? files.status(at: folder.file(name)))
+        let status = former.flatMap { try? files.status(of: $0) } ?? (try? files.status(at: folder.file(entry)))
         do {
             // An entry larger than the whole cache would drive out all others and itself.
             guard contents.fileSize(for: key) <= limit else { throw DiskCacheError.tooLarge }
             return try write(contents, for: key, ifWanted: isWanted, onceWritten: onceWritten)
         } catch {
-            remove(name, ifStill: { status?.isSameFile(as: $0) ?? false }, alsoThen: onceFailed)
+            remove(entry, ifStill: { status?.isSameFile(as: $0) ?? false }, alsoThen: onceFailed)
             throw error
         }
     }
@@ -37,15 +37,17 @@ extension EntryStore {
         guard key.bytes.count <= UInt32.max, contents.metadata.count <= UInt32.max else {
             throw DiskCacheError.tooLarge
         }
-        let name = EntryName(key)
-        let temporary = folder.temporaryFile(for: name)
+        let entry = naming.file(for: key)
+        let temporary = folder.temporaryFile(in: entry.folder)
         do {
-            let file = try create(temporary, in: name.folder)
+            let file = try create(temporary, in: entry.folder)
             do {
-                try write(contents, for: key, to: file)
-                return try commit(
-                    temporary, as: name, size: contents.fileSize(for: key), ifWanted: isWanted, onceWritten: onceWritten
-                )
+                let status = try write(contents, for: key, to: file)
+                let isWritten = try commit(
+                    temporary, as: entry, size: contents.fileSize(for: key), ifWanted: isWanted,
+                    onceWritten: onceWritten)
+                if isWritten { try synchronizeName(of: entry, status) }
+                return isWritten
             } catch {
                 try? files.unlink(temporary)
                 throw error
@@ -55,27 +57,38 @@ extension EntryStore {
         }
     }
 
+    /// What is not certain to stay must not be there: who asked for `.full` is told that it was not written.
+    private func synchronizeName(of entry: EntryFile, _ status: FileStatus?) throws {
+        guard synchronization == .full else { return }
+        do {
+            try files.synchronizeFolder(folder.fanOut(entry.folder))
+        } catch {
+            remove(entry, ifStill: { status?.isSameFile(as: $0) ?? false })
+            throw error
+        }
+    }
+
     /// Gives an entry other metadata, by writing its file anew.
     ///
     /// - Returns: false when there is no entry, or none any more once its file was written.
-    /// - Throws: `DiskCacheError`; the entry is as it was then.
+    /// - Throws: `DiskCacheError`; the entry is as it was then, or gone when only its name could not be synced.
     func update(_ key: DiskKey, metadata: Data, expiration: StorageExpiration?, now: Date) throws -> Bool {
-        let name = EntryName(key)
+        let entry = naming.file(for: key)
         // Open until the new file has the name, so that no other file can have this one's number by then.
-        guard let (file, status) = openEntry(name, now: now) else { return false }
+        guard let (file, status) = openEntry(entry, now: now) else { return false }
         defer { try? files.close(file) }
-        guard let entry = read(file, status, key, now: now, extending: ExpirationExtension.none) else { return false }
-        let former = EntryContents(entry)
+        guard let found = read(file, status, key, now: now, extending: ExpirationExtension.none) else { return false }
+        let former = EntryContents(found)
         guard let contents = EntryContents(former, metadata: metadata, expiration: expiration, now: now) else {
-            remove(name, ifStill: { $0.isSameFile(as: entry.file) })
+            remove(entry, ifStill: { $0.isSameFile(as: found.file) })
             return false
         }
-        let path = folder.file(name)
+        let path = folder.file(entry)
         // A remove or a store that came meanwhile knows better.
         return try write(
             contents, for: key,
             ifWanted: {
-                (try? files.status(at: path))?.isSameFile(as: entry.file) ?? false
+                (try? files.status(at: path))?.isSameFile(as: found.file) ?? false
             })
     }
 
@@ -115,24 +128,31 @@ extension EntryStore {
     private func makeDirectory(_ path: String) throws {
         do {
             try files.makeDirectory(path)
+            guard synchronization == .full, let slash = path.lastIndex(of: "/") else { return }
+            try files.synchronizeFolder(slash == path.startIndex ? "/" : String(path[..<slash]))
         } catch {
             // If it exists somebody else was faster; or it is no folder, which the next call will say.
             guard error.code == EEXIST else { throw error }
         }
     }
 
-    private func write(_ contents: EntryContents, for key: DiskKey, to file: Int32) throws {
+    /// - Returns: which file it is, where somebody will ask.
+    private func write(_ contents: EntryContents, for key: DiskKey, to file: Int32) throws -> FileStatus? {
+        var status: FileStatus?
         do {
             try contents.data.withUnsafeBytes { try writeAll($0, to: file) }
             try contents.trailer(for: key).withUnsafeBytes { try writeAll($0, to: file) }
-            // Not synced: a file that a power cut leaves short or empty is found out by its footer and checksums.
             try files.setTimes(of: file, accessed: FileTime(contents.storedAt), modified: contents.keptUntil)
+            // Else not: a file that a power cut leaves short or empty is found out by its footer and checksums.
+            if synchronization != .none { try files.synchronize(file) }
+            if synchronization == .full { status = try files.status(of: file) }
         } catch {
             try? files.close(file)
             throw error
         }
         // Some file systems report only here that there was no room.
         try files.close(file)
+        return status
     }
 
     private func writeAll(_ bytes: [UInt8], to file: Int32) throws {
@@ -149,9 +169,9 @@ extension EntryStore {
     }
 
     private func commit(
-        _ temporary: String, as name: EntryName, size: Int, ifWanted isWanted: () -> Bool, onceWritten: () -> Void
+        _ temporary: String, as entry: EntryFile, size: Int, ifWanted isWanted: () -> Bool, onceWritten: () -> Void
     ) throws -> Bool {
-        let path = folder.file(name)
+        let path = folder.file(entry)
         return try names.withLock { sizes in
             guard isWanted() else {
                 try? files.unlink(temporary)
@@ -160,7 +180,7 @@ extension EntryStore {
             let former = try? files.status(at: path)
             try files.rename(temporary, to: path)
             onceWritten()
-            sizes.change(name.folder, by: size - (former?.kind == .regular ? former?.size ?? 0 : 0))
+            sizes.change(entry.folder, by: size - (former?.kind == .regular ? former?.size ?? 0 : 0))
             sizesChanged(sizes)
             return true
         }

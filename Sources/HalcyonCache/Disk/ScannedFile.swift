@@ -1,14 +1,14 @@
 /// An entry's file as a scan of the folders found it: small, since there may be a million of them.
 struct ScannedFile: Sendable {
-    let name: EntryName
+    let file: EntryFile
     let size: Int
     let accessed: FileTime
     let keptUntil: FileTime
     let device: UInt64
     let inode: UInt64
 
-    init(name: EntryName, status: FileStatus) {
-        self.name = name
+    init(_ file: EntryFile, _ status: FileStatus) {
+        self.file = file
         size = status.size
         accessed = status.accessed
         keptUntil = status.modified

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The calls that the disk cache makes, so that a test can let any of them fail.
 ///
 /// All of them block. Each does one thing, as the POSIX call behind it does.
@@ -10,10 +12,18 @@ public protocol FileSystem: Sendable {
     func status(at path: String) throws(SystemCallError) -> FileStatus
     /// Reads at an offset and returns how many bytes there were: fewer than asked for is no error, 0 is the end.
     func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemCallError) -> Int
+    /// Maps the first bytes of a file, as many as it has, to be read until `unmap` is called. The file may be closed.
+    func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer
+    /// Ends a mapping.
+    func unmap(_ bytes: UnsafeRawBufferPointer)
     /// Writes on at the end and returns how many bytes were taken: fewer than given is no error.
     func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int
     /// Sets both times of an open file.
     func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError)
+    /// Returns once an open file's bytes, and what it takes to find them, are on the disk.
+    func synchronize(_ file: Int32) throws(SystemCallError)
+    /// Returns once the names in a folder are on the disk.
+    func synchronizeFolder(_ path: String) throws(SystemCallError)
     /// Closes a file. The descriptor is gone even when this throws.
     func close(_ file: Int32) throws(SystemCallError)
     /// Moves a file, replacing what is there.
@@ -25,4 +35,21 @@ public protocol FileSystem: Sendable {
     func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError)
     /// Bytes that this user may still write on the file system of a path.
     func freeSpace(at path: String) throws(SystemCallError) -> Int
+}
+
+/// What came later, so that a file system without it still is one: nothing is mapped then, and nothing can be synced.
+extension FileSystem {
+    public func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
+        throw SystemCallError(.map, code: ENOTSUP)
+    }
+
+    public func unmap(_ bytes: UnsafeRawBufferPointer) {}
+
+    public func synchronize(_ file: Int32) throws(SystemCallError) {
+        throw SystemCallError(.synchronize, code: ENOTSUP)
+    }
+
+    public func synchronizeFolder(_ path: String) throws(SystemCallError) {
+        throw SystemCallError(.synchronizeFolder, code: ENOTSUP)
+    }
 }

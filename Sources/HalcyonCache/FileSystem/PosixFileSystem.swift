@@ -32,6 +32,19 @@ public struct PosixFileSystem: FileSystem {
         try call(.read) { pread(file, buffer.baseAddress, buffer.count, offset) }
     }
 
+    public func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
+        // All of it is about to be read: one call instead of a fault per page.
+        let flags = MAP_PRIVATE | Int32(MAP_POPULATE)
+        guard let start = mmap(nil, size, PROT_READ, flags, file, 0), start != MAP_FAILED else {
+            throw SystemCallError(.map, code: errno)
+        }
+        return UnsafeRawBufferPointer(start: start, count: size)
+    }
+
+    public func unmap(_ bytes: UnsafeRawBufferPointer) {
+        munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+    }
+
     public func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {
         try call(.write) { Glibc.write(file, bytes.baseAddress, bytes.count) }
     }
@@ -39,6 +52,16 @@ public struct PosixFileSystem: FileSystem {
     public func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {
         let times = [timespec(accessed), timespec(modified)]
         try call(.setTimes) { futimens(file, times) }
+    }
+
+    public func synchronize(_ file: Int32) throws(SystemCallError) {
+        try call(.synchronize) { fdatasync(file) }
+    }
+
+    public func synchronizeFolder(_ path: String) throws(SystemCallError) {
+        let folder = try call(.synchronizeFolder) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        defer { _ = Glibc.close(folder) }
+        try call(.synchronizeFolder) { fsync(folder) }
     }
 
     public func close(_ file: Int32) throws(SystemCallError) {

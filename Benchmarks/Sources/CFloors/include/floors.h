@@ -21,6 +21,15 @@ void bench_free_bitmap(bench_bitmap *bitmap);
 
 /// open, fstat, malloc, read, close, free for each file. Returns the bytes read, -1 when one could not be.
 long bench_read_files(const char *const *paths, size_t count);
+/// faccessat for each file. Returns how many there are.
+long bench_access_files(const char *const *paths, size_t count);
+/// open, write, close, rename for each file, from its temporary name to the one that is there already.
+bool bench_replace_files(const char *const *paths, const char *const *temporaries, size_t count, const void *bytes,
+                         size_t size);
+/// readdir and fstatat. Returns the length of all files in these folders together.
+long bench_size_of_folders(const char *const *paths, size_t count);
+/// unlink for each file.
+bool bench_unlink_files(const char *const *paths, size_t count);
 
 /// libjpeg-turbo to BGRX at so many eighths.
 bool bench_decode_jpeg(const uint8_t *data, size_t size, int eighths, bench_bitmap *bitmap);

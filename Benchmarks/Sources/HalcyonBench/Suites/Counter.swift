@@ -8,6 +8,8 @@ final class Counter: Sendable {
         count.wrappingAdd(number, ordering: .relaxed)
     }
 
+    var value: Int { count.load(ordering: .relaxed) }
+
     func check(_ expected: Int) throws {
         let count = count.load(ordering: .relaxed)
         if count != expected { throw BenchmarkFailure("\(count) of \(expected) were as expected") }

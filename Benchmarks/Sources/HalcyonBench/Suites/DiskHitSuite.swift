@@ -2,9 +2,9 @@ import CFloors
 import Foundation
 import Halcyon
 
-/// What it costs to read an entry from the disk cache when the system has its file in memory.
+/// What it costs to read an entry from the disk cache, and to ask for it, when the system has its file in memory.
 struct DiskHitSuite: Suite {
-    let names = ["disk-hit"]
+    let names = ["disk-hit", "disk-contains"]
     private static let entries = 2000
     private static let size = 40 << 10
 
@@ -41,7 +41,32 @@ struct DiskHitSuite: Suite {
                     return await group.reduce(0, +)
                 }
             },
+            containing("containsSynchronously(_:)", paths) { keys.count { cache.containsSynchronously($0) } },
+            containing("contains(_:), one after the other", paths) {
+                var found = 0
+                for key in keys where await cache.contains(key) { found += 1 }
+                return found
+            },
         ]
+    }
+
+    private func containing(
+        _ variant: String, _ paths: CStrings, _ ask: @escaping @Sendable () async -> Int
+    ) -> Comparison {
+        Comparison(
+            name: "disk-contains", variant: variant, unit: .microseconds, operations: Self.entries,
+            subject: {
+                var found = 0
+                let sample = await Sample.of { found = await ask() }
+                if found != Self.entries { throw BenchmarkFailure("\(found) of \(Self.entries) entries were found") }
+                return sample
+            },
+            floor: {
+                var found = 0
+                let sample = Sample.of { found = paths.withPointers { bench_access_files($0, Self.entries) } }
+                if found != Self.entries { throw BenchmarkFailure("the files are not there") }
+                return sample
+            })
     }
 
     private func comparison(

@@ -1,0 +1,69 @@
+/// How the files of entries are called.
+struct EntryNaming: Sendable {
+    /// Longest readable name in bytes, without extension: with one it stays below the 255 that file systems take.
+    private static let longest = 180
+    /// "~" and 32 digits, which end a name that was cut.
+    private static let markLength = 33
+
+    private let usesHash: Bool
+    private let rule: DiskCache.FileExtension
+    /// Names are hashes and nothing else.
+    let isPlain: Bool
+
+    init(_ configuration: DiskCache.Configuration) {
+        usesHash = configuration.usesHashedFileName
+        rule = configuration.fileExtension
+        isPlain = usesHash && rule == .none
+    }
+
+    func file(for key: DiskKey) -> EntryFile {
+        let hash = EntryName(key)
+        if isPlain { return .hashed(hash) }
+        let readable = usesHash ? nil : key.name.flatMap { Self.readable($0, hash) }
+        let ending = rule.text(for: key.name)
+        guard readable != nil || ending != nil else { return .hashed(hash) }
+        return .named((readable ?? hash.fileName) + (ending.map { ".\($0)" } ?? ""), folder: hash.folder)
+    }
+
+    /// Where to look for a key in a folder that somebody else has filled.
+    func candidates(for key: DiskKey) -> [EntryFile] {
+        let file = file(for: key)
+        let plain = EntryFile.hashed(EntryName(key))
+        return file == plain ? [plain] : [file, plain]
+    }
+
+    /// The name percent-encoded but for ASCII letters, digits, "-", "_" and "."; nil for an empty one.
+    ///
+    /// No two names become one: "%" and "~" are encoded too, and so is the first byte of what would be hidden or look
+    /// like a hash.
+    private static func readable(_ name: String, _ hash: EntryName) -> String? {
+        guard let first = name.utf8.first else { return nil }
+        let isFirstEncoded = first == UInt8(ascii: ".") || EntryName(startOf: name) != nil
+        var bytes: [UInt8] = []
+        /// Up to where a name keeps whole escapes when it is cut.
+        var cut = 0
+        for (index, byte) in name.utf8.enumerated() {
+            if isPlain(byte), index > 0 || !isFirstEncoded {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), hexadecimal(byte >> 4), hexadecimal(byte & 15)]
+            }
+            if bytes.count <= longest - markLength { cut = bytes.count }
+            if bytes.count > longest { return String(decoding: bytes[..<cut], as: UTF8.self) + "~" + hash.fileName }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8 {
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
+    }
+}

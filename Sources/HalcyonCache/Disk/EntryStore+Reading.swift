@@ -1,0 +1,230 @@
+import Foundation
+
+extension EntryStore {
+    /// Times are written at most this often per entry, so that a hit seldom writes.
+    private static let timeStep = 60
+    /// How much of a file's end is read at first where only its trailer is wanted.
+    private static let tailSize = 4096
+    /// From this size on the end is looked at before memory is taken for the whole.
+    private static let largeFile = 16 << 20
+
+    /// What an entry's file turned out to be.
+    private enum Reading {
+        case intact(FileBuffer, EntryFooter)
+        case damaged
+        /// It could not be read, which says nothing about it.
+        case unreadable
+    }
+
+    /// Reads and verifies an entry; nil without one, past its time, or when another key's has the same name.
+    ///
+    /// - Parameter extending: what the access does to the entry's time; nil leaves its file as it is.
+    func read(_ key: DiskKey, now: Date, extending: ExpirationExtension?) -> StoredEntry? {
+        if let (file, status) = openEntry(naming.file(for: key), now: now) {
+            defer { try? files.close(file) }
+            if let entry = read(file, status, key, now: now, extending: extending) { return entry }
+        }
+        return readOnlyFolders.isEmpty ? nil : readElsewhere(key)
+    }
+
+    /// The same from the entry's file, open.
+    func read(
+        _ file: Int32, _ status: FileStatus, _ key: DiskKey, now: Date, extending: ExpirationExtension?
+    ) -> StoredEntry? {
+        switch reading(of: file, status) {
+        case .intact(let whole, let footer):
+            return stored(whole, footer, key, status) {
+                extending.map {
+                    touch(file, status, lifetime: EntryTimes.seconds(footer.lifetime), extending: $0, now: now)
+                } ?? status.modified
+            }
+        case .damaged:
+            removeDamaged(naming.file(for: key), status)
+            return nil
+        case .unreadable:
+            return nil
+        }
+    }
+
+    /// The entry in one of the folders that are not ours, where nothing is ever over, changed or removed.
+    private func readElsewhere(_ key: DiskKey) -> StoredEntry? {
+        for folder in readOnlyFolders {
+            for entry in naming.candidates(for: key) {
+                guard let file = try? files.open(folder.file(entry), for: .reading) else { continue }
+                defer { try? files.close(file) }
+                guard let status = try? files.status(of: file), Self.canBeEntry(status),
+                    case .intact(let whole, let footer) = reading(of: file, status),
+                    let found = stored(whole, footer, key, status, keptUntil: { .latest })
+                else { continue }
+                return found
+            }
+        }
+        return nil
+    }
+
+    private func reading(of file: Int32, _ status: FileStatus) -> Reading {
+        var mapped: FileBuffer?
+        if let mappedReads, status.size >= mappedReads {
+            // What cannot be mapped may still be read.
+            mapped = FileBuffer(mapping: file, size: status.size, by: files)
+        }
+        if mapped == nil, status.size > Self.largeFile {
+            guard let tail = tail(of: file, status) else { return .unreadable }
+            guard EntryFooter(endOf: tail.bytes, fileSize: status.size) != nil else { return .damaged }
+        }
+        guard let whole = mapped ?? contents(of: file, from: 0, size: status.size) else { return .unreadable }
+        guard let footer = EntryFooter(endOf: whole.bytes, fileSize: status.size),
+            EntryFooter.isIntact(trailer: UnsafeRawBufferPointer(rebasing: whole.bytes[footer.payloadLength...])),
+            EntryFooter.checksum(UnsafeRawBufferPointer(rebasing: whole.bytes[..<footer.payloadLength]))
+                == footer.payloadChecksum
+        else { return .damaged }
+        return .intact(whole, footer)
+    }
+
+    /// - Returns: nil when it is another key's.
+    private func stored(
+        _ whole: FileBuffer, _ footer: EntryFooter, _ key: DiskKey, _ status: FileStatus, keptUntil: () -> FileTime
+    ) -> StoredEntry? {
+        let trailer = UnsafeRawBufferPointer(rebasing: whole.bytes[footer.payloadLength...])
+        return withExtendedLifetime(whole) {
+            let parts = TrailerParts(trailer, footer)
+            guard parts.isKey(key) else { return nil }
+            let keptUntil = keptUntil()
+            let entry = DiskEntry(
+                data: whole.prefix(footer.payloadLength), metadata: parts.metadata, extended: parts.extended,
+                keptUntil: keptUntil == .latest ? nil : keptUntil.date,
+                storedAt: Date(timeIntervalSince1970: EntryTimes.seconds(footer.storedAt)))
+            return StoredEntry(
+                entry: entry, lifetime: EntryTimes.seconds(footer.lifetime), keptUntil: keptUntil, file: status)
+        }
+    }
+
+    /// Whether there is an entry, by its file's name, size and time alone. Nothing is read, and so nothing verified.
+    func contains(_ key: DiskKey, now: Date) -> Bool {
+        if let status = try? files.status(at: folder.file(naming.file(for: key))), Self.canBeEntry(status),
+            FileTime(now) < status.modified
+        {
+            return true
+        }
+        return readOnlyFolders.contains { folder in
+            naming.candidates(for: key).contains { entry in
+                (try? files.status(at: folder.file(entry))).map(Self.canBeEntry) ?? false
+            }
+        }
+    }
+
+    static func canBeEntry(_ status: FileStatus) -> Bool {
+        status.kind == .regular && status.size >= EntryFooter.size
+    }
+
+    /// Whether a file ends as an entry does, whatever it is called.
+    func endsAsEntry(_ path: String) -> Bool {
+        guard let file = try? files.open(path, for: .reading) else { return false }
+        defer { try? files.close(file) }
+        guard let status = try? files.status(of: file), Self.canBeEntry(status),
+            let end = contents(of: file, from: status.size - EntryFooter.size, size: EntryFooter.size)
+        else { return false }
+        return withExtendedLifetime(end) { EntryFooter(endOf: end.bytes, fileSize: status.size) != nil }
+    }
+
+    /// All that the trailer of an entry's file says; nil for one that has gone or is not whole.
+    func info(_ entry: EntryFile) -> DiskCache.EntryInfo? {
+        guard let (file, status) = openEntry(entry, now: nil) else { return nil }
+        defer { try? files.close(file) }
+        return withTrailer(of: file, entry, status) { parts, footer in
+            DiskCache.EntryInfo(
+                key: key(Array(parts.key), of: entry), metadata: parts.metadata, extended: parts.extended,
+                dataSize: footer.payloadLength, fileSize: status.size,
+                storedAt: Date(timeIntervalSince1970: EntryTimes.seconds(footer.storedAt)),
+                lastAccess: status.accessed.date,
+                keptUntil: status.modified == .latest ? nil : status.modified.date)
+        }
+    }
+
+    /// The key with the name that leads to its file, where that can be told: it is not kept.
+    private func key(_ bytes: [UInt8], of entry: EntryFile) -> DiskKey {
+        let plain = DiskKey(bytes)
+        guard !naming.isPlain, naming.file(for: plain) != entry, let text = String(validating: bytes, as: UTF8.self)
+        else { return plain }
+        let named = DiskKey(bytes, name: text)
+        return naming.file(for: named) == entry ? named : plain
+    }
+
+    /// Opens the file with this name if it can be an entry and, unless `now` is nil, is within its time.
+    func openEntry(_ entry: EntryFile, now: Date?) -> (file: Int32, status: FileStatus)? {
+        guard let file = try? files.open(folder.file(entry), for: .reading) else { return nil }
+        guard let status = try? files.status(of: file), status.kind == .regular,
+            now.map({ FileTime($0) < status.modified }) ?? true
+        else {
+            try? files.close(file)
+            return nil
+        }
+        guard status.size >= EntryFooter.size else {
+            try? files.close(file)
+            removeDamaged(entry, status)
+            return nil
+        }
+        return (file, status)
+    }
+
+    private func withTrailer<Result>(
+        of file: Int32, _ entry: EntryFile, _ status: FileStatus, _ body: (TrailerParts, EntryFooter) -> Result
+    ) -> Result? {
+        guard var tail = tail(of: file, status) else { return nil }
+        let footer = EntryFooter(endOf: tail.bytes, fileSize: status.size)
+        if let footer, footer.trailerLength > tail.bytes.count {
+            guard let longer = contents(of: file, from: footer.payloadLength, size: footer.trailerLength) else {
+                return nil
+            }
+            tail = longer
+        }
+        return withExtendedLifetime(tail) {
+            guard let footer,
+                case let trailer = UnsafeRawBufferPointer(rebasing: tail.bytes.suffix(footer.trailerLength)),
+                EntryFooter.isIntact(trailer: trailer)
+            else {
+                removeDamaged(entry, status)
+                return nil
+            }
+            return body(TrailerParts(trailer, footer), footer)
+        }
+    }
+
+    private func tail(of file: Int32, _ status: FileStatus) -> FileBuffer? {
+        let size = min(status.size, Self.tailSize)
+        return contents(of: file, from: status.size - size, size: size)
+    }
+
+    /// Reads so many bytes; nil when they cannot be had, which says nothing about the file.
+    private func contents(of file: Int32, from start: Int, size: Int) -> FileBuffer? {
+        FileBuffer(size: size) { buffer in
+            var done = 0
+            while done < size {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+                guard let count = try? files.read(file, into: rest, at: start + done), count > 0 else { return false }
+                done += count
+            }
+            return true
+        }
+    }
+
+    /// Notes an access in the file's times, at most once a minute.
+    ///
+    /// - Returns: until when the entry is kept now.
+    private func touch(
+        _ file: Int32, _ status: FileStatus, lifetime: TimeInterval, extending: ExpirationExtension, now: Date
+    ) -> FileTime {
+        let access = FileTime(now)
+        let extended = extending.lifetime(own: lifetime).map { FileTime(now.addingTimeInterval($0)) }
+        let keptUntil = max(status.modified, extended ?? status.modified)
+        // A last access in the future comes from a clock that was wrong, and is put right.
+        let isDue =
+            abs(access.seconds - status.accessed.seconds) >= Self.timeStep
+            || keptUntil.seconds - status.modified.seconds >= Self.timeStep
+        // Not our file, or a file system that is read-only: the entry is as good without.
+        guard isDue, (try? files.setTimes(of: file, accessed: access, modified: keptUntil)) != nil else {
+            return status.modified
+        }
+        return keptUntil
+    }
+}
