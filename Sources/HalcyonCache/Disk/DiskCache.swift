@@ -64,13 +64,13 @@ public final class DiskCache: Sendable {
 
     /// The same, at the ticket's priority; nil when the ticket is cancelled first. A cancelled task cancels it.
     package func entry(for key: DiskKey, ticket: WorkTicket) async -> DiskEntry? {
-        if let staged = stagedEntry(for: key) { return staged }
+        if let write = staging.write(for: key) { return entry(staged: write) }
         return try? await threads.run(ticket: ticket) { [self] _ in entryOnDisk(for: key) }
     }
 
     /// The entry for a key, without a trace: neither its last access nor its time changes, nor the statistics.
     package func peek(_ key: DiskKey, ticket: WorkTicket = WorkTicket()) async -> DiskEntry? {
-        if let write = staging.write(for: key), isCurrent(write.contents) { return write.contents.entry() }
+        if let write = staging.write(for: key) { return isCurrent(write.contents) ? write.contents.entry() : nil }
         return try? await threads.run(ticket: ticket) { [self] _ in peekOnDisk(for: key) }
     }
 
@@ -137,6 +137,8 @@ public final class DiskCache: Sendable {
             await remove(key)
             return false
         }
+        // Past its time already, and what is on the disk is older.
+        if let write = staging.write(for: key), !isCurrent(write.contents) { return false }
         let isStaged = staging.replace(key, start: { writeBehind() }) { contents in
             EntryContents(contents, metadata: metadata, expiration: expiration, now: now)
         }
