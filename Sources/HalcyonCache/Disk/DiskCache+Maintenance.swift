@@ -17,7 +17,8 @@ extension DiskCache {
     }
 
     /// The length of all files together, as far as is known without looking. It is right once there was a scan and as
-    /// long as no other process uses the folder.
+    /// long as no other process uses the folder; what others write is seen by the next scan, which a cache that writes
+    /// makes five seconds after the last one.
     public var estimatedSize: Int { store.estimatedSize }
 
     /// The length of all files together, by a scan: a microsecond an entry. What is staged does not count yet.
@@ -103,6 +104,16 @@ extension DiskCache {
 
     // MARK: Behind
 
+    /// A cache that writes looks this often, in seconds, at what other processes have written to the folder.
+    private static var scanInterval: TimeInterval { 5 }
+
+    /// Whether it is not known, or not any more, what lies there.
+    private static func isScanDue(_ state: State, now: Date) -> Bool {
+        guard let last = state.lastScan else { return true }
+        // A clock that was turned back must not put it off.
+        return abs(now.timeIntervalSince(last)) >= scanInterval
+    }
+
     /// Starts a trim when the limit is passed, or to learn what is there.
     func startTrimIfNeeded() {
         _ = trimming()
@@ -114,10 +125,12 @@ extension DiskCache {
     }
 
     private func trimming() -> Task<Void, Never>? {
-        let limit = sizeLimit
+        let (limit, now) = (sizeLimit, timeSource.now)
         return state.withLock { state in
             if let running = state.trimming { return running }
-            guard store.estimatedSize > limit || state.statistics.writes > 0 && !state.isScanned else { return nil }
+            guard store.estimatedSize > limit || state.statistics.writes > 0 && Self.isScanDue(state, now: now) else {
+                return nil
+            }
             let task = Task.detached(priority: .low) { [self] in await trimUntilWithinLimit() }
             state.trimming = task
             return task
@@ -125,8 +138,9 @@ extension DiskCache {
     }
 
     private func trimUntilWithinLimit() async {
-        // The first time, nobody knows what earlier runs have left.
-        if !state.withLock({ $0.isScanned }) { _ = await scan() }
+        // The first time, nobody knows what earlier runs have left; later, what other processes have written.
+        let now = timeSource.now
+        if state.withLock({ Self.isScanDue($0, now: now) }) { _ = await scan() }
         while true {
             let limit = sizeLimit
             let isPassed = store.estimatedSize > limit
@@ -153,8 +167,9 @@ extension DiskCache {
             }
         }
         let free = await performBehind { [store] in store.freeSpace() }
+        let end = timeSource.now
         state.withLock { state in
-            state.isScanned = true
+            state.lastScan = end
             state.standardSizeLimit = standardSizeLimit(free: free)
         }
         return found

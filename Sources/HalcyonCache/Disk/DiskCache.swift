@@ -21,7 +21,8 @@ public final class DiskCache: Sendable {
         var statistics = Statistics()
         /// The limit that holds when the configuration has none, once it is known.
         var standardSizeLimit: Int?
-        var isScanned = false
+        /// When the last scan of the whole folder ended.
+        var lastScan: Date?
         var trimming: Task<Void, Never>?
     }
 
