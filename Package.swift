@@ -142,13 +142,17 @@ let package = Package(
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
             path: "Tests/TestSupport", swiftSettings: strict),
+        // Started by the tests of the disk cache, to be killed and to share a folder.
+        .executableTarget(
+            name: "CacheStress", dependencies: ["HalcyonCache", "HalcyonSystem"], path: "Tests/CacheStress",
+            swiftSettings: strict),
     ]
         + [
             ("HalcyonSystemTests", ["HalcyonSystem"]),
             ("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
             ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport", "CZlib"]),
             ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
-            ("HalcyonCacheTests", ["HalcyonCache", "TestSupport"]),
+            ("HalcyonCacheTests", ["HalcyonCache", "TestSupport", "CacheStress"]),
             ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CZlib"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),

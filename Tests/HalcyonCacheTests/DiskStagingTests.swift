@@ -272,4 +272,23 @@ import Testing
         }.value
         #expect(!fixture.exists(key))
     }
+
+    /// The older entry on the disk must not come back before the newer one takes its place.
+    @Test func whatIsStagedAndPastItsTimeHidesWhatIsOnTheDisk() async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(Data([1]), for: key, expiration: .never)
+        fixture.files.hold(.write)
+        await fixture.cache.stage(Data([2]), for: key, expiration: .seconds(10))
+        try await fixture.files.waitForHeld(.write)
+        fixture.clock.advance(by: .seconds(11))
+        #expect(await fixture.cache.entry(for: key) == nil)
+        #expect(fixture.cache.entrySynchronously(for: key) == nil)
+        #expect(await fixture.cache.peek(key) == nil)
+        #expect(await !fixture.cache.contains(key))
+        #expect(try await !fixture.cache.updateMetadata(Data([3]), for: key, expiration: .never))
+        #expect(fixture.cache.statistics.misses == 2)
+        fixture.files.release(.write)
+        await fixture.cache.flush()
+        #expect(await fixture.cache.entry(for: key) == nil)
+    }
 }

@@ -113,6 +113,36 @@ import Testing
         #expect(fixture.exists(DiskFixture.key(100)))
     }
 
+    /// Neither passes the limit by what it knows itself; together they do.
+    @Test func whatAnotherProcessWritesIsSeenAfterFiveSeconds() async throws {
+        let fixture = DiskFixture(sizeLimit: 7000)
+        let other = fixture.secondCache()
+        for (number, cache) in [fixture.cache, other].enumerated() {
+            try await cache.store(Data(count: 500), for: DiskFixture.key(number))
+            await cache.trimIfNeeded()
+        }
+        for number in 10..<18 {
+            try await fixture.cache.store(Data(count: 500), for: DiskFixture.key(number))
+            try await other.store(Data(count: 500), for: DiskFixture.key(number + 10))
+        }
+        fixture.clock.advance(by: .milliseconds(4900))
+        try await fixture.cache.store(Data(count: 500), for: DiskFixture.key(30))
+        await fixture.cache.trimIfNeeded()
+        #expect(fixture.cache.estimatedSize <= 7000)
+        #expect(StressFolder(fixture.folder).bytes > 7000)
+        fixture.clock.advance(by: .milliseconds(100))
+        try await fixture.cache.store(Data(count: 500), for: DiskFixture.key(31))
+        await fixture.cache.trimIfNeeded()
+        #expect(StressFolder(fixture.folder).bytes <= 7000)
+        #expect(fixture.cache.estimatedSize == StressFolder(fixture.folder).bytes)
+        #expect(fixture.exists(DiskFixture.key(31)))
+        // The other one still believes in what it wrote; a clock turned back shows it, too.
+        fixture.clock.advance(by: .seconds(-60))
+        try await other.store(Data(count: 500), for: DiskFixture.key(32))
+        await other.trimIfNeeded()
+        #expect(other.estimatedSize == StressFolder(fixture.folder).bytes)
+    }
+
     @Test func theStandardLimit() async throws {
         let fixture = DiskFixture(sizeLimit: nil)
         let free = try fixture.files.freeSpace(at: "/")

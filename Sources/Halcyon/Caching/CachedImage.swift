@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonCache
 import HalcyonImage
 import HalcyonNetwork
 
@@ -9,6 +10,14 @@ struct CachedImage: Sendable {
     let encodedBytes: Int
     /// What HTTP said of those; nil for a file or data.
     let http: HTTPCacheMetadata?
+
+    /// What the memory cache keeps of it when it has no more room for it; nil where it cannot be kept weakly.
+    var weakReference: WeakValue<CachedImage>? {
+        guard let image = image.weakReference else { return nil }
+        return WeakValue { [encodedBytes, http] in
+            image().map { CachedImage(image: $0, encodedBytes: encodedBytes, http: http) }
+        }
+    }
 
     /// Whether it may answer a request that sends `headers`, at `now`.
     func answers(at now: Date, sending headers: @autoclosure () -> HTTPHeaders) -> Bool {

@@ -56,7 +56,7 @@ struct DiskImageReader {
     }
 
     func entry(_ key: DiskKey) async -> DiskEntry? {
-        await cache.disk?.entry(for: key, ticket: ticket)
+        await cache.disk?.entry(for: key, extending: policy.diskExtension, ticket: ticket)
     }
 
     /// The encoded image in an entry.

@@ -15,6 +15,8 @@ public final class ImageCache: Sendable {
 
     let memoryCache: MemoryCache<ImageKey, CachedImage>
     let sizes = SizeIndex()
+    /// For as long as this cache lives.
+    private let pressure: MemoryPressureSubscription?
     /// Nil keeps nothing beyond the process.
     public let disk: DiskCache?
     /// What decodes the disk's bytes when this cache itself is asked; a pipeline uses its own.
@@ -28,12 +30,19 @@ public final class ImageCache: Sendable {
     ///   - memory: limits of the memory level; by default a quarter of what the system grants, at most 1 GiB.
     ///   - disk: the disk level; nil for none.
     ///   - clock: for the memory level's time to live; nil is the system's, read in the cheapest way.
+    ///   - memoryPressure: what says that memory gets short: memory is then trimmed to a half, to a tenth, to nothing.
+    ///     What is in use elsewhere is found all the same. By default the kernel's word and the limit of the control
+    ///     group; nil never trims.
     public init(
         memory: MemoryCacheConfiguration = MemoryCacheConfiguration(), disk: DiskCache?,
         coders: CoderRegistry = .shared, serializer: any CacheSerializer = .default,
-        keyFilter: CacheKeyFilter? = nil, clock: TimeSource? = nil
+        keyFilter: CacheKeyFilter? = nil, clock: TimeSource? = nil,
+        memoryPressure: (any MemoryPressureSource)? = SystemMemoryPressure.shared
     ) {
-        memoryCache = MemoryCache(configuration: memory, timeSource: clock)
+        let memoryCache = MemoryCache<ImageKey, CachedImage>(
+            configuration: memory, timeSource: clock, weakly: { $0.weakReference })
+        self.memoryCache = memoryCache
+        pressure = memoryPressure?.subscribe { [weak memoryCache] in memoryCache?.relieve($0) }
         self.disk = disk
         self.coders = coders
         self.serializer = serializer
@@ -53,7 +62,13 @@ public final class ImageCache: Sendable {
         image(for: key(for: item), policy: item.cachePolicy)?.image
     }
 
-    /// Forgets what is in memory; images in use stay as they are.
+    /// Lets the longest-unused images go until the rest takes this fraction of what it took; those in use elsewhere are
+    /// found all the same.
+    public func trimMemory(toFraction fraction: Double) {
+        memoryCache.trim(toFraction: fraction)
+    }
+
+    /// Forgets what is in memory; images in use stay as they are, and are not found any more.
     public func clearMemory() {
         memoryCache.removeAll()
         sizes.removeAll()

@@ -61,7 +61,7 @@ public struct ImageKey: Hashable, Sendable {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.original", version: 1)
         encoder.encode(source)
-        return DiskKey(encoder.bytes)
+        return DiskKey(encoder, name: source)
     }
 
     /// Names the finished image on disk.
@@ -73,6 +73,7 @@ public struct ImageKey: Hashable, Sendable {
         encoder.encode(processors.count)
         // Each behind its length, so that one with a list cannot be read as one without and the next.
         for processor in processors { encoder.encode(nested: { processor.encode(into: &$0) }) }
-        return DiskKey(encoder.bytes)
+        // Not the source's name: that is taken.
+        return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)")
     }
 }

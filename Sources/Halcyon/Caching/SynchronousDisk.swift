@@ -40,7 +40,7 @@ struct SynchronousDisk {
     }
 
     private func entry(_ key: DiskKey, in cache: ImageCache) -> DiskEntry? {
-        cache.disk?.entrySynchronously(for: key)
+        cache.disk?.entrySynchronously(for: key, extending: resolved.cache.diskExtension)
     }
 
     private func mayAnswer(_ http: HTTPCacheMetadata?) -> Bool {

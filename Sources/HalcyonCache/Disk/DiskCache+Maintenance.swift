@@ -17,7 +17,8 @@ extension DiskCache {
     }
 
     /// The length of all files together, as far as is known without looking. It is right once there was a scan and as
-    /// long as no other process uses the folder.
+    /// long as no other process uses the folder; what others write is seen by the next scan, which a cache that writes
+    /// makes five seconds after the last one.
     public var estimatedSize: Int { store.estimatedSize }
 
     /// The length of all files together, by a scan: a microsecond an entry. What is staged does not count yet.
@@ -227,8 +228,9 @@ extension DiskCache {
             }
         }
         let free = await performBehind { [store] in store.freeSpace() }
+        let end = timeSource.now
         state.withLock { state in
-            state.lastScan = now
+            state.lastScan = end
             state.writtenSinceScan = 0
             state.standardSizeLimit = standardSizeLimit(free: free)
         }

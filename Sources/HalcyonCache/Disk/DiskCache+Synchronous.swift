@@ -6,7 +6,8 @@ extension DiskCache {
     ///
     /// - Parameter extending: what that does to the entry's time; nil, the default, is the configuration's.
     public func entrySynchronously(for key: DiskKey, extending: ExpirationExtension? = nil) -> DiskEntry? {
-        stagedEntry(for: key) ?? entryOnDisk(for: key, extending: extending)
+        if let write = staging.write(for: key) { return entry(staged: write) }
+        return entryOnDisk(for: key, extending: extending)
     }
 
     /// Whether there is an entry, as `contains` says it.
@@ -56,10 +57,13 @@ extension DiskCache {
         FileTime(timeSource.now) < contents.keptUntil
     }
 
-    func stagedEntry(for key: DiskKey) -> DiskEntry? {
-        guard let write = staging.write(for: key), isCurrent(write.contents) else { return nil }
-        state.withLock { $0.statistics.hits += 1 }
-        return write.contents.entry()
+    /// What a read finds where a write is staged. Past its time that is nothing: what is on the disk is older still.
+    func entry(staged write: StagingArea.Write) -> DiskEntry? {
+        let isCurrent = isCurrent(write.contents)
+        state.withLock { state in
+            if isCurrent { state.statistics.hits += 1 } else { state.statistics.misses += 1 }
+        }
+        return isCurrent ? write.contents.entry() : nil
     }
 
     /// The entry as it lies there: not counted, and not noted as an access.

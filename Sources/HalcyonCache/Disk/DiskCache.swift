@@ -21,6 +21,7 @@ public final class DiskCache: Sendable {
         var statistics = Statistics()
         /// The limit that holds when the configuration has none, once it is known.
         var standardSizeLimit: Int?
+        /// When the last scan of the whole folder ended.
         var lastScan: Date?
         /// Bytes.
         var writtenSinceScan = 0
@@ -71,13 +72,13 @@ public final class DiskCache: Sendable {
     package func entry(
         for key: DiskKey, extending: ExpirationExtension? = nil, ticket: WorkTicket
     ) async -> DiskEntry? {
-        if let staged = stagedEntry(for: key) { return staged }
+        if let write = staging.write(for: key) { return entry(staged: write) }
         return try? await threads.run(ticket: ticket) { [self] _ in entryOnDisk(for: key, extending: extending) }
     }
 
     /// The entry for a key, without a trace: neither its last access nor its time changes, nor the statistics.
     package func peek(_ key: DiskKey, ticket: WorkTicket = WorkTicket()) async -> DiskEntry? {
-        if let write = staging.write(for: key), isCurrent(write.contents) { return write.contents.entry() }
+        if let write = staging.write(for: key) { return isCurrent(write.contents) ? write.contents.entry() : nil }
         return try? await threads.run(ticket: ticket) { [self] _ in peekOnDisk(for: key) }
     }
 
@@ -152,6 +153,8 @@ public final class DiskCache: Sendable {
             await remove(key)
             return false
         }
+        // Past its time already, and what is on the disk is older.
+        if let write = staging.write(for: key), !isCurrent(write.contents) { return false }
         let isStaged = staging.replace(key, start: { writeBehind() }) { contents in
             EntryContents(contents, metadata: metadata, expiration: expiration, now: now)
         }

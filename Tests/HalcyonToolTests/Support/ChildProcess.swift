@@ -1,17 +1,13 @@
 import Foundation
 import Glibc
 import HalcyonSystem
+import TestSupport
 
 /// Runs a program to its end, its three streams files.
 ///
 /// Files and no pipes, so that neither side ever waits for the other to read. The child gets no other descriptor of
 /// this process: a socket that it held would keep another test's connection open.
 struct ChildProcess: Sendable {
-    struct Failure: Error {
-        let call: String
-        let number: Int32
-    }
-
     let executable: URL
     let arguments: [String]
     let environment: [String: String]
@@ -44,30 +40,12 @@ struct ChildProcess: Sendable {
     }
 
     private func spawn(input: URL, output: URL, errors: URL) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
         let writing = O_WRONLY | O_CREAT | O_TRUNC
-        posix_spawn_file_actions_addopen(&actions, 0, Self.path(input), O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, Self.path(output), writing, 0o600)
-        posix_spawn_file_actions_addopen(&actions, 2, Self.path(errors), writing, 0o600)
-        try Self.closeFrom(&actions, 3)
-        var words = ([Self.path(executable)] + arguments).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for word in words + variables { free(word) } }
-        var child: pid_t = 0
-        let status = posix_spawn(&child, Self.path(executable), &actions, nil, &words, &variables)
-        guard status == 0 else { throw Failure(call: "posix_spawn", number: status) }
-        return child
-    }
-
-    /// Glibc has it, its Swift module hides it.
-    private static let closeFrom: @Sendable (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) throws -> Void = {
-        typealias Function = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-        let name = "posix_spawn_file_actions_addclosefrom_np"
-        guard let symbol = dlsym(nil, name) else { throw Failure(call: name, number: ENOSYS) }
-        let status = unsafeBitCast(symbol, to: Function.self)($0, $1)
-        guard status == 0 else { throw Failure(call: name, number: status) }
+        return try Spawn.child(executable, arguments, environment: environment) { actions in
+            posix_spawn_file_actions_addopen(&actions, 0, Self.path(input), O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, 1, Self.path(output), writing, 0o600)
+            posix_spawn_file_actions_addopen(&actions, 2, Self.path(errors), writing, 0o600)
+        }
     }
 
     private static func path(_ url: URL) -> String { url.path(percentEncoded: false) }

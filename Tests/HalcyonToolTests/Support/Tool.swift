@@ -38,7 +38,8 @@ final class Tool: Sendable {
             streams.appendingPathExtension("err")
         )
         try Data(input.utf8).write(to: inputFile)
-        let child = ChildProcess(executable: try Self.executable(), arguments: arguments, environment: environment)
+        let child = ChildProcess(
+            executable: try Spawn.builtExecutable("halcyon"), arguments: arguments, environment: environment)
         let status = try await child.run(input: inputFile, output: output, errors: errors)
         return ToolResult(
             status: status, output: try Data(contentsOf: output),
@@ -66,26 +67,6 @@ final class Tool: Sendable {
             environment[name] = ProcessInfo.processInfo.environment[name]
         }
         return environment
-    }
-
-    /// The executable that was built with these tests: in the test bundle's folder or one above.
-    private static func executable() throws -> URL {
-        let starts = [Bundle.main.executableURL, CommandLine.arguments.first.map { URL(filePath: $0) }]
-        for start in starts.compactMap({ $0?.resolvingSymlinksInPath() }) {
-            var folder = start
-            while folder.path(percentEncoded: false).count > 1 {
-                folder.deleteLastPathComponent()
-                let candidate = folder.appending(path: "halcyon", directoryHint: .notDirectory)
-                let path = candidate.path(percentEncoded: false)
-                var isFolder: ObjCBool = false
-                if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
-                    FileManager.default.isExecutableFile(atPath: path)
-                {
-                    return candidate
-                }
-            }
-        }
-        throw ToolResult.Failure(text: "the halcyon executable is nowhere above the tests")
     }
 }
 

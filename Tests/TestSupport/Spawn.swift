@@ -1,0 +1,64 @@
+import Foundation
+
+/// Starting the programs that were built with the tests.
+public enum Spawn {
+    public struct Failure: Error {
+        public let call: String
+        public let number: Int32
+
+        public init(call: String, number: Int32) {
+            self.call = call
+            self.number = number
+        }
+    }
+
+    /// Starts a program that gets none of this process's descriptors but those that `prepare` gives it: a socket that it
+    /// held would keep another test's connection open.
+    public static func child(
+        _ executable: URL, _ arguments: [String], environment: [String: String],
+        prepare: (inout posix_spawn_file_actions_t) -> Void
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        prepare(&actions)
+        try closeFrom(&actions, 3)
+        let path = executable.path(percentEncoded: false)
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for word in words + variables { free(word) } }
+        var child: pid_t = 0
+        let status = posix_spawn(&child, path, &actions, nil, &words, &variables)
+        guard status == 0 else { throw Failure(call: "posix_spawn", number: status) }
+        return child
+    }
+
+    /// The executable that was built with these tests: in the test bundle's folder or one above.
+    public static func builtExecutable(_ name: String) throws -> URL {
+        let starts = [Bundle.main.executableURL, CommandLine.arguments.first.map { URL(filePath: $0) }]
+        for start in starts.compactMap({ $0?.resolvingSymlinksInPath() }) {
+            var folder = start
+            while folder.path(percentEncoded: false).count > 1 {
+                folder.deleteLastPathComponent()
+                let candidate = folder.appending(path: name, directoryHint: .notDirectory)
+                let path = candidate.path(percentEncoded: false)
+                var isFolder: ObjCBool = false
+                if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
+                    FileManager.default.isExecutableFile(atPath: path)
+                {
+                    return candidate
+                }
+            }
+        }
+        throw Failure(call: "the executable \(name), nowhere above the tests", number: ENOENT)
+    }
+
+    /// Glibc has it, its Swift module hides it.
+    private static let closeFrom: @Sendable (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) throws -> Void = {
+        typealias Function = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        let name = "posix_spawn_file_actions_addclosefrom_np"
+        guard let symbol = dlsym(nil, name) else { throw Failure(call: name, number: ENOSYS) }
+        let status = unsafeBitCast(symbol, to: Function.self)($0, $1)
+        guard status == 0 else { throw Failure(call: name, number: status) }
+    }
+}
