@@ -11,7 +11,9 @@ import Testing
         return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
     }()
 
-    private static let compiled = ["Snippets.swift", "QOI/QOICoder.swift"].map { "Tests/SnippetTests/" + $0 }
+    private static let compiled = ["Snippets.swift", "CacheSnippets.swift", "QOI/QOICoder.swift"].map {
+        "Tests/SnippetTests/" + $0
+    }
 
     @Test(arguments: documents) func theSwiftBlocksOfADocumentCompile(document: String) throws {
         let compiled = Self.dense(try Self.compiled.map(Self.text).joined())
