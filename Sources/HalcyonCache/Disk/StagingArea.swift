@@ -53,7 +53,8 @@ final class StagingArea: Sendable {
     /// The newest write of a key that is not on the disk yet.
     func write(for key: DiskKey) -> Write? {
         state.withLock { state in
-            if let write = state.writes[key] { return write }
+            // Mostly nothing is staged, and then the key need not even be hashed.
+            if !state.writes.isEmpty, let write = state.writes[key] { return write }
             guard let write = state.inFlight, write.key == key, !state.isInFlightDropped else { return nil }
             return write
         }
