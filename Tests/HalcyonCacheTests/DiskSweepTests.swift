@@ -195,6 +195,7 @@ import Testing
     @Test func containsIsOneCall() async throws {
         let fixture = DiskFixture()
         try await fixture.cache.store(data, for: key, expiration: .seconds(100))
+        await fixture.cache.trimIfNeeded()
         func calls() -> [Int] { FileOperation.allCases.map { fixture.files.calls(of: $0) } }
         var expected = calls()
         #expect(await fixture.cache.contains(key))

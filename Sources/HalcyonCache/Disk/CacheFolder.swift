@@ -22,11 +22,15 @@ struct CacheFolder: Sendable {
         guard case .hashed(let name) = file else { return "\(fanOut(file.folder))/\(file.fileName)" }
         // In one piece: this is a good part of what it costs to ask whether there is an entry.
         return String(unsafeUninitializedCapacity: start.count + 35) { buffer in
-            _ = buffer.update(fromContentsOf: start)
             let folder = start.count
-            name.write(to: buffer[(folder + 3)...])
-            (buffer[folder], buffer[folder + 1]) = (buffer[folder + 3], buffer[folder + 4])
-            buffer[folder + 2] = UInt8(ascii: "/")
+            guard let bytes = buffer.baseAddress else { return 0 }
+            start.withUnsafeBytes { start in
+                if let first = start.baseAddress { memcpy(bytes, first, folder) }
+            }
+            name.write(to: bytes + folder + 3)
+            bytes[folder] = bytes[folder + 3]
+            bytes[folder + 1] = bytes[folder + 4]
+            bytes[folder + 2] = UInt8(ascii: "/")
             return folder + 35
         }
     }

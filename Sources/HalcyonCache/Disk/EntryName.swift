@@ -43,19 +43,28 @@ struct EntryName: Hashable, Sendable {
 
     var fileName: String {
         String(unsafeUninitializedCapacity: 32) { buffer in
-            write(to: buffer[...])
+            if let start = buffer.baseAddress { write(to: start) }
             return 32
         }
     }
 
-    /// Writes the 32 digits to the start of a buffer.
-    func write(to buffer: Slice<UnsafeMutableBufferPointer<UInt8>>) {
-        var buffer = buffer
-        for index in 0..<16 {
-            let shift = UInt64(60 - 4 * index)
-            buffer[buffer.startIndex + index] = hexadecimalDigit(high >> shift)
-            buffer[buffer.startIndex + 16 + index] = hexadecimalDigit(low >> shift)
-        }
+    /// Writes the 32 digits.
+    func write(to start: UnsafeMutableRawPointer) {
+        start.storeBytes(of: Self.digits(high >> 32), as: UInt64.self)
+        start.storeBytes(of: Self.digits(high), toByteOffset: 8, as: UInt64.self)
+        start.storeBytes(of: Self.digits(low >> 32), toByteOffset: 16, as: UInt64.self)
+        start.storeBytes(of: Self.digits(low), toByteOffset: 24, as: UInt64.self)
+    }
+
+    /// The eight digits of a number's lower half as they lie in memory, all at once: names are made for every look at a file.
+    private static func digits(_ number: UInt64) -> UInt64 {
+        var digits = number & 0xFFFF_FFFF
+        digits = (digits << 16 | digits) & 0x0000_FFFF_0000_FFFF
+        digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
+        digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
+        // From ten on the letters, which come 39 behind the digits.
+        let letters = ((digits &+ 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101
+        return (digits &+ 0x3030_3030_3030_3030 &+ letters &* 39).bigEndian
     }
 
     /// Which of the 256 folders it lies in.

@@ -1,4 +1,5 @@
 import HalcyonSystem
+import Synchronization
 
 /// Writes that wait for the disk: readable at once, bounded in bytes, written one after the other.
 ///
@@ -43,6 +44,8 @@ final class StagingArea: Sendable {
 
     private let limit: Int
     private let state = Lock(State())
+    /// `isRunning`, to be had without the lock: without it nothing is staged.
+    private let isBusy = Atomic<Bool>(false)
 
     init(limit: Int) {
         self.limit = limit
@@ -52,7 +55,8 @@ final class StagingArea: Sendable {
 
     /// The newest write of a key that is not on the disk yet.
     func write(for key: DiskKey) -> Write? {
-        state.withLock { state in
+        guard isBusy.load(ordering: .acquiring) else { return nil }
+        return state.withLock { state in
             if let write = state.writes[key] { return write }
             guard let write = state.inFlight, write.key == key, !state.isInFlightDropped else { return nil }
             return write
@@ -124,6 +128,7 @@ final class StagingArea: Sendable {
             state.places[write.key] = write.number
             state.queue.append(.write(write.key, place: write.number))
         }
+        isBusy.store(true, ordering: .releasing)
         defer { state.isRunning = true }
         return !state.isRunning
     }
@@ -222,6 +227,7 @@ final class StagingArea: Sendable {
                     }
                 }
                 state.isRunning = false
+                isBusy.store(false, ordering: .releasing)
                 return nil
             }
             guard let reached else { return write }

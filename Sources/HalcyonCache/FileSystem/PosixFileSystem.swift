@@ -7,9 +7,12 @@ public struct PosixFileSystem: FileSystem {
 
     public func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32 {
         try call(.open) {
-            switch access {
-            case .reading: halcyon_open_unnoticed(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-            case .creating: Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            // Here and below not the string itself, of which the call would be given a copy.
+            path.withCString { path in
+                switch access {
+                case .reading: halcyon_open_unnoticed(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+                case .creating: Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+                }
             }
         }
     }
@@ -22,7 +25,7 @@ public struct PosixFileSystem: FileSystem {
 
     public func status(at path: String) throws(SystemCallError) -> FileStatus {
         var result = stat()
-        try call(.status) { fstatat(AT_FDCWD, path, &result, AT_SYMLINK_NOFOLLOW) }
+        try call(.status) { path.withCString { fstatat(AT_FDCWD, $0, &result, AT_SYMLINK_NOFOLLOW) } }
         return FileStatus(result)
     }
 
@@ -70,11 +73,11 @@ public struct PosixFileSystem: FileSystem {
     }
 
     public func rename(_ path: String, to newPath: String) throws(SystemCallError) {
-        try call(.rename) { Glibc.rename(path, newPath) }
+        try call(.rename) { path.withCString { path in newPath.withCString { Glibc.rename(path, $0) } } }
     }
 
     public func unlink(_ path: String) throws(SystemCallError) {
-        try call(.unlink) { Glibc.unlink(path) }
+        try call(.unlink) { path.withCString { Glibc.unlink($0) } }
     }
 
     public func makeDirectory(_ path: String) throws(SystemCallError) {
