@@ -14,7 +14,7 @@ import Testing
     ) -> MemoryCache<Int, String> {
         MemoryCache(
             configuration: MemoryCacheConfiguration(
-                costLimit: cost, countLimit: count, entryCostLimit: entry, timeToLive: ttl),
+                costLimit: cost, countLimit: count, entryCostLimit: entry, timeToLive: ttl, sweepInterval: nil),
             timeSource: clock.timeSource, shardCount: shards)
     }
 
@@ -312,7 +312,7 @@ import Testing
 
     @Test func valuesAreReleasedOutsideTheLock() {
         let cache = MemoryCache<Int, Reentrant>(
-            configuration: MemoryCacheConfiguration(costLimit: 100, timeToLive: .seconds(10)),
+            configuration: MemoryCacheConfiguration(costLimit: 100, timeToLive: .seconds(10), sweepInterval: nil),
             timeSource: clock.timeSource, shardCount: 1)
         func value() -> Reentrant { Reentrant { _ = cache.contains(7) } }
         exercise(cache, key: { $0 }, value: value)
@@ -320,7 +320,7 @@ import Testing
 
     @Test func keysAreReleasedOutsideTheLock() {
         let cache = MemoryCache<ReentrantKey, Int>(
-            configuration: MemoryCacheConfiguration(costLimit: 100, timeToLive: .seconds(10)),
+            configuration: MemoryCacheConfiguration(costLimit: 100, timeToLive: .seconds(10), sweepInterval: nil),
             timeSource: clock.timeSource, shardCount: 1)
         let other = ReentrantKey(number: 7, end: nil)
         exercise(

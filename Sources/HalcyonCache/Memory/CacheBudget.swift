@@ -32,6 +32,19 @@ final class CacheBudget: Sendable {
         if count != 0 { reservedCount.wrappingAdd(count, ordering: .relaxed) }
     }
 
+    /// Reserves what one more entry costs, unless that is more than there is room for.
+    @usableFromInline
+    func reserveIfThereIsRoom(cost: Int) -> Bool {
+        // Looked at before, since a full cache is the rule and taking a reservation back is four atomic operations.
+        guard reservedCost.load(ordering: .relaxed) <= costLimit - cost,
+            reservedCount.load(ordering: .relaxed) < countLimit
+        else { return false }
+        reserve(cost: cost, count: 1)
+        if isWithinLimits { return true }
+        release(cost: cost, count: 1)
+        return false
+    }
+
     @usableFromInline
     func release(cost: Int, count: Int) {
         reserve(cost: -cost, count: -count)

@@ -103,9 +103,10 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable> {
 
     /// The cost of the entry with this key, expired or not. The hand passes it by for now: room that is made for its
     /// successor is not to be made by evicting it.
+    ///
+    /// - Parameter position: where it was found.
     @inlinable
-    mutating func costOfFormer(_ key: Key, hash: Int) -> Int? {
-        guard let position = position(of: key, hash: hash) else { return nil }
+    mutating func costOfFormer(at position: Int) -> Int {
         let slot = Int(table[position]) - 1
         marks[slot].chances = Self.chancesWhenRead
         return marks[slot].cost
@@ -113,13 +114,9 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable> {
 
     // MARK: Changing
 
-    /// Puts a value in, in place of the key's former one, which is returned.
+    /// Puts a value in place of the key's former one, which is returned.
     @inlinable
-    mutating func insert(_ value: Value, for key: Key, mark: Mark) -> Removed? {
-        guard let position = position(of: key, hash: mark.hash) else {
-            append(value, for: key, mark: mark)
-            return nil
-        }
+    mutating func replace(at position: Int, by value: Value, mark: Mark) -> Removed {
         let slot = Int(table[position]) - 1
         let former = Removed(key: nil, value: values[slot], cost: marks[slot].cost, hash: mark.hash)
         cost += mark.cost - former.cost
@@ -239,11 +236,11 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable> {
     @inlinable
     mutating func remove(at position: Int) -> Removed {
         let slot = Int(table[position]) - 1
-        let removed = Removed(key: keys[slot], value: values[slot], cost: marks[slot].cost, hash: marks[slot].hash)
+        // Taken, not copied: counting the references up and down again costs more than all the rest.
+        let removed = Removed(
+            key: keys[slot].take(), value: values[slot].take(), cost: marks[slot].cost, hash: marks[slot].hash)
         closeGap(at: position)
         marks[slot].chances = Self.free
-        keys[slot] = nil
-        values[slot] = nil
         freeSlots.append(slot)
         count -= 1
         cost -= removed.cost

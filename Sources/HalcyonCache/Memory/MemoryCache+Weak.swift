@@ -79,7 +79,8 @@ extension MemoryCache {
 
     /// Removes the weak entries of a shard whose value has ended or whose own time is over. Comes up each time there are
     /// twice as many as were left, so that a new entry pays for looking at two.
-    @usableFromInline
+    @inlinable
+    @inline(never)
     func sweepWeak(_ shard: Int, now: Double) {
         guard weakly != nil else { return }
         let dead = shards.withLock(shard) { $0.weakElements() }.filter {

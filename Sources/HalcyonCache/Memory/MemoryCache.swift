@@ -123,28 +123,27 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         _ value: Value, for key: Key, hash: Int, cost: Int, lifetime: Double, hasOwnTime: Bool
     ) -> Bool {
         // As long as there is room for a new entry beside a former one, one visit to the shard is enough.
-        var reserved = (cost: cost, count: 1)
-        budget.reserve(cost: reserved.cost, count: reserved.count)
-        if !budget.isWithinLimits {
-            budget.release(cost: reserved.cost, count: reserved.count)
-            reserved = (0, 0)
-        }
+        var reserved = budget.reserveIfThereIsRoom(cost: cost) ? (cost: cost, count: 1) : (cost: 0, count: 0)
+        let now = clock.now()
         while true {
-            let now = clock.now()
             var missing = (cost: 0, count: 0)
             // Released when this iteration ends, and so outside the lock.
             var former: ClockShard<Key, Value>.Removed?
             var formerWeak: ClockShard<Key, Value>.WeakElement?
             let isDone = shards.withLock(hash) { shard in
-                let formerCost = shard.costOfFormer(key, hash: hash)
-                missing.cost = cost - (formerCost ?? 0) - reserved.cost
-                missing.count = (formerCost == nil ? 1 : 0) - reserved.count
+                let position = shard.position(of: key, hash: hash)
+                missing.cost = cost - (position.map { shard.costOfFormer(at: $0) } ?? 0) - reserved.cost
+                missing.count = (position == nil ? 1 : 0) - reserved.count
                 guard missing.cost <= 0, missing.count <= 0 else { return false }
                 let mark = ClockShard<Key, Value>.Mark(
                     hash: hash, cost: cost, lifetime: lifetime, expires: now + lifetime,
                     chances: ClockShard<Key, Value>.chancesWhenNew, hasOwnTime: hasOwnTime)
-                former = shard.insert(value, for: key, mark: mark)
-                if former == nil { formerWeak = shard.removeWeak(key, hash: hash) }
+                if let position {
+                    former = shard.replace(at: position, by: value, mark: mark)
+                } else {
+                    formerWeak = shard.removeWeak(key, hash: hash)
+                    shard.append(value, for: key, mark: mark)
+                }
                 return true
             }
             if isDone {

@@ -30,9 +30,14 @@ final class ShardTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked Se
         // Processors fetch lines of 64 bytes in pairs.
         stride = (MemoryLayout<Guarded>.stride + 127) & ~127
         base = .allocate(byteCount: stride * count, alignment: 128)
+        // A shard is held for less time than falling asleep takes: who finds it taken spins a little first.
+        var attributes = pthread_mutexattr_t()
+        pthread_mutexattr_init(&attributes)
+        defer { pthread_mutexattr_destroy(&attributes) }
+        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
         for index in 0..<count {
             let guarded = (base + stride * index).initializeMemory(as: Guarded.self, to: Guarded())
-            pthread_mutex_init(&guarded.pointee.mutex, nil)
+            pthread_mutex_init(&guarded.pointee.mutex, &attributes)
         }
     }
 
