@@ -5,7 +5,6 @@ import HalcyonSystem
 /// Everything a program does with a disk cache, at random, beside others that do the same in the same folder. It owns
 /// no key, so what it reads may be anybody's, but must be whole.
 struct MixedRun {
-    static let keys = 8000
     static let largest = 200_000
 
     private struct Figures {
@@ -16,6 +15,8 @@ struct MixedRun {
     }
 
     let cache: DiskCache
+    /// So many that all of them together, 18 KB each on average, are over the limit.
+    let keys: Int
     let seed: Int
     let milliseconds: Int
     let bytesPerSecond: Int
@@ -32,6 +33,7 @@ struct MixedRun {
         let timeSource = TimeSource { start + Date().timeIntervalSince(start) * TimeInterval(speed) }
         cache = DiskCache(
             folder: folder, configuration: .init(sizeLimit: sizeLimit, stagingLimit: 1 << 20), timeSource: timeSource)
+        keys = max(1, sizeLimit / 8000)
         self.seed = seed
         self.milliseconds = milliseconds
         self.bytesPerSecond = bytesPerSecond
@@ -64,7 +66,7 @@ struct MixedRun {
             // Writes no faster than it was told, so that the parent knows how much the folder may hold.
             let isAhead = Double(figures.withLock { $0.bytes }) > elapsed / 1000 * Double(bytesPerSecond)
             number += 1
-            let key = Int(random.next() % UInt64(Self.keys))
+            let key = Int(random.next() % UInt64(keys))
             let version = (seed << 40 | number << 1 | worker)
             let choice = random.next() % 64
             switch choice {
