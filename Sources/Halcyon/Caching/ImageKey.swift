@@ -43,6 +43,9 @@ public struct ImageKey: Hashable, Sendable {
         hasher.combine(hash)
     }
 
+    /// As computed once: `MemoryCache` asks for it at each look.
+    public var hashValue: Int { hash }
+
     /// Whether the image differs from its source's, so that it is worth a place of its own on disk.
     public var isProcessed: Bool { !processors.isEmpty || decode.changesSize }
 
