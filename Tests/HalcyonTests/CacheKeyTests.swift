@@ -72,9 +72,8 @@ struct CacheKeyTests {
     }
 
     @Test func targetAndOriginalMayBeTwoCaches() async throws {
-        let folders = [PipelineFixture.temporaryFolder(), PipelineFixture.temporaryFolder()]
-        defer { for folder in folders { try? FileManager.default.removeItem(at: folder) } }
-        let caches = folders.map { ImageCache(disk: DiskCache(folder: $0)) }
+        let folders = [TemporaryFolder(), TemporaryFolder()]
+        let caches = folders.map { ImageCache(disk: DiskCache(folder: $0.url)) }
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         var request = ImageRequest(url, processors: [.flip(.vertical)], cache: .storeProcessed)
@@ -99,11 +98,12 @@ struct CacheKeyTests {
         request.originalCache = nil
         request.targetCache = nil
         #expect(try await fixture.pipeline.response(for: request).origin == .network)
+        withExtendedLifetime(folders) {}
     }
 
     @Test func aPipelineMayKeepOriginalsApart() async throws {
-        let folder = PipelineFixture.temporaryFolder()
-        let originals = ImageCache(disk: DiskCache(folder: folder))
+        let folder = TemporaryFolder()
+        let originals = ImageCache(disk: DiskCache(folder: folder.url))
         let fixture = PipelineFixture { $0.originalCache = originals }
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: url)
@@ -112,7 +112,6 @@ struct CacheKeyTests {
         #expect(await originals.diskCount == 1)
         fixture.pipeline.cache.clearMemory()
         #expect(try await fixture.pipeline.response(for: ImageRequest(url)).origin == .disk)
-        await originals.clearDisk()
-        try FileManager.default.removeItem(at: folder)
+        withExtendedLifetime(folder) {}
     }
 }

@@ -7,13 +7,13 @@ import Testing
 /// The cache of images by itself, without a pipeline.
 @Suite(.timeLimit(.minutes(5)))
 struct ImageCacheTests {
-    private let folder = PipelineFixture.temporaryFolder()
+    private let folder = TemporaryFolder()
     private let clock = ManualClock()
     private let cache: ImageCache
     private let url = URL(web: "http://images.test/a/photo.png?size=2")
 
     init() {
-        cache = ImageCache(disk: DiskCache(folder: folder, timeSource: clock.timeSource), clock: clock.timeSource)
+        cache = ImageCache(disk: DiskCache(folder: folder.url, timeSource: clock.timeSource), clock: clock.timeSource)
     }
 
     private func image(_ file: String = "png/rgba8.png") throws -> (image: Image, data: Data) {
