@@ -79,8 +79,9 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
 
     /// By bytes: this is on the way of every memory hit.
     private static func withoutFragment(_ text: String) -> String {
-        guard let hash = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
-        return String(text[..<hash])
+        let hash = UInt8(ascii: "#")
+        let hasFragment = text.utf8.withContiguousStorageIfAvailable { $0.contains(hash) } ?? text.utf8.contains(hash)
+        return hasFragment ? String(text.prefix { $0 != "#" }) : text
     }
 
     private static func redacted(_ text: String) -> String {

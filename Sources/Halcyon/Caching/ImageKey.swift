@@ -4,34 +4,51 @@ import HalcyonImage
 import HalcyonProcessing
 
 /// What a finished image is: its source, how it is decoded, what is made of it. The key in memory is the value itself,
-/// and its hash is computed once.
+/// its hash computed once; behind a reference, since caches copy their keys.
 public struct ImageKey: Hashable, Sendable {
+    private final class Parts: Sendable {
+        let source: String
+        let decode: DecodeOptions
+        let processors: [any ImageProcessor]
+        let coders: CoderRegistry?
+        let hash: Int
+
+        init(source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?) {
+            self.source = source
+            self.decode = decode
+            self.processors = processors
+            self.coders = coders
+            var hasher = Hasher()
+            hasher.combine(source)
+            // The few that differ in one program; `==` looks at all of them.
+            hasher.combine(decode.target)
+            hasher.combine(decode.region)
+            for processor in processors { hasher.combine(processor) }
+            hash = hasher.finalize()
+        }
+    }
+
+    private let parts: Parts
+
     /// The text by which the caches know the source: a URL's own, a request's `cacheKey`, or what was given.
-    public let source: String
-    public let decode: DecodeOptions
-    public let processors: [any ImageProcessor]
+    public var source: String { parts.source }
+    public var decode: DecodeOptions { parts.decode }
+    public var processors: [any ImageProcessor] { parts.processors }
     /// The request's own coders, which may see another image in the same bytes; kept, so that no other registry takes
     /// its place in memory.
-    let coders: CoderRegistry?
-    private let hash: Int
+    var coders: CoderRegistry? { parts.coders }
 
     public init(source: String, decode: DecodeOptions = DecodeOptions(), processors: [any ImageProcessor] = []) {
         self.init(source: source, decode: decode, processors: processors, coders: nil)
     }
 
     init(source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?) {
-        self.source = source
-        self.decode = decode
-        self.processors = processors
-        self.coders = coders
-        var hasher = Hasher()
-        hasher.combine(source)
-        hasher.combine(decode)
-        for processor in processors { hasher.combine(processor) }
-        hash = hasher.finalize()
+        parts = Parts(source: source, decode: decode, processors: processors, coders: coders)
     }
 
     public static func == (left: ImageKey, right: ImageKey) -> Bool {
+        let (left, right) = (left.parts, right.parts)
+        if left === right { return true }
         guard left.hash == right.hash, left.coders === right.coders, left.source == right.source,
             left.decode == right.decode,
             left.processors.count == right.processors.count
@@ -40,11 +57,11 @@ public struct ImageKey: Hashable, Sendable {
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(hash)
+        hasher.combine(parts.hash)
     }
 
     /// As computed once: `MemoryCache` asks for it at each look.
-    public var hashValue: Int { hash }
+    public var hashValue: Int { parts.hash }
 
     /// Whether the image differs from its source's, so that it is worth a place of its own on disk.
     public var isProcessed: Bool { !processors.isEmpty || decode.changesSize }
