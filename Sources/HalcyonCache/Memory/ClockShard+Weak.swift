@@ -23,8 +23,11 @@ extension ClockShard {
     /// Looks again for a key that `read` has not found, and counts the miss if it is certain.
     @inlinable
     mutating func find(_ key: Key, hash: Int, now: Double, extending: ExpirationExtension) -> Finding {
-        if let value = read(key, hash: hash, now: now, extending: extending) { return .value(value) }
-        if let position = position(of: key, hash: hash) {
+        if let value = read(key, hash: hash, now: now, extending: extending) {
+            hits += 1
+            return .value(value)
+        }
+        if let position = slots.position(of: key, hash: hash) {
             let removed = depart(at: position, now: now)
             if removed.ticket == 0 { misses += 1 }
             return .past(removed)
@@ -43,11 +46,11 @@ extension ClockShard {
     /// Looks without counting, extending or saving anything.
     @inlinable
     mutating func peek(_ key: Key, hash: Int, now: Double) -> Finding {
-        if let position = position(of: key, hash: hash) {
-            let mark = marks[Int(table[position]) - 1]
-            if mark.expires > now { return .present }
+        if let position = slots.position(of: key, hash: hash) {
+            let slot = Int(slots.table[position]) - 1
+            if slots.marks[slot].expires > now { return .present }
             // Here it keeps its value itself; whether anything else does is seen once it has left.
-            return keepsWeakly && !mark.hasOwnTime ? .past(depart(at: position, now: now)) : .nothing
+            return keepsWeakly && !slots.marks[slot].hasOwnTime ? .past(depart(at: position, now: now)) : .nothing
         }
         guard !weak.isEmpty, let entry = weak[HashedKey(key, hash: hash)], !entry.isOver(at: now) else {
             return .nothing
@@ -68,15 +71,18 @@ extension ClockShard {
     /// Takes an entry out of its slot and, where that is kept and its own time is not over, into the weak level.
     @inlinable
     mutating func depart(at position: Int, now: Double) -> Removed {
-        let mark = marks[Int(table[position]) - 1]
+        let slot = Int(slots.table[position]) - 1
+        // They stay in the mark when its slot is free.
         var removed = remove(at: position)
-        guard keepsWeakly, !(mark.hasOwnTime && mark.expires <= now), let key = removed.key, let value = removed.value
+        let (lifetime, expires) = (slots.marks[slot].lifetime, slots.marks[slot].expires)
+        let hasOwnTime = slots.marks[slot].hasOwnTime
+        guard keepsWeakly, !(hasOwnTime && expires <= now), let key = removed.key, let value = removed.value
         else { return removed }
         lastTicket += 1
         removed.ticket = lastTicket
-        weak[HashedKey(key, hash: mark.hash)] = WeakEntry(
-            held: .departing(value), ticket: lastTicket, cost: mark.cost, lifetime: mark.lifetime,
-            expires: mark.expires, hasOwnTime: mark.hasOwnTime)
+        weak[HashedKey(key, hash: removed.hash)] = WeakEntry(
+            held: .departing(value), ticket: lastTicket, cost: removed.cost, lifetime: lifetime, expires: expires,
+            hasOwnTime: hasOwnTime)
         return removed
     }
 
@@ -93,7 +99,7 @@ extension ClockShard {
 
     /// Moves an entry back to a slot, if nothing has changed since it was found.
     @inlinable
-    mutating func putBack(_ value: Value, for key: Key, ticket: Int, mark: Mark) -> WeakElement? {
+    mutating func putBack(_ value: Value, for key: Key, ticket: Int, mark: EntryMark) -> WeakElement? {
         guard let index = weakIndex(key, hash: mark.hash, ticket: ticket) else { return nil }
         let element = weak.remove(at: index)
         append(value, for: key, mark: mark)

@@ -11,8 +11,8 @@ extension MemoryCache {
             switch shards.withLock(hash, { $0.find(key, hash: hash, now: now, extending: extending) }) {
             case .value(let value): return value
             case .present, .nothing, .over: return nil
-            case .past(let removed):
-                letGo(removed)
+            case .past(var removed):
+                letGo(&removed)
                 if removed.ticket == 0 { return nil }
             case .weak(let entry):
                 return revive(entry, for: key, hash: hash, now: now, extending: extending)
@@ -38,7 +38,7 @@ extension MemoryCache {
         shards.withLock(hash) { $0.noteWeakHit(key, hash: hash, ticket: entry.ticket, expires: expires) }
         // One that is over and that the access does not extend would only be taken out again.
         guard expires > now else { return value }
-        let mark = ClockShard<Key, Value>.Mark(
+        let mark = EntryMark(
             hash: hash, cost: entry.cost, lifetime: entry.lifetime, expires: expires,
             chances: ClockShard<Key, Value>.chancesWhenRead, hasOwnTime: entry.hasOwnTime)
         budget.reserve(cost: entry.cost, count: 1)
@@ -55,26 +55,41 @@ extension MemoryCache {
 
     /// Gives the room of an entry back that has left its slot, and lets its value go.
     @inlinable
-    func letGo(_ removed: ClockShard<Key, Value>.Removed) {
+    func letGo(_ removed: inout ClockShard<Key, Value>.Removed) {
         budget.release(cost: removed.cost, count: 1)
-        if removed.ticket != 0 { settle(removed) }
+        if removed.ticket != 0 { settle(&removed) }
     }
 
-    /// Turns what has left into a weak reference.
+    /// Turns what has left into a weak reference, if anything else keeps it.
     @inlinable
     @inline(never)
-    func settle(_ removed: ClockShard<Key, Value>.Removed) {
-        guard let key = removed.key, let value = removed.value else { return }
+    func settle(_ removed: inout ClockShard<Key, Value>.Removed) {
+        guard let key = removed.key else { return }
         let (hash, ticket) = (removed.hash, removed.ticket)
-        guard let reference = weakly?(value) else {
+        let reference: WeakValue<Value>?
+        do {
+            let value = removed.value.take()
+            reference = value.flatMap { weakly?($0) }
+        }
+        guard let reference else {
             let dropped = shards.withLock(hash) { $0.removeWeak(key, hash: hash, ticket: ticket) }
             return withExtendedLifetime(dropped) {}
         }
-        let (former, isSweepDue) = shards.withLock(hash) { shard in
-            (shard.settle(key, hash: hash, ticket: ticket, as: reference), shard.weak.count > shard.weakLimit)
+        let isSweepDue: Bool
+        do {
+            let former: WeakEntry<Value>?
+            (former, isSweepDue) = shards.withLock(hash) { shard in
+                (shard.settle(key, hash: hash, ticket: ticket, as: reference), shard.weak.count > shard.weakLimit)
+            }
+            withExtendedLifetime(former) {}
         }
-        withExtendedLifetime(former) {}
-        if isSweepDue { sweepWeak(hash, now: clock.now()) }
+        // The rule where nothing shows it. It would only be in the way until the next sweep.
+        if !reference.isAlive {
+            let dropped = shards.withLock(hash) { $0.removeWeak(key, hash: hash, ticket: ticket) }
+            withExtendedLifetime(dropped) {}
+        } else if isSweepDue {
+            sweepWeak(hash, now: clock.now())
+        }
     }
 
     /// Removes the weak entries of a shard whose value has ended or whose own time is over. Comes up each time there are
