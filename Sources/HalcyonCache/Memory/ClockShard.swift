@@ -10,8 +10,8 @@
 struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     @usableFromInline
     struct Removed {
-        /// Nil where a successor has kept it.
-        @usableFromInline let key: Key?
+        /// Nil where a successor or the weak level has it.
+        @usableFromInline var key: Key?
         /// To be taken out before it is asked whether anything else keeps it.
         @usableFromInline var value: Value?
         @usableFromInline let cost: Int
@@ -46,12 +46,8 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     @usableFromInline var evictions = 0
     @usableFromInline var weakHits = 0
 
-    @usableFromInline var weak: [HashedKey<Key>: WeakEntry<Value>] = [:]
+    @usableFromInline var weak = WeakLevel<Key, Value>()
     @usableFromInline var keepsWeakly = false
-    /// Counts on for ever, so that no ticket is given twice.
-    @usableFromInline var lastTicket = 0
-    /// How many weak entries there are when those whose value has ended are looked for again.
-    @usableFromInline var weakLimit = Self.leastWeakLimit
 
     @inlinable
     init() {}
@@ -150,12 +146,18 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         return nil
     }
 
+    /// Takes out what is past its time, a few entries at once, so that readers do not wait for all.
+    ///
+    /// - Parameter slot: where to begin, and then where to go on.
+    /// - Returns: nothing when the end was reached.
     @inlinable
-    mutating func removeExpired(now: Double) -> [Removed] {
+    mutating func removeExpired(from slot: inout Int, now: Double) -> [Removed] {
         var removed: [Removed] = []
-        for slot in 0..<slots.used
-        where slots.marks[slot].chances != Slots<Key, Value>.free && slots.marks[slot].expires <= now {
-            removed.append(depart(at: slots.position(ofSlot: slot), now: now))
+        while slot < slots.used, removed.count < 32 {
+            if slots.marks[slot].chances != Slots<Key, Value>.free, slots.marks[slot].expires <= now {
+                removed.append(depart(at: slots.position(ofSlot: slot), now: now))
+            }
+            slot += 1
         }
         return removed
     }
@@ -165,7 +167,7 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     mutating func empty() -> Self {
         var fresh = Self()
         (fresh.hits, fresh.misses, fresh.evictions, fresh.weakHits) = (hits, misses, evictions, weakHits)
-        (fresh.keepsWeakly, fresh.lastTicket) = (keepsWeakly, lastTicket)
+        (fresh.keepsWeakly, fresh.weak.lastTicket) = (keepsWeakly, weak.lastTicket)
         swap(&self, &fresh)
         return fresh
     }

@@ -28,7 +28,7 @@ extension MemoryCache {
         guard let value = entry.value else {
             let dead = shards.withLock(hash) { shard in
                 shard.misses += 1
-                return shard.removeWeak(key, hash: hash, ticket: entry.ticket)
+                return shard.weak.remove(key, hash: hash, ticket: entry.ticket)
             }
             withExtendedLifetime(dead) {}
             return nil
@@ -64,32 +64,24 @@ extension MemoryCache {
     @inlinable
     @inline(never)
     func settle(_ removed: inout ClockShard<Key, Value>.Removed) {
-        guard let key = removed.key else { return }
         let (hash, ticket) = (removed.hash, removed.ticket)
+        // The value and all that holds it here end before it is asked whether it lives.
         let reference: WeakValue<Value>?
         do {
             let value = removed.value.take()
             reference = value.flatMap { weakly?($0) }
         }
-        guard let reference else {
-            let dropped = shards.withLock(hash) { $0.removeWeak(key, hash: hash, ticket: ticket) }
-            return withExtendedLifetime(dropped) {}
+        if let reference {
+            let former = shards.withLock(hash) { $0.weak.settle(ticket, as: reference) }
+            // It is back, replaced or removed.
+            if former == nil { return }
         }
-        let isSweepDue: Bool
-        do {
-            let former: WeakEntry<Value>?
-            (former, isSweepDue) = shards.withLock(hash) { shard in
-                (shard.settle(key, hash: hash, ticket: ticket, as: reference), shard.weak.count > shard.weakLimit)
-            }
-            withExtendedLifetime(former) {}
+        let isAlive = reference?.isAlive ?? false
+        let (dropped, isSweepDue) = shards.withLock(hash) { shard in
+            (shard.weak.arrive(ticket, isAlive: isAlive), shard.weak.settled.count > shard.weak.limit)
         }
-        // The rule where nothing shows it. It would only be in the way until the next sweep.
-        if !reference.isAlive {
-            let dropped = shards.withLock(hash) { $0.removeWeak(key, hash: hash, ticket: ticket) }
-            withExtendedLifetime(dropped) {}
-        } else if isSweepDue {
-            sweepWeak(hash, now: clock.now())
-        }
+        withExtendedLifetime(dropped) {}
+        if isSweepDue { sweepWeak(hash, now: clock.now()) }
     }
 
     /// Removes the weak entries of a shard whose value has ended or whose own time is over. Comes up each time there are
@@ -98,10 +90,10 @@ extension MemoryCache {
     @inline(never)
     func sweepWeak(_ shard: Int, now: Double) {
         guard weakly != nil else { return }
-        let dead = shards.withLock(shard) { $0.weakElements() }.filter {
-            $0.value.isOver(at: now) || $0.value.value == nil
+        let dead = shards.withLock(shard) { $0.weak.elements() }.filter {
+            $0.entry.isOver(at: now) || !$0.entry.isAlive
         }
-        let removed = shards.withLock(shard) { $0.removeDead(dead) }
+        let removed = shards.withLock(shard) { $0.weak.removeDead(dead) }
         withExtendedLifetime(removed) {}
     }
 }

@@ -140,7 +140,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             var missing = (cost: 0, count: 0)
             // Released when this iteration ends, and so outside the lock.
             var former: ClockShard<Key, Value>.Removed?
-            var formerWeak: ClockShard<Key, Value>.WeakElement?
+            var formerWeak: WeakLevel<Key, Value>.Element?
             let isDone = shards.withLock(hash) { shard in
                 let position = shard.slots.position(of: key, hash: hash)
                 missing.cost = mark.cost - (position.map { shard.costOfFormer(at: $0) } ?? 0) - room.cost
@@ -149,7 +149,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 if let position {
                     former = shard.replace(at: position, by: value, mark: mark)
                 } else {
-                    formerWeak = shard.removeWeak(key, hash: hash)
+                    formerWeak = shard.weak.remove(key, hash: hash)
                     shard.append(value, for: key, mark: mark)
                 }
                 return true
@@ -193,8 +193,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func remove(_ key: Key) -> Value? {
         let hash = key.hashValue
-        let (removed, weak) = shards.withLock(hash) { ($0.remove(key, hash: hash), $0.removeWeak(key, hash: hash)) }
-        guard let removed else { return weak?.value.value }
+        let (removed, weak) = shards.withLock(hash) { ($0.remove(key, hash: hash), $0.weak.remove(key, hash: hash)) }
+        guard let removed else { return weak?.entry.value }
         budget.release(cost: removed.cost, count: 1)
         return removed.value
     }
@@ -213,7 +213,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public func removeExpired() {
         let now = clock.now()
         for index in 0..<shards.count {
-            for var removed in shards.withLock(index, { $0.removeExpired(now: now) }) { letGo(&removed) }
+            var slot = 0
+            while true {
+                let removed = shards.withLock(index) { $0.removeExpired(from: &slot, now: now) }
+                if removed.isEmpty { break }
+                for var removed in removed { letGo(&removed) }
+            }
             sweepWeak(index, now: now)
         }
     }
