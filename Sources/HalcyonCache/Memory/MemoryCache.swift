@@ -5,7 +5,8 @@ import Synchronization
 /// Values in memory, within a limit of cost and count, and for a time.
 ///
 /// What has not been read for a full turn of the clock's hand goes first (CLOCK, second chance). A read is synchronous,
-/// takes one short lock that only reads on the same processor take, too, and allocates nothing. All methods may be called from any thread.
+/// takes one short lock, that of the processor it runs on, and allocates nothing. All methods may be called from any
+/// thread.
 ///
 /// With `weakly` there is a second level that keeps nothing alive: what the limits, a trim or the time to live have taken
 /// out is found again for as long as anything else keeps it, and comes back then. What was removed or replaced, and what
