@@ -146,12 +146,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false], [1, 16]) func eightThreadsAgainstAModel(isWeak: Bool, shards: Int) async {
+    @Test(arguments: [true, false], [(1, 1), (1, 8), (16, 2)])
+    func eightThreadsAgainstAModel(isWeak: Bool, layout: (shards: Int, lanes: Int)) async {
+        let shards = layout.shards
         let weakly: @Sendable (Version) -> WeakValue<Version>? = { version in WeakValue(version) { $0 } }
         let cache = MemoryCache<Int, Version>(
             configuration: MemoryCacheConfiguration(
                 costLimit: Self.costLimit, countLimit: Self.countLimit, timeToLive: .seconds(300), sweepInterval: nil),
-            timeSource: nil, shardCount: shards, weakly: isWeak ? weakly : nil)
+            timeSource: nil, shardCount: shards, laneCount: layout.lanes,
+            weakly: isWeak ? weakly : nil)
         let record = Record()
         let pool = ThreadPool(name: "model", threads: Self.threads)
         await withTaskGroup(of: Void.self) { group in

@@ -11,8 +11,8 @@ extension MemoryCache {
             switch shards.withLock(hash, { $0.find(key, hash: hash, now: now, extending: extending) }) {
             case .value(let value): return value
             case .present, .nothing, .over: return nil
-            case .past(let removed):
-                letGo(removed)
+            case .past(var removed):
+                letGo(&removed)
                 if removed.ticket == 0 { return nil }
             case .weak(let entry):
                 return revive(entry, for: key, hash: hash, now: now, extending: extending)
@@ -28,7 +28,7 @@ extension MemoryCache {
         guard let value = entry.value else {
             let dead = shards.withLock(hash) { shard in
                 shard.misses += 1
-                return shard.removeWeak(key, hash: hash, ticket: entry.ticket)
+                return shard.weak.remove(key, hash: hash, ticket: entry.ticket)
             }
             withExtendedLifetime(dead) {}
             return nil
@@ -38,7 +38,7 @@ extension MemoryCache {
         shards.withLock(hash) { $0.noteWeakHit(key, hash: hash, ticket: entry.ticket, expires: expires) }
         // One that is over and that the access does not extend would only be taken out again.
         guard expires > now else { return value }
-        let mark = ClockShard<Key, Value>.Mark(
+        let mark = EntryMark(
             hash: hash, cost: entry.cost, lifetime: entry.lifetime, expires: expires,
             chances: ClockShard<Key, Value>.chancesWhenRead, hasOwnTime: entry.hasOwnTime)
         budget.reserve(cost: entry.cost, count: 1)
@@ -55,25 +55,32 @@ extension MemoryCache {
 
     /// Gives the room of an entry back that has left its slot, and lets its value go.
     @inlinable
-    func letGo(_ removed: ClockShard<Key, Value>.Removed) {
+    func letGo(_ removed: inout ClockShard<Key, Value>.Removed) {
         budget.release(cost: removed.cost, count: 1)
-        if removed.ticket != 0 { settle(removed) }
+        if removed.ticket != 0 { settle(&removed) }
     }
 
-    /// Turns what has left into a weak reference.
+    /// Turns what has left into a weak reference, if anything else keeps it.
     @inlinable
     @inline(never)
-    func settle(_ removed: ClockShard<Key, Value>.Removed) {
-        guard let key = removed.key, let value = removed.value else { return }
+    func settle(_ removed: inout ClockShard<Key, Value>.Removed) {
         let (hash, ticket) = (removed.hash, removed.ticket)
-        guard let reference = weakly?(value) else {
-            let dropped = shards.withLock(hash) { $0.removeWeak(key, hash: hash, ticket: ticket) }
-            return withExtendedLifetime(dropped) {}
+        // The value and all that holds it here end before it is asked whether it lives.
+        let reference: WeakValue<Value>?
+        do {
+            let value = removed.value.take()
+            reference = value.flatMap { weakly?($0) }
         }
-        let (former, isSweepDue) = shards.withLock(hash) { shard in
-            (shard.settle(key, hash: hash, ticket: ticket, as: reference), shard.weak.count > shard.weakLimit)
+        if let reference {
+            let former = shards.withLock(hash) { $0.weak.settle(ticket, as: reference) }
+            // It is back, replaced or removed.
+            if former == nil { return }
         }
-        withExtendedLifetime(former) {}
+        let isAlive = reference?.isAlive ?? false
+        let (dropped, isSweepDue) = shards.withLock(hash) { shard in
+            (shard.weak.arrive(ticket, isAlive: isAlive), shard.weak.settled.count > shard.weak.limit)
+        }
+        withExtendedLifetime(dropped) {}
         if isSweepDue { sweepWeak(hash, now: clock.now()) }
     }
 
@@ -83,10 +90,10 @@ extension MemoryCache {
     @inline(never)
     func sweepWeak(_ shard: Int, now: Double) {
         guard weakly != nil else { return }
-        let dead = shards.withLock(shard) { $0.weakElements() }.filter {
-            $0.value.isOver(at: now) || $0.value.value == nil
+        let dead = shards.withLock(shard) { $0.weak.elements() }.filter {
+            $0.entry.isOver(at: now) || !$0.entry.isAlive
         }
-        let removed = shards.withLock(shard) { $0.removeDead(dead) }
+        let removed = shards.withLock(shard) { $0.weak.removeDead(dead) }
         withExtendedLifetime(removed) {}
     }
 }

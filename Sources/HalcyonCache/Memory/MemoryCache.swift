@@ -5,7 +5,8 @@ import Synchronization
 /// Values in memory, within a limit of cost and count, and for a time.
 ///
 /// What has not been read for a full turn of the clock's hand goes first (CLOCK, second chance). A read is synchronous,
-/// takes one short lock out of sixteen and allocates nothing. All methods may be called from any thread.
+/// takes one short lock, that of the processor it runs on, and allocates nothing. All methods may be called from any
+/// thread.
 ///
 /// With `weakly` there is a second level that keeps nothing alive: what the limits, a trim or the time to live have taken
 /// out is found again for as long as anything else keeps it, and comes back then. What was removed or replaced, and what
@@ -35,9 +36,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         self.init(configuration: configuration, timeSource: timeSource, shardCount: 16, weakly: weakly)
     }
 
-    /// - Parameter shardCount: a power of two.
+    /// - Parameters:
+    ///   - shardCount: a power of two.
+    ///   - laneCount: a power of two; nil fits the number of processors.
     package init(
-        configuration: MemoryCacheConfiguration, timeSource: TimeSource?, shardCount: Int,
+        configuration: MemoryCacheConfiguration, timeSource: TimeSource?, shardCount: Int, laneCount: Int? = nil,
         weakly: (@Sendable (Value) -> WeakValue<Value>?)? = nil
     ) {
         self.configuration = configuration
@@ -49,7 +52,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         budget = CacheBudget(costLimit: costLimit, countLimit: max(0, configuration.countLimit ?? .max))
         entryCostLimit = min(configuration.entryCostLimit ?? costLimit / 2, costLimit)
         lifetime = configuration.timeToLive?.inSeconds ?? .infinity
-        shards = ShardTable(count: shardCount)
+        shards = ShardTable(count: shardCount, lanes: laneCount ?? LaneLock.laneCount)
         sweeps = Atomic(configuration.sweepInterval == nil)
         guard weakly != nil else { return }
         for index in 0..<shardCount { shards.withLock(index) { $0.keepsWeakly = true } }
@@ -62,9 +65,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public func value(for key: Key, extending: ExpirationExtension = .cacheTime) -> Value? {
         let hash = key.hashValue
         let now = clock.now()
-        if let value = shards.withLock(hash, { $0.read(key, hash: hash, now: now, extending: extending) }) {
+        let found = shards.withLane(hash) { shard, hits in
+            let value = shard.pointee.read(key, hash: hash, now: now, extending: extending)
+            if value != nil { hits += 1 }
             return value
         }
+        if let found { return found }
         return valueElsewhere(for: key, hash: hash, now: now, extending: extending)
     }
 
@@ -73,11 +79,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue
         let now = clock.now()
+        if shards.withLane(hash, { shard, _ in shard.pointee.has(key, hash: hash, now: now) }) { return true }
         while true {
             switch shards.withLock(hash, { $0.peek(key, hash: hash, now: now) }) {
             case .value, .present: return true
             case .nothing, .over: return false
-            case .past(let removed): letGo(removed)
+            case .past(var removed): letGo(&removed)
             case .weak(let entry): return entry.value != nil
             }
         }
@@ -95,7 +102,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         _ value: Value, for key: Key, cost: Int = 0, expiration: StorageExpiration? = nil
     ) -> Bool {
         let cost = max(0, cost)
-        let lifetime = expiration.map { $0.lifetime(from: Date(timeIntervalSince1970: clock.now())) } ?? lifetime
+        let now = clock.now()
+        let lifetime = expiration.map { $0.lifetime(from: Date(timeIntervalSince1970: now)) } ?? lifetime
         let hash = key.hashValue
         guard cost <= entryCostLimit, budget.countLimit > 0, lifetime > 0 else {
             // A former value under this key is no longer the right one.
@@ -105,12 +113,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         if !sweeps.load(ordering: .relaxed) { beginSweeping() }
         // A thread may find everything evicted and still no room, because other inserts hold reservations. These become
         // entries that can be evicted, so it lets them; a hundred times is for ever.
+        let mark = EntryMark(
+            hash: hash, cost: cost, lifetime: lifetime, expires: now + lifetime,
+            chances: ClockShard<Key, Value>.chancesWhenNew, hasOwnTime: expiration != nil)
         for _ in 0..<100 {
-            if reserveAndInsert(
-                value, for: key, hash: hash, cost: cost, lifetime: lifetime, hasOwnTime: expiration != nil)
-            {
-                return true
-            }
+            if reserveAndInsert(value, for: key, mark: mark, now: now) { return true }
             sched_yield()
         }
         remove(key)
@@ -119,29 +126,31 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// One attempt at an insert: reserves what the entry costs more than the key's former one, makes room, puts it in.
     @inlinable
-    func reserveAndInsert(
-        _ value: Value, for key: Key, hash: Int, cost: Int, lifetime: Double, hasOwnTime: Bool
-    ) -> Bool {
+    func reserveAndInsert(_ value: Value, for key: Key, mark: EntryMark, now: Double) -> Bool {
+        let hash = mark.hash
+        var room = (cost: 0, count: 0)
         // As long as there is room for a new entry beside a former one, one visit to the shard is enough.
-        var reserved = budget.reserveIfThereIsRoom(cost: cost) ? (cost: cost, count: 1) : (cost: 0, count: 0)
-        let now = clock.now()
+        if budget.reserveIfThereIsRoom(cost: mark.cost) {
+            room = (mark.cost, 1)
+        } else {
+            let former = shards.withLane(hash) { shard, _ in shard.pointee.costOfFormer(key, hash: hash) }
+            let missing = (cost: mark.cost - (former ?? 0), count: former == nil ? 1 : 0)
+            guard take(missing, into: &room, now: now) else { return false }
+        }
         while true {
             var missing = (cost: 0, count: 0)
             // Released when this iteration ends, and so outside the lock.
             var former: ClockShard<Key, Value>.Removed?
-            var formerWeak: ClockShard<Key, Value>.WeakElement?
+            var formerWeak: WeakLevel<Key, Value>.Element?
             let isDone = shards.withLock(hash) { shard in
-                let position = shard.position(of: key, hash: hash)
-                missing.cost = cost - (position.map { shard.costOfFormer(at: $0) } ?? 0) - reserved.cost
-                missing.count = (position == nil ? 1 : 0) - reserved.count
+                let position = shard.slots.position(of: key, hash: hash)
+                missing.cost = mark.cost - (position.map { shard.costOfFormer(at: $0) } ?? 0) - room.cost
+                missing.count = (position == nil ? 1 : 0) - room.count
                 guard missing.cost <= 0, missing.count <= 0 else { return false }
-                let mark = ClockShard<Key, Value>.Mark(
-                    hash: hash, cost: cost, lifetime: lifetime, expires: now + lifetime,
-                    chances: ClockShard<Key, Value>.chancesWhenNew, hasOwnTime: hasOwnTime)
                 if let position {
                     former = shard.replace(at: position, by: value, mark: mark)
                 } else {
-                    formerWeak = shard.removeWeak(key, hash: hash)
+                    formerWeak = shard.weak.remove(key, hash: hash)
                     shard.append(value, for: key, mark: mark)
                 }
                 return true
@@ -151,14 +160,33 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 withExtendedLifetime((former, formerWeak)) {}
                 return true
             }
-            missing = (max(0, missing.cost), max(0, missing.count))
-            budget.reserve(cost: missing.cost, count: missing.count)
-            reserved = (reserved.cost + missing.cost, reserved.count + missing.count)
-            guard makeRoom(now: now, until: { budget.isWithinLimits }) else {
-                budget.release(cost: reserved.cost, count: reserved.count)
+            guard take(missing, into: &room, now: now) else { return false }
+        }
+    }
+
+    /// Adds what is missing to the room that an insert has, evicting what must go for it.
+    ///
+    /// - Returns: whether there was as much; if not, the insert has no room at all any more.
+    @inlinable
+    func take(_ missing: (cost: Int, count: Int), into room: inout (cost: Int, count: Int), now: Double) -> Bool {
+        var missing = missing
+        // The room of one that goes passes straight to the new one: the rule in a full cache, and less to reckon.
+        if missing.count > 0 {
+            guard var removed = evictNext(now: now) else {
+                budget.release(cost: room.cost, count: room.count)
                 return false
             }
+            room = (room.cost + removed.cost, room.count + 1)
+            missing = (missing.cost - removed.cost, missing.count - 1)
+            if removed.ticket != 0 { settle(&removed) }
         }
+        missing = (max(0, missing.cost), max(0, missing.count))
+        guard missing != (0, 0) else { return true }
+        budget.reserve(cost: missing.cost, count: missing.count)
+        room = (room.cost + missing.cost, room.count + missing.count)
+        if makeRoom(now: now, until: { budget.isWithinLimits }) { return true }
+        budget.release(cost: room.cost, count: room.count)
+        return false
     }
 
     /// Removes the value for a key, and returns it.
@@ -166,8 +194,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func remove(_ key: Key) -> Value? {
         let hash = key.hashValue
-        let (removed, weak) = shards.withLock(hash) { ($0.remove(key, hash: hash), $0.removeWeak(key, hash: hash)) }
-        guard let removed else { return weak?.value.value }
+        let (removed, weak) = shards.withLock(hash) { ($0.remove(key, hash: hash), $0.weak.remove(key, hash: hash)) }
+        guard let removed else { return weak?.entry.value }
         budget.release(cost: removed.cost, count: 1)
         return removed.value
     }
@@ -175,11 +203,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Removes everything.
     public func removeAll() {
         for index in 0..<shards.count {
-            let removed = shards.withLock(index) { shard in
-                let former = shard
-                shard = shard.emptied()
-                return former
-            }
+            let removed = shards.withLock(index) { $0.empty() }
             budget.release(cost: removed.cost, count: removed.count)
         }
     }
@@ -190,7 +214,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public func removeExpired() {
         let now = clock.now()
         for index in 0..<shards.count {
-            for removed in shards.withLock(index, { $0.removeExpired(now: now) }) { letGo(removed) }
+            var slot = 0
+            while true {
+                let removed = shards.withLock(index) { $0.removeExpired(from: &slot, now: now) }
+                if removed.isEmpty { break }
+                for var removed in removed { letGo(&removed) }
+            }
             sweepWeak(index, now: now)
         }
     }
@@ -200,7 +229,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         var sum = MemoryCacheStatistics()
         for index in 0..<shards.count {
             shards.withLock(index) {
-                sum.hits += $0.hits
+                sum.hits += $0.hits + shards.lock(index).hits
                 sum.weakHits += $0.weakHits
                 sum.misses += $0.misses
                 sum.evictions += $0.evictions
@@ -215,20 +244,23 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Moves the hand on, evicting, until there is room or nothing left to evict.
     @inlinable
     func makeRoom(now: Double, until hasRoom: () -> Bool) -> Bool {
-        // After three turns every entry has used up its chances; the fourth finds whether there is any.
-        var shardsWithoutVictim = 0
         while !hasRoom() {
-            guard shardsWithoutVictim < shards.count * 4 else { return false }
-            let current = hand.shard
-            if let removed = shards.withLock(current, { $0.advanceHand(now: now) }) {
-                letGo(removed)
-                shardsWithoutVictim = 0
-            } else {
-                hand.move(from: current)
-                shardsWithoutVictim += 1
-            }
+            guard var removed = evictNext(now: now) else { return false }
+            letGo(&removed)
         }
         return true
+    }
+
+    /// Moves the hand on to the next entry that goes; nil when there is none.
+    @inlinable
+    func evictNext(now: Double) -> ClockShard<Key, Value>.Removed? {
+        // After three turns every entry has used up its chances; the fourth finds whether there is any.
+        for _ in 0..<shards.count * 4 {
+            let current = hand.shard
+            if let removed = shards.withLock(current, { $0.advanceHand(now: now) }) { return removed }
+            hand.move(from: current)
+        }
+        return nil
     }
 
     /// Removes what is past its time every `sweepInterval` from now on.

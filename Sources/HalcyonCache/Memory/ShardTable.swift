@@ -1,68 +1,70 @@
-import Glibc
-
-/// The shards of a `MemoryCache`, each behind a mutex and on cache lines of its own.
+/// The shards of a `MemoryCache`, each behind a lock and on cache lines of its own.
 ///
 /// Not an array of `Lock`s: reaching a shard through one costs a retain and a release, which all threads would do on the
-/// same few counters, and a check of exclusive access that the mutex makes needless.
+/// same few counters, and a check of exclusive access that the lock makes needless.
 ///
-/// `@unchecked Sendable` because a shard is only ever touched between lock and unlock of its mutex.
+/// `@unchecked Sendable` because a shard is only touched under its lock: changed while no other thread has a lane of it,
+/// and read under a lane.
 @usableFromInline
 final class ShardTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-    @usableFromInline
-    struct Guarded {
-        @usableFromInline var mutex = pthread_mutex_t()
-        @usableFromInline var shard = ClockShard<Key, Value>()
-
-        @inlinable
-        init() {}
-    }
+    @usableFromInline typealias Shard = ClockShard<Key, Value>
 
     @usableFromInline let base: UnsafeMutableRawPointer
-    /// Bytes from one shard to the next.
+    /// Bytes from one shard's lock to its shard, and to the next lock.
+    @usableFromInline let lockSize: Int
     @usableFromInline let stride: Int
     @usableFromInline let mask: Int
+    @usableFromInline let laneMask: Int
     @inlinable var count: Int { mask + 1 }
 
-    /// - Parameter count: a power of two.
-    init(count: Int) {
+    /// - Parameters:
+    ///   - count: a power of two.
+    ///   - lanes: a power of two.
+    init(count: Int, lanes: Int) {
         precondition(count > 0 && count & (count - 1) == 0, "not a power of two")
+        precondition(lanes > 0 && lanes & (lanes - 1) == 0, "not a power of two")
         mask = count - 1
-        // Processors fetch lines of 64 bytes in pairs.
-        stride = (MemoryLayout<Guarded>.stride + 127) & ~127
+        laneMask = lanes - 1
+        lockSize = LaneLock.stride * lanes
+        stride = lockSize + (MemoryLayout<Shard>.stride + 127) & ~127
         base = .allocate(byteCount: stride * count, alignment: 128)
-        // A shard is held for less time than falling asleep takes: who finds it taken spins a little first.
-        var attributes = pthread_mutexattr_t()
-        pthread_mutexattr_init(&attributes)
-        defer { pthread_mutexattr_destroy(&attributes) }
-        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
         for index in 0..<count {
-            let guarded = (base + stride * index).initializeMemory(as: Guarded.self, to: Guarded())
-            pthread_mutex_init(&guarded.pointee.mutex, &attributes)
+            lock(index).initialize()
+            (base + stride * index + lockSize).initializeMemory(as: Shard.self, to: Shard())
         }
     }
 
     deinit {
         for index in 0...mask {
-            let guarded = pointer(index)
-            pthread_mutex_destroy(&guarded.pointee.mutex)
-            guarded.deinitialize(count: 1)
+            lock(index).deinitialize()
+            shard(index).deinitialize(count: 1)
         }
         base.deallocate()
     }
 
     @inlinable
-    func pointer(_ index: Int) -> UnsafeMutablePointer<Guarded> {
-        (base + stride * (index & mask)).assumingMemoryBound(to: Guarded.self)
+    func lock(_ index: Int) -> LaneLock {
+        LaneLock(base: base + stride * (index & mask), mask: laneMask)
+    }
+
+    @inlinable
+    func shard(_ index: Int) -> UnsafeMutablePointer<Shard> {
+        (base + stride * (index & mask) + lockSize).assumingMemoryBound(to: Shard.self)
     }
 
     /// Runs `body` with the shard that an index or a hash chooses, while no other thread can. Never call out to foreign
     /// code or wait inside it.
     @inlinable
     @inline(__always)
-    func withLock<Result>(_ index: Int, _ body: (inout ClockShard<Key, Value>) -> Result) -> Result {
-        let guarded = pointer(index)
-        pthread_mutex_lock(&guarded.pointee.mutex)
-        defer { pthread_mutex_unlock(&guarded.pointee.mutex) }
-        return body(&guarded.pointee.shard)
+    func withLock<Result: ~Copyable>(_ index: Int, _ body: (inout Shard) -> Result) -> Result {
+        lock(index).withLock { body(&shard(index).pointee) }
+    }
+
+    /// Runs `body` with the shard that an index or a hash chooses and a counter of hits, while no thread changes the
+    /// shard; others may read it. Never call out to foreign code or wait inside it.
+    @inlinable
+    @inline(__always)
+    func withLane<Result: ~Copyable>(_ index: Int, _ body: (UnsafePointer<Shard>, inout Int) -> Result) -> Result {
+        lock(index).withLane { body(UnsafePointer(shard(index)), &$0) }
     }
 }

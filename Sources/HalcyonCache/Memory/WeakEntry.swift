@@ -38,4 +38,12 @@ struct WeakEntry<Value: Sendable> {
         case .weak(let weak): weak.value
         }
     }
+
+    /// Whether anything keeps the value. Calls the owner's code, too.
+    @inlinable var isAlive: Bool {
+        switch held {
+        case .departing: true
+        case .weak(let weak): weak.isAlive
+        }
+    }
 }

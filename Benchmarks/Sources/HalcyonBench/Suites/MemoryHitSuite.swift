@@ -31,21 +31,27 @@ struct MemoryHitSuite: Suite {
         }
     }
 
-    /// The cache by itself, with a key as the pipeline's: text and options, hashed once.
+    /// The cache by itself, with a key as the pipeline's: text and options, hashed once. Each thread asks with keys of
+    /// its own, as each request has, which are read in place: taking one out of an array would count references.
     private func hashed() -> [Comparison] {
         let cache = MemoryCache<HashedText, Token>(weakly: { WeakValue($0) { $0 } })
         var values: [HashedText: Token] = [:]
-        let keys = (0..<Self.entries).map { HashedText("https://images.example.org/photos/2026/\($0).jpg?width=640") }
-        for key in keys {
+        func key(_ number: Int) -> HashedText {
+            HashedText("https://images.example.org/photos/2026/\(number).jpg?width=640")
+        }
+        for number in 0..<Self.entries {
             let token = Token()
-            cache.insert(token, for: key, cost: 1)
-            values[key] = token
+            cache.insert(token, for: key(number), cost: 1)
+            values[key(number)] = token
         }
         let floor = LockedDictionary(values)
+        let names = (0..<2).map { _ in (0..<Self.entries).map { Name(key($0)) } }
         return [1, 2].map { threads in
-            comparison(
-                "MemoryCache, hashed key", threads: threads, { cache.value(for: keys[$0]) != nil },
-                floor: { floor[keys[$0]] != nil })
+            Comparison(
+                name: "memory-hit", variant: "MemoryCache, hashed key, \(threads) thread\(threads > 1 ? "s" : "")",
+                unit: .nanoseconds, operations: Self.hits * threads,
+                subject: { try Self.hit(threads: threads, names) { cache.value(for: $0.key) != nil } },
+                floor: { try Self.hit(threads: threads, names) { floor[$0.key] != nil } })
         }
     }
 
@@ -118,6 +124,28 @@ struct MemoryHitSuite: Suite {
         return sample
     }
 
+    /// The same with keys that are prepared for each thread.
+    private static func hit(
+        threads: Int, _ names: [[Name]], _ isFound: @escaping @Sendable (Name) -> Bool
+    ) throws -> Sample {
+        let unmanaged = names.map { $0.map(Unmanaged.passUnretained) }
+        defer { withExtendedLifetime(names) {} }
+        let found = Counter()
+        let sample = Sample.of {
+            DispatchQueue.concurrentPerform(iterations: threads) { thread in
+                let own = unmanaged[thread]
+                var count = 0
+                for hit in 0..<hits {
+                    let name = own[(hit &* 389 &+ thread &* 511) & (entries - 1)]
+                    if name._withUnsafeGuaranteedRef(isFound) { count += 1 }
+                }
+                found.add(count)
+            }
+        }
+        try found.check(hits * threads)
+        return sample
+    }
+
     // MARK: - async
 
     private func responses(_ images: LoadedImages) -> [Comparison] {
@@ -175,6 +203,14 @@ extension Sample {
 }
 
 private final class Token: Sendable {}
+
+private final class Name: Sendable {
+    let key: HashedText
+
+    init(_ key: HashedText) {
+        self.key = key
+    }
+}
 
 private struct HashedText: Hashable, Sendable {
     let text: String

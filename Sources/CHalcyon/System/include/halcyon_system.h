@@ -8,6 +8,10 @@ void halcyon_name_thread(const char *name);
 /// The number of processors that the calling thread may run on, at least 1.
 int halcyon_affinity_count(void);
 
+/// The number of the processor that the calling thread runs on just now, or -1. The C library's own function: with
+/// restartable sequences it reads one word that the kernel keeps up to date.
+int sched_getcpu(void);
+
 /// Opens a file without moving its time of last access (O_NOATIME), which only its owner may; others open it plainly.
 /// Returns -1 and sets errno as open does.
 int halcyon_open_unnoticed(const char *path, int flags);
