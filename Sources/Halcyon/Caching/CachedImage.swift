@@ -19,6 +19,11 @@ final class CachedImage: Sendable {
 
     /// What the memory cache keeps of it when it has no more room for it; nil where it cannot be kept weakly.
     var weakReference: WeakValue<CachedImage>? {
+        if image.animation == nil {
+            return WeakValue(image.bitmap) { [make = image.makeOfPixels, encodedBytes, http] in
+                CachedImage(image: make($0), encodedBytes: encodedBytes, http: http)
+            }
+        }
         guard let image = image.weakReference else { return nil }
         return WeakValue { [encodedBytes, http] in
             image().map { CachedImage(image: $0, encodedBytes: encodedBytes, http: http) }
