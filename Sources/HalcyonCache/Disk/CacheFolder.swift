@@ -31,7 +31,7 @@ final class CacheFolder: @unchecked Sendable {
         guard case .hashed(let name) = file else { return "\(fanOut(file.folder))/\(file.fileName)" }
         return String(unsafeUninitializedCapacity: start.count + Self.hashedLength) { buffer in
             guard let bytes = buffer.baseAddress else { return 0 }
-            write(name, to: bytes)
+            withExtendedLifetime(self) { Self.write(name, to: bytes, behind: start) }
             return start.count + Self.hashedLength
         }
     }
@@ -39,11 +39,13 @@ final class CacheFolder: @unchecked Sendable {
     /// Passes the path of a file whose name is a hash on, with a null behind it. It is valid until `body` returns.
     ///
     /// On the stack: a string of it is a good part of what it costs to ask whether there is an entry.
+    @inline(__always)  // Else the body's captures are retained for the call.
     func withPath<Result>(of name: EntryName, _ body: (UnsafePointer<CChar>) -> Result) -> Result? {
+        let start = start
         let count = start.count + Self.hashedLength
         return withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 1) { buffer -> Result? in
             guard let bytes = buffer.bindMemory(to: UInt8.self).baseAddress else { return nil }
-            write(name, to: bytes)
+            withExtendedLifetime(self) { Self.write(name, to: bytes, behind: start) }
             bytes[count] = 0
             return body(UnsafeRawPointer(bytes).assumingMemoryBound(to: CChar.self))
         }
@@ -53,7 +55,9 @@ final class CacheFolder: @unchecked Sendable {
     private static let hashedLength = 35
 
     /// Writes the path of a file whose name is a hash.
-    private func write(_ name: EntryName, to bytes: UnsafeMutablePointer<UInt8>) {
+    private static func write(
+        _ name: EntryName, to bytes: UnsafeMutablePointer<UInt8>, behind start: UnsafeRawBufferPointer
+    ) {
         let folder = start.count
         if let first = start.baseAddress { memcpy(bytes, first, folder) }
         name.write(to: bytes + folder + 3)
@@ -68,7 +72,7 @@ final class CacheFolder: @unchecked Sendable {
     func temporaryFile(in folder: UInt8, number: UInt64) -> String {
         var path: [UInt8] = []
         path.reserveCapacity(start.count + 32)
-        path += start
+        withExtendedLifetime(self) { path += start }
         path += EntryName.folderName(folder).utf8
         path.append(UInt8(ascii: "/"))
         path += Self.temporaryPrefix.utf8
