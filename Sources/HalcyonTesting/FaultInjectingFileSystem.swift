@@ -153,6 +153,11 @@ public final class FaultInjectingFileSystem: FileSystem {
         return try base.status(at: path)
     }
 
+    public func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
+        try arrive(.status)
+        return try base.status(atPath: path)
+    }
+
     public func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemCallError) -> Int {
@@ -174,6 +179,16 @@ public final class FaultInjectingFileSystem: FileSystem {
         try arrive(.write)
         let longest = state.withLock { $0.longestWrite }
         return try base.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(longest)))
+    }
+
+    public func write(
+        _ file: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
+    ) throws(SystemCallError) -> Int {
+        try arrive(.write)
+        let longest = state.withLock { $0.longestWrite }
+        return try base.write(
+            file, UnsafeRawBufferPointer(rebasing: first.prefix(longest)),
+            UnsafeRawBufferPointer(rebasing: second.prefix(max(0, longest - first.count))))
     }
 
     public func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {

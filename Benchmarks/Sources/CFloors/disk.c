@@ -64,6 +64,13 @@ bool bench_replace_files(const char *const *paths, const char *const *temporarie
     return true;
 }
 
+void bench_sync_folder(const char *path) {
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder == -1) return;
+    syncfs(folder);
+    close(folder);
+}
+
 static long size_of_folder(const char *path) {
     DIR *folder = opendir(path);
     if (folder == NULL) return 0;

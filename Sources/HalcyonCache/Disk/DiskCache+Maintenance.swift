@@ -197,11 +197,17 @@ extension DiskCache {
 
     private func trimUntilWithinLimit() async {
         let (limit, now) = (sizeLimit, timeSource.now)
-        if state.withLock({ $0.isScanDue(limit: limit, now: now) }) { _ = await scan() }
+        // What a due scan has found serves the first trim too.
+        var found: [ScannedFile]? = state.withLock({ $0.isScanDue(limit: limit, now: now) }) ? await scan() : nil
         while true {
             let limit = sizeLimit
             let isPassed = store.estimatedSize > limit
-            let removed = isPassed ? await trim(to: Self.lowWaterMark(limit)).entries : 0
+            var removed = 0
+            if isPassed {
+                var files = found.take() ?? []
+                if files.isEmpty { files = await scan() }
+                removed = await trim(files, to: Self.lowWaterMark(limit)).entries
+            }
             let isDone = state.withLock { state in
                 // A folder that nothing can be removed from must not keep this going for ever.
                 guard store.estimatedSize <= limit || isPassed && removed == 0 else { return false }

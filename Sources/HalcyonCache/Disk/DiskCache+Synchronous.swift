@@ -12,8 +12,8 @@ extension DiskCache {
 
     /// Whether there is an entry, as `contains` says it.
     public func containsSynchronously(_ key: DiskKey) -> Bool {
-        if let write = staging.write(for: key) { return isCurrent(write.contents) }
-        return store.contains(key, now: timeSource.now)
+        if !staging.isIdle, let write = staging.write(for: key) { return isCurrent(write.contents) }
+        return store.contains(key) { timeSource.now }
     }
 
     /// Writes an entry.

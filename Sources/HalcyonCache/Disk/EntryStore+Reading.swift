@@ -100,13 +100,18 @@ extension EntryStore {
     }
 
     /// Whether there is an entry, by its file's name, size and time alone. Nothing is read, and so nothing verified.
-    func contains(_ key: DiskKey, now: Date) -> Bool {
-        if let status = try? files.status(at: folder.file(naming.file(for: key))), Self.canBeEntry(status),
-            FileTime(now) < status.modified
-        {
-            return true
-        }
-        return readOnlyFolders.contains { folder in
+    func contains(_ key: DiskKey, now: () -> Date) -> Bool {
+        if let status = status(of: key), Self.canBeEntry(status), status.modified.isAfter(now()) { return true }
+        return readOnlyFolders.isEmpty ? false : containsElsewhere(key)
+    }
+
+    private func status(of key: DiskKey) -> FileStatus? {
+        guard naming.isPlain else { return try? files.status(at: folder.file(naming.file(for: key))) }
+        return folder.withPath(of: EntryName(key)) { try? files.status(atPath: $0) } ?? nil
+    }
+
+    private func containsElsewhere(_ key: DiskKey) -> Bool {
+        readOnlyFolders.contains { folder in
             naming.candidates(for: key).contains { entry in
                 (try? files.status(at: folder.file(entry))).map(Self.canBeEntry) ?? false
             }

@@ -16,6 +16,7 @@ extension EntryStore {
         onceWritten: () -> Void = {}, onceFailed: () -> Void = {}
     ) throws -> Bool {
         let entry = naming.file(for: key)
+        let changes = names.withLock { $0.changes(in: entry.folder) }
         // Held open, so that no newer file can have its number.
         let former = try? files.open(folder.file(entry), for: .reading)
         defer { if let former { try? files.close(former) } }
@@ -23,7 +24,8 @@ extension EntryStore {
         do {
             // An entry larger than the whole cache would drive out all others and itself.
             guard contents.fileSize(for: key) <= limit else { throw DiskCacheError.tooLarge }
-            return try write(contents, for: key, ifWanted: isWanted, onceWritten: onceWritten)
+            return try write(
+                contents, for: key, over: status.map { ($0, changes) }, ifWanted: isWanted, onceWritten: onceWritten)
         } catch {
             remove(entry, ifStill: { status?.isSameFile(as: $0) ?? false }, alsoThen: onceFailed)
             throw error
@@ -31,20 +33,23 @@ extension EntryStore {
     }
 
     /// Writes an entry to a temporary name and, if it is wanted then, renames it to its own.
+    ///
+    /// - Parameter former: what had the name, and how many changes the folder had had by then; nil if that is not known.
     private func write(
-        _ contents: EntryContents, for key: DiskKey, ifWanted isWanted: () -> Bool, onceWritten: () -> Void = {}
+        _ contents: EntryContents, for key: DiskKey, over former: (status: FileStatus, changes: Int)? = nil,
+        ifWanted isWanted: () -> Bool, onceWritten: () -> Void = {}
     ) throws -> Bool {
         guard key.bytes.count <= UInt32.max, contents.metadata.count <= UInt32.max else {
             throw DiskCacheError.tooLarge
         }
         let entry = naming.file(for: key)
-        let temporary = folder.temporaryFile(in: entry.folder)
+        let temporary = temporaryFile(in: entry.folder)
         do {
             let file = try create(temporary, in: entry.folder)
             do {
                 let status = try write(contents, for: key, to: file)
                 let isWritten = try commit(
-                    temporary, as: entry, size: contents.fileSize(for: key), ifWanted: isWanted,
+                    temporary, as: entry, size: contents.fileSize(for: key), over: former, ifWanted: isWanted,
                     onceWritten: onceWritten)
                 if isWritten { try synchronizeName(of: entry, status) }
                 return isWritten
@@ -140,8 +145,9 @@ extension EntryStore {
     private func write(_ contents: EntryContents, for key: DiskKey, to file: Int32) throws -> FileStatus? {
         var status: FileStatus?
         do {
-            try contents.data.withUnsafeBytes { try writeAll($0, to: file) }
-            try contents.trailer(for: key).withUnsafeBytes { try writeAll($0, to: file) }
+            try contents.data.withUnsafeBytes { data in
+                try contents.trailer(for: key).withUnsafeBytes { try writeAll(data, $0, to: file) }
+            }
             try files.setTimes(of: file, accessed: FileTime(contents.storedAt), modified: contents.keptUntil)
             // Else not: a file that a power cut leaves short or empty is found out by its footer and checksums.
             if synchronization != .none { try files.synchronize(file) }
@@ -156,20 +162,27 @@ extension EntryStore {
     }
 
     private func writeAll(_ bytes: [UInt8], to file: Int32) throws {
-        try bytes.withUnsafeBytes { try writeAll($0, to: file) }
+        try bytes.withUnsafeBytes { try writeAll($0, UnsafeRawBufferPointer(start: nil, count: 0), to: file) }
     }
 
-    private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = try files.write(file, UnsafeRawBufferPointer(rebasing: rest))
+    /// Writes two pieces one behind the other, in one call where the system takes both whole.
+    private func writeAll(
+        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, to file: Int32
+    ) throws {
+        var (first, second) = (first[...], second[...])
+        while !first.isEmpty || !second.isEmpty {
+            let count = try files.write(
+                file, UnsafeRawBufferPointer(rebasing: first), UnsafeRawBufferPointer(rebasing: second))
             guard count > 0 else { throw SystemCallError(.write, code: EIO) }
-            rest = rest.dropFirst(count)
+            let ofFirst = min(count, first.count)
+            first = first.dropFirst(ofFirst)
+            second = second.dropFirst(count - ofFirst)
         }
     }
 
     private func commit(
-        _ temporary: String, as entry: EntryFile, size: Int, ifWanted isWanted: () -> Bool, onceWritten: () -> Void
+        _ temporary: String, as entry: EntryFile, size: Int, over known: (status: FileStatus, changes: Int)?,
+        ifWanted isWanted: () -> Bool, onceWritten: () -> Void
     ) throws -> Bool {
         let path = folder.file(entry)
         return try names.withLock { sizes in
@@ -177,7 +190,10 @@ extension EntryStore {
                 try? files.unlink(temporary)
                 return false
             }
-            let former = try? files.status(at: path)
+            // Where no name in the folder has come or gone here since then, it is still what was there. Other
+            // processes may have been at it, but what they write is not in the sizes anyway.
+            let isKnown = known?.changes == sizes.changes(in: entry.folder)
+            let former = isKnown ? known?.status : try? files.status(at: path)
             try files.rename(temporary, to: path)
             onceWritten()
             sizes.change(entry.folder, by: size - (former?.kind == .regular ? former?.size ?? 0 : 0))

@@ -22,6 +22,8 @@ final class EntryStore: Sendable {
     let damaged = Atomic<Int>(0)
     /// The total of `names`, to be had without waiting for a file to get its name.
     private let totalSize = Atomic<Int>(0)
+    /// Names files that are being written, and starts anywhere: a random number for each would be a call of the system.
+    private let temporaryNumber = Atomic<UInt64>(.random(in: .min ... .max))
 
     init(folder: CacheFolder, files: any FileSystem, configuration: DiskCache.Configuration) {
         self.folder = folder
@@ -38,6 +40,13 @@ final class EntryStore: Sendable {
     /// Publishes the total after a change. Call it while `names` is held.
     func sizesChanged(_ sizes: FolderSizes) {
         totalSize.store(sizes.total, ordering: .relaxed)
+    }
+
+    /// A path for a file that is still being written.
+    func temporaryFile(in folder: UInt8) -> String {
+        // Far apart, so that the numbers of two processes that start near each other do not meet.
+        let number = temporaryNumber.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+        return self.folder.temporaryFile(in: folder, number: number)
     }
 
     // MARK: Removing

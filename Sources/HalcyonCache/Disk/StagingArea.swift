@@ -53,9 +53,13 @@ final class StagingArea: Sendable {
 
     var bytes: Int { state.withLock { $0.bytes } }
 
+    /// Nothing is staged. A look at one number.
+    @inline(__always)
+    var isIdle: Bool { !isBusy.load(ordering: .acquiring) }
+
     /// The newest write of a key that is not on the disk yet.
     func write(for key: DiskKey) -> Write? {
-        guard isBusy.load(ordering: .acquiring) else { return nil }
+        if isIdle { return nil }
         return state.withLock { state in
             if let write = state.writes[key] { return write }
             guard let write = state.inFlight, write.key == key, !state.isInFlightDropped else { return nil }

@@ -10,6 +10,8 @@ public protocol FileSystem: Sendable {
     func status(of file: Int32) throws(SystemCallError) -> FileStatus
     /// The status of the file at a path; of a symbolic link itself, not of what it points to.
     func status(at path: String) throws(SystemCallError) -> FileStatus
+    /// The same for a path that ends with a null, which is valid during the call: no string has to be made for it.
+    func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus
     /// Reads at an offset and returns how many bytes there were: fewer than asked for is no error, 0 is the end.
     func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemCallError) -> Int
     /// Maps the first bytes of a file, as many as it has, to be read until `unmap` is called. The file may be closed.
@@ -18,6 +20,10 @@ public protocol FileSystem: Sendable {
     func unmap(_ bytes: UnsafeRawBufferPointer)
     /// Writes on at the end and returns how many bytes were taken: fewer than given is no error.
     func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int
+    /// The same with two pieces, one behind the other; how many bytes were taken of both together.
+    func write(
+        _ file: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
+    ) throws(SystemCallError) -> Int
     /// Sets both times of an open file.
     func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError)
     /// Returns once an open file's bytes, and what it takes to find them, are on the disk.
@@ -37,8 +43,20 @@ public protocol FileSystem: Sendable {
     func freeSpace(at path: String) throws(SystemCallError) -> Int
 }
 
-/// What came later, so that a file system without it still is one: nothing is mapped then, and nothing can be synced.
+/// What came later, so that a file system without it still is one: nothing is mapped then, nothing can be synced, and the
+/// rest is done by the other calls.
 extension FileSystem {
+    public func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
+        try status(at: String(cString: path))
+    }
+
+    public func write(
+        _ file: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
+    ) throws(SystemCallError) -> Int {
+        // Fewer than given: the caller goes on with the rest.
+        try write(file, first.isEmpty ? second : first)
+    }
+
     public func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
         throw SystemCallError(.map, code: ENOTSUP)
     }

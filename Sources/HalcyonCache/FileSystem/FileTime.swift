@@ -32,6 +32,13 @@ public struct FileTime: Sendable, Hashable, Comparable {
         Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(nanoseconds) * 1e-9)
     }
 
+    /// Whether `FileTime(date) < self`, mostly without making one.
+    func isAfter(_ date: Date) -> Bool {
+        // Its seconds are these, rounded down, or 0 if they are below.
+        if seconds > 0, date.timeIntervalSince1970 < TimeInterval(seconds) { return true }
+        return FileTime(date) < self
+    }
+
     public static func < (left: FileTime, right: FileTime) -> Bool {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }

@@ -29,6 +29,12 @@ public struct PosixFileSystem: FileSystem {
         return FileStatus(result)
     }
 
+    public func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
+        var result = stat()
+        try call(.status) { fstatat(AT_FDCWD, path, &result, AT_SYMLINK_NOFOLLOW) }
+        return FileStatus(result)
+    }
+
     public func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemCallError) -> Int {
@@ -52,9 +58,20 @@ public struct PosixFileSystem: FileSystem {
         try call(.write) { Glibc.write(file, bytes.baseAddress, bytes.count) }
     }
 
+    public func write(
+        _ file: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
+    ) throws(SystemCallError) -> Int {
+        var pieces = (iovec(first), iovec(second))
+        return try call(.write) {
+            withUnsafeBytes(of: &pieces) { writev(file, $0.assumingMemoryBound(to: iovec.self).baseAddress, 2) }
+        }
+    }
+
     public func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {
-        let times = [timespec(accessed), timespec(modified)]
-        try call(.setTimes) { futimens(file, times) }
+        var times = (timespec(accessed), timespec(modified))
+        try call(.setTimes) {
+            withUnsafeBytes(of: &times) { futimens(file, $0.assumingMemoryBound(to: timespec.self).baseAddress) }
+        }
     }
 
     public func synchronize(_ file: Int32) throws(SystemCallError) {
@@ -126,17 +143,29 @@ public struct PosixFileSystem: FileSystem {
 }
 
 extension FileStatus {
+    // `S_IFMT` and the others, which are function calls in Glibc's module.
+    private static var format: mode_t { 0o170000 }
+    private static var regular: mode_t { 0o100000 }
+    private static var directory: mode_t { 0o040000 }
+
     fileprivate init(_ status: stat) {
         let kind: Kind =
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: .regular
-            case S_IFDIR: .directory
+            switch status.st_mode & Self.format {
+            case Self.regular: .regular
+            case Self.directory: .directory
             default: .other
             }
         self.init(
             kind: kind, size: Int(status.st_size), accessed: FileTime(status.st_atim),
             modified: FileTime(status.st_mtim), changed: FileTime(status.st_ctim), device: UInt64(status.st_dev),
             inode: UInt64(status.st_ino))
+    }
+}
+
+extension iovec {
+    /// The call that it is for only reads the bytes.
+    fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
     }
 }
 

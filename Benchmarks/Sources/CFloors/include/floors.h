@@ -26,6 +26,8 @@ long bench_access_files(const char *const *paths, size_t count);
 /// open, write, close, rename for each file, from its temporary name to the one that is there already.
 bool bench_replace_files(const char *const *paths, const char *const *temporaries, size_t count, const void *bytes,
                          size_t size);
+/// Returns once everything on a folder's file system is on the disk.
+void bench_sync_folder(const char *path);
 /// readdir and fstatat. Returns the length of all files in these folders together.
 long bench_size_of_folders(const char *const *paths, size_t count);
 /// unlink for each file.

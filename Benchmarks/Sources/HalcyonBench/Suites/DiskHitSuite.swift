@@ -42,10 +42,12 @@ struct DiskHitSuite: Suite {
                 }
             },
             containing("containsSynchronously(_:)", paths) {
-                var found = 0
-                // By index: else a copy of each key is measured too.
-                for index in keys.indices where cache.containsSynchronously(keys[index]) { found += 1 }
-                return found
+                // In place: else a copy of each key is measured too.
+                keys.withUnsafeBufferPointer { keys in
+                    var found = 0
+                    for index in keys.indices where cache.containsSynchronously(keys[index]) { found += 1 }
+                    return found
+                }
             },
             containing("contains(_:), one after the other", paths) {
                 var found = 0

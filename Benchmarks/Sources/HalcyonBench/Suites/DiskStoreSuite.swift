@@ -3,57 +3,78 @@ import Foundation
 import Halcyon
 
 /// What it costs to write entries in the place of others, as a cache does once it is full.
+///
+/// Processor time is what to look at: how long a disk takes is its own affair. It varies too, with what lies where and
+/// with what the system writes back meanwhile, and so both sides begin alike: a fresh folder each that a cache has
+/// filled, everything on the disk before each run, and two runs forwards, the next two backwards, since which side comes first changes with each.
 struct DiskStoreSuite: Suite {
     let names = ["disk-store"]
     private static let entries = 200
     private static let size = 40 << 10
 
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
-        let cache = DiskCache(folder: try scratch.makeFolder("disk-store"))
         let data = Data((0..<Self.size).map { UInt8(truncatingIfNeeded: $0 &* 167 >> 3) })
-        let keys = (0..<Self.entries).map { DiskKey("https://images.example.org/photos/2026/\($0).jpg".utf8) }
-        let floor = try floor(scratch, keys, data)
         return [
-            comparison("stage(for:) and flush()", floor) {
+            try comparison("stage(for:) and flush()", data, scratch) { cache, keys in
                 for key in keys { await cache.stage(data, for: key) }
                 await cache.flush()
-                return cache.statistics.failedWrites
             },
-            comparison("storeSynchronously(for:)", floor) {
+            try comparison("storeSynchronously(for:)", data, scratch) { cache, keys in
                 for key in keys { try cache.storeSynchronously(data, for: key) }
-                return cache.statistics.failedWrites
             },
         ]
     }
 
     private func comparison(
-        _ variant: String, _ floor: @escaping @Sendable () throws -> Sample,
-        _ store: @escaping @Sendable () async throws -> Int
-    ) -> Comparison {
-        Comparison(
+        _ variant: String, _ data: Data, _ scratch: ScratchFolder,
+        _ store: @escaping @Sendable (DiskCache, [DiskKey]) async throws -> Void
+    ) throws -> Comparison {
+        let keys = (0..<Self.entries).map { DiskKey("https://images.example.org/photos/2026/\($0).jpg".utf8) }
+        let cache = try self.cache("disk-store", keys, data, scratch)
+        let floor = try self.floor(keys, data, scratch)
+        let turns = Counter()
+        return Comparison(
             name: "disk-store", variant: "200 x 40 KiB, \(variant)", unit: .microseconds, operations: Self.entries,
             subject: {
-                var failed = 0
-                let sample = try await Sample.of { failed = try await store() }
-                if failed > 0 { throw BenchmarkFailure("\(failed) writes failed") }
+                let order = (turns.value / 2).isMultiple(of: 2) ? keys : keys.reversed()
+                turns.add(1)
+                bench_sync_folder(cache.folder.path(percentEncoded: false))
+                let sample = try await Sample.of { try await store(cache, order) }
+                if cache.statistics.failedWrites > 0 { throw BenchmarkFailure("writes failed") }
                 return sample
             },
             floor: floor)
     }
 
-    /// The same files under the same names, in a folder of their own.
+    /// A cache that has all the entries, in a folder of its own.
+    private func cache(
+        _ name: String, _ keys: [DiskKey], _ data: Data, _ scratch: ScratchFolder
+    ) throws -> DiskCache {
+        let cache = DiskCache(folder: try scratch.makeFolder("\(name)-\(UUID().uuidString)"))
+        for key in keys { try cache.storeSynchronously(data, for: key) }
+        return cache
+    }
+
+    /// The same files in the same folders, written by C.
     private func floor(
-        _ scratch: ScratchFolder, _ keys: [DiskKey], _ data: Data
+        _ keys: [DiskKey], _ data: Data, _ scratch: ScratchFolder
     ) throws -> @Sendable () throws -> Sample {
-        let folder = try scratch.makeFolder("disk-store-floor").path(percentEncoded: false)
-        for name in Set(keys.map(\.folderName)) { _ = try scratch.makeFolder("disk-store-floor/\(name)") }
-        let paths = CStrings(keys.map { "\(folder)/\($0.folderName)/\($0.fileName)" })
-        let temporaries = CStrings(keys.map { "\(folder)/\($0.folderName)/.\($0.fileName)" })
+        let folder = try cache("disk-store-floor", keys, data, scratch).folder.path(percentEncoded: false)
+        let orders = [keys, keys.reversed()].map { keys in
+            (
+                paths: CStrings(keys.map { "\(folder)/\($0.folderName)/\($0.fileName)" }),
+                temporaries: CStrings(keys.map { "\(folder)/\($0.folderName)/.halcyon-\($0.fileName.prefix(16))" })
+            )
+        }
+        let turns = Counter()
         return {
+            let order = orders[turns.value / 2 % 2]
+            turns.add(1)
+            bench_sync_folder(folder)
             var isWritten = false
             let sample = Sample.of {
-                isWritten = paths.withPointers { paths in
-                    temporaries.withPointers { temporaries in
+                isWritten = order.paths.withPointers { paths in
+                    order.temporaries.withPointers { temporaries in
                         data.withUnsafeBytes {
                             bench_replace_files(paths, temporaries, Self.entries, $0.baseAddress, $0.count)
                         }
