@@ -14,6 +14,9 @@ struct CacheFolder: Sendable {
         start = Array(path.utf8) + [UInt8(ascii: "/")]
     }
 
+    /// Without what leads nowhere, such as "..".
+    var standardPath: String { URL(filePath: path).standardizedFileURL.path(percentEncoded: false) }
+
     func fanOut(_ folder: UInt8) -> String {
         "\(path)/\(EntryName.folderName(folder))"
     }

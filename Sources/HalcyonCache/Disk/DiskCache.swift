@@ -193,7 +193,7 @@ public final class DiskCache: Sendable {
         return await withCheckedContinuation { continuation in
             let answer = OneShot(continuation)
             let timer = Task {
-                try? await Task.sleep(for: limit)
+                try? await Task.sleep(for: limit.forTimer)
                 answer.resume(returning: false)
             }
             Task {
