@@ -25,7 +25,8 @@ public struct ImageKey: Hashable, Sendable {
         self.processors = processors
         self.coders = coders
         var hasher = Hasher()
-        hasher.combine(source)
+        // By bytes: texts that Swift takes for equal, as composed and decomposed letters, may be different sources.
+        ExactText(source).hash(into: &hasher)
         hasher.combine(decode)
         for processor in processors { hasher.combine(processor) }
         hash = hasher.finalize()
