@@ -106,16 +106,9 @@ public final class ImagePipeline: Sendable {
     /// - Returns: whether all was written in time.
     @discardableResult
     public func shutdown(within time: Duration = .seconds(2)) async -> Bool {
-        let deadline = ContinuousClock.now + time
-        await withTaskGroup { group in
-            group.addTask { await self.coordinator.stores.drain() }
-            group.addTask { try? await Task.sleep(until: deadline) }
-            await group.next()
-            group.cancelAll()
-        }
         // Side by side, since each may take all of the time.
-        async let originals = configuration.originalCache?.shutdown(within: max(.zero, deadline - ContinuousClock.now))
-        let isDone = await cache.shutdown(within: max(.zero, deadline - ContinuousClock.now))
+        async let originals = configuration.originalCache?.shutdown(within: time)
+        let isDone = await cache.shutdown(within: time)
         return await originals ?? true && isDone
     }
 

@@ -27,6 +27,6 @@ public struct TimeSource: Sendable {
         try await pause(duration)
     }
 
-    /// The system's clock.
-    public static let system = TimeSource { Date() }
+    /// The system's clock, whose waits end after a year at the latest.
+    public static let system = TimeSource({ Date() }, wait: { try await Task.sleep(for: $0.forTimer) })
 }

@@ -21,7 +21,7 @@ public struct CacheKeyFilter: Sendable {
         let names = Set(names.map { $0.lowercased() })
         let hosts = hosts?.map { $0.lowercased() }
         return CacheKeyFilter { url in
-            guard Self.isHost(of: url, among: hosts) else { return url.absoluteString }
+            guard Self.isHost(of: url, among: hosts) else { return Self.withoutFragment(url) }
             return Self.stripping(url.absoluteString) { names.contains($0.lowercased()) }
         }
     }
@@ -34,13 +34,16 @@ public struct CacheKeyFilter: Sendable {
         let hosts = hosts?.map { $0.lowercased() }
         let older: Set = ["signature", "expires", "awsaccesskeyid"]
         return CacheKeyFilter { url in
-            guard Self.isHost(of: url, among: hosts) else { return url.absoluteString }
+            guard Self.isHost(of: url, among: hosts) else { return Self.withoutFragment(url) }
             return Self.stripping(url.absoluteString) { name in
                 let name = name.lowercased()
                 return name.hasPrefix("x-amz-") || older.contains(name)
             }
         }
     }
+
+    /// As the key of a URL is without a filter.
+    private static func withoutFragment(_ url: URL) -> String { stripping(url.absoluteString) { _ in false } }
 
     private static func isHost(of url: URL, among hosts: [String]?) -> Bool {
         guard let hosts else { return true }

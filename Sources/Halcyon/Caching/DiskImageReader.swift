@@ -22,7 +22,7 @@ struct DiskImageReader {
             let stored = FinishedImage(entry)
         else { return nil }
         try Task.checkCancellation()
-        let options = DecodeOptions(color: key.decode.color, limits: key.decode.limits)
+        let options = key.finishedOptions
         do {
             let pixels = try await decoded(try await bytes(of: entry), options: options)
             return CachedImage(image: stored.image(pixels), encodedBytes: entry.data.count, http: stored.http)

@@ -16,6 +16,8 @@ struct DiskImageWriter {
     var extended = Data()
     /// Of the encoding.
     let ticket: WorkTicket
+    /// Whether nothing newer has come meanwhile, and nobody has removed it.
+    var isWanted: @Sendable () -> Bool = { true }
 
     /// The image in its own place, the bytes in the source's.
     func store(_ image: Image, original: Data?) async throws {
@@ -34,9 +36,10 @@ struct DiskImageWriter {
     ///
     /// - Throws: what the serializer throws; `CancellationError`.
     func storeFinished(_ image: Image, http: HTTPCacheMetadata?) async throws {
-        guard let data = try await serialized(image, original: nil) else { return }
         let metadata = FinishedImage(info: image.info, http: http).encoded
-        try await stage(data, metadata: metadata, key: key.processedDiskKey)
+        try await stage(metadata: metadata, key: key.processedDiskKey) {
+            try await serialized(image, original: nil)
+        }
     }
 
     /// A source's bytes in its place.
@@ -44,18 +47,13 @@ struct DiskImageWriter {
     /// - Parameter image: what shows all of them; nil where the image shows less.
     /// - Throws: what the serializer throws; `CancellationError`.
     func storeOriginal(_ bytes: Data?, of image: Image?, http: HTTPCacheMetadata?) async throws {
-        let data: Data?
-        if let image {
-            data = try await serialized(image, original: bytes)
-        } else if let bytes {
-            data = try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer, url] _ in
+        try await stage(metadata: http?.encoded() ?? Data(), key: key.originalDiskKey) {
+            if let image { return try await serialized(image, original: bytes) }
+            guard let bytes else { return nil }
+            return try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer, url] _ in
                 try serializer.data(forOriginal: bytes, url: url)
             }
-        } else {
-            data = nil
         }
-        guard let data else { return }
-        try await stage(data, metadata: http?.encoded() ?? Data(), key: key.originalDiskKey)
     }
 
     private func serialized(_ image: Image, original: Data?) async throws -> Data? {
@@ -65,8 +63,19 @@ struct DiskImageWriter {
         }
     }
 
-    private func stage(_ data: Data, metadata: Data, key: DiskKey) async throws {
+    /// Hands an entry to the disk. What was there before is older, and goes where this cannot be kept.
+    private func stage(metadata: Data, key: DiskKey, _ make: () async throws -> Data?) async throws {
+        let data: Data?
+        do {
+            data = try await make()
+        } catch {
+            if !(error is CancellationError) { await disk.remove(key) }
+            throw error
+        }
+        guard let data, isWanted() else { return await disk.remove(key) }
         await disk.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        // It may have waited long for room.
+        if !isWanted() { await disk.remove(key) }
         try Task.checkCancellation()
     }
 }

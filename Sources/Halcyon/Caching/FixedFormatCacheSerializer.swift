@@ -7,7 +7,7 @@ import HalcyonSystem
 /// bytes.
 ///
 /// What the format cannot show is kept as PNG instead, so that no image comes back poorer than it was stored: alpha in a
-/// JPEG, frames in a format without them.
+/// JPEG, frames in a format without them. A drawing stays one.
 public struct FixedFormatCacheSerializer: CacheSerializer {
     public let format: ImageFormat
     public let options: EncodeOptions
@@ -18,6 +18,8 @@ public struct FixedFormatCacheSerializer: CacheSerializer {
     }
 
     public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
+        // Pixels are less than a drawing.
+        if input.image.info.isVector, let original = input.original { return original }
         let fits = input.coders.canEncode(format, showing: input.image)
         return try input.coders.encode(
             input.image, as: fits ? format : .png, options: fits ? options : EncodeOptions(), context: context)

@@ -90,6 +90,8 @@ extension ImageCache {
         let writer = DiskImageWriter(
             disk: disk, key: key, url: item.cachedURL, coders: coders, serializer: serializer ?? self.serializer,
             expiration: expiration, extended: extended, ticket: WorkTicket(priority: .low))
+        // What a pipeline is still encoding is older.
+        for key in [key.processedDiskKey, key.originalDiskKey] { await stores.void(key)?.value }
         try await writer.store(image, original: original)
     }
 
@@ -103,8 +105,11 @@ extension ImageCache {
     func remove(_ key: ImageKey, _ levels: Levels) async {
         if levels.contains(.memory) { memoryCache.remove(key) }
         guard levels.contains(.disk) else { return }
-        await disk?.remove(key.processedDiskKey)
-        await disk?.remove(key.originalDiskKey)
+        for key in [key.processedDiskKey, key.originalDiskKey] {
+            // What is still being encoded would come back.
+            stores.void(key)
+            await disk?.remove(key)
+        }
     }
 
     /// Forgets what is past its time.
@@ -115,6 +120,7 @@ extension ImageCache {
 
     /// Removes every file of the disk level.
     public func clearDisk() async {
+        stores.voidAll()
         await disk?.removeAll()
     }
 

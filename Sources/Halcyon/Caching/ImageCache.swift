@@ -2,6 +2,7 @@ import Foundation
 import HalcyonCache
 import HalcyonCodecs
 import HalcyonImage
+import HalcyonSystem
 
 /// Finished images in memory, bytes on disk.
 ///
@@ -15,6 +16,8 @@ public final class ImageCache: Sendable {
 
     let memoryCache: MemoryCache<ImageKey, CachedImage>
     let sizes = SizeIndex()
+    /// What pipelines have given and is not on its way to the disk yet, within the bytes that the disk itself may stage.
+    let stores: StoreQueue
     /// For as long as this cache lives.
     private let pressure: MemoryPressureSubscription?
     /// Nil keeps nothing beyond the process.
@@ -44,6 +47,7 @@ public final class ImageCache: Sendable {
         self.memoryCache = memoryCache
         pressure = memoryPressure?.subscribe { [weak memoryCache] in memoryCache?.relieve($0) }
         self.disk = disk
+        stores = StoreQueue(limit: disk?.configuration.stagingLimit ?? 0)
         self.coders = coders
         self.serializer = serializer
         self.keyFilter = keyFilter
@@ -79,12 +83,19 @@ public final class ImageCache: Sendable {
 
     // MARK: - The end
 
-    /// Writes what waits and trims, within a time. A program calls it before it ends.
+    /// Encodes and writes what waits, and trims, within a time. A program calls it before it ends.
     ///
     /// - Returns: whether all was written in time.
     @discardableResult
     public func shutdown(within time: Duration = .seconds(2)) async -> Bool {
-        await disk?.shutdown(within: time) ?? true
+        let deadline = ContinuousClock.now + time.forTimer
+        await withTaskGroup { group in
+            group.addTask { await self.stores.drain() }
+            group.addTask { try? await Task.sleep(until: deadline) }
+            await group.next()
+            group.cancelAll()
+        }
+        return await disk?.shutdown(within: max(.zero, deadline - ContinuousClock.now)) ?? true
     }
 
     // MARK: - For the pipeline
@@ -93,6 +104,11 @@ public final class ImageCache: Sendable {
         guard policy.reads.contains(.memory) else { return nil }
         if let cached = memoryCache.value(for: key, extending: policy.memoryExtension) { return cached }
         return policy.acceptsLarger && key.admitsLarger ? larger(for: key, policy: policy) : nil
+    }
+
+    /// Forgets the image before any processor, unless the policy has just put it there.
+    func forgetUnprocessed(_ key: ImageKey, policy: CachePolicy) {
+        if !policy.writes.contains(.memoryOriginal) { memoryCache.remove(key.unprocessed) }
     }
 
     /// The image of exactly this key.

@@ -13,6 +13,11 @@ extension ImageKey {
         return (options, Array(processors.dropFirst()))
     }
 
+    /// How the finished image on disk is decoded: its size and its part are made already.
+    var finishedOptions: DecodeOptions {
+        DecodeOptions(color: decode.color, preloadAllFrames: decode.preloadAllFrames, limits: decode.limits)
+    }
+
     /// Whether the image shows all that its source has: bytes that are made of it may stand for the source.
     var showsAllOfItsSource: Bool {
         !isProcessed && !decode.firstFrameOnly && decode.color == .sRGB && isStorable
@@ -28,7 +33,7 @@ extension ImageKey {
 
     /// Whether the image of another key, if it is large enough, shows the same picture.
     func isSamePicture(as other: ImageKey) -> Bool {
-        source == other.source && coders === other.coders && isWhole && other.isWhole
+        ExactText(source) == ExactText(other.source) && coders === other.coders && isWhole && other.isWhole
             && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
     }
 

@@ -19,7 +19,8 @@ public struct ImageKey: Hashable, Sendable {
             self.processors = processors
             self.coders = coders
             var hasher = Hasher()
-            hasher.combine(source)
+            // By bytes: texts that Swift takes for equal, as composed and decomposed letters, may be different sources.
+            ExactText(source).hash(into: &hasher)
             // The few that differ in one program; `==` looks at all of them.
             hasher.combine(decode.target)
             hasher.combine(decode.region)
@@ -49,7 +50,8 @@ public struct ImageKey: Hashable, Sendable {
     public static func == (left: ImageKey, right: ImageKey) -> Bool {
         let (left, right) = (left.parts, right.parts)
         if left === right { return true }
-        guard left.hash == right.hash, left.coders === right.coders, left.source == right.source,
+        guard left.hash == right.hash, left.coders === right.coders,
+            ExactText(left.source) == ExactText(right.source),
             left.decode == right.decode,
             left.processors.count == right.processors.count
         else { return false }

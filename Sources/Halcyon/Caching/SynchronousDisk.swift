@@ -23,8 +23,7 @@ struct SynchronousDisk {
             let entry = entry(key.processedDiskKey, in: resolved.target), let stored = FinishedImage(entry),
             mayAnswer(stored.http)
         else { return nil }
-        let options = DecodeOptions(color: key.decode.color, limits: key.decode.limits)
-        let pixels = try decoded(entry, configuration.coders, options: options, processors: [])
+        let pixels = try decoded(entry, configuration.coders, options: key.finishedOptions, processors: [])
         return CachedImage(image: stored.image(pixels), encodedBytes: entry.data.count, http: stored.http)
     }
 

@@ -25,7 +25,9 @@ extension Coordinator {
 
     nonisolated func localBytes(of resolved: ResolvedRequest, ticket: WorkTicket) async throws -> FetchedData? {
         try await LocalSource.bytes(
-            of: resolved.source, key: resolved.key.source,
+            of: resolved.source,
+            // A key of the request's own says nothing of the file's content.
+            key: resolved.request.cacheKey == nil ? resolved.key.source : nil,
             maximumBytes: resolved.request.network.maximumBytes ?? configuration.maximumBytes, ticket: ticket)
     }
 }

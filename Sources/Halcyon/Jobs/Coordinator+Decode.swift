@@ -40,7 +40,7 @@ extension Coordinator {
             return DecodedImage(image: image, fetched: fetched, decode: ContinuousClock.now - started)
         }
         // Each who asked, since it may be stored for one and not for another; it happens once.
-        await storeOriginal(fetched, of: made.image, resolved)
+        storeOriginal(fetched, of: made.image, resolved)
         forgetFetch(fetched, FetchKey(resolved))
         return made
     }

@@ -68,7 +68,7 @@ extension Coordinator {
             return nil
         }
         do {
-            return StoredOriginal(data: try await reader.bytes(of: entry), http: http)
+            return StoredOriginal(data: try await reader.bytes(of: entry), http: http, metadata: entry.metadata)
         } catch is CodecError {
             await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
             return nil
@@ -133,7 +133,8 @@ extension Coordinator {
         if let http, !http.noStore, resolved.cache.writes.contains(.diskOriginal) {
             // A disk that cannot be written costs another revalidation, and nothing else.
             _ = try? await resolved.originals.disk?.updateMetadata(
-                http.encoded(), for: resolved.key.originalDiskKey, expiration: resolved.cache.diskExpiration)
+                http.encoded(), for: resolved.key.originalDiskKey, replacing: stored.metadata,
+                expiration: resolved.cache.diskExpiration)
         }
         return FetchedData(data: stored.data, origin: .revalidated, http: http, transfer: result.metrics)
     }

@@ -72,7 +72,11 @@ extension Coordinator {
         if made.mayBeKept {
             let cached = CachedImage(image: made.image, encodedBytes: made.encodedBytes, http: made.http)
             cache.remember(cached, for: resolved.key, policy: resolved.cache)
-            await storeFinished(made, resolved)
+            storeFinished(made, resolved)
+            if resolved.cache.reads.isEmpty, made.origin == .network, resolved.key.isProcessed {
+                // A reload: other processors must not start from what was there before.
+                cache.forgetUnprocessed(resolved.key, policy: resolved.cache)
+            }
         } else if made.http?.noStore == true {
             // What was kept of an earlier answer is no longer what the server gives.
             await cache.remove(resolved.key, .all)

@@ -7,46 +7,64 @@ import HalcyonSystem
 extension Coordinator {
     /// Hands the source's bytes to the disk: to its staging area, or behind the writes that fill it. The image waits for
     /// neither, unless its request wants it to.
-    func storeOriginal(_ fetched: FetchedData, of image: Image, _ resolved: ResolvedRequest) async {
+    func storeOriginal(_ fetched: FetchedData, of image: Image, _ resolved: ResolvedRequest) {
         guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
             let disk = resolved.originals.disk, fetched.claimStore()
         else { return }
-        if resolved.serializer is DefaultCacheSerializer, !resolved.cache.waitsForStore {
+        let (cache, key) = (resolved.originals, resolved.key.originalDiskKey)
+        if resolved.serializer is DefaultCacheSerializer, !resolved.cache.waitsForStore, !cache.stores.isPending(key) {
             // The bytes as they are: most often there is room for them at once.
             let isStaged = disk.stageIfRoom(
-                fetched.data, metadata: fetched.http?.encoded() ?? Data(), for: resolved.key.originalDiskKey,
+                fetched.data, metadata: fetched.http?.encoded() ?? Data(), for: key,
                 expiration: resolved.cache.diskExpiration)
             if isStaged { return }
         }
         let shown = resolved.key.showsAllOfItsSource ? image : nil
         let writer = writer(to: disk, resolved)
         // What cannot be written is only not cached.
-        await store(bytes: fetched.data.count + (shown?.cost ?? 0), resolved) {
+        store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key, resolved) { isWanted in
+            var writer = writer
+            writer.isWanted = isWanted
             try? await writer.storeOriginal(fetched.data, of: shown, http: fetched.http)
         }
     }
 
     /// Hands the finished image to the disk, encoded behind.
-    func storeFinished(_ made: DecodedImage, _ resolved: ResolvedRequest) async {
-        guard resolved.cache.writes.contains(.diskProcessed), resolved.hasPlaceOfItsOwn, resolved.isRemote,
-            let disk = resolved.target.disk
-        else { return }
+    func storeFinished(_ made: DecodedImage, _ resolved: ResolvedRequest) {
+        guard resolved.hasPlaceOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return }
+        let (cache, key) = (resolved.target, resolved.key.processedDiskKey)
+        guard resolved.cache.writes.contains(.diskProcessed) else {
+            // What was kept of an earlier answer is older than the source's bytes now.
+            guard made.origin == .network, resolved.cache.writes.contains(.diskOriginal) else { return }
+            return forget(key, in: cache)
+        }
         let writer = writer(to: disk, resolved)
-        let http = made.fetched?.http
-        await store(bytes: made.image.cost, resolved) { try? await writer.storeFinished(made.image, http: http) }
+        store(bytes: made.image.cost, in: cache, as: key, resolved) { isWanted in
+            var writer = writer
+            writer.isWanted = isWanted
+            try? await writer.storeFinished(made.image, http: made.http)
+        }
     }
 
     /// Returns once everything that was handed over so far is on the disk, or has failed to get there.
     func waitForStores(_ resolved: ResolvedRequest) async {
-        await stores.drain()
+        await resolved.originals.stores.drain()
+        if resolved.target !== resolved.originals { await resolved.target.stores.drain() }
         await resolved.originals.disk?.flush()
         if resolved.target !== resolved.originals { await resolved.target.disk?.flush() }
     }
 
     private func store(
-        bytes: Int, _ resolved: ResolvedRequest, _ work: @escaping @Sendable () async -> Void
-    ) async {
-        if resolved.cache.waitsForStore { await work() } else { stores.add(bytes: bytes, work) }
+        bytes: Int, in cache: ImageCache, as key: DiskKey, _ resolved: ResolvedRequest,
+        _ work: @escaping StoreQueue.Work
+    ) {
+        let isTaken = cache.stores.add(bytes: bytes, to: key, isForced: resolved.cache.waitsForStore, work)
+        // No room: it is not cached, and what is there is older.
+        if !isTaken { forget(key, in: cache) }
+    }
+
+    private func forget(_ key: DiskKey, in cache: ImageCache) {
+        cache.stores.add(bytes: 0, to: key, isForced: true) { _ in await cache.disk?.remove(key) }
     }
 
     private func writer(to disk: DiskCache, _ resolved: ResolvedRequest) -> DiskImageWriter {

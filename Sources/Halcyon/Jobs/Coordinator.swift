@@ -17,9 +17,6 @@ actor Coordinator {
     let decodes = JobPool<DecodeKey, DecodedImage>()
     let fetches = JobPool<FetchKey, FetchedData>()
 
-    /// What is to be stored and nobody waits for, within the bytes that the disk cache itself may stage.
-    nonisolated let stores: StoreQueue
-
     /// What fetches brought and somebody still works with: a request that comes between the end of a fetch and the store
     /// of its bytes finds them here, and does not ask the server a second time.
     private var recentFetches: [FetchKey: WeakFetch] = [:]
@@ -31,7 +28,6 @@ actor Coordinator {
     init(configuration: ImagePipeline.Configuration) {
         self.configuration = configuration
         executor = SerialThreadExecutor(name: "halcyon-jobs")
-        stores = StoreQueue(limit: configuration.cache.disk?.configuration.stagingLimit ?? 0)
     }
 
     // MARK: - Subscribers

@@ -21,7 +21,7 @@ struct LoadKey: Hashable, Sendable {
 
 /// Fetches that share the source's bytes, whatever is made of them and wherever that is kept.
 struct FetchKey: Hashable, Sendable {
-    let source: String
+    let source: ExactText
     let originals: ObjectIdentifier
     /// A reload asks the server, whoever else has just done so.
     let isReload: Bool
@@ -37,7 +37,7 @@ struct FetchKey: Hashable, Sendable {
 
     init(_ resolved: ResolvedRequest) {
         let cache = resolved.cache
-        source = resolved.key.source
+        source = ExactText(resolved.key.source)
         originals = ObjectIdentifier(resolved.originals)
         isReload = cache.reads.isEmpty
         readsDisk = cache.reads.contains(.diskOriginal)

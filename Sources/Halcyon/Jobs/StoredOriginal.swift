@@ -6,6 +6,8 @@ import HalcyonSystem
 struct StoredOriginal: Sendable {
     let data: Data
     let http: HTTPCacheMetadata?
+    /// The same as it is stored.
+    let metadata: Data
 
     /// Without HTTP's word an entry is fresh for as long as the disk keeps it.
     func isFresh(at now: Date) -> Bool {

@@ -5,10 +5,10 @@ import HalcyonSystem
 enum LocalSource {
     /// The bytes of a local source; nil for a remote one.
     ///
-    /// - Parameter key: the source's, to tell whether a file is still the one that it names.
+    /// - Parameter key: the source's, to tell whether a file is still the one that it names; nil does not ask.
     /// - Throws: `ImagePipelineError.badSource`, `.invalidRequest`; `CancellationError`.
     static func bytes(
-        of source: ImageSource, key: String, maximumBytes: Int, ticket: WorkTicket
+        of source: ImageSource, key: String?, maximumBytes: Int, ticket: WorkTicket
     ) async throws -> FetchedData? {
         do {
             switch source {
@@ -20,7 +20,7 @@ enum LocalSource {
                     try FileSource.read(path, maximumBytes: maximumBytes)
                 }
                 return FetchedData(
-                    data: file.data, origin: .file, matchesKey: file.key == key, memory: memory)
+                    data: file.data, origin: .file, matchesKey: key == nil || file.key == key, memory: memory)
             case .dataURL(let text):
                 let data = try await ExecutionDomains.cpu.run(ticket: ticket) { _ in try DataURL.decode(text) }
                 return FetchedData(data: data, origin: .data)

@@ -12,6 +12,8 @@ final class CacheFolder: @unchecked Sendable {
     init(_ url: URL) {
         var path = url.path(percentEncoded: false)
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        // A URL without a path names no folder, and must not become the file system's root.
+        if path.isEmpty { path = "/dev/null/nowhere" }
         self.path = path
         let bytes = Array(path.utf8) + [UInt8(ascii: "/")]
         let start = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
@@ -22,6 +24,9 @@ final class CacheFolder: @unchecked Sendable {
     deinit {
         start.deallocate()
     }
+
+    /// Without what leads nowhere, such as "..".
+    var standardPath: String { URL(filePath: path).standardizedFileURL.path(percentEncoded: false) }
 
     func fanOut(_ folder: UInt8) -> String {
         "\(path)/\(EntryName.folderName(folder))"

@@ -104,7 +104,7 @@ extension DiskCache {
     }
 
     private func trim(_ files: [ScannedFile], to bytes: Int) async -> Removal {
-        let victims = Self.victims(among: files, downTo: bytes, now: timeSource.now)
+        let victims = Self.victims(among: files, downTo: max(0, bytes), now: timeSource.now)
         return await remove(victims, .trimmed) { file, status in file.isUnchanged(status) }
     }
 
@@ -172,7 +172,7 @@ extension DiskCache {
 
     /// Starts to sweep by and by; does nothing where that is so already.
     func startSweeping() {
-        guard let interval = configuration.sweepInterval.map({ max($0, .seconds(1)) }) else { return }
+        guard let interval = configuration.sweepInterval.map({ max($0, .seconds(1)).forTimer }) else { return }
         state.withLock { state in
             guard state.sweeping == nil else { return }
             state.sweeping = RepeatingWork(every: min(interval, Self.firstSweep), timeSource: timeSource) {

@@ -141,26 +141,33 @@ public final class DiskCache: Sendable {
 
     /// Gives an entry other metadata, as after a 304; its bytes, extended data and time of storing stay.
     ///
-    /// - Parameter expiration: how long the entry is kept from now on; nil leaves its time as it is.
+    /// - Parameters:
+    ///   - former: what the entry must have for it, since another one may have taken its place meanwhile; nil takes any.
+    ///   - expiration: how long the entry is kept from now on; nil leaves its time as it is.
     /// - Returns: false when there is no such entry.
     /// - Throws: `DiskCacheError` when it could not be written; the entry is as it was then.
     @discardableResult
     public func updateMetadata(
-        _ metadata: Data, for key: DiskKey, expiration: StorageExpiration? = nil
+        _ metadata: Data, for key: DiskKey, replacing former: Data? = nil, expiration: StorageExpiration? = nil
     ) async throws -> Bool {
         let now = timeSource.now
+        let staged = staging.write(for: key)
+        if let former, let staged, staged.contents.metadata != former { return false }
         if let expiration, expiration.lifetime(from: now) <= 0 {
             await remove(key)
             return false
         }
         // Past its time already, and what is on the disk is older.
-        if let write = staging.write(for: key), !isCurrent(write.contents) { return false }
+        if let staged, !isCurrent(staged.contents) { return false }
         let isStaged = staging.replace(key, start: { writeBehind() }) { contents in
-            EntryContents(contents, metadata: metadata, expiration: expiration, now: now)
+            guard former.map({ $0 == contents.metadata }) ?? true else { return nil }
+            return EntryContents(contents, metadata: metadata, expiration: expiration, now: now)
         }
         if isStaged { return true }
         return try await threads.run { [self] _ in
-            try written(0) { try store.update(key, metadata: metadata, expiration: expiration, now: now) }
+            try written(0) {
+                try store.update(key, metadata: metadata, replacing: former, expiration: expiration, now: now)
+            }
         }
     }
 
@@ -193,7 +200,7 @@ public final class DiskCache: Sendable {
         return await withCheckedContinuation { continuation in
             let answer = OneShot(continuation)
             let timer = Task {
-                try? await Task.sleep(for: limit)
+                try? await Task.sleep(for: limit.forTimer)
                 answer.resume(returning: false)
             }
             Task {

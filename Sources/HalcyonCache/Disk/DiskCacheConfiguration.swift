@@ -26,7 +26,8 @@ extension DiskCache {
         /// Folders to look in for what this cache does not have, in this order: such as one that a program brings along.
         ///
         /// They are laid out as a cache's folder is, by this cache's file names or by the plain hash. What lies there never
-        /// expires and is never changed, removed (by `remove` neither, nor when it is damaged) or counted. Default: none.
+        /// expires and is never changed, removed (by `remove` neither, nor when it is damaged) or counted. The cache's own folder is none of them.
+        /// Default: none.
         public var readOnlyFolders: [URL]
         /// From how many bytes on a file is mapped into memory instead of read. Nil, the default, reads all.
         ///

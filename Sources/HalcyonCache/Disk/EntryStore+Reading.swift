@@ -224,12 +224,18 @@ extension EntryStore {
         let keptUntil = max(status.modified, extended ?? status.modified)
         // A last access in the future comes from a clock that was wrong, and is put right.
         let isDue =
-            abs(access.seconds - status.accessed.seconds) >= Self.timeStep
+            Self.isDue(access.seconds, since: status.accessed.seconds)
             || keptUntil.seconds - status.modified.seconds >= Self.timeStep
         // Not our file, or a file system that is read-only: the entry is as good without.
         guard isDue, (try? files.setTimes(of: file, accessed: access, modified: keptUntil)) != nil else {
             return status.modified
         }
         return keptUntil
+    }
+
+    /// Whether two times are apart by a step. A file's time may be any number.
+    private static func isDue(_ seconds: Int, since former: Int) -> Bool {
+        let (difference, overflow) = seconds.subtractingReportingOverflow(former)
+        return overflow || difference.magnitude >= timeStep
     }
 }

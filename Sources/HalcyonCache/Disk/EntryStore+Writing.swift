@@ -77,13 +77,16 @@ extension EntryStore {
     ///
     /// - Returns: false when there is no entry, or none any more once its file was written.
     /// - Throws: `DiskCacheError`; the entry is as it was then, or gone when only its name could not be synced.
-    func update(_ key: DiskKey, metadata: Data, expiration: StorageExpiration?, now: Date) throws -> Bool {
+    func update(
+        _ key: DiskKey, metadata: Data, replacing formerMetadata: Data? = nil, expiration: StorageExpiration?, now: Date
+    ) throws -> Bool {
         let entry = naming.file(for: key)
         // Open until the new file has the name, so that no other file can have this one's number by then.
         guard let (file, status) = openEntry(entry, now: now) else { return false }
         defer { try? files.close(file) }
         guard let found = read(file, status, key, now: now, extending: ExpirationExtension.none) else { return false }
         let former = EntryContents(found)
+        guard formerMetadata.map({ $0 == former.metadata }) ?? true else { return false }
         guard let contents = EntryContents(former, metadata: metadata, expiration: expiration, now: now) else {
             remove(entry, ifStill: { $0.isSameFile(as: found.file) })
             return false

@@ -31,7 +31,9 @@ final class EntryStore: Sendable {
         naming = EntryNaming(configuration)
         synchronization = configuration.synchronization
         mappedReads = configuration.mappedReads
-        readOnlyFolders = configuration.readOnlyFolders.map(CacheFolder.init)
+        // What is in its own folder does expire.
+        let own = folder.standardPath
+        readOnlyFolders = configuration.readOnlyFolders.map(CacheFolder.init).filter { $0.standardPath != own }
     }
 
     /// What the files occupy, as far as is known.
