@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Where Halcyon reads the time and waits for it, so that a test can turn it by hand.
 ///
@@ -6,6 +7,7 @@ import Foundation
 public struct TimeSource: Sendable {
     private let read: @Sendable () -> Date
     private let pause: @Sendable (Duration) async throws -> Void
+    private var isSystem = false
 
     /// - Parameter wait: returns after a duration, or throws `CancellationError` when the task is cancelled; by default
     ///   the system's timer.
@@ -20,6 +22,14 @@ public struct TimeSource: Sendable {
     /// The time now.
     public var now: Date { read() }
 
+    /// The time now, of the system's clock in its steps of a few milliseconds, which takes a fifth of the time to ask.
+    package var roughly: Date {
+        guard isSystem else { return read() }
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME_COARSE, &time)
+        return Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9)
+    }
+
     /// Returns once the duration has passed.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
@@ -28,5 +38,9 @@ public struct TimeSource: Sendable {
     }
 
     /// The system's clock, whose waits end after a year at the latest.
-    public static let system = TimeSource({ Date() }, wait: { try await Task.sleep(for: $0.forTimer) })
+    public static let system: TimeSource = {
+        var source = TimeSource({ Date() }, wait: { try await Task.sleep(for: $0.forTimer) })
+        source.isSystem = true
+        return source
+    }()
 }

@@ -13,7 +13,7 @@ extension DiskCache {
     /// Whether there is an entry, as `contains` says it.
     public func containsSynchronously(_ key: DiskKey) -> Bool {
         if !staging.isIdle, let write = staging.write(for: key) { return isCurrent(write.contents) }
-        return store.contains(key) { timeSource.now }
+        return store.contains(key) { timeSource.roughly }
     }
 
     /// Writes an entry.

@@ -88,7 +88,7 @@ public final class DiskCache: Sendable {
     /// not another's with the same hash, only a read can tell.
     public func contains(_ key: DiskKey) async -> Bool {
         if let write = staging.write(for: key) { return isCurrent(write.contents) }
-        let found = try? await threads.run { [self] _ in store.contains(key) { timeSource.now } }
+        let found = try? await threads.run { [self] _ in store.contains(key) { timeSource.roughly } }
         return found ?? false
     }
 
