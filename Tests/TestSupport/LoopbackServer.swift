@@ -51,7 +51,7 @@ public final class LoopbackServer: Sendable {
         self.state = state
         self.server = server
         task = Task { try await server.run() }
-        try await server.waitUntilListening(timeout: 60)
+        try await server.waitUntilListening(timeout: 300)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw CancellationError() }
         self.port = Int(port)
     }
