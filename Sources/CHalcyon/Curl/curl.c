@@ -1,4 +1,11 @@
+// For SOCK_CLOEXEC.
+#define _GNU_SOURCE
+
 #include "halcyon_curl.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
 
 CURLcode halcyon_curl_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -33,6 +40,32 @@ CURLcode halcyon_curl_set_header(CURL *easy, halcyon_curl_data_callback callback
 CURLcode halcyon_curl_set_ready(CURL *easy, halcyon_curl_ready_callback callback, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+}
+
+CURLcode halcyon_curl_set_open(CURL *easy, curl_opensocket_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+}
+
+int halcyon_curl_address(const struct curl_sockaddr *address, uint8_t *bytes) {
+    switch (address->family) {
+    case AF_INET:
+        memcpy(bytes, &((const struct sockaddr_in *)&address->addr)->sin_addr, 4);
+        return 4;
+    case AF_INET6:
+        memcpy(bytes, &((const struct sockaddr_in6 *)&address->addr)->sin6_addr, 16);
+        return 16;
+    default:
+        return 0;
+    }
+}
+
+curl_socket_t halcyon_curl_socket(const struct curl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+curl_socket_t halcyon_curl_no_socket(void) {
+    return CURL_SOCKET_BAD;
 }
 
 CURLcode halcyon_curl_get_long(CURL *easy, CURLINFO info, long *value) {

@@ -83,10 +83,10 @@ final class CurlEasy {
         halcyon_curl_set_pointer(handle, CURLOPT_PRIVATE, context)
         halcyon_curl_set_ready(
             handle,
-            { context, _, _, _, _ in
-                CurlEasy.from(context)?.connected()
-                return CURL_PREREQFUNC_OK
+            { context, remote, _, _, _ in
+                CurlEasy.from(context)?.connected(to: remote) ?? true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             }, context)
+        setAddressCheck(context)
         halcyon_curl_set_header(
             handle,
             { bytes, size, count, context in
@@ -115,9 +115,38 @@ final class CurlEasy {
 
     // MARK: Callbacks; what they return is libcurl's convention
 
-    private func connected() {
+    /// - Returns: whether the request may be sent on this connection, which may be an earlier one.
+    private func connected(to remote: UnsafePointer<CChar>?) -> Bool {
         touch()
         if let deadline { onDeadline(deadline) }
+        guard transfer.request.addressPolicy.requiresPublicAddress else { return true }
+        // Another address of the same name may have been refused before.
+        failure = nil
+        let text = remote.map { String(cString: $0) } ?? ""
+        return allows(IPAddress(host: text), text)
+    }
+
+    private func allows(_ address: IPAddress?, _ text: String) -> Bool {
+        if let address, transfer.request.addressPolicy.allows(address) { return true }
+        failure = .refusedAddress(address.map { "\($0)" } ?? text)
+        return false
+    }
+
+    /// Has each address looked at before it is connected to: of several that a name has, the others are tried.
+    private func setAddressCheck(_ context: UnsafeMutableRawPointer) {
+        guard transfer.request.addressPolicy.requiresPublicAddress else { return }
+        set(CURLOPT_PROXY, "")
+        halcyon_curl_set_open(
+            handle,
+            { context, _, address in
+                var bytes = [UInt8](repeating: 0, count: 16)
+                let count = Int(halcyon_curl_address(address, &bytes))
+                let known = IPAddress(bytes: Array(bytes.prefix(count)))
+                guard CurlEasy.from(context)?.allows(known, "of an unknown kind") ?? false else {
+                    return halcyon_curl_no_socket()
+                }
+                return halcyon_curl_socket(address)
+            }, context)
     }
 
     private func read(line: UnsafeRawBufferPointer) -> Int {

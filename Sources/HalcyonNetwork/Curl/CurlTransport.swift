@@ -39,6 +39,8 @@ public final class CurlTransport: Transport {
         loop.stopWhenIdle()
     }
 
+    public var checksAddresses: Bool { true }
+
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try request.validate()
         let transfer = CurlTransfer(request: request, configuration: configuration, loop: loop)

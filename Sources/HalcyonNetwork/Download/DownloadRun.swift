@@ -42,6 +42,7 @@ struct DownloadRun: Sendable {
         while true {
             let request = transportRequest(chain)
             try request.validate()
+            try checkAddress(request)
             let expiry = DownloadError(.timeout(.total), url: chain.url)
             // A place for each hop, as each may lead to another host; what waits between two holds none.
             let hop = try await slots.withSlot(
@@ -73,7 +74,15 @@ struct DownloadRun: Sendable {
         }
         return TransportRequest(
             url: chain.url, headers: headers, connectTimeout: request.timeouts.connect,
-            idleTimeout: request.timeouts.idle)
+            idleTimeout: request.timeouts.idle, addressPolicy: configuration.addressPolicy)
+    }
+
+    /// Before anything is connected to, at each hop.
+    private func checkAddress(_ request: TransportRequest) throws {
+        try request.addressPolicy.check(request.url)
+        guard !request.addressPolicy.requiresPublicAddress || configuration.transport.checksAddresses else {
+            throw DownloadError(.invalidRequest("the transport does not check addresses"), url: request.url)
+        }
     }
 
     private func send(_ request: TransportRequest) async throws -> Hop {

@@ -12,6 +12,8 @@ extension ImageDownloader {
         public var transfers = 24
         /// Fields that every request carries: `User-Agent` names the program and Halcyon.
         public var headers: HTTPHeaders
+        /// Which servers may be asked. All by default; `.publicInternet` for URLs from strangers.
+        public var addressPolicy = AddressPolicy.any
         /// How failed attempts are retried.
         public var retry = RetryPolicy()
         /// Waits between attempts; a test hands in one that does not.

@@ -10,4 +10,12 @@
 public protocol Transport: Sendable {
     /// Sends a request and waits for the head of the final answer (not a 1xx).
     func send(_ request: TransportRequest) async throws -> TransportResponse
+
+    /// Whether it holds `TransportRequest.addressPolicy` against the address that it connects to, also where it uses a
+    /// connection again. False by default: a policy that speaks of addresses is refused then.
+    var checksAddresses: Bool { get }
+}
+
+extension Transport {
+    public var checksAddresses: Bool { false }
 }

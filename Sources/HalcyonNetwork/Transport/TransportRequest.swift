@@ -12,10 +12,13 @@ public struct TransportRequest: Sendable, Equatable {
     public var idleTimeout: Duration
     /// The longest time for all of it, the body included; nil, the default, is no limit, and so are 136 years.
     public var totalTimeout: Duration?
+    /// What may be connected to. Everything by default.
+    public var addressPolicy: AddressPolicy
 
     public init(
         url: URL, method: String = "GET", headers: HTTPHeaders = HTTPHeaders(),
-        connectTimeout: Duration = .seconds(10), idleTimeout: Duration = .seconds(15), totalTimeout: Duration? = nil
+        connectTimeout: Duration = .seconds(10), idleTimeout: Duration = .seconds(15), totalTimeout: Duration? = nil,
+        addressPolicy: AddressPolicy = .any
     ) {
         self.url = url
         self.method = method
@@ -23,5 +26,6 @@ public struct TransportRequest: Sendable, Equatable {
         self.connectTimeout = connectTimeout
         self.idleTimeout = idleTimeout
         self.totalTimeout = totalTimeout
+        self.addressPolicy = addressPolicy
     }
 }
