@@ -22,6 +22,10 @@ public struct DownloadError: Error, Sendable, Equatable {
         case redirect(RedirectFailure)
         /// The body (or the head) is larger than `limit` bytes.
         case tooLarge(limit: Int)
+        /// The answer is of another media type than is accepted; nil where it says none.
+        case contentType(String?)
+        /// The program itself refused; the text says which of its hooks.
+        case refused(String)
         /// The address that the host leads to is not allowed.
         case refusedAddress(String)
         /// The body ended before the length it had said; `expected` is nil when it
@@ -42,7 +46,7 @@ public struct DownloadError: Error, Sendable, Equatable {
     }
 
     /// The failure's stable name, the same as the command-line tool prints: `invalidRequest`, `offline`, `connection`,
-    /// `timeout`, `tls`, `httpStatus`, `redirect`, `tooLarge` or `refusedAddress`.
+    /// `timeout`, `tls`, `httpStatus`, `redirect`, `tooLarge`, `contentType`, `refused` or `refusedAddress`.
     public var code: String {
         switch reason {
         case .invalidURL, .invalidRequest: "invalidRequest"
@@ -53,6 +57,8 @@ public struct DownloadError: Error, Sendable, Equatable {
         case .httpStatus: "httpStatus"
         case .redirect: "redirect"
         case .tooLarge: "tooLarge"
+        case .contentType: "contentType"
+        case .refused: "refused"
         case .refusedAddress: "refusedAddress"
         }
     }
@@ -81,6 +87,9 @@ extension DownloadError: CustomStringConvertible, CustomDebugStringConvertible, 
         case .httpStatus(let status): "the server answered with status \(status)"
         case .redirect(let failure): "the redirect was not followed: \(failure)"
         case .tooLarge(let limit): "more than the \(limit) bytes that are allowed"
+        case .contentType(let type?): "the answer's type \(type) is not accepted"
+        case .contentType(nil): "the answer says no type"
+        case .refused(let hook): "refused by \(hook)"
         case .refusedAddress(let address): "the address \(address) is not allowed"
         case .incompleteBody(let received, let expected?): "the body ended after \(received) of \(expected) bytes"
         case .incompleteBody(let received, nil): "the body broke off after \(received) bytes"

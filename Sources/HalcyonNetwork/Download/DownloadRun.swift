@@ -57,7 +57,9 @@ struct DownloadRun: Sendable {
             }
             switch hop {
             case .redirect(let head):
+                let former = chain.url
                 try chain.follow(head)
+                chain.target = try await configuration.hooks.modified(chain.target, head, from: former)
             case .result(var result):
                 result.redirectCount = chain.count
                 result.redirectsArePermanent = chain.isPermanent
@@ -87,10 +89,10 @@ struct DownloadRun: Sendable {
 
     private func send(_ request: TransportRequest) async throws -> Hop {
         let response = try await configuration.transport.send(request)
-        let head = response.head
+        let head = try await configuration.hooks.modified(response.head)
         if RedirectChain.isRedirect(head.status) { return .redirect(head) }
         try check(head, of: request)
-        let data = try await collect(response)
+        let data = try await configuration.hooks.modified(try await collect(response.body, head), head)
         return .result(
             DownloadResult(
                 data: data, url: request.url, status: head.status, headers: head.headers, version: head.version,
@@ -105,10 +107,14 @@ struct DownloadRun: Sendable {
             switch head.status {
             case 206: request.headers.contains("Range")
             case 304: isConditional
-            default: (200..<300).contains(head.status)
+            default: configuration.accepted.statuses.contains(head.status)
             }
         guard isWanted else {
             throw DownloadError(.httpStatus(head.status), url: request.url, responseHeaders: head.headers)
+        }
+        if head.status != 304, !configuration.accepted.accepts(type: head.headers["Content-Type"]) {
+            throw DownloadError(
+                .contentType(head.headers["Content-Type"]), url: request.url, responseHeaders: head.headers)
         }
         if head.status != 304, let length = head.contentLength, length > self.request.maximumBytes {
             throw DownloadError(
@@ -116,12 +122,14 @@ struct DownloadRun: Sendable {
         }
     }
 
-    private func collect(_ response: TransportResponse) async throws -> Data {
+    private func collect(_ body: TransportBody, _ head: HTTPResponseHead) async throws -> Data {
+        try await configuration.hooks.checkBody(head)
         var collector = BodyCollector(
-            response.head, limit: request.maximumBytes, body: request.exposesBody ? ReceivedBody() : nil)
+            head, limit: request.maximumBytes, body: request.exposesBody ? ReceivedBody() : nil)
         if collector.hasBody { report(collector.progress) }
-        for try await chunk in response.body {
+        for try await chunk in body {
             try await collector.take(chunk)
+            configuration.hooks.chunk?(chunk, collector.progress)
             report(collector.progress)
         }
         return try collector.finish()

@@ -14,6 +14,10 @@ extension ImageDownloader {
         public var headers: HTTPHeaders
         /// Which servers may be asked. All by default; `.publicInternet` for URLs from strangers.
         public var addressPolicy = AddressPolicy.any
+        /// Which answers are successes.
+        public var accepted = AcceptedContent()
+        /// What the program does to each transfer.
+        public var hooks = DownloadHooks()
         /// How failed attempts are retried.
         public var retry = RetryPolicy()
         /// Waits between attempts; a test hands in one that does not.

@@ -58,6 +58,7 @@ public final class ImageDownloader: Sendable {
                 }))
         guard isAttached ?? true else { throw CancellationError() }
         defer { ticket?.detach(id) }
+        let request = try await prepared(request)
         let headers = defaultHeaders.merging(request.headers)
         let retry = request.retry ?? configuration.retry
         return try await withTaskCancellationHandler {
@@ -88,6 +89,15 @@ public final class ImageDownloader: Sendable {
     /// Cancels all downloads, with `CancellationError`.
     public func cancelAll() {
         hub.cancelAll { _ in true }
+    }
+
+    /// As the program wants it sent: what two transfers have in common is known only then.
+    private func prepared(_ request: DownloadRequest) async throws -> DownloadRequest {
+        var request = try await configuration.hooks.modified(request)
+        try Task.checkCancellation()
+        // What arrives is not yet what is decoded.
+        if configuration.hooks.data != nil { request.exposesBody = false }
+        return request
     }
 
     private func launch(

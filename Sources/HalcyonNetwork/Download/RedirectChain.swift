@@ -42,6 +42,12 @@ struct RedirectChain {
         url = next
     }
 
+    /// The next request.
+    var target: RedirectTarget {
+        get { RedirectTarget(url: url, headers: headers) }
+        set { (url, headers) = (newValue.url, newValue.headers) }
+    }
+
     private static func origin(of url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
         let port = url.port ?? (scheme == "https" ? 443 : 80)

@@ -1,0 +1,139 @@
+import Foundation
+import HalcyonNetwork
+import HalcyonSystem
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct DownloadHooksTests {
+    private let transport = ScriptedTransport()
+    private let url = URL(web: "http://one.test/a")
+    private let body = Data("picture".utf8)
+
+    private func downloader(_ change: (inout ImageDownloader.Configuration) -> Void) -> ImageDownloader {
+        var configuration = ImageDownloader.Configuration(transport: transport)
+        configuration.retry = .never
+        change(&configuration)
+        return ImageDownloader(configuration)
+    }
+
+    private func reason(_ body: () async throws -> Void) async -> DownloadError.Reason? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? DownloadError)?.reason
+        }
+    }
+
+    @Test func aModifiedRequestIsWhatIsSentAndShared() async throws {
+        transport.answer(URL(web: "http://one.test/b"), with: .data(body))
+        let downloader = downloader {
+            $0.hooks.request = { request in
+                await Task.yield()
+                var request = request
+                request.url = URL(web: "http://one.test/b")
+                request.headers["X-Key"] = "1"
+                return request
+            }
+        }
+        let result = try await downloader.download(url)
+        #expect(result.url == URL(web: "http://one.test/b"))
+        #expect(transport.requests.map { $0.headers["X-Key"] } == ["1"])
+    }
+
+    @Test func aRefusedRequestIsNotSent() async {
+        struct Nope: Error, CustomStringConvertible { let description = "not today" }
+        let silent = downloader { $0.hooks.request = { _ in nil } }
+        let loud = downloader { $0.hooks.request = { _ in throw Nope() } }
+        #expect(await reason { _ = try await silent.download(url) } == .refused("the request hook"))
+        #expect(await reason { _ = try await loud.download(url) } == .refused("the request hook: not today"))
+        #expect(transport.requestCount == 0)
+        let cancelled = downloader { $0.hooks.request = { _ in throw CancellationError() } }
+        await #expect(throws: CancellationError.self) { try await cancelled.download(url) }
+    }
+
+    @Test func aModifiedAnswerIsWhatCounts() async throws {
+        transport.answer(url, with: .data(body, status: 404), .data(body), .data(body))
+        let downloader = downloader {
+            $0.hooks.response = { head in
+                var head = head
+                head.status = head.status == 404 ? 200 : 500
+                return head
+            }
+        }
+        #expect(try await downloader.download(url).data == body)
+        #expect(await reason { _ = try await downloader.download(url) } == .httpStatus(500))
+        let refusing = self.downloader { $0.hooks.response = { _ in nil } }
+        #expect(await reason { _ = try await refusing.download(url) } == .refused("the response hook"))
+    }
+
+    @Test func aBodyMayBeRefusedByItsHead() async throws {
+        transport.answer(url, with: .data(body, headers: ["X-Large": "yes"]), .data(body))
+        let downloader = downloader { $0.hooks.wantsBody = { $0.headers["X-Large"] == nil } }
+        #expect(await reason { _ = try await downloader.download(url) } == .refused("the body hook"))
+        #expect(try await downloader.download(url).data == body)
+    }
+
+    @Test func otherBytesMayBeMadeOfABody() async throws {
+        transport.answer(url, with: .data(Data(body.reversed())))
+        let downloader = downloader { $0.hooks.data = { data, _ in Data(data.reversed()) } }
+        #expect(try await downloader.download(url).data == body)
+        let refusing = self.downloader { $0.hooks.data = { _, _ in nil } }
+        transport.answer(url, with: .data(body))
+        #expect(await reason { _ = try await refusing.download(url) } == .refused("the data hook"))
+    }
+
+    @Test func eachChunkIsSeen() async throws {
+        transport.answer(
+            url,
+            with: .init(headers: ["Content-Length": "7"], steps: [.chunk(body.prefix(3)), .chunk(body.dropFirst(3))]))
+        let seen = Lock<[(Data, DownloadProgress)]>([])
+        let downloader = downloader {
+            $0.hooks.chunk = { data, progress in seen.withLock { $0.append((data, progress)) } }
+        }
+        _ = try await downloader.download(url)
+        let all = seen.withLock { $0 }
+        #expect(all.map(\.0) == [Data("pic".utf8), Data("ture".utf8)])
+        #expect(all.map(\.1.received) == [3, 7])
+        #expect(all.map(\.1.expected) == [7, 7])
+    }
+
+    @Test func aRedirectMayBeChangedOrStopped() async throws {
+        let target = URL(web: "http://two.test/c")
+        transport.answer(url, with: .redirect(302, to: "http://two.test/b"), .redirect(302, to: "http://two.test/b"))
+        transport.answer(target, with: .data(body))
+        let changing = downloader {
+            $0.hooks.redirect = { head, next in
+                #expect(head.status == 302)
+                return RedirectTarget(url: target, headers: next.headers)
+            }
+        }
+        #expect(try await changing.download(url).url == target)
+        let stopping = downloader { $0.hooks.redirect = { _, _ in nil } }
+        #expect(await reason { _ = try await stopping.download(url) } == .httpStatus(302))
+        #expect(transport.requests.map(\.url) == [url, target, url])
+    }
+
+    @Test(
+        arguments: [
+            ("image/png", true), ("image/png; charset=x", true), ("IMAGE/PNG", true), ("text/html", false),
+            ("image", false), (nil, false),
+        ] as [(String?, Bool)])
+    func onlyAcceptedTypesPass(type: String?, isAccepted: Bool) async throws {
+        var headers = HTTPHeaders()
+        headers["Content-Type"] = type
+        transport.answer(url, with: .data(body, headers: headers))
+        let downloader = downloader { $0.accepted.types = ["image/*"] }
+        let reason = await reason { _ = try await downloader.download(url) }
+        #expect(reason == (isAccepted ? nil : .contentType(type)))
+    }
+
+    @Test func onlyAcceptedStatusesPass() async throws {
+        transport.answer(url, with: .data(body, status: 203), .data(body, status: 410))
+        let downloader = downloader { $0.accepted.statuses = [200, 410] }
+        #expect(await reason { _ = try await downloader.download(url) } == .httpStatus(203))
+        #expect(try await downloader.download(url).status == 410)
+    }
+}
