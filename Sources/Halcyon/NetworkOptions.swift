@@ -4,6 +4,8 @@ import HalcyonNetwork
 public struct NetworkOptions: Hashable, Sendable {
     /// Sent besides the pipeline's own headers; a field that is here replaces theirs.
     public var headers: HTTPHeaders
+    /// Shown to the origin of the URL; in place of an `Authorization` among the headers. None by default.
+    public var credential: Credential?
     /// From the start to the last byte; nil is no limit, which is the default.
     public var totalTimeout: Duration?
     /// Attempts after the first.
@@ -12,10 +14,12 @@ public struct NetworkOptions: Hashable, Sendable {
     public var maximumBytes: Int?
 
     public init(
-        headers: HTTPHeaders = HTTPHeaders(), totalTimeout: Duration? = nil, retries: Int? = nil,
+        headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil, totalTimeout: Duration? = nil,
+        retries: Int? = nil,
         maximumBytes: Int? = nil
     ) {
         self.headers = headers
+        self.credential = credential
         self.totalTimeout = totalTimeout
         self.retries = retries
         self.maximumBytes = maximumBytes

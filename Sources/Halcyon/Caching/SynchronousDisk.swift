@@ -45,6 +45,7 @@ struct SynchronousDisk {
     private func mayAnswer(_ http: HTTPCacheMetadata?) -> Bool {
         guard resolved.cache.freshness == .respect, let http else { return true }
         let headers = configuration.downloader.defaultHeaders.merging(resolved.request.network.headers)
+            .showing(resolved.request.network.credential)
         return http.state(at: configuration.clock.now) == .fresh && http.matches(requestHeaders: headers)
     }
 

@@ -142,6 +142,7 @@ extension Coordinator {
     /// The fields that a server sees, for what it says of them in `Vary`.
     nonisolated func sentHeaders(_ resolved: ResolvedRequest) -> HTTPHeaders {
         configuration.downloader.defaultHeaders.merging(resolved.request.network.headers)
+            .showing(resolved.request.network.credential)
     }
 
     private func transferRequest(

@@ -19,6 +19,8 @@ public struct DownloadError: Error, Sendable, Equatable {
         case tls(String)
         /// The server answered with a status that is no success; 206 is none when no part was asked for.
         case httpStatus(Int)
+        /// The server answered with 401 though it was shown a credential.
+        case unauthorized
         case redirect(RedirectFailure)
         /// The body (or the head) is larger than `limit` bytes.
         case tooLarge(limit: Int)
@@ -46,7 +48,7 @@ public struct DownloadError: Error, Sendable, Equatable {
     }
 
     /// The failure's stable name, the same as the command-line tool prints: `invalidRequest`, `offline`, `connection`,
-    /// `timeout`, `tls`, `httpStatus`, `redirect`, `tooLarge`, `contentType`, `refused` or `refusedAddress`.
+    /// `timeout`, `tls`, `httpStatus`, `unauthorized`, `redirect`, `tooLarge`, `contentType`, `refused` or `refusedAddress`.
     public var code: String {
         switch reason {
         case .invalidURL, .invalidRequest: "invalidRequest"
@@ -55,6 +57,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         case .timeout: "timeout"
         case .tls: "tls"
         case .httpStatus: "httpStatus"
+        case .unauthorized: "unauthorized"
         case .redirect: "redirect"
         case .tooLarge: "tooLarge"
         case .contentType: "contentType"
@@ -85,6 +88,7 @@ extension DownloadError: CustomStringConvertible, CustomDebugStringConvertible, 
         case .timeout(let kind): kind.rawValue
         case .tls(let why): "no secure connection: \(why)"
         case .httpStatus(let status): "the server answered with status \(status)"
+        case .unauthorized: "the server refused the credential"
         case .redirect(let failure): "the redirect was not followed: \(failure)"
         case .tooLarge(let limit): "more than the \(limit) bytes that are allowed"
         case .contentType(let type?): "the answer's type \(type) is not accepted"

@@ -110,6 +110,9 @@ struct DownloadRun: Sendable {
             default: configuration.accepted.statuses.contains(head.status)
             }
         guard isWanted else {
+            if head.status == 401, request.headers.contains("Authorization") {
+                throw DownloadError(.unauthorized, url: request.url, responseHeaders: head.headers)
+            }
             throw DownloadError(.httpStatus(head.status), url: request.url, responseHeaders: head.headers)
         }
         if head.status != 304, !configuration.accepted.accepts(type: head.headers["Content-Type"]) {
