@@ -12,4 +12,6 @@ public enum ImageOrigin: String, Sendable, Hashable, CaseIterable {
     case file
     /// In the request itself.
     case data
+    /// An `ImageDataProvider`.
+    case provider
 }

@@ -14,7 +14,7 @@ public final class ImagePipeline: Sendable {
     public let configuration: Configuration
     /// Both levels of the cache.
     public var cache: ImageCache { configuration.cache }
-    private let coordinator: Coordinator
+    let coordinator: Coordinator
 
     public init(configuration: Configuration) {
         self.configuration = configuration

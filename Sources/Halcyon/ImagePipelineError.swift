@@ -9,7 +9,7 @@ import HalcyonProcessing
 public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
     /// The request names nothing that could be loaded.
     case invalidRequest(source: String, reason: String)
-    /// A file or a `data:` URL that cannot be read.
+    /// A file or a `data:` URL that cannot be read, or a provider that failed.
     case badSource(source: String, reason: String)
     /// The transfer failed.
     case download(source: String, DownloadError)

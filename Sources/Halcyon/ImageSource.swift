@@ -11,6 +11,8 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     case dataURL(String)
     /// Bytes that the program has already. The key tells them from others; equal keys must mean equal bytes.
     case data(Data, key: String)
+    /// Bytes that a program's own code brings when they are needed.
+    case provider(any ImageDataProvider)
     /// Something that names no image; its load fails with `ImagePipelineError.invalidRequest`.
     case malformed(String, reason: String)
 
@@ -55,14 +57,17 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         case .file(let url): url.path(percentEncoded: false)
         case .dataURL(let text): "\(text.prefix { $0 != "," }.prefix(40)),... (\(text.utf8.count) characters)"
         case .data(let data, let key): "\(key) (\(data.count) bytes)"
+        case .provider(let provider):
+            Self.redacted(String((provider.contentURL?.absoluteString ?? provider.cacheKey).prefix(200)))
         case .malformed(let text, _): Self.redacted(String(text.prefix(200)))
         }
     }
 
-    /// The URL of a remote source or a file.
+    /// The URL of a remote source, a file, or what a provider says.
     var url: URL? {
         switch self {
         case .remote(let url), .file(let url): url
+        case .provider(let provider): provider.contentURL
         case .dataURL, .data, .malformed: nil
         }
     }
@@ -73,6 +78,8 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         case .remote(let url): ImageScale.named(in: url.absoluteString)
         case .file(let url): ImageScale.named(in: url.path(percentEncoded: false))
         case .data(_, let key): ImageScale.named(in: key)
+        case .provider(let provider):
+            ImageScale.named(in: provider.contentURL?.absoluteString ?? provider.cacheKey)
         case .dataURL, .malformed: 1
         }
     }
@@ -103,6 +110,7 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         // Long ones must not be compared and kept whole.
         case .dataURL(let text): "data:\(text.utf8.count):" + DiskKey(text.utf8).fileName
         case .data(_, let key): "data-key:" + key
+        case .provider(let provider): "provider:" + provider.cacheKey
         case .malformed(let text, _): "malformed:" + text
         }
     }

@@ -24,7 +24,10 @@ extension Coordinator {
     }
 
     nonisolated func localBytes(of resolved: ResolvedRequest, ticket: WorkTicket) async throws -> FetchedData? {
-        try await LocalSource.bytes(
+        if case .provider = resolved.source, !resolved.cache.allowsNetwork {
+            throw ImagePipelineError.notInCache(source: resolved.source.description)
+        }
+        return try await LocalSource.bytes(
             of: resolved.source,
             // A key of the request's own says nothing of the file's content.
             key: resolved.request.cacheKey == nil ? resolved.key.source : nil,

@@ -26,6 +26,9 @@ extension Coordinator {
         guard let local else {
             throw ImagePipelineError.badSource(source: resolved.source.description, reason: "it cannot be read")
         }
+        if local.origin == .provider {
+            demand.send(.progress(LoadProgress(received: local.data.count, expected: local.data.count)))
+        }
         return local
     }
 

@@ -36,7 +36,7 @@ extension Coordinator {
         return cached.answers(at: configuration.clock.now, sending: sentHeaders(resolved)) ? cached : nil
     }
 
-    private func validate(_ request: ImageRequest) throws {
+    func validate(_ request: ImageRequest) throws {
         if case .malformed(let text, let reason) = request.source {
             throw ImagePipelineError.invalidRequest(
                 source: text.isEmpty ? "(no URL)" : request.source.description, reason: reason)

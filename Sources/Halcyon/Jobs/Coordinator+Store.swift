@@ -7,7 +7,7 @@ import HalcyonSystem
 extension Coordinator {
     /// Hands the source's bytes to the disk: to its staging area, or behind the writes that fill it. The image waits for
     /// neither, unless its request wants it to.
-    func storeOriginal(_ fetched: FetchedData, of image: Image, _ resolved: ResolvedRequest) {
+    func storeOriginal(_ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest) {
         guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
             let disk = resolved.originals.disk, fetched.claimStore()
         else { return }

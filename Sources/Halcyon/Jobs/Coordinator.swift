@@ -22,6 +22,8 @@ actor Coordinator {
     private var recentFetches: [FetchKey: WeakFetch] = [:]
     private var recentFetchLimit = 64
     private var running: [ObjectIdentifier: Running] = [:]
+    /// Of the loads of prefetchers, whose priority is that of all of a prefetcher's.
+    var prefetchDemands: [ObjectIdentifier: [Int: Demand]] = [:]
     private var leaves: [Int: () -> Void] = [:]
     private var lastSubscriber = 0
 

@@ -25,13 +25,18 @@ enum DataURL {
     }
 
     private static func base64Decoded(_ body: Data) throws -> Data {
-        var symbols = body.filter { ![0x20, 0x09, 0x0A, 0x0C, 0x0D].contains($0) }
-        while symbols.last == UInt8(ascii: "=") { symbols.removeLast() }
-        symbols.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - symbols.count % 4) % 4))
-        guard let data = Data(base64Encoded: symbols) else {
+        guard let data = base64Bytes(body) else {
             throw Failure(description: "the data: URL's base64 is broken")
         }
         return data
+    }
+
+    /// The bytes of base64 text, white space and missing padding allowed; nil where it is none.
+    static func base64Bytes(_ text: Data) -> Data? {
+        var symbols = text.filter { ![0x20, 0x09, 0x0A, 0x0C, 0x0D].contains($0) }
+        while symbols.last == UInt8(ascii: "=") { symbols.removeLast() }
+        symbols.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - symbols.count % 4) % 4))
+        return Data(base64Encoded: symbols)
     }
 
     private static func percentDecoded(_ text: Substring) -> Data? {

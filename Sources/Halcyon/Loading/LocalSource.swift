@@ -1,7 +1,7 @@
 import Foundation
 import HalcyonSystem
 
-/// Sources that need no network: files, `data:` URLs, bytes that the program has.
+/// Sources that need no transfer: files, `data:` URLs, bytes that the program has or brings.
 enum LocalSource {
     /// The bytes of a local source; nil for a remote one.
     ///
@@ -25,6 +25,9 @@ enum LocalSource {
                 let data = try await ExecutionDomains.cpu.run(ticket: ticket) { _ in try DataURL.decode(text) }
                 return FetchedData(data: data, origin: .data)
             case .data(let data, _): return FetchedData(data: data, origin: .data)
+            case .provider(let provider):
+                return try await ProviderCall.bytes(
+                    of: provider, source: source, maximumBytes: maximumBytes, ticket: ticket)
             case .malformed(_, let reason):
                 throw ImagePipelineError.invalidRequest(source: source.description, reason: reason)
             }

@@ -1,0 +1,153 @@
+import Foundation
+import HalcyonCache
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonSystem
+
+/// What prefetchers ask for.
+extension Coordinator {
+    /// One request of a prefetcher: skipped where it is there already, else loaded if `mayLoad` still says so then.
+    func prefetch(
+        _ request: ImageRequest, to destination: ImagePrefetcher.Destination, urgency: PrefetchPriority,
+        mayLoad: @Sendable () -> Bool
+    ) async -> PrefetchEnd {
+        do {
+            let resolved = await resolvedForPrefetch(request, to: destination)
+            try validate(resolved.request)
+            return try await withDemand(of: urgency) { coordinator, demand in
+                let isThere = await coordinator.withTicket(for: demand) { coordinator, ticket in
+                    await coordinator.isThere(resolved, destination, ticket: ticket)
+                }
+                if isThere { return .skipped }
+                guard mayLoad() else { return .open }
+                try await coordinator.load(resolved, to: destination, demand: demand)
+                return .finished
+            }
+        } catch let error as ImagePrefetchError {
+            return .failed(error)
+        } catch {
+            return .failed(ImagePipelineError.wrapping(error, source: request.source))
+        }
+    }
+
+    func priorityChanged(of urgency: PrefetchPriority) {
+        for demand in prefetchDemands[ObjectIdentifier(urgency), default: [:]].values {
+            demand.setPriority(urgency.value)
+        }
+    }
+
+    private func withDemand<Value: Sendable>(
+        of urgency: PrefetchPriority, _ work: (isolated Coordinator, Demand) async throws -> Value
+    ) async throws -> Value {
+        let (owner, number) = (ObjectIdentifier(urgency), makeSubscriber())
+        let demand = Demand(priority: urgency.value) { _ in }
+        prefetchDemands[owner, default: [:]][number] = demand
+        defer {
+            prefetchDemands[owner]?[number] = nil
+            if prefetchDemands[owner]?.isEmpty ?? false { prefetchDemands[owner] = nil }
+        }
+        return try await work(self, demand)
+    }
+
+    /// Off the coordinator: a file's key needs a look at the file.
+    nonisolated private func resolvedForPrefetch(
+        _ request: ImageRequest, to destination: ImagePrefetcher.Destination
+    ) async -> ResolvedRequest {
+        var resolved = ResolvedRequest(request, configuration)
+        (resolved.request.wantsPreviews, resolved.request.wantsEveryPreview) = (false, false)
+        switch destination {
+        case .memory: resolved.request.cache.writes.insert(.memory)
+        case .disk:
+            let memory: CachePolicy.Levels = [.memory, .memoryOriginal]
+            // An image in memory is none on the disk.
+            resolved.request.cache.reads.subtract(memory)
+            resolved.request.cache.writes.subtract(memory)
+            // Of many that come faster than the disk writes, some would not be kept.
+            resolved.request.cache.waitsForStore = true
+        }
+        return resolved
+    }
+
+    // MARK: - Look-ups
+
+    nonisolated private func isThere(
+        _ resolved: ResolvedRequest, _ destination: ImagePrefetcher.Destination, ticket: WorkTicket
+    ) async -> Bool {
+        switch destination {
+        case .memory: return cachedImage(for: resolved) != nil
+        case .disk:
+            if resolved.keepsOriginal {
+                guard await hasFreshOriginal(resolved, ticket: ticket) else { return false }
+            }
+            if resolved.keepsFinished {
+                guard await hasFreshFinished(resolved, ticket: ticket) else { return false }
+            }
+            return true
+        }
+    }
+
+    nonisolated private func hasFreshOriginal(_ resolved: ResolvedRequest, ticket: WorkTicket) async -> Bool {
+        guard let stored = await storedOriginal(resolved, ticket: ticket) else { return false }
+        return resolved.cache.freshness == .ignore || stored.isFresh(at: configuration.clock.now)
+    }
+
+    nonisolated private func hasFreshFinished(_ resolved: ResolvedRequest, ticket: WorkTicket) async -> Bool {
+        guard resolved.cache.reads.contains(.diskProcessed),
+            let entry = await resolved.target.disk?.peek(resolved.key.processedDiskKey, ticket: ticket),
+            let finished = FinishedImage(entry)
+        else { return false }
+        guard resolved.cache.freshness == .respect, let http = finished.http else { return true }
+        return http.state(at: configuration.clock.now) == .fresh
+            && http.matches(requestHeaders: sentHeaders(resolved))
+    }
+
+    // MARK: - Loads
+
+    private func load(
+        _ resolved: ResolvedRequest, to destination: ImagePrefetcher.Destination, demand: Demand
+    ) async throws {
+        guard destination == .disk else {
+            _ = try await response(for: resolved, demand: demand)
+            return
+        }
+        if resolved.keepsFinished {
+            _ = try await response(for: resolved, demand: demand)
+        } else {
+            try await keepOriginal(resolved, demand: demand)
+        }
+        guard await isOnDisk(resolved) else {
+            try Task.checkCancellation()
+            throw ImagePrefetchError.notKept(source: resolved.source.description)
+        }
+    }
+
+    /// Brings the source's bytes to the disk, once their head has proved to be that of an image within the limits.
+    private func keepOriginal(_ resolved: ResolvedRequest, demand: Demand) async throws {
+        let fetched = try await fetched(resolved, demand: demand)
+        let (coders, options) = (coders(for: resolved), resolved.request.decode)
+        _ = try await compute(for: demand) { _ in try coders.plan(fetched.data, options: options) }
+        storeOriginal(fetched, of: nil, resolved)
+        forgetFetch(fetched, FetchKey(resolved))
+        await waitForStores(resolved)
+    }
+
+    nonisolated private func isOnDisk(_ resolved: ResolvedRequest) async -> Bool {
+        if resolved.keepsOriginal {
+            guard await resolved.originals.disk?.contains(resolved.key.originalDiskKey) ?? false else { return false }
+        }
+        guard resolved.keepsFinished else { return true }
+        return await resolved.target.disk?.contains(resolved.key.processedDiskKey) ?? false
+    }
+}
+
+extension ResolvedRequest {
+    /// Whether the disk is to have the source's bytes.
+    fileprivate var keepsOriginal: Bool {
+        isRemote && cache.writes.contains(.diskOriginal) && originals.disk != nil
+    }
+
+    /// Whether the disk is to have the finished image apart from them.
+    fileprivate var keepsFinished: Bool {
+        isRemote && cache.writes.contains(.diskProcessed) && hasPlaceOfItsOwn && target.disk != nil
+    }
+}

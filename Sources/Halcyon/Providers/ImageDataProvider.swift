@@ -1,0 +1,34 @@
+import Foundation
+
+/// Bytes of an image from anywhere that the library does not know of: a database, an archive, a server with a protocol of
+/// its own.
+///
+///     let request = ImageRequest(.provider(CoverOfBook(id: 7)))
+///
+/// Loads of equal keys that are under way at the same time share one call. What is made of the bytes is kept in memory
+/// like any image; the bytes are not copied into the disk cache. They come as a whole, so there are no previews, and one
+/// progress event once they are there. A policy that does not allow the network (`.onlyIfCached`) does not ask a provider
+/// either.
+public protocol ImageDataProvider: Sendable {
+    /// What tells the image from others in the caches. Equal keys must mean equal bytes. Errors and logs name it up to a
+    /// `?`.
+    var cacheKey: String { get }
+
+    /// Where the bytes come from, if that has a URL: named in errors, and its file name says the image's scale. Nil by
+    /// default.
+    var contentURL: URL? { get }
+
+    /// The encoded image, as a file would hold it.
+    ///
+    /// Called on no particular thread, by a task that is cancelled when the last load that waits for it is; the load has
+    /// ended by then, whether or not this heeds it. Blocking here takes a thread from the program's other tasks. At most
+    /// as many run at once as have 256 KiB each in a tenth of the memory that the system grants, 64 at least.
+    ///
+    /// - Throws: anything; the load ends in `ImagePipelineError.badSource` with the error's description as its reason, and
+    ///   for `CancellationError` in that. More bytes than the request allows are a `badSource` too.
+    func data() async throws -> Data
+}
+
+extension ImageDataProvider {
+    public var contentURL: URL? { nil }
+}
