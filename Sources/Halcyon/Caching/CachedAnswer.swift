@@ -1,0 +1,6 @@
+/// An image of a cache that may answer a request, and the rule that says so.
+struct CachedAnswer {
+    let cached: CachedImage
+    /// Nil where the source is none of HTTP's.
+    let rule: CacheRule?
+}
