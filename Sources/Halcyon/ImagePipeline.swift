@@ -129,9 +129,8 @@ public final class ImagePipeline: Sendable {
         let disk = SynchronousDisk(configuration: configuration, check: check, resolved: resolved)
         guard let cached = disk.image() else { return nil }
         resolved.target.remember(cached, for: resolved.key, policy: resolved.cache)
-        let rule = check.rule(for: cached.http)
-        return response(
-            to: resolved, CachedAnswer(cached: cached, rule: rule), rule?.isStale == true ? .stale : .disk, started)
+        let answer = CachedAnswer(cached: cached, rule: check.rule(for: cached.http))
+        return response(to: resolved, answer, .disk, started)
     }
 
     private func response(
@@ -141,7 +140,7 @@ public final class ImagePipeline: Sendable {
         metrics.total = ContinuousClock.now - started
         metrics.bytes = answer.cached.encodedBytes
         return ImageResponse(
-            image: resolved.scaled(answer.cached.image), origin: origin, source: resolved.source,
+            image: resolved.scaled(answer.cached.image), origin: answer.origin(origin), source: resolved.source,
             originalSource: resolved.source,
             metrics: metrics, cacheRule: answer.rule,
             encoded: coordinator.encodedBytes(of: resolved, fetched: nil))

@@ -13,7 +13,7 @@ extension Coordinator {
         // Looked up again: the job that was under way when this request was made may have ended since.
         let loaded: LoadedImage
         if let answer = answerInMemory(resolved) {
-            loaded = LoadedImage(answer, origin: answer.rule == .staleWhileRevalidate ? .stale : .memory)
+            loaded = LoadedImage(answer, origin: .memory)
         } else {
             let key = LoadKey(resolved, image: resolved.key)
             loaded = try await loads.value(for: key, demand: demand, isolation: self) { coordinator, demand in

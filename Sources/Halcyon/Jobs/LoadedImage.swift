@@ -18,7 +18,8 @@ extension LoadedImage {
     /// An image that was in a cache, finished.
     init(_ answer: CachedAnswer, origin: ImageOrigin) {
         self.init(
-            image: answer.cached.image, origin: origin, encodedBytes: answer.cached.encodedBytes, fetched: nil,
+            image: answer.cached.image, origin: answer.origin(origin), encodedBytes: answer.cached.encodedBytes,
+            fetched: nil,
             rule: answer.rule)
     }
 }
