@@ -4,7 +4,7 @@ public enum ImageOrigin: String, Sendable, Hashable, CaseIterable {
     case memory
     /// On disk, fresh.
     case disk
-    /// On disk, past its freshness, and the server could not be asked.
+    /// In a cache, past its freshness: the server could not be asked, failed, or is asked behind. `cacheRule` says which.
     case stale
     /// On disk, and the server said that it still holds.
     case revalidated

@@ -121,26 +121,28 @@ public final class ImagePipeline: Sendable {
     /// What can be had on this thread: from memory, or from disk where the request wants that.
     private func cachedResponse(for resolved: ResolvedRequest) -> ImageResponse? {
         let started = ContinuousClock.now
-        if let cached = coordinator.cachedImage(for: resolved) {
-            return response(to: resolved, cached, .memory, started)
+        if let answer = coordinator.cachedImage(for: resolved) {
+            return response(to: resolved, answer, .memory, started)
         }
-        guard resolved.cache.readsDiskSynchronously,
-            let cached = SynchronousDisk(configuration: configuration, resolved: resolved).image()
-        else { return nil }
+        guard resolved.cache.readsDiskSynchronously else { return nil }
+        let check = coordinator.freshnessCheck(resolved)
+        let disk = SynchronousDisk(configuration: configuration, check: check, resolved: resolved)
+        guard let cached = disk.image() else { return nil }
         resolved.target.remember(cached, for: resolved.key, policy: resolved.cache)
-        return response(to: resolved, cached, .disk, started)
+        let answer = CachedAnswer(cached: cached, rule: check.rule(for: cached.http))
+        return response(to: resolved, answer, .disk, started)
     }
 
     private func response(
-        to resolved: ResolvedRequest, _ cached: CachedImage, _ origin: ImageOrigin, _ started: ContinuousClock.Instant
+        to resolved: ResolvedRequest, _ answer: CachedAnswer, _ origin: ImageOrigin, _ started: ContinuousClock.Instant
     ) -> ImageResponse {
         var metrics = LoadMetrics()
         metrics.total = ContinuousClock.now - started
-        metrics.bytes = cached.encodedBytes
+        metrics.bytes = answer.cached.encodedBytes
         return ImageResponse(
-            image: resolved.scaled(cached.image), origin: origin, source: resolved.source,
+            image: resolved.scaled(answer.cached.image), origin: answer.origin(origin), source: resolved.source,
             originalSource: resolved.source,
-            metrics: metrics,
+            metrics: metrics, cacheRule: answer.rule,
             encoded: coordinator.encodedBytes(of: resolved, fetched: nil))
     }
 }

@@ -9,18 +9,21 @@ public struct ImageResponse: Sendable {
     /// The source that was asked for; another one when an alternative stood in.
     public let originalSource: ImageSource
     public let metrics: LoadMetrics
+    /// Which of HTTP's rules let a cache answer, or decided what became of the server's answer; nil for a file or data.
+    public let cacheRule: CacheRule?
 
     private let encoded: @Sendable () async throws -> Data
 
     init(
         image: Image, origin: ImageOrigin, source: ImageSource, originalSource: ImageSource, metrics: LoadMetrics,
-        encoded: @escaping @Sendable () async throws -> Data
+        cacheRule: CacheRule?, encoded: @escaping @Sendable () async throws -> Data
     ) {
         self.image = image
         self.origin = origin
         self.source = source
         self.originalSource = originalSource
         self.metrics = metrics
+        self.cacheRule = cacheRule
         self.encoded = encoded
     }
 

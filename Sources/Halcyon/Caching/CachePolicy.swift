@@ -26,6 +26,9 @@ public struct CachePolicy: Hashable, Sendable {
         case respect
         /// What is kept is good, whatever the server said.
         case ignore
+        /// The server is asked whether what is kept still holds, however fresh it is; only what it called `immutable` is
+        /// taken as it is while it is fresh (RFC 8246). What no cache may answer at all is `CachePolicy.reload`.
+        case revalidate
     }
 
     public var reads: Levels
@@ -73,6 +76,8 @@ extension CachePolicy {
     public static let `default` = CachePolicy()
     /// No cache is read; what comes replaces what was stored.
     public static let reload = CachePolicy(reads: [])
+    /// The server is asked whether what is kept still holds.
+    public static let revalidate = CachePolicy(freshness: .revalidate)
     /// The caches only, whatever their age.
     public static let onlyIfCached = CachePolicy(freshness: .ignore, allowsNetwork: false)
     /// Caches are read, nothing is stored.

@@ -29,11 +29,4 @@ final class CachedImage: Sendable {
             image().map { CachedImage(image: $0, encodedBytes: encodedBytes, http: http) }
         }
     }
-
-    /// Whether it may answer a request that sends `headers`, at `now`.
-    func answers(at now: Date, sending headers: @autoclosure () -> HTTPHeaders) -> Bool {
-        guard let http else { return true }
-        return http.state(at: now) == .fresh
-            && (http.varyValues.isEmpty || http.matches(requestHeaders: headers()))
-    }
 }

@@ -8,6 +8,7 @@ import HalcyonProcessing
 /// Makes a request's image of what is on disk, on the caller's thread.
 struct SynchronousDisk {
     let configuration: ImagePipeline.Configuration
+    let check: FreshnessCheck
     let resolved: ResolvedRequest
 
     /// The image; nil where the disk has none that may answer now, or something is wrong with it: what that is, the load
@@ -43,10 +44,11 @@ struct SynchronousDisk {
     }
 
     private func mayAnswer(_ http: HTTPCacheMetadata?) -> Bool {
-        guard resolved.cache.freshness == .respect, let http else { return true }
+        guard check.rule(for: http) != nil else { return false }
+        guard resolved.cache.freshness != .ignore, let http else { return true }
         let headers = configuration.downloader.defaultHeaders.merging(resolved.request.network.headers)
             .showing(resolved.request.network.credential)
-        return http.state(at: configuration.clock.now) == .fresh && http.matches(requestHeaders: headers)
+        return http.matches(requestHeaders: headers)
     }
 
     private func decoded(

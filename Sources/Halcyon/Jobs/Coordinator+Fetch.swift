@@ -43,21 +43,26 @@ extension Coordinator {
         let stored = await withTicket(for: demand) { await $0.storedOriginal(resolved, ticket: $1) }
         try Task.checkCancellation()
         if let stored {
-            if policy.freshness == .ignore || stored.isFresh(at: configuration.clock.now) {
-                return stored.fetched(.disk, memory: memory)
+            let check = freshnessCheck(resolved)
+            if let rule = check.rule(for: stored.http) { return stored.fetched(rule, memory: memory) }
+            if mayRevalidateBehind(resolved), check.answersWhileRevalidated(stored.http) {
+                revalidateBehind(resolved)
+                return stored.fetched(.staleWhileRevalidate, memory: memory)
             }
-            if !policy.allowsNetwork, stored.mayBeServedStale { return stored.fetched(.stale) }
+            if !policy.allowsNetwork, stored.mayBeServedStale { return stored.fetched(.staleOffline) }
         }
         // A transfer may take its time: it must not keep others from their disk.
         memory = nil
-        guard policy.allowsNetwork else {
+        guard policy.allowsNetwork, !requestControl(resolved).onlyIfCached else {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }
         do {
             return try await download(url, resolved, stored: stored, demand: demand)
-        } catch let error as DownloadError where error.isNoAnswer {
-            guard let stored, stored.mayBeServedStale else { throw error }
-            return stored.fetched(.stale)
+        } catch let error as DownloadError {
+            guard let stored, let rule = freshnessCheck(resolved).rule(for: stored.http, after: error) else {
+                throw error
+            }
+            return stored.fetched(rule)
         }
     }
 
@@ -67,7 +72,7 @@ extension Coordinator {
         guard let entry = await reader.entry(resolved.key.originalDiskKey) else { return nil }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields, where the server said that they matter, is no answer to these.
-        if resolved.cache.freshness == .respect, let http, !http.matches(requestHeaders: sentHeaders(resolved)) {
+        if resolved.cache.freshness != .ignore, let http, !http.matches(requestHeaders: sentHeaders(resolved)) {
             return nil
         }
         do {
@@ -94,16 +99,24 @@ extension Coordinator {
         let asked = configuration.clock.now
         // Those that go out now: the downloader's own may change before the answer is there.
         let sent = sentHeaders(resolved)
-        let transfer = transferRequest(url, resolved, sent: sent, stored: stored, demand: demand)
-        let result = try await transferred(transfer, demand: demand)
-        if result.isNotModified, let stored {
-            return await revalidated(stored, by: result, resolved, now: asked)
+        var transfer = transferRequest(url, resolved, sent: sent, stored: stored, demand: demand)
+        var result = try await transferred(transfer, demand: demand)
+        if result.isNotModified {
+            if let stored, stored.http?.isConfirmed(by: result.head) == true {
+                return await revalidated(stored, by: result, resolved, sent: sent, now: asked)
+            }
+            // It speaks of something that is not here: asked for once more, as if nothing were kept.
+            for name in ["If-None-Match", "If-Modified-Since"] { transfer.headers.remove(name) }
+            result = try await transferred(transfer, demand: demand)
+            if result.isNotModified { throw DownloadError(.httpStatus(304), url: url) }
         }
         // The earlier of the two times, so that nothing is taken for fresher than it is.
         var http = HTTPCacheMetadata(result.head, requestHeaders: sent, now: asked)
         // A temporary redirect may lead elsewhere tomorrow, however long its target says that it is good.
         if !result.redirectsArePermanent { http = http.requiringRevalidation() }
-        return FetchedData(data: result.data, origin: .network, http: http, transfer: result.metrics)
+        let rule = CacheRule(
+            storing: result, http, control: requestControl(resolved), replaces: stored != nil)
+        return FetchedData(data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics)
     }
 
     private func transferred(_ transfer: DownloadRequest, demand: Demand) async throws -> DownloadResult {
@@ -129,9 +142,9 @@ extension Coordinator {
     }
 
     private func revalidated(
-        _ stored: StoredOriginal, by result: DownloadResult, _ resolved: ResolvedRequest, now: Date
+        _ stored: StoredOriginal, by result: DownloadResult, _ resolved: ResolvedRequest, sent: HTTPHeaders, now: Date
     ) async -> FetchedData {
-        var http = stored.http?.merging(notModified: result.head, now: now)
+        var http = stored.http?.merging(notModified: result.head, requestHeaders: sent, now: now)
         if !result.redirectsArePermanent { http = http?.requiringRevalidation() }
         if let http, !http.noStore, resolved.cache.writes.contains(.diskOriginal) {
             // A disk that cannot be written costs another revalidation, and nothing else.
@@ -139,7 +152,8 @@ extension Coordinator {
                 http.encoded(), for: resolved.key.originalDiskKey, replacing: stored.metadata,
                 expiration: resolved.cache.diskExpiration)
         }
-        return FetchedData(data: stored.data, origin: .revalidated, http: http, transfer: result.metrics)
+        return FetchedData(
+            data: stored.data, origin: .revalidated, http: http, rule: .revalidated, transfer: result.metrics)
     }
 
     /// The fields that a server sees, for what it says of them in `Vary`.
@@ -167,15 +181,5 @@ extension Coordinator {
         }
         for field in stored?.http?.conditionalHeaders.fields ?? [] { transfer.headers.set(field.name, field.value) }
         return transfer
-    }
-}
-
-extension DownloadError {
-    /// Whether the server could not be asked at all. An answer that is an error is an answer.
-    fileprivate var isNoAnswer: Bool {
-        switch reason {
-        case .offline, .connection, .timeout, .incompleteBody: true
-        default: false
-        }
     }
 }

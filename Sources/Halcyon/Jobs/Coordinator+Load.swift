@@ -12,9 +12,8 @@ extension Coordinator {
         try validate(resolved.request)
         // Looked up again: the job that was under way when this request was made may have ended since.
         let loaded: LoadedImage
-        if let cached = cachedImage(for: resolved) {
-            loaded = LoadedImage(
-                image: cached.image, origin: .memory, encodedBytes: cached.encodedBytes, fetched: nil)
+        if let answer = answerInMemory(resolved) {
+            loaded = LoadedImage(answer, origin: .memory)
         } else {
             let key = LoadKey(resolved, image: resolved.key)
             loaded = try await loads.value(for: key, demand: demand, isolation: self) { coordinator, demand in
@@ -26,14 +25,8 @@ extension Coordinator {
     }
 
     /// The finished image in memory, if it may answer this request now. On any thread, in under a microsecond.
-    nonisolated func cachedImage(for resolved: ResolvedRequest) -> CachedImage? {
+    nonisolated func cachedImage(for resolved: ResolvedRequest) -> CachedAnswer? {
         resolved.target.image(for: resolved.key, policy: resolved.cache).flatMap { answer($0, resolved) }
-    }
-
-    /// A cached image, if it may answer this request now.
-    nonisolated private func answer(_ cached: CachedImage, _ resolved: ResolvedRequest) -> CachedImage? {
-        guard resolved.cache.freshness == .respect else { return cached }
-        return cached.answers(at: configuration.clock.now, sending: sentHeaders(resolved)) ? cached : nil
     }
 
     func validate(_ request: ImageRequest) throws {
@@ -57,16 +50,15 @@ extension Coordinator {
         return ImageResponse(
             image: resolved.scaled(loaded.image), origin: loaded.origin, source: resolved.source,
             originalSource: resolved.source,
-            metrics: metrics, encoded: encodedBytes(of: resolved, fetched: loaded.fetched))
+            metrics: metrics, cacheRule: loaded.rule, encoded: encodedBytes(of: resolved, fetched: loaded.fetched))
     }
 
     /// A load that nobody has under way: the finished image from disk, else the steps to it.
-    private func load(_ resolved: ResolvedRequest, demand: Demand) async throws -> LoadedImage {
+    func load(_ resolved: ResolvedRequest, demand: Demand) async throws -> LoadedImage {
         let cache = resolved.target
         if let finished = try await finishedOnDisk(resolved, demand: demand) {
-            cache.remember(finished, for: resolved.key, policy: resolved.cache)
-            return LoadedImage(
-                image: finished.image, origin: .disk, encodedBytes: finished.encodedBytes, fetched: nil)
+            cache.remember(finished.cached, for: resolved.key, policy: resolved.cache)
+            return LoadedImage(finished, origin: .disk)
         }
         let made = try await image(for: resolved, demand: demand)
         if made.mayBeKept {
@@ -84,10 +76,11 @@ extension Coordinator {
         }
         return LoadedImage(
             image: made.image, origin: made.origin, encodedBytes: made.encodedBytes, fetched: made.fetched,
-            decode: made.decode, process: made.process)
+            rule: made.fetched == nil ? made.keptRule : made.fetched?.rule, decode: made.decode,
+            process: made.process)
     }
 
-    private func finishedOnDisk(_ resolved: ResolvedRequest, demand: Demand) async throws -> CachedImage? {
+    private func finishedOnDisk(_ resolved: ResolvedRequest, demand: Demand) async throws -> CachedAnswer? {
         guard resolved.cache.reads.contains(.diskProcessed), resolved.hasPlaceOfItsOwn, resolved.isRemote else {
             return nil
         }
@@ -144,7 +137,8 @@ extension Coordinator {
         if policy.reads.contains(.memoryOriginal), key != resolved.key,
             let kept = resolved.target.keptImage(for: key, policy: policy), let answer = answer(kept, resolved)
         {
-            return DecodedImage(image: answer.image, fetched: nil, kept: answer)
+            return DecodedImage(
+                image: answer.cached.image, fetched: nil, kept: answer.cached, keptRule: answer.rule)
         }
         let made = try await decoded(resolved, options: options, demand: demand)
         if policy.writes.contains(.memoryOriginal), made.mayBeKept {

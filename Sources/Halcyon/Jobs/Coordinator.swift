@@ -21,6 +21,8 @@ actor Coordinator {
     /// of its bytes finds them here, and does not ask the server a second time.
     private var recentFetches: [FetchKey: WeakFetch] = [:]
     private var recentFetchLimit = 64
+    /// Loads that ask the server behind an answer that was given already.
+    var revalidations: Set<LoadKey> = []
     private var running: [ObjectIdentifier: Running] = [:]
     /// Of the loads of prefetchers, whose priority is that of all of a prefetcher's.
     var prefetchDemands: [ObjectIdentifier: [Int: Demand]] = [:]

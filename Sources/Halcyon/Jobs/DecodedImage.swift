@@ -8,6 +8,7 @@ struct DecodedImage: Sendable {
     let fetched: FetchedData?
     /// The image before any processor, where that was in memory.
     var kept: CachedImage?
+    var keptRule: CacheRule?
     var decode: Duration?
     var process: Duration?
 

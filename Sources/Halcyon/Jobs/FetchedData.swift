@@ -11,6 +11,8 @@ final class FetchedData: Sendable {
     let origin: ImageOrigin
     /// What HTTP said of them; nil for a file or data.
     let http: HTTPCacheMetadata?
+    /// Which of HTTP's rules applied; nil for a file or data.
+    let rule: CacheRule?
     let transfer: TransportMetrics?
     /// False where the bytes may not be those that the key names: a file that changed while it was read.
     let matchesKey: Bool
@@ -19,7 +21,8 @@ final class FetchedData: Sendable {
     private let memory: ByteBudget.Hold?
 
     init(
-        data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, transfer: TransportMetrics? = nil,
+        data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, rule: CacheRule? = nil,
+        transfer: TransportMetrics? = nil,
         matchesKey: Bool = true, memory: ByteBudget.Hold? = nil
     ) {
         self.memory = memory
@@ -27,6 +30,7 @@ final class FetchedData: Sendable {
         self.data = data
         self.origin = origin
         self.http = http
+        self.rule = rule
         self.transfer = transfer
         self.matchesKey = matchesKey
         // What came from a cache or a file is not written to the disk again.
@@ -34,7 +38,10 @@ final class FetchedData: Sendable {
     }
 
     /// Whether a cache may keep what is made of them.
-    var mayBeKept: Bool { matchesKey && http?.noStore != true }
+    var mayBeKept: Bool {
+        if case .notStored = rule { return false }
+        return matchesKey && http?.noStore != true
+    }
 
     /// True for the first one who asks: bytes are stored once they have proved to be an image, and then only once.
     func claimStore() -> Bool {

@@ -34,6 +34,7 @@ struct FetchKey: Hashable, Sendable {
     let diskExtension: ExpirationExtension?
     let network: NetworkOptions
     let wantsPreviews: Bool
+    let isRevalidation: Bool
 
     init(_ resolved: ResolvedRequest) {
         let cache = resolved.cache
@@ -48,6 +49,7 @@ struct FetchKey: Hashable, Sendable {
         diskExtension = cache.diskExtension
         network = resolved.request.network
         wantsPreviews = resolved.request.wantsPreviews
+        isRevalidation = resolved.isRevalidation
     }
 }
 

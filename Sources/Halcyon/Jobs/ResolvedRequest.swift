@@ -10,6 +10,8 @@ struct ResolvedRequest: Sendable {
     let target: ImageCache
     /// Where the source's bytes are kept.
     let originals: ImageCache
+    /// Whether it asks the server behind an answer that was given already: then what is stale must be revalidated.
+    var isRevalidation = false
     private let defaultScale: Double
 
     init(_ request: ImageRequest, _ configuration: ImagePipeline.Configuration) {

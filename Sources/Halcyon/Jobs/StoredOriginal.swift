@@ -9,17 +9,12 @@ struct StoredOriginal: Sendable {
     /// The same as it is stored.
     let metadata: Data
 
-    /// Without HTTP's word an entry is fresh for as long as the disk keeps it.
-    func isFresh(at now: Date) -> Bool {
-        http.map { $0.state(at: now) == .fresh } ?? true
-    }
-
     /// Whether it may stand in for an answer that cannot be had (RFC 9111, 4.2.4).
     var mayBeServedStale: Bool {
         http?.mayBeServedStale ?? true
     }
 
-    func fetched(_ origin: ImageOrigin, memory: ByteBudget.Hold? = nil) -> FetchedData {
-        FetchedData(data: data, origin: origin, http: http, memory: memory)
+    func fetched(_ rule: CacheRule, memory: ByteBudget.Hold? = nil) -> FetchedData {
+        FetchedData(data: data, origin: rule.isStale ? .stale : .disk, http: http, rule: rule, memory: memory)
     }
 }

@@ -21,6 +21,9 @@ struct CacheControl {
 
     func contains(_ name: String) -> Bool { directives[name] != nil }
 
+    /// A directive's argument, empty where it has none; nil without the directive.
+    func value(_ name: String) -> String? { directives[name] }
+
     /// A directive's seconds: nil without the directive, 0 for a value that is no number, as what cannot be read must
     /// not make an answer fresh.
     func seconds(_ name: String) -> Int? {

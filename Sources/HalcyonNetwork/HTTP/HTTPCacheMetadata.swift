@@ -27,12 +27,19 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     public let freshUntil: Date?
     /// Never to be served stale, not even without a network.
     public let mustRevalidate: Bool
-    /// To be revalidated before every use: the server says so, or `requiringRevalidation` was asked for.
+    /// To be revalidated before every use: the server says so, or `requiringRevalidation` was asked for. A `no-cache` that
+    /// names fields counts as one that names none.
     public let noCache: Bool
-    /// Not to be stored.
+    /// Not to be stored. `must-understand` takes it back (RFC 9111, 5.2.2.3), for the statuses that are stored at all.
     public let noStore: Bool
     /// Not to be revalidated while it is fresh, even when the user reloads.
     public let isImmutable: Bool
+    /// For so many seconds past its freshness it may be used while it is revalidated behind (RFC 5861, 3); nil where the
+    /// server does not say so.
+    public let staleWhileRevalidate: Int?
+    /// For so many seconds past its freshness it may be used where the server fails (RFC 5861, 4); nil where the server
+    /// does not say so.
+    public let staleIfError: Int?
     /// `Vary: *`: no other request is known to get the same answer.
     public let variesOnEverything: Bool
 
@@ -66,10 +73,12 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         self.varyValues = varyValues
         self.isDistrusted = isDistrusted
         let control = CacheControl(fields.values(of: "Cache-Control"))
-        noStore = control.contains("no-store")
+        noStore = control.contains("no-store") && !control.contains("must-understand")
         noCache = isDistrusted || control.contains("no-cache")
         mustRevalidate = control.contains("must-revalidate")
         isImmutable = control.contains("immutable")
+        staleWhileRevalidate = control.seconds("stale-while-revalidate")
+        staleIfError = control.seconds("stale-if-error")
         variesOnEverything = Self.varyNames(fields).contains("*")
         freshUntil = Self.freshUntil(fields, control, responseDate: responseDate)
     }
@@ -80,6 +89,23 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         if noCache || variesOnEverything { return .stale }
         guard let freshUntil else { return .fresh }
         return date < freshUntil ? .fresh : .stale
+    }
+
+    /// How old the answer is, in seconds (RFC 9111, 4.2.3); negative before it was received.
+    public func age(at date: Date) -> TimeInterval {
+        date.timeIntervalSince(responseDate) + Self.ageOnArrival(fields, responseDate: responseDate)
+    }
+
+    /// Whether a 304 speaks of this answer: its validators, where it has any, are this one's (RFC 9111, 4.3.4).
+    public func isConfirmed(by head: HTTPResponseHead) -> Bool {
+        func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+        if let tag = head.headers["ETag"] {
+            if let etag { return opaque(tag) == opaque(etag) }
+            // A strong one that is not known names another representation; a weak one says nothing of this.
+            if !tag.hasPrefix("W/") { return false }
+        }
+        if let date = head.headers["Last-Modified"], let lastModified { return date == lastModified }
+        return true
     }
 
     /// The fields that ask whether it is still good; empty when the server gave no validator that can be sent back.
@@ -157,11 +183,15 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         } else {
             return nil
         }
-        // How old it was on arrival: by the caches on its way, or by the clocks.
+        return responseDate.addingTimeInterval(lifetime - ageOnArrival(fields, responseDate: responseDate))
+    }
+
+    /// By the caches on its way, or by the clocks.
+    private static func ageOnArrival(_ fields: HTTPHeaders, responseDate: Date) -> TimeInterval {
+        let sent = fields["Date"].flatMap { HTTPDate.parse($0, now: responseDate) } ?? responseDate
         let told = fields["Age"].flatMap { $0.split(separator: ",").first }.flatMap {
             CacheControl.seconds(digits: $0.trimmingCharacters(in: .whitespaces))
         }
-        let age = max(TimeInterval(told ?? 0), responseDate.timeIntervalSince(sent), 0)
-        return responseDate.addingTimeInterval(lifetime - age)
+        return max(TimeInterval(told ?? 0), responseDate.timeIntervalSince(sent), 0)
     }
 }
