@@ -51,7 +51,9 @@ extension Coordinator {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }
         do {
-            return try await download(url, resolved, stored: stored, demand: demand)
+            return try await rememberingFailures(of: resolved, demand: demand) { coordinator, demand in
+                try await coordinator.download(url, resolved, stored: stored, demand: demand)
+            }
         } catch let error as DownloadError where error.isNoAnswer {
             guard let stored, stored.mayBeServedStale else { throw error }
             return stored.fetched(.stale)

@@ -21,6 +21,7 @@ actor Coordinator {
     /// of its bytes finds them here, and does not ask the server a second time.
     private var recentFetches: [FetchKey: WeakFetch] = [:]
     private var recentFetchLimit = 64
+    nonisolated let failures = FailureMemory()
     private var running: [ObjectIdentifier: Running] = [:]
     private var leaves: [Int: () -> Void] = [:]
     private var lastSubscriber = 0
@@ -79,7 +80,11 @@ actor Coordinator {
     private func run(_ task: ImageTask, demand: Demand) async {
         let result: Result<ImageResponse, any Error>
         do {
-            result = .success(try await response(for: task.resolved, demand: demand))
+            let response = try await withAlternatives(to: task.resolved, demand: demand) {
+                coordinator, resolved, demand in
+                try await coordinator.response(for: resolved, demand: demand)
+            }
+            result = .success(response.standingIn(for: task.resolved.source))
         } catch {
             result = .failure(ImagePipelineError.wrapping(error, source: task.request.source))
         }
