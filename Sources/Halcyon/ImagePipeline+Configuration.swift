@@ -22,6 +22,10 @@ extension ImagePipeline {
         /// The most bytes that a body or a file may have, 200 MB; a request may say otherwise.
         public var maximumBytes: Int
         public var clock: TimeSource
+        /// Whether failures that would only come again are remembered for a while, and end a load then without asking:
+        /// 404 and 410 for as long as HTTP says, else 60 s; bodies that are no image and servers that cannot be trusted,
+        /// 60 s. True by default. The last thousand are kept, in memory.
+        public var remembersFailures = true
 
         public init(
             cache: ImageCache = ImageCache(disk: DiskCache(folder: Self.defaultCacheFolder)),

@@ -91,6 +91,14 @@ public final class ImagePipeline: Sendable {
         return task
     }
 
+    /// Forgets the failures that are remembered, of one URL or all, so that the next load asks again.
+    public func forgetFailures(_ url: URL? = nil) {
+        coordinator.failures.forget(url: url.map { FailureMemory.Key.text(of: $0) })
+    }
+
+    /// Failures that are remembered, some of them perhaps past their time.
+    package var rememberedFailureCount: Int { coordinator.failures.count }
+
     /// Loads that are running.
     public var runningCount: Int {
         get async { await coordinator.runningCount }

@@ -19,6 +19,16 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
     case processing(source: String, reason: String)
     /// Only the caches were to be asked, and they do not have it.
     case notInCache(source: String)
+    /// Neither the source nor any of its alternatives has an image: the error of each that was tried, in order.
+    case allSourcesFailed(source: String, [ImagePipelineError])
+    /// It failed like this a short while ago and was not asked for again; see
+    /// `ImagePipeline.Configuration.remembersFailures`. Code, reason and source are the first failure's.
+    indirect case remembered(ImagePipelineError)
+
+    /// The failure itself, whether it is remembered or new.
+    public var failure: ImagePipelineError {
+        if case .remembered(let error) = self { error.failure } else { self }
+    }
 
     /// One word that scripts can compare: `badSource`, `httpStatus`, `damagedImage` and so on.
     public var code: String {
@@ -29,6 +39,8 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
         case .decoding(_, let error): error.code
         case .processing: "processing"
         case .notInCache: "notInCache"
+        case .allSourcesFailed: "allSourcesFailed"
+        case .remembered(let error): error.code
         }
     }
 
@@ -39,18 +51,25 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
         case .download(_, let error): DownloadError.text(of: error.reason)
         case .decoding(_, let error): "\(error)"
         case .notInCache: "not in the cache"
+        case .remembered(let error): error.reason
+        case .allSourcesFailed(_, let errors): errors.map(\.description).joined(separator: "; ")
         }
     }
 
     public var source: String {
         switch self {
         case .invalidRequest(let source, _), .badSource(let source, _), .download(let source, _),
-            .decoding(let source, _), .processing(let source, _), .notInCache(let source):
+            .decoding(let source, _), .processing(let source, _), .notInCache(let source),
+            .allSourcesFailed(let source, _):
             source
+        case .remembered(let error): error.source
         }
     }
 
-    public var description: String { "\(source): \(reason)" }
+    public var description: String {
+        if case .remembered = self { return "\(source): \(reason) (remembered)" }
+        return "\(source): \(reason)"
+    }
 
     /// Gives an error from a stage its source; leaves cancellation and what is wrapped already as they are.
     static func wrapping(_ error: any Error, source: ImageSource) -> any Error {

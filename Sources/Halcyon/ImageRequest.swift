@@ -7,6 +7,14 @@ import Foundation
 ///     let request = ImageRequest(url, processors: [.resize(to: PixelSize(320, 240), mode: .fill)])
 public struct ImageRequest: Sendable {
     public var source: ImageSource
+    /// What stands in for a source that has no image, in order, each after the retries of the one before. None by default.
+    ///
+    /// They are loaded with the rest of this request, each under its own key in the caches; header fields that may hold a
+    /// secret stay at the source's origin. Nothing is tried after a cancellation. `ImageResponse.source` tells which came.
+    public var alternatives: [ImageSource] = []
+    /// What is loaded instead of the source while the downloader's `networkMonitor` says that the connection is to be
+    /// spared, unless the caches have the source. Nil by default.
+    public var lowDataAlternative: ImageSource?
     /// How the bytes are decoded: at which size, within which limits.
     public var decode: DecodeOptions
     /// Applied in order. A `.resize` that comes first becomes part of the decode.

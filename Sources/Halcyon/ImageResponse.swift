@@ -27,6 +27,13 @@ public struct ImageResponse: Sendable {
         self.encoded = encoded
     }
 
+    /// The same for who had asked for another source.
+    func standingIn(for original: ImageSource) -> ImageResponse {
+        ImageResponse(
+            image: image, origin: origin, source: source, originalSource: original, metrics: metrics,
+            cacheRule: cacheRule, encoded: encoded)
+    }
+
     /// The source's encoded bytes, before any processor: kept from the load, or read from disk after a memory hit.
     ///
     /// - Throws: `ImagePipelineError.notInCache` where they are kept nowhere any more.

@@ -12,6 +12,8 @@ public struct NetworkOptions: Hashable, Sendable {
     public var retries: Int?
     /// The most bytes that a body may have.
     public var maximumBytes: Int?
+    /// Whether to ask also where the pipeline remembers a failure. False by default; a reload asks anyway.
+    public var retriesFailures = false
 
     public init(
         headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil, totalTimeout: Duration? = nil,

@@ -1,4 +1,4 @@
-/// A first-in first-out list with constant-time ends, as an array with a moving head.
+/// A first-in first-out list, which can be taken from at its end as well, with constant-time ends, as an array with a moving head.
 package struct Fifo<Element> {
     private var storage: [Element?] = []
     private var head = 0
@@ -9,6 +9,8 @@ package struct Fifo<Element> {
     package var count: Int { storage.count - head }
 
     package var first: Element? { head < storage.count ? storage[head] : nil }
+
+    package var last: Element? { head < storage.count ? storage[storage.count - 1] : nil }
 
     package mutating func append(_ element: Element) {
         storage.append(element)
@@ -25,5 +27,10 @@ package struct Fifo<Element> {
             head = 0
         }
         return element
+    }
+
+    package mutating func popLast() -> Element? {
+        guard head < storage.count else { return nil }
+        return storage.removeLast()
     }
 }

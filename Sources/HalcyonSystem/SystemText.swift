@@ -1,11 +1,11 @@
 import Glibc
 
 /// Small files of /proc and /sys.
-enum SystemText {
+package enum SystemText {
     /// A file's text up to a limit of bytes; nil when it cannot be read.
     ///
     /// By hand: Foundation's reader leaks its buffer where a file gives no length, as those of /proc do.
-    static func read(_ path: String, limit: Int = 1 << 20) -> String? {
+    package static func read(_ path: String, limit: Int = 1 << 20) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }

@@ -10,7 +10,10 @@ struct DownloaderFixture {
     let delays = Lock<[Duration]>([])
     let downloader: ImageDownloader
 
-    init(perHost: Int = 6, total: Int = 24, retry: RetryPolicy = .never, now: Date = Date(timeIntervalSince1970: 0)) {
+    init(
+        perHost: Int = 6, total: Int = 24, retry: RetryPolicy = .never, now: Date = Date(timeIntervalSince1970: 0),
+        configure: (inout ImageDownloader.Configuration) -> Void = { _ in }
+    ) {
         var configuration = ImageDownloader.Configuration(transport: transport, headers: ["User-Agent": "test"])
         configuration.transfersPerHost = perHost
         configuration.transfers = total
@@ -21,6 +24,7 @@ struct DownloaderFixture {
             delays.withLock { $0.append(delay) }
             try Task.checkCancellation()
         }
+        configure(&configuration)
         downloader = ImageDownloader(configuration)
     }
 

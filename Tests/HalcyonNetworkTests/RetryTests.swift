@@ -85,7 +85,7 @@ struct RetryTests {
     }
 
     @Test func delaysAreDrawnBelowABoundThatDoublesAndEnds() {
-        let policy = RetryPolicy(maximumRetries: 100, maximumDelay: .seconds(1))
+        let policy = RetryPolicy(maximumRetries: 100, delay: .backoff(maximum: .seconds(1)))
         let error = DownloadError(.connection(.reset), url: Self.url)
         func delay(_ retries: Int, _ jitter: Double) -> Duration? {
             policy.delay(after: error, retries: retries, jitter: jitter, now: Date())

@@ -18,7 +18,8 @@ import Testing
         let fixture = PipelineFixture()
         // The server lies about the type as well: only the content counts.
         let url = try fixture.serve(file, headers: ["Content-Type": "image/jpeg"])
-        let request = ImageRequest(url)
+        var request = ImageRequest(url)
+        request.network.retriesFailures = true
         for attempt in 1...2 {
             await #expect {
                 try await fixture.pipeline.response(for: request)

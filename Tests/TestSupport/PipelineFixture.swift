@@ -14,9 +14,9 @@ public final class PipelineFixture: Sendable {
     ///   - folder: nil makes a new one; a folder of another fixture makes a second process of it.
     public init(
         disk: Bool = true, folder: URL? = nil, clock: TimeSource = .system,
+        transport: ScriptedTransport = ScriptedTransport(),
         configure: (inout ImagePipeline.Configuration) -> Void = { _ in }
     ) {
-        let transport = ScriptedTransport()
         let folder = folder ?? Self.temporaryFolder()
         let coders = CoderRegistry.standard()
         coders.add(CountingDecoder(decodes: decodes))

@@ -4,7 +4,17 @@ import HalcyonSystem
 extension Coordinator {
     /// The source's encoded bytes, as one of possibly many who ask.
     func bytes(of resolved: ResolvedRequest) async throws -> Data {
-        try await fetched(resolved, demand: Demand(priority: resolved.request.priority) { _ in }).data
+        let demand = Demand(priority: resolved.request.priority) { _ in }
+        return try await withAlternatives(to: resolved, demand: demand) { coordinator, resolved, demand in
+            do {
+                return try await coordinator.fetched(resolved, demand: demand).data
+            } catch ImagePipelineError.remembered(.decoding) {
+                // Bytes are wanted, be they an image or not.
+                var again = resolved
+                again.request.network.retriesFailures = true
+                return try await coordinator.fetched(again, demand: demand).data
+            }
+        }
     }
 
     /// How a response finds its source's encoded bytes: those of the load, else the file, the data or the disk.

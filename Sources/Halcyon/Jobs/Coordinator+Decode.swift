@@ -25,6 +25,19 @@ extension Coordinator {
     private func decoded(
         _ fetched: FetchedData, _ resolved: ResolvedRequest, options: DecodeOptions, demand: Demand
     ) async throws -> DecodedImage {
+        do {
+            let made = try await made(of: fetched, resolved, options: options, demand: demand)
+            rememberDecode(of: fetched, resolved, nil)
+            return made
+        } catch {
+            rememberDecode(of: fetched, resolved, error)
+            throw error
+        }
+    }
+
+    private func made(
+        of fetched: FetchedData, _ resolved: ResolvedRequest, options: DecodeOptions, demand: Demand
+    ) async throws -> DecodedImage {
         try Task.checkCancellation()
         demand.send(.arrived)
         let coders = coders(for: resolved)

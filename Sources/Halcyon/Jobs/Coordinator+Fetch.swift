@@ -57,7 +57,9 @@ extension Coordinator {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }
         do {
-            return try await download(url, resolved, stored: stored, demand: demand)
+            return try await rememberingFailures(of: resolved, demand: demand) { coordinator, demand in
+                try await coordinator.download(url, resolved, stored: stored, demand: demand)
+            }
         } catch let error as DownloadError {
             guard let stored, let rule = freshnessCheck(resolved).rule(for: stored.http, after: error) else {
                 throw error

@@ -23,6 +23,7 @@ actor Coordinator {
     private var recentFetchLimit = 64
     /// Loads that ask the server behind an answer that was given already.
     var revalidations: Set<LoadKey> = []
+    nonisolated let failures = FailureMemory()
     private var running: [ObjectIdentifier: Running] = [:]
     /// Of the loads of prefetchers, whose priority is that of all of a prefetcher's.
     var prefetchDemands: [ObjectIdentifier: [Int: Demand]] = [:]
@@ -83,7 +84,11 @@ actor Coordinator {
     private func run(_ task: ImageTask, demand: Demand) async {
         let result: Result<ImageResponse, any Error>
         do {
-            result = .success(try await response(for: task.resolved, demand: demand))
+            let response = try await withAlternatives(to: task.resolved, demand: demand) {
+                coordinator, resolved, demand in
+                try await coordinator.response(for: resolved, demand: demand)
+            }
+            result = .success(response.standingIn(for: task.resolved.source))
         } catch {
             result = .failure(ImagePipelineError.wrapping(error, source: task.request.source))
         }

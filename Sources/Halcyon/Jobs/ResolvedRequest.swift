@@ -15,12 +15,26 @@ struct ResolvedRequest: Sendable {
     private let defaultScale: Double
 
     init(_ request: ImageRequest, _ configuration: ImagePipeline.Configuration) {
-        let request = configuration.requestModifier(request)
+        self.init(modified: configuration.requestModifier(request), configuration)
+    }
+
+    /// - Parameter request: what the pipeline's modifier made of it.
+    private init(modified request: ImageRequest, _ configuration: ImagePipeline.Configuration) {
         self.request = request
         target = request.targetCache ?? configuration.cache
         originals = request.originalCache ?? configuration.originalCache ?? target
         key = target.key(for: request)
         defaultScale = request.source.namedScale
+    }
+
+    /// The same request for another source. It may look at a file, so not on the coordinator's thread.
+    func replacing(_ source: ImageSource, _ configuration: ImagePipeline.Configuration) -> ResolvedRequest {
+        var other = request
+        other.source = source
+        // It is the source's name, not this one's.
+        other.cacheKey = nil
+        if !source.isSameOrigin(as: request.source) { other.network.headers.removeSecrets() }
+        return ResolvedRequest(modified: other, configuration)
     }
 
     var source: ImageSource { request.source }

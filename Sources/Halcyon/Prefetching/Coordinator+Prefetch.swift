@@ -88,7 +88,7 @@ extension Coordinator {
 
     nonisolated private func hasFreshOriginal(_ resolved: ResolvedRequest, ticket: WorkTicket) async -> Bool {
         guard let stored = await storedOriginal(resolved, ticket: ticket) else { return false }
-        return resolved.cache.freshness == .ignore || stored.isFresh(at: configuration.clock.now)
+        return freshnessCheck(resolved).rule(for: stored.http) != nil
     }
 
     nonisolated private func hasFreshFinished(_ resolved: ResolvedRequest, ticket: WorkTicket) async -> Bool {
@@ -96,9 +96,8 @@ extension Coordinator {
             let entry = await resolved.target.disk?.peek(resolved.key.processedDiskKey, ticket: ticket),
             let finished = FinishedImage(entry)
         else { return false }
-        guard resolved.cache.freshness == .respect, let http = finished.http else { return true }
-        return http.state(at: configuration.clock.now) == .fresh
-            && http.matches(requestHeaders: sentHeaders(resolved))
+        return freshnessCheck(resolved).rule(for: finished.http) != nil
+            && (finished.http?.matches(requestHeaders: sentHeaders(resolved)) ?? true)
     }
 
     // MARK: - Loads

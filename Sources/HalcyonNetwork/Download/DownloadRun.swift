@@ -18,21 +18,14 @@ struct DownloadRun: Sendable {
 
     func perform() async throws -> DownloadResult {
         let deadline = request.timeouts.total?.limit.map { ContinuousClock.now.advanced(by: $0) }
-        var retries = 0
+        var pacer = RetryPacer(policy: retry, configuration: configuration, deadline: deadline)
         while true {
             do {
                 var result = try await attempt(until: deadline)
-                result.retryCount = retries
+                result.retryCount = pacer.retries
                 return result
             } catch let error as DownloadError {
-                try Task.checkCancellation()
-                let jitter = configuration.jitter()
-                let now = configuration.time.now
-                guard let delay = retry.delay(after: error, retries: retries, jitter: jitter, now: now),
-                    deadline.map({ ContinuousClock.now.advanced(by: delay) < $0 }) ?? true
-                else { throw error }
-                try await configuration.sleep(delay)
-                retries += 1
+                try await pacer.waitForNextAttempt(after: error)
             }
         }
     }
@@ -46,7 +39,7 @@ struct DownloadRun: Sendable {
             let expiry = DownloadError(.timeout(.total), url: chain.url)
             // A place for each hop, as each may lead to another host; what waits between two holds none.
             let hop = try await slots.withSlot(
-                id, host: Self.hostKey(chain.url), until: deadline, expiry: expiry
+                id, host: Self.hostKey(chain.url), goesOn: chain.count > 0, until: deadline, expiry: expiry
             ) {
                 // What the wait has left of the time.
                 let left = deadline.map { ContinuousClock.now.duration(to: $0) }

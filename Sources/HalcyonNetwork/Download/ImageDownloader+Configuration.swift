@@ -6,10 +6,12 @@ extension ImageDownloader {
     public struct Configuration: Sendable {
         /// What moves the bytes.
         public var transport: any Transport
-        /// Transfers at once to one host and port. 6.
+        /// Transfers at once to one host and port. 6; `ImageDownloader.transfersPerHost` changes it later.
         public var transfersPerHost = 6
-        /// Transfers at once in all. 24.
+        /// Transfers at once in all. 24; `ImageDownloader.transfers` changes it later.
         public var transfers = 24
+        /// Who goes first among transfers of equal priority. `.firstInFirstOut`.
+        public var order = DownloadOrder.firstInFirstOut
         /// Fields that every request carries: `User-Agent` names the program and Halcyon.
         public var headers: HTTPHeaders
         /// Which servers may be asked. All by default; `.publicInternet` for URLs from strangers.
@@ -21,9 +23,12 @@ extension ImageDownloader {
         /// How failed attempts are retried.
         public var retry = RetryPolicy()
         /// Waits between attempts; a test hands in one that does not.
-        public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.forTimer) }
         /// The part of a delay to wait, from 0 to 1.
         public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
+        /// Where to ask whether there is a network, for `RetryPolicy.networkWait` and for what is loaded otherwise on a
+        /// connection that is to be spared.
+        public var networkMonitor: any NetworkMonitor = SystemNetworkMonitor()
         /// Where a date in Retry-After is read against.
         public var time = TimeSource.system
 

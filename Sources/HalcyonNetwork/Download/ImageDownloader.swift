@@ -9,13 +9,14 @@ public final class ImageDownloader: Sendable {
     /// What the downloader is built with.
     public let configuration: Configuration
 
-    private let slots: TransferSlots
-    private let hub: DownloadHub
+    let slots: TransferSlots
+    let hub: DownloadHub
     private let headers: Lock<HTTPHeaders>
 
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        slots = TransferSlots(perHost: configuration.transfersPerHost, total: configuration.transfers)
+        slots = TransferSlots(
+            perHost: configuration.transfersPerHost, total: configuration.transfers, order: configuration.order)
         hub = DownloadHub(slots: slots)
         headers = Lock(configuration.headers)
     }
@@ -25,15 +26,6 @@ public final class ImageDownloader: Sendable {
         get { headers.withLock { $0 } }
         set { headers.withLock { $0 = newValue } }
     }
-
-    /// Transfers that run or wait for their turn.
-    public var activeCount: Int { hub.flightCount }
-
-    /// Transfers that wait for their turn.
-    package var waitingCount: Int { slots.waitingCount }
-
-    /// Downloads that were asked for and have not ended; several may share a transfer.
-    package var subscriberCount: Int { hub.subscriberCount }
 
     /// Downloads a body.
     ///

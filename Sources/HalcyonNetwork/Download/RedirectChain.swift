@@ -38,7 +38,7 @@ struct RedirectChain {
         count += 1
         if head.status != 301, head.status != 308 { isPermanent = false }
         // They do not come back when the chain returns to where it began: it went through foreign hands.
-        if Self.origin(of: next) != Self.origin(of: url) { headers.removeAll(where: Self.staysBehind) }
+        if next.webOrigin != url.webOrigin { headers.removeSecrets() }
         url = next
     }
 
@@ -48,26 +48,10 @@ struct RedirectChain {
         set { (url, headers) = (newValue.url, newValue.headers) }
     }
 
-    private static func origin(of url: URL) -> String {
-        let scheme = url.scheme?.lowercased() ?? ""
-        let port = url.port ?? (scheme == "https" ? 443 : 80)
-        return "\(scheme)://\(url.host(percentEncoded: true)?.lowercased() ?? ""):\(port)"
-    }
-
     /// A location in UTF-8 that was read a character a byte.
     private static func readable(_ text: String) -> String {
         guard text.unicodeScalars.allSatisfy({ $0.value <= 0xFF }) else { return text }
         return String(validating: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)
             ?? text
-    }
-
-    /// Whether a field stays at its origin: what speaks of that origin, and what may hold a secret, by its name: those
-    /// of the protocol, and what services call theirs.
-    private static func staysBehind(_ name: String) -> Bool {
-        if ["host", "origin", "referer"].contains(name) { return true }
-        let words = [
-            "auth", "cookie", "token", "secret", "key", "credential", "password", "session", "signature", "jwt",
-        ]
-        return words.contains { name.contains($0) }
     }
 }

@@ -3,26 +3,29 @@ import Foundation
 /// When a failed attempt is tried again, and how long it waits before.
 ///
 /// Only what may pass by itself is retried: a broken connection, a connection that took too long, and the statuses 408,
-/// 429, 502, 503 and 504. The delay doubles from one attempt to the next and is drawn at random below that bound, so
-/// that many clients do not come back at once.
+/// 429, 502, 503 and 504. A cancelled download is not.
 public struct RetryPolicy: Sendable, Hashable {
     /// Retries after the first attempt. 2.
     public var maximumRetries: Int
-    /// The bound of the first delay. 0.25 s.
-    public var baseDelay: Duration
-    /// The bound that no delay exceeds. 10 s.
-    public var maximumDelay: Duration
+    /// How long to wait before each. `.backoff()`.
+    public var delay: RetryDelay
     /// The longest wait that a server may ask for with Retry-After; asked for more, it is not retried. 30 s.
     public var maximumRetryAfter: Duration
+    /// How long a download that found no network waits for it to come back, and is tried once more then, besides
+    /// `maximumRetries`. Nil, the default, does not wait.
+    ///
+    /// No network means `DownloadError.Reason.offline`, or a host that was not found or not reached while the
+    /// downloader's `networkMonitor` says that there is no way out.
+    public var networkWait: Duration?
 
     public init(
-        maximumRetries: Int = 2, baseDelay: Duration = .milliseconds(250), maximumDelay: Duration = .seconds(10),
-        maximumRetryAfter: Duration = .seconds(30)
+        maximumRetries: Int = 2, delay: RetryDelay = .backoff(), maximumRetryAfter: Duration = .seconds(30),
+        networkWait: Duration? = nil
     ) {
         self.maximumRetries = maximumRetries
-        self.baseDelay = baseDelay
-        self.maximumDelay = maximumDelay
+        self.delay = delay
         self.maximumRetryAfter = maximumRetryAfter
+        self.networkWait = networkWait
     }
 
     /// Never tries again.
@@ -32,15 +35,13 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - retries: how many there were already.
-    ///   - jitter: from 0 to 1, the part of the bound to wait.
+    ///   - jitter: from 0 to 1, the part of a random delay to wait.
     package func delay(after error: DownloadError, retries: Int, jitter: Double, now: Date) -> Duration? {
         guard retries < maximumRetries, Self.mayPass(error.reason) else { return nil }
         if let asked = Self.retryAfter(error, now: now) {
             return asked <= maximumRetryAfter ? asked : nil
         }
-        var bound = baseDelay
-        for _ in 0..<min(retries, 32) where bound < maximumDelay { bound *= 2 }
-        return min(bound, maximumDelay) * jitter
+        return delay.delay(after: error, retries: retries, jitter: jitter)
     }
 
     private static func mayPass(_ reason: DownloadError.Reason) -> Bool {

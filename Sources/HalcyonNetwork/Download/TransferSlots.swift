@@ -2,7 +2,7 @@ import HalcyonSystem
 
 /// The places for transfers that run at once: so many in all, so many for each host.
 ///
-/// Who waits is served by priority, and first come first served within one. A priority is registered before anything
+/// Who waits is served by priority, and within one in the order that is given. A priority is registered before anything
 /// waits under it, so that no change is lost between the two. Finding the next costs O(hosts that wait).
 final class TransferSlots: Sendable {
     private struct Waiter {
@@ -10,6 +10,8 @@ final class TransferSlots: Sendable {
         var priority: RequestPriority
         /// Which of its entries in the queues is the valid one; the others are left behind by changes of priority.
         var sequence: Int
+        /// Whether it is the next step of a transfer that has started, which goes on while the queue is suspended.
+        let goesOn: Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -22,9 +24,13 @@ final class TransferSlots: Sendable {
         var running = 0
         var waiting = 0
         var queues = [Fifo<Entry>](repeating: Fifo(), count: RequestPriority.allCases.count)
+
+        var entries: Int { queues.reduce(0) { $0 + $1.count } }
     }
 
     private struct State {
+        var limits: Limits
+        var isSuspended = false
         var running = 0
         var sequence = 0
         var hosts: [String: Host] = [:]
@@ -32,16 +38,37 @@ final class TransferSlots: Sendable {
         var waiters: [Int: Waiter] = [:]
     }
 
-    private let state = Lock(State())
-    private let perHost: Int
-    private let total: Int
+    /// At least one of each.
+    struct Limits: Sendable {
+        var perHost: Int
+        var total: Int
+    }
 
-    init(perHost: Int, total: Int) {
-        self.perHost = max(1, perHost)
-        self.total = max(1, total)
+    private let state: Lock<State>
+    private let order: DownloadOrder
+
+    init(perHost: Int, total: Int, order: DownloadOrder = .firstInFirstOut) {
+        state = Lock(State(limits: Limits(perHost: max(1, perHost), total: max(1, total))))
+        self.order = order
     }
 
     var waitingCount: Int { state.withLock { $0.waiters.count } }
+    var runningCount: Int { state.withLock { $0.running } }
+    var isSuspended: Bool { state.withLock { $0.isSuspended } }
+    var limits: Limits { state.withLock { $0.limits } }
+
+    /// Who runs beyond lower limits goes on; higher ones start what waits at once.
+    func changeLimits(_ change: (inout Limits) -> Void) {
+        resumeNext { state in
+            change(&state.limits)
+            state.limits = Limits(perHost: max(1, state.limits.perHost), total: max(1, state.limits.total))
+        }
+    }
+
+    /// While suspended nothing gets a place but the next steps of what has started.
+    func setSuspended(_ isSuspended: Bool) {
+        resumeNext { $0.isSuspended = isSuspended }
+    }
 
     func register(_ id: Int, priority: RequestPriority) {
         state.withLock { $0.priorities[id] = priority }
@@ -63,14 +90,16 @@ final class TransferSlots: Sendable {
             state.waiters[id] = waiter
             let entry = Entry(id: id, sequence: waiter.sequence)
             state.hosts[waiter.host]?.queues[priority.rawValue].append(entry)
+            Self.dropLeftEntries(of: waiter.host, &state)
         }
     }
 
     /// Waits for a place, runs `body` in it and gives it back.
     ///
+    /// - Parameter goesOn: whether it is the next step of a transfer that has started.
     /// - Throws: `expiry` when there was no place by the deadline.
     func withSlot<Value: Sendable>(
-        _ id: Int, host: String, until deadline: ContinuousClock.Instant?, expiry: DownloadError,
+        _ id: Int, host: String, goesOn: Bool = false, until deadline: ContinuousClock.Instant?, expiry: DownloadError,
         _ body: () async throws -> Value
     ) async throws -> Value {
         let alarm = deadline.map { deadline in
@@ -82,7 +111,7 @@ final class TransferSlots: Sendable {
         defer { alarm?.cancel() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                enter(id, host: host, until: deadline, expiry: expiry, continuation)
+                enter(id, host: host, goesOn: goesOn, until: deadline, expiry: expiry, continuation)
             }
         } onCancel: {
             leave(id, with: CancellationError())
@@ -93,7 +122,7 @@ final class TransferSlots: Sendable {
     }
 
     private func enter(
-        _ id: Int, host: String, until deadline: ContinuousClock.Instant?, expiry: DownloadError,
+        _ id: Int, host: String, goesOn: Bool, until deadline: ContinuousClock.Instant?, expiry: DownloadError,
         _ continuation: CheckedContinuation<Void, any Error>
     ) {
         let answer = state.withLock { state -> Result<Void, any Error>? in
@@ -104,7 +133,9 @@ final class TransferSlots: Sendable {
             var place = state.hosts[host] ?? Host()
             defer { state.hosts[host] = place }
             // Places are given away as they come free, so nobody waits for one that is free here.
-            if state.running < total, place.running < perHost {
+            if state.running < state.limits.total, place.running < state.limits.perHost,
+                goesOn || !state.isSuspended
+            {
                 state.running += 1
                 place.running += 1
                 return .success(())
@@ -112,7 +143,7 @@ final class TransferSlots: Sendable {
             let priority = state.priorities[id] ?? .normal
             state.sequence += 1
             state.waiters[id] = Waiter(
-                host: host, priority: priority, sequence: state.sequence, continuation: continuation)
+                host: host, priority: priority, sequence: state.sequence, goesOn: goesOn, continuation: continuation)
             place.waiting += 1
             place.queues[priority.rawValue].append(Entry(id: id, sequence: state.sequence))
             return nil
@@ -125,49 +156,69 @@ final class TransferSlots: Sendable {
             guard let waiter = state.waiters.removeValue(forKey: id) else { return nil }
             state.hosts[waiter.host]?.waiting -= 1
             Self.dropIfUnused(waiter.host, &state)
+            Self.dropLeftEntries(of: waiter.host, &state)
             return waiter
         }
         waiter?.continuation.resume(throwing: error)
     }
 
     private func release(_ host: String) {
-        let next = state.withLock { state -> Waiter? in
+        resumeNext { state in
             state.running -= 1
             state.hosts[host]?.running -= 1
-            let next = takeNext(&state)
             Self.dropIfUnused(host, &state)
-            return next
         }
-        next?.continuation.resume()
     }
 
-    /// The most urgent of those whose host has room, and among equals the one that has waited longest.
+    /// Makes a change that may give places to some who wait, and lets those go on.
+    private func resumeNext(after change: (inout State) -> Void) {
+        let next = state.withLock { state -> [Waiter] in
+            change(&state)
+            var next: [Waiter] = []
+            while state.running < state.limits.total, let waiter = takeNext(&state) { next.append(waiter) }
+            return next
+        }
+        for waiter in next { waiter.continuation.resume() }
+    }
+
+    /// The most urgent of those whose host has room, and among equals the one whose turn it is.
     private func takeNext(_ state: inout State) -> Waiter? {
         var best: (id: Int, waiter: Waiter)?
-        for (name, host) in state.hosts where host.waiting > 0 && host.running < perHost {
-            guard let id = Self.firstWaiter(of: name, &state), let waiter = state.waiters[id] else { continue }
-            if let current = best?.waiter,
-                (current.priority, -current.sequence) >= (waiter.priority, -waiter.sequence)
-            {
-                continue
-            }
+        for (name, host) in state.hosts where host.waiting > 0 && host.running < state.limits.perHost {
+            guard let id = nextWaiter(of: name, &state), let waiter = state.waiters[id] else { continue }
+            if let current = best?.waiter, !isBefore(waiter, current) { continue }
             best = (id, waiter)
         }
         guard let (id, waiter) = best else { return nil }
+        // Its entry in the queue is passed over later.
         state.waiters[id] = nil
-        _ = state.hosts[waiter.host]?.queues[waiter.priority.rawValue].popFirst()
         state.hosts[waiter.host]?.waiting -= 1
         state.hosts[waiter.host]?.running += 1
         state.running += 1
         return waiter
     }
 
-    /// Looks past the entries whose waiter has left or moved, and drops them.
-    private static func firstWaiter(of host: String, _ state: inout State) -> Int? {
+    private func isBefore(_ left: Waiter, _ right: Waiter) -> Bool {
+        guard left.priority == right.priority else { return left.priority > right.priority }
+        return order == .newestFirst ? left.sequence > right.sequence : left.sequence < right.sequence
+    }
+
+    private func nextWaiter(of host: String, _ state: inout State) -> Int? {
+        if state.isSuspended {
+            // Only what runs can go on, so this is looked through no more often than that ends.
+            let steps = state.waiters.filter { $0.value.goesOn && $0.value.host == host }
+            return steps.min { isBefore($0.value, $1.value) }?.key
+        }
+        // Looks past the entries whose waiter has left or moved, and drops them.
         for index in RequestPriority.allCases.indices.reversed() {
-            while let entry = state.hosts[host]?.queues[index].first {
+            while let queue = state.hosts[host]?.queues[index],
+                let entry = order == .newestFirst ? queue.last : queue.first
+            {
                 if state.waiters[entry.id]?.sequence == entry.sequence { return entry.id }
-                _ = state.hosts[host]?.queues[index].popFirst()
+                switch order {
+                case .firstInFirstOut: _ = state.hosts[host]?.queues[index].popFirst()
+                case .newestFirst: _ = state.hosts[host]?.queues[index].popLast()
+                }
             }
         }
         return nil
@@ -175,5 +226,19 @@ final class TransferSlots: Sendable {
 
     private static func dropIfUnused(_ host: String, _ state: inout State) {
         if let place = state.hosts[host], place.running == 0, place.waiting == 0 { state.hosts[host] = nil }
+    }
+
+    /// Entries whose waiter has left or moved lie in the queues until it would be their turn, and that may never come:
+    /// once they are the most of them, they go.
+    private static func dropLeftEntries(of host: String, _ state: inout State) {
+        guard var place = state.hosts[host], place.entries > 64 + 2 * place.waiting else { return }
+        for index in place.queues.indices {
+            var kept = Fifo<Entry>()
+            while let entry = place.queues[index].popFirst() {
+                if state.waiters[entry.id]?.sequence == entry.sequence { kept.append(entry) }
+            }
+            place.queues[index] = kept
+        }
+        state.hosts[host] = place
     }
 }

@@ -1,0 +1,118 @@
+import Foundation
+import HalcyonCodecs
+import HalcyonNetwork
+import HalcyonSystem
+
+/// The failures of a pipeline that would only come again: what is not there, what is no image, who cannot be trusted.
+///
+/// What may pass by itself is not remembered: no network, a limit of time, a host that is not found or refuses, a
+/// server's own failure.
+final class FailureMemory: Sendable {
+    /// What a server sees of a request, and who decodes what it answers.
+    struct Key: Hashable, Sendable {
+        let url: ExactText
+        let headers: HTTPHeaders
+        let coders: ObjectIdentifier
+    }
+
+    private struct Failure {
+        let error: ImagePipelineError
+        let from: Date
+        let until: Date
+        let isOfDecoding: Bool
+    }
+
+    /// Where nothing says how long.
+    static let usual: TimeInterval = 60
+    static let limit = 1_000
+
+    private let failures = Lock<[Key: Failure]>([:])
+
+    var count: Int { failures.withLock { $0.count } }
+
+    func failure(_ key: Key, now: Date) -> ImagePipelineError? {
+        failures.withLock { failures in
+            guard let failure = failures[key] else { return nil }
+            // A clock that was turned back says nothing any more.
+            if failure.from <= now, now < failure.until { return failure.error }
+            failures[key] = nil
+            return nil
+        }
+    }
+
+    /// Remembers the failure of a transfer, if it is of those.
+    func remember(_ error: DownloadError, _ key: Key, source: ImageSource, now: Date) {
+        guard let until = Self.end(of: error, source: source, now: now) else { return }
+        let failure = Failure(
+            error: .download(source: source.description, error), from: now, until: until, isOfDecoding: false)
+        insert(failure, key)
+    }
+
+    /// Remembers that a server's bytes are no image.
+    func remember(_ error: CodecError, _ key: Key, source: ImageSource, now: Date) {
+        guard error.blamesBytes else { return }
+        let failure = Failure(
+            error: .decoding(source: source.description, error), from: now, until: now + Self.usual, isOfDecoding: true)
+        insert(failure, key)
+    }
+
+    /// Bytes have come; whether they are an image is not known yet.
+    func hasArrived(_ key: Key) {
+        failures.withLock { failures in
+            if failures[key]?.isOfDecoding == false { failures[key] = nil }
+        }
+    }
+
+    func forget(_ key: Key) {
+        failures.withLock { $0[key] = nil }
+    }
+
+    /// - Parameter url: nil for all.
+    func forget(url: ExactText?) {
+        failures.withLock { failures in
+            failures = url.map { url in failures.filter { $0.key.url != url } } ?? [:]
+        }
+    }
+
+    private func insert(_ failure: Failure, _ key: Key) {
+        failures.withLock { failures in
+            failures[key] = failure
+            guard failures.count > Self.limit else { return }
+            failures = failures.filter { failure.from < $0.value.until }
+            guard failures.count > Self.limit else { return }
+            // A tenth at a time, so that sorting costs little for each.
+            let oldest = failures.sorted { $0.value.from < $1.value.from }.prefix(Self.limit / 10)
+            for entry in oldest { failures[entry.key] = nil }
+        }
+    }
+
+    private static func end(of error: DownloadError, source: ImageSource, now: Date) -> Date? {
+        switch error.reason {
+        case .tls: return now + usual
+        case .httpStatus(404), .httpStatus(410): break
+        default: return nil
+        }
+        guard let url = source.url else { return nil }
+        let http = HTTPCacheMetadata(
+            HTTPResponseHead(url: url, status: 404, headers: error.responseHeaders), requestHeaders: HTTPHeaders(),
+            now: now)
+        if http.noStore || http.noCache || http.variesOnEverything { return nil }
+        // Behind a redirect, the answer's freshness is another URL's.
+        guard error.target == DownloadError.target(of: url), let until = http.freshUntil else { return now + usual }
+        return until
+    }
+}
+
+extension FailureMemory.Key {
+    init?(_ resolved: ResolvedRequest, headers: HTTPHeaders, coders: CoderRegistry) {
+        guard case .remote(let url) = resolved.source else { return nil }
+        self.url = Self.text(of: url)
+        self.headers = headers
+        self.coders = ObjectIdentifier(coders)
+    }
+
+    /// Servers do not see the fragment.
+    static func text(of url: URL) -> ExactText {
+        ExactText(String(url.absoluteString.prefix { $0 != "#" }))
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+extension URL {
+    /// Scheme, host and port, as origins are compared.
+    package var webOrigin: String {
+        let scheme = scheme?.lowercased() ?? ""
+        let port = port ?? (scheme == "https" ? 443 : 80)
+        return "\(scheme)://\(host(percentEncoded: true)?.lowercased() ?? ""):\(port)"
+    }
+}
+
+extension HTTPHeaders {
+    /// Removes what must not go to another origin.
+    package mutating func removeSecrets() {
+        removeAll(where: Self.staysBehind)
+    }
+
+    /// Whether a field stays at its origin: what speaks of that origin, and what may hold a secret, by its name: those
+    /// of the protocol, and what services call theirs.
+    private static func staysBehind(_ name: String) -> Bool {
+        if ["host", "origin", "referer"].contains(name) { return true }
+        let words = [
+            "auth", "cookie", "token", "secret", "key", "credential", "password", "session", "signature", "jwt",
+        ]
+        return words.contains { name.contains($0) }
+    }
+}

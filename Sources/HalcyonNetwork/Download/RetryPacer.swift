@@ -1,0 +1,54 @@
+import HalcyonSystem
+
+/// Waits between the attempts of one transfer, for as long as there is to be another one.
+struct RetryPacer {
+    let policy: RetryPolicy
+    let configuration: ImageDownloader.Configuration
+    /// When the transfer's total time is over.
+    let deadline: ContinuousClock.Instant?
+    /// Attempts that failed and were followed by another.
+    private(set) var retries = 0
+    private var delayed = 0
+    private var hasWaitedForNetwork = false
+
+    init(policy: RetryPolicy, configuration: ImageDownloader.Configuration, deadline: ContinuousClock.Instant?) {
+        self.policy = policy
+        self.configuration = configuration
+        self.deadline = deadline
+    }
+
+    /// Returns when it is time for the next attempt.
+    ///
+    /// - Throws: `error` when there is none; `CancellationError`.
+    mutating func waitForNextAttempt(after error: DownloadError) async throws {
+        try Task.checkCancellation()
+        if let limit = policy.networkWait, !hasWaitedForNetwork, await isOffline(error) {
+            hasWaitedForNetwork = true
+            let left = deadline.map { ContinuousClock.now.duration(to: $0) }
+            // A monitor that fails knows of no network.
+            let isBack = try? await configuration.networkMonitor.waitForNetwork(
+                limit: min(limit, left ?? limit).forTimer)
+            try Task.checkCancellation()
+            guard isBack == true else { throw error }
+        } else {
+            let jitter = configuration.jitter()
+            let now = configuration.time.now
+            guard let delay = policy.delay(after: error, retries: delayed, jitter: jitter, now: now),
+                deadline.map({ ContinuousClock.now.advanced(by: delay) < $0 }) ?? true
+            else { throw error }
+            try await configuration.sleep(delay)
+            delayed += 1
+        }
+        retries += 1
+    }
+
+    /// Names are not found either where there is nobody to ask for them.
+    private func isOffline(_ error: DownloadError) async -> Bool {
+        switch error.reason {
+        case .offline: true
+        case .connection(.hostNotFound), .connection(.unreachable):
+            await !configuration.networkMonitor.status.isOnline
+        default: false
+        }
+    }
+}

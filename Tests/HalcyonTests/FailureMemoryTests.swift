@@ -1,0 +1,159 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct FailureMemoryTests {
+    private let clock = ManualClock()
+    private let url = PipelineFixture.url("a")
+
+    private func fixture(_ answers: ScriptedTransport.Answer...) throws -> PipelineFixture {
+        let fixture = PipelineFixture(clock: clock.timeSource)
+        let good = ScriptedTransport.Answer.data(try TestFiles.data("png/rgb8.png"))
+        if let first = answers.first { fixture.transport.answer(url, with: first, good) }
+        return fixture
+    }
+
+    private func error(_ fixture: PipelineFixture, _ request: ImageRequest? = nil) async -> ImagePipelineError? {
+        await #expect(throws: ImagePipelineError.self) {
+            try await fixture.pipeline.image(for: request ?? ImageRequest(url))
+        }
+    }
+
+    private func isRemembered(_ error: ImagePipelineError?) -> Bool {
+        if case .remembered? = error { true } else { false }
+    }
+
+    static let lasting: [(ScriptedTransport.Answer, String)] = [
+        (.status(404), "httpStatus"), (.status(410), "httpStatus"), (.data(Data("no image".utf8)), "notAnImage"),
+        (.failure(DownloadError(.tls("x"), url: PipelineFixture.url("a"))), "tls"),
+    ]
+
+    @Test(arguments: lasting)
+    func aLastingFailureIsRememberedForAMinute(_ answer: ScriptedTransport.Answer, _ code: String) async throws {
+        let fixture = try fixture(answer)
+        let first = await error(fixture)
+        #expect(!isRemembered(first))
+        clock.advance(by: .seconds(59))
+        let second = await error(fixture)
+        #expect(isRemembered(second))
+        #expect(second?.code == code)
+        #expect(second?.reason == first?.reason)
+        #expect(second?.source == first?.source)
+        #expect(second.map { "\($0.failure)" } == first.map { "\($0)" })
+        #expect(second.map { "\($0)" }?.hasSuffix("(remembered)") == true)
+        #expect(fixture.transport.requestCount == 1)
+        clock.advance(by: .seconds(1))
+        _ = try await fixture.pipeline.image(for: url)
+        #expect(fixture.transport.requestCount == 2)
+    }
+
+    static let passing: [ScriptedTransport.Answer] =
+        [400, 401, 403, 408, 429, 500, 502, 503].map { .status($0) }
+        + [
+            DownloadError.Reason.offline, .timeout(.connect), .timeout(.idle), .timeout(.total),
+            .connection(.hostNotFound), .connection(.refused), .connection(.reset), .tooLarge(limit: 1),
+        ].map { .failure(DownloadError($0, url: PipelineFixture.url("a"))) }
+
+    @Test(arguments: passing)
+    func whatMayPassIsNot(_ answer: ScriptedTransport.Answer) async throws {
+        let fixture = try fixture(answer)
+        var request = ImageRequest(url)
+        request.network.retries = 0
+        #expect(!isRemembered(await error(fixture, request)))
+        _ = try await fixture.pipeline.image(for: request)
+        #expect(fixture.transport.requestCount == 2)
+    }
+
+    @Test func aCancelledLoadIsNot() async throws {
+        let fixture = try fixture(.status(404).held(by: ScriptedTransportGate()))
+        let task = fixture.pipeline.task(for: ImageRequest(url))
+        try await fixture.transport.waitForRequests(1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.response }
+        _ = try await fixture.pipeline.image(for: url)
+    }
+
+    @Test(arguments: [
+        ("max-age=600", 599, true), ("max-age=600", 600, false), ("max-age=5", 4, true), ("max-age=5", 5, false),
+        ("max-age=0", 0, false), ("no-store", 0, false), ("no-cache", 0, false), ("public", 59, true),
+    ])
+    func httpSaysHowLongSomethingIsGone(_ control: String, _ seconds: Int, _ isRemembered: Bool) async throws {
+        let fixture = try fixture(.status(404, headers: ["Cache-Control": control]))
+        _ = await error(fixture)
+        clock.advance(by: .seconds(seconds))
+        _ = try? await fixture.pipeline.image(for: url)
+        #expect(fixture.transport.requestCount == (isRemembered ? 1 : 2))
+    }
+
+    @Test func whoWantsToKnowAsksAnyway() async throws {
+        for change in [
+            { (request: inout ImageRequest) in request.network.retriesFailures = true },
+            { $0.cache.reads = [] },
+            { $0.network.headers = ["Authorization": "x"] },
+        ] {
+            let fixture = try fixture(.status(404))
+            _ = await error(fixture)
+            var request = ImageRequest(url)
+            change(&request)
+            _ = try await fixture.pipeline.image(for: request)
+            #expect(fixture.transport.requestCount == 2)
+        }
+    }
+
+    @Test func aSuccessClears() async throws {
+        let fixture = try fixture(.data(Data("no image".utf8)))
+        _ = await error(fixture)
+        #expect(fixture.pipeline.rememberedFailureCount == 1)
+        var request = ImageRequest(url)
+        request.network.retriesFailures = true
+        _ = try await fixture.pipeline.image(for: request)
+        #expect(fixture.pipeline.rememberedFailureCount == 0)
+    }
+
+    @Test func failuresAreForgottenOnDemand() async throws {
+        let fixture = try fixture()
+        let other = PipelineFixture.url("b?size=1")
+        for url in [url, other] { _ = await error(fixture, ImageRequest(url)) }
+        fixture.pipeline.forgetFailures(PipelineFixture.url("b?size=1#part"))
+        for url in [url, other] { _ = await error(fixture, ImageRequest(url)) }
+        #expect(fixture.transport.requests.map(\.url) == [url, other, other])
+        fixture.pipeline.forgetFailures()
+        for url in [url, other] { _ = await error(fixture, ImageRequest(url)) }
+        #expect(fixture.transport.requestCount == 5)
+    }
+
+    @Test func bytesThatAreNoImageAreStillToBeHad() async throws {
+        let body = Data("no image".utf8)
+        let fixture = try fixture()
+        fixture.transport.answer(url, with: .data(body))
+        _ = await error(fixture)
+        #expect(try await fixture.pipeline.data(for: ImageRequest(url)) == body)
+        #expect(isRemembered(await error(fixture)))
+    }
+
+    @Test func aRememberedFailureLeadsToTheAlternativesAtOnce() async throws {
+        let fixture = try fixture(.status(404))
+        _ = await error(fixture)
+        var request = ImageRequest(url)
+        request.alternatives = [.remote(try fixture.serve("png/rgb8.png"))]
+        #expect(try await fixture.pipeline.response(for: request).source == request.alternatives[0])
+        #expect(fixture.transport.requestCount == 2)
+    }
+
+    @Test func aPipelineCanDoWithout() async throws {
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.remembersFailures = false }
+        for _ in 0..<2 { #expect(!isRemembered(await error(fixture))) }
+        #expect(fixture.transport.requestCount == 2)
+    }
+
+    @Test func theirNumberIsBounded() async throws {
+        let fixture = PipelineFixture(disk: false, clock: clock.timeSource)
+        for index in 0..<1_200 { _ = try? await fixture.pipeline.image(for: PipelineFixture.url("\(index)")) }
+        #expect((900...1_000).contains(fixture.pipeline.rememberedFailureCount))
+        _ = try? await fixture.pipeline.image(for: PipelineFixture.url("1199"))
+        #expect(fixture.transport.requestCount == 1_200)
+    }
+}
