@@ -17,7 +17,8 @@ struct HTTPRevalidationTests {
     private func fixture(
         _ headers: HTTPHeaders, after: Int = 61, then answers: ScriptedTransport.Answer...
     ) async throws -> PipelineFixture {
-        let fixture = PipelineFixture(clock: clock.timeSource)
+        // A failure that is remembered would answer for the server.
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.remembersFailures = false }
         let first = ScriptedTransport.Answer.data(try TestFiles.data("png/rgb8.png"), headers: headers)
         fixture.transport.answer(url, with: first)
         _ = try await fixture.pipeline.image(for: url)
