@@ -146,6 +146,8 @@ let package = Package(
         .executableTarget(
             name: "CacheStress", dependencies: ["HalcyonCache", "HalcyonSystem"], path: "Tests/CacheStress",
             swiftSettings: strict),
+        // Stands in the place of the C library's look-up of names in the tests' program.
+        .target(name: "CTestResolver", path: "Tests/CTestResolver", cSettings: [.treatAllWarnings(as: .error)]),
     ]
         + [
             ("HalcyonSystemTests", ["HalcyonSystem"]),
@@ -153,7 +155,7 @@ let package = Package(
             ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport", "CZlib"]),
             ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
             ("HalcyonCacheTests", ["HalcyonCache", "TestSupport", "CacheStress"]),
-            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CZlib"]),
+            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CTestResolver", "CZlib"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
             ("SnippetTests", ["Halcyon"]),

@@ -169,8 +169,6 @@ final class CurlEasy {
         case .pause:
             isPaused = true
             return Int(CURL_WRITEFUNC_PAUSE)
-        case .abort:
-            return 0
         }
     }
 
@@ -190,6 +188,26 @@ final class CurlEasy {
         guard isPaused else { return }
         isPaused = false
         curl_easy_pause(handle, CURLPAUSE_CONT)
+    }
+
+    // MARK: Connections that are shared
+
+    /// What tells this transfer's connection from others that stand; nil where it carries one transfer at a time.
+    var sharedConnection: [Int]? {
+        guard number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) else { return nil }
+        return [number(CURLINFO_LOCAL_PORT), number(CURLINFO_PRIMARY_PORT)]
+    }
+
+    /// The connection is closed when this transfer leaves it, unless others are on it.
+    func closeWithConnection() {
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Has libcurl send what it holds ready for the connection: it does so with every change of what is paused.
+    func flushConnection() {
+        let state = isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT
+        curl_easy_pause(handle, state | CURLPAUSE_SEND)
+        curl_easy_pause(handle, state)
     }
 
     // MARK: Limits of time
@@ -217,16 +235,17 @@ final class CurlEasy {
         return .failure(DownloadError(reason, url: transfer.request.url))
     }
 
+    private func number(_ info: CURLINFO) -> Int {
+        var value = 0
+        halcyon_curl_get_long(handle, info, &value)
+        return value
+    }
+
     func metrics() -> TransportMetrics {
         func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
         func offset(_ info: CURLINFO) -> Int64 {
             var value: Int64 = 0
             halcyon_curl_get_offset(handle, info, &value)
-            return value
-        }
-        func number(_ info: CURLINFO) -> Int {
-            var value = 0
-            halcyon_curl_get_long(handle, info, &value)
             return value
         }
         let version: HTTPVersion =

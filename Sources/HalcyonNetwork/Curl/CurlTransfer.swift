@@ -20,7 +20,7 @@ final class CurlTransfer: Sendable {
 
     /// What the curl thread is to do with bytes that it holds out.
     enum Reception {
-        case taken, pause, abort
+        case taken, pause
     }
 
     let request: TransportRequest
@@ -96,7 +96,8 @@ final class CurlTransfer: Sendable {
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         var waiter: CheckedContinuation<Data?, any Error>?
         let reception = state.withLock { state -> Reception in
-            guard state.end == nil else { return .abort }
+            // Nobody wants them any more; the command to take the transfer out is on its way.
+            guard state.end == nil else { return .taken }
             if let waiting = state.chunkWaiter {
                 state.chunkWaiter = nil
                 waiter = waiting

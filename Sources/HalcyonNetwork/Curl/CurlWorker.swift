@@ -47,9 +47,21 @@ final class CurlWorker {
             active[ObjectIdentifier(transfer)]?.resume()
         case .cancel(let transfer):
             guard let easy = active.removeValue(forKey: ObjectIdentifier(transfer)) else { return }
-            easy.discard()
-            curl_multi_remove_handle(multi.handle, easy.handle)
+            remove(easy)
         }
+    }
+
+    /// Takes a transfer out before its end, and tells the server so.
+    ///
+    /// Since 7.88 libcurl makes the RST_STREAM of HTTP/2 ready and sends it when the connection is used the next time.
+    /// Nobody may, so a connection without other streams is closed, and one with others is used through one of them.
+    private func remove(_ easy: CurlEasy) {
+        easy.discard()
+        let connection = easy.sharedConnection
+        easy.closeWithConnection()
+        curl_multi_remove_handle(multi.handle, easy.handle)
+        guard let connection else { return }
+        active.values.first { $0.sharedConnection == connection }?.flushConnection()
     }
 
     private func start(_ transfer: CurlTransfer) {
@@ -103,8 +115,7 @@ final class CurlWorker {
             active[id] = nil
             // First the end, so that what is discarded has no taker.
             easy.transfer.finish(.failure(error), metrics: nil)
-            easy.discard()
-            curl_multi_remove_handle(multi.handle, easy.handle)
+            remove(easy)
         }
     }
 
