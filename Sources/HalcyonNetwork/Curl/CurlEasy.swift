@@ -30,7 +30,7 @@ final class CurlEasy {
         self.handle = handle
         self.transfer = transfer
         self.onDeadline = onDeadline
-        parser = CurlHeadParser(url: transfer.request.url)
+        parser = CurlHeadParser(url: transfer.request.url, holdsChallenges: transfer.request.digest != nil)
         totalDeadline = transfer.request.totalTimeout?.limit.map { ContinuousClock.now.advanced(by: $0) }
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         configure(sessions: sessions)
@@ -47,7 +47,8 @@ final class CurlEasy {
     private func configure(sessions: UnsafeMutableRawPointer?) {
         let request = transfer.request
         let configuration = transfer.configuration
-        set(CURLOPT_URL, request.url.absoluteString)
+        set(CURLOPT_URL, (request.digest == nil ? request.url : request.url.withoutUser).absoluteString)
+        if let digest = request.digest { set(digest) }
         halcyon_curl_allow_http_only(handle)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_FOLLOWLOCATION, 0)
@@ -75,6 +76,14 @@ final class CurlEasy {
         if let fields { halcyon_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields) }
         halcyon_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         setCallbacks()
+    }
+
+    private func set(_ digest: DigestCredential) {
+        halcyon_curl_set_long(handle, CURLOPT_HTTPAUTH, 1 << 1)  // CURLAUTH_DIGEST, a macro that Swift does not see
+        set(CURLOPT_USERNAME, digest.user)
+        set(CURLOPT_PASSWORD, digest.password)
+        // One answer to a challenge: a server may call each of them stale.
+        set(CURLOPT_MAXREDIRS, 1)
     }
 
     private func setCallbacks() {
@@ -162,6 +171,7 @@ final class CurlEasy {
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if let head = parser.takeHeld() { transfer.deliver(head) }
         switch transfer.receive(bytes) {
         case .taken:
             touch()
@@ -212,6 +222,11 @@ final class CurlEasy {
     // MARK: The end
 
     func result(of code: CURLcode) -> Result<Void, any Error> {
+        // The only thing that libcurl follows here is a challenge, and one too many is a refusal.
+        if code == CURLE_OK || code == CURLE_TOO_MANY_REDIRECTS, let head = parser.takeHeld() {
+            transfer.deliver(head)
+            return .success(())
+        }
         guard code != CURLE_OK else { return .success(()) }
         let reason = failure ?? CurlFailure(handle: handle, errorText: String(cString: errorText)).reason(of: code)
         return .failure(DownloadError(reason, url: transfer.request.url))

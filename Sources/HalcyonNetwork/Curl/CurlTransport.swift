@@ -40,6 +40,7 @@ public final class CurlTransport: Transport {
     }
 
     public var checksAddresses: Bool { true }
+    public var answersDigest: Bool { true }
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try request.validate()

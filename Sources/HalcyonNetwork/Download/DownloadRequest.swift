@@ -7,6 +7,8 @@ public struct DownloadRequest: Sendable {
     public var url: URL
     /// Header fields beside the downloader's own; these win.
     public var headers: HTTPHeaders
+    /// Shown to the origin of the URL, in place of an `Authorization` field. None by default.
+    public var credential: Credential?
     public var timeouts: DownloadTimeouts
     /// The largest body in bytes, on the wire and again once it is unpacked. 200 MB.
     public var maximumBytes: Int
@@ -21,12 +23,14 @@ public struct DownloadRequest: Sendable {
     public var exposesBody = false
 
     public init(
-        url: URL, headers: HTTPHeaders = HTTPHeaders(), timeouts: DownloadTimeouts = DownloadTimeouts(),
-        maximumBytes: Int = 200_000_000, maximumRedirects: Int = 20, priority: RequestPriority = .normal,
+        url: URL, headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil,
+        timeouts: DownloadTimeouts = DownloadTimeouts(), maximumBytes: Int = 200_000_000, maximumRedirects: Int = 20,
+        priority: RequestPriority = .normal,
         retry: RetryPolicy? = nil
     ) {
         self.url = url
         self.headers = headers
+        self.credential = credential
         self.timeouts = timeouts
         self.maximumBytes = maximumBytes
         self.maximumRedirects = maximumRedirects

@@ -51,16 +51,18 @@ public final class ImageDownloader: Sendable {
         guard isAttached ?? true else { throw CancellationError() }
         defer { ticket?.detach(id) }
         let request = try await prepared(request)
-        let headers = defaultHeaders.merging(request.headers)
-        let retry = request.retry ?? configuration.retry
+        var headers = defaultHeaders.merging(request.headers).showing(request.credential)
+        // Its field is the transport's to make.
+        if request.credential?.digest != nil { headers.remove("Authorization") }
+        let (sent, retry) = (headers, request.retry ?? configuration.retry)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 hub.subscribe(
-                    id, to: TransferKey(request, headers: headers, retry: retry),
+                    id, to: TransferKey(request, headers: sent, retry: retry),
                     progress: onProgress.map(ProgressRelay.init), continuation: continuation,
                     isCancelled: { Task.isCancelled || ticket?.isCancelled ?? false },
                     priority: { ticket?.priority ?? request.priority },
-                    launch: { launch($0, request, headers: headers, retry: retry) })
+                    launch: { launch($0, request, headers: sent, retry: retry) })
             }
         } onCancel: {
             hub.cancel(id)
