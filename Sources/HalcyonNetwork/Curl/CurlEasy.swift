@@ -59,7 +59,7 @@ final class CurlEasy {
         set(CURLOPT_BUFFERSIZE, 64 * 1024)
         // Zero would mean libcurl's own limit, and libcurl cuts larger numbers down to 32 bits.
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeout.milliseconds), Int(Int32.max)))
-        if let file = configuration.certificateFile { set(CURLOPT_CAINFO, file) }
+        set(configuration.trust(for: request.url))
         if let sessions { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, sessions) }
         switch request.method {
         case "GET": break
@@ -76,6 +76,20 @@ final class CurlEasy {
         if let fields { halcyon_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields) }
         halcyon_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         setCallbacks()
+    }
+
+    /// libcurl uses a connection again only for what was made with the same.
+    private func set(_ trust: CurlTransport.Configuration.Trust) {
+        if let file = trust.certificateFile { set(CURLOPT_CAINFO, file) }
+        if trust.allowsInvalidCertificate {
+            set(CURLOPT_SSL_VERIFYPEER, 0)
+            set(CURLOPT_SSL_VERIFYHOST, 0)
+        }
+        guard let client = trust.client else { return }
+        set(CURLOPT_SSLCERT, client.file)
+        set(CURLOPT_SSLKEY, client.keyFile ?? client.file)
+        // Without one, the TLS library would ask at the terminal.
+        set(CURLOPT_KEYPASSWD, client.password ?? "")
     }
 
     private func set(_ digest: DigestCredential) {
