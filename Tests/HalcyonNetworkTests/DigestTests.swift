@@ -40,7 +40,7 @@ struct DigestTests {
     func theTestsHashesAreTheStandards(hash: DigestHash, response: String) {
         let found = hash.response(
             user: DigestServer.user, realm: DigestServer.realm, password: DigestServer.password, method: "GET",
-            uri: "/dir/index.html", nonce: "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCcAzFH4GiTo0v", count: "00000001",
+            uri: "/dir/index.html", nonce: "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", count: "00000001",
             clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
         #expect(found == response)
     }

@@ -21,6 +21,8 @@ public struct DownloadRequest: Sendable {
     /// Whether progress carries the bytes that have arrived. False by default: they are kept twice then until the end.
     /// A transfer that runs already for somebody who did not ask for them does not show them.
     public var exposesBody = false
+    /// What is done to this transfer alone, after the downloader's own hooks. Nil by default.
+    public var hooks: RequestHooks?
 
     public init(
         url: URL, headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil,

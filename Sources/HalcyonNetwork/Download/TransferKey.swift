@@ -13,6 +13,7 @@ struct TransferKey: Hashable {
     let maximumBytes: Int
     let maximumRedirects: Int
     let retry: RetryPolicy
+    let hooks: RequestHooks?
 
     init(_ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy) {
         url = request.url.withoutFragment
@@ -23,6 +24,7 @@ struct TransferKey: Hashable {
         maximumBytes = request.maximumBytes
         maximumRedirects = request.maximumRedirects
         self.retry = retry
+        hooks = request.hooks
     }
 }
 
