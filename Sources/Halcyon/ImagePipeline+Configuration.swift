@@ -42,10 +42,18 @@ extension ImagePipeline {
             self.clock = clock
         }
 
-        /// A downloader with the defaults, which tells servers what `coders` decode.
-        public static func defaultDownloader(for coders: CoderRegistry) -> ImageDownloader {
+        /// A downloader with the defaults, which tells servers what `coders` decode and who asks:
+        /// `User-Agent: <application>/<version> Halcyon/<version>`.
+        ///
+        /// - Parameters:
+        ///   - application: the running program's name when nil.
+        ///   - version: not said when nil.
+        public static func defaultDownloader(
+            for coders: CoderRegistry = .shared, application: String? = nil, version: String? = nil
+        ) -> ImageDownloader {
             let types = coders.decodableFormats.map(\.mimeType) + ["image/*;q=0.8", "*/*;q=0.5"]
-            let headers = ImageDownloader.Configuration.defaultHeaders(accept: types.joined(separator: ","))
+            let headers = ImageDownloader.Configuration.defaultHeaders(
+                application: application, version: version, accept: types.joined(separator: ","))
             return ImageDownloader(ImageDownloader.Configuration(headers: headers))
         }
 

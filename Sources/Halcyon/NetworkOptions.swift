@@ -14,6 +14,13 @@ public struct NetworkOptions: Hashable, Sendable {
     public var maximumBytes: Int?
     /// Whether to ask also where the pipeline remembers a failure. False by default; a reload asks anyway.
     public var retriesFailures = false
+    /// What is done to the request, its redirects, its answer and its bytes on their way. Nil by default.
+    ///
+    /// Requests whose hooks have different names share no transfer. The caches do not look at the names: bytes that a
+    /// decryptor made are kept, and found, under the source's key, unless the request has a `cacheKey` of its own. The
+    /// hooks go along to the request's alternatives, and see by the URL what they have before them. What they add to the
+    /// header fields is not looked at for `Vary`.
+    public var hooks: RequestHooks?
 
     public init(
         headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil, totalTimeout: Duration? = nil,

@@ -81,6 +81,7 @@ public final class ScriptedTransport: Transport {
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try request.validate()
+        try checkAbilities(for: request)
         let scripted = change { state -> Answer? in
             state.requests.append(request)
             guard var answers = state.scripts[request.url.absoluteString], let answer = answers.first else {

@@ -3,7 +3,7 @@ import Glibc
 import HalcyonSystem
 import TestSupport
 
-/// OpenSSL's own test server; it answers every path with a page.
+/// OpenSSL's own test server; it answers every path with a page, or the paths it is given with those answers.
 final class TLSServer: Sendable {
     let certificate: TestCertificate
     let port: Int
@@ -11,10 +11,19 @@ final class TLSServer: Sendable {
 
     var url: URL { URL(web: "https://127.0.0.1:\(port)/a") }
 
-    init() async throws {
+    func url(host: String, path: String = "a") -> URL { URL(web: "https://\(host):\(port)/\(path)") }
+
+    /// - Parameters:
+    ///   - options: further ones of the program.
+    ///   - answers: whole answers, head and all, by path; nil answers with a page.
+    init(options: String = "", answering answers: [String: String]? = nil) async throws {
         certificate = try await TestCertificate()
+        for (path, text) in answers ?? [:] {
+            try Data(text.utf8).write(to: certificate.folder.appending(path: path))
+        }
         let server = certificate.process(
-            TestCertificate.openssl, "s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem -www")
+            TestCertificate.openssl,
+            "s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem \(answers == nil ? "-www" : "-HTTP") \(options)")
         let output = Pipe()
         server.standardOutput = output
         try server.run()

@@ -170,6 +170,9 @@ extension Coordinator {
         let options = resolved.request.network
         var transfer = DownloadRequest(url: url, priority: demand.priority)
         transfer.headers = sent
+        // The others are among the fields.
+        if options.credential?.digest != nil { transfer.credential = options.credential }
+        transfer.hooks = options.hooks
         transfer.exposesBody = resolved.request.wantsPreviews
         if let total = options.totalTimeout { transfer.timeouts.total = total }
         transfer.maximumBytes = options.maximumBytes ?? configuration.maximumBytes

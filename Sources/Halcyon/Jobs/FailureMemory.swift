@@ -12,6 +12,7 @@ final class FailureMemory: Sendable {
     struct Key: Hashable, Sendable {
         let url: ExactText
         let headers: HTTPHeaders
+        let hooks: RequestHooks?
         let coders: ObjectIdentifier
     }
 
@@ -108,6 +109,7 @@ extension FailureMemory.Key {
         guard case .remote(let url) = resolved.source else { return nil }
         self.url = Self.text(of: url)
         self.headers = headers
+        hooks = resolved.request.network.hooks
         self.coders = ObjectIdentifier(coders)
     }
 

@@ -33,7 +33,10 @@ struct ResolvedRequest: Sendable {
         other.source = source
         // It is the source's name, not this one's.
         other.cacheKey = nil
-        if !source.isSameOrigin(as: request.source) { other.network.headers.removeSecrets() }
+        if !source.isSameOrigin(as: request.source) {
+            other.network.headers.removeSecrets()
+            other.network.credential = nil
+        }
         return ResolvedRequest(modified: other, configuration)
     }
 

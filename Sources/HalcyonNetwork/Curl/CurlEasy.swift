@@ -30,7 +30,7 @@ final class CurlEasy {
         self.handle = handle
         self.transfer = transfer
         self.onDeadline = onDeadline
-        parser = CurlHeadParser(url: transfer.request.url)
+        parser = CurlHeadParser(url: transfer.request.url, holdsChallenges: transfer.request.digest != nil)
         totalDeadline = transfer.request.totalTimeout?.limit.map { ContinuousClock.now.advanced(by: $0) }
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         configure(sessions: sessions)
@@ -47,7 +47,8 @@ final class CurlEasy {
     private func configure(sessions: UnsafeMutableRawPointer?) {
         let request = transfer.request
         let configuration = transfer.configuration
-        set(CURLOPT_URL, request.url.absoluteString)
+        set(CURLOPT_URL, (request.digest == nil ? request.url : request.url.withoutUser).absoluteString)
+        if let digest = request.digest { set(digest) }
         halcyon_curl_allow_http_only(handle)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_FOLLOWLOCATION, 0)
@@ -58,7 +59,7 @@ final class CurlEasy {
         set(CURLOPT_BUFFERSIZE, 64 * 1024)
         // Zero would mean libcurl's own limit, and libcurl cuts larger numbers down to 32 bits.
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeout.milliseconds), Int(Int32.max)))
-        if let file = configuration.certificateFile { set(CURLOPT_CAINFO, file) }
+        set(configuration.trust(for: request.url))
         if let sessions { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, sessions) }
         switch request.method {
         case "GET": break
@@ -75,6 +76,28 @@ final class CurlEasy {
         if let fields { halcyon_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields) }
         halcyon_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         setCallbacks()
+    }
+
+    /// libcurl uses a connection again only for what was made with the same.
+    private func set(_ trust: CurlTransport.Configuration.Trust) {
+        if let file = trust.certificateFile { set(CURLOPT_CAINFO, file) }
+        if trust.allowsInvalidCertificate {
+            set(CURLOPT_SSL_VERIFYPEER, 0)
+            set(CURLOPT_SSL_VERIFYHOST, 0)
+        }
+        guard let client = trust.client else { return }
+        set(CURLOPT_SSLCERT, client.file)
+        set(CURLOPT_SSLKEY, client.keyFile ?? client.file)
+        // Without one, the TLS library would ask at the terminal.
+        set(CURLOPT_KEYPASSWD, client.password ?? "")
+    }
+
+    private func set(_ digest: DigestCredential) {
+        halcyon_curl_set_long(handle, CURLOPT_HTTPAUTH, 1 << 1)  // CURLAUTH_DIGEST, a macro that Swift does not see
+        set(CURLOPT_USERNAME, digest.user)
+        set(CURLOPT_PASSWORD, digest.password)
+        // One answer to a challenge: a server may call each of them stale.
+        set(CURLOPT_MAXREDIRS, 1)
     }
 
     private func setCallbacks() {
@@ -162,6 +185,7 @@ final class CurlEasy {
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if let head = parser.takeHeld() { transfer.deliver(head) }
         switch transfer.receive(bytes) {
         case .taken:
             touch()
@@ -230,6 +254,11 @@ final class CurlEasy {
     // MARK: The end
 
     func result(of code: CURLcode) -> Result<Void, any Error> {
+        // The only thing that libcurl follows here is a challenge, and one too many is a refusal.
+        if code == CURLE_OK || code == CURLE_TOO_MANY_REDIRECTS, let head = parser.takeHeld() {
+            transfer.deliver(head)
+            return .success(())
+        }
         guard code != CURLE_OK else { return .success(()) }
         let reason = failure ?? CurlFailure(handle: handle, errorText: String(cString: errorText)).reason(of: code)
         return .failure(DownloadError(reason, url: transfer.request.url))

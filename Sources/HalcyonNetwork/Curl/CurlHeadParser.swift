@@ -15,14 +15,26 @@ struct CurlHeadParser {
     }
 
     private let url: URL
+    /// Whether a 401 may be answered by libcurl itself: its head is kept back then until it is known that it is the last.
+    private let holdsChallenges: Bool
+    private var held: HTTPResponseHead?
     private var status = 0
     private var version = HTTPVersion.http11
     private var fields: [HTTPHeaders.Field] = []
     private var size = 0
     private var isDone = false
 
-    init(url: URL) {
+    init(url: URL, holdsChallenges: Bool = false) {
         self.url = url
+        self.holdsChallenges = holdsChallenges
+    }
+
+    /// The head that was kept back, and is the answer's after all.
+    mutating func takeHeld() -> HTTPResponseHead? {
+        guard let head = held else { return nil }
+        held = nil
+        isDone = true
+        return head
     }
 
     mutating func read(line bytes: UnsafeRawBufferPointer) -> Outcome {
@@ -33,8 +45,13 @@ struct CurlHeadParser {
         if line.isEmpty {
             // The end of a head; the informational ones are followed by another.
             guard status >= 200 else { return .more }
+            let head = HTTPResponseHead(url: url, status: status, headers: HTTPHeaders(fields), version: version)
+            if holdsChallenges, status == 401 {
+                held = head
+                return .more
+            }
             isDone = true
-            return .head(HTTPResponseHead(url: url, status: status, headers: HTTPHeaders(fields), version: version))
+            return .head(head)
         }
         if line.hasPrefix("HTTP/") {
             begin(statusLine: line)
@@ -60,5 +77,6 @@ struct CurlHeadParser {
             default: .http11
             }
         fields = []
+        held = nil
     }
 }

@@ -11,8 +11,14 @@ public final class CurlTransport: Transport {
     public struct Configuration: Sendable {
         /// Whether HTTP/2 is offered on https connections. True.
         public var allowsHTTP2 = true
-        /// A file of PEM certificates to trust instead of the system's.
+        /// A file of PEM certificates to trust instead of the system's. Nil, the default, trusts the system's.
         public var certificateFile: String?
+        /// Hosts whose certificates are not looked at: neither who signed them nor for whom they are. Names as in a URL,
+        /// without a port, each for itself alone. None by default. Whoever is on the way to them can read and change all.
+        public var hostsWithInvalidCertificates: Set<String> = []
+        /// What is shown to a host that asks for a certificate, by the host's name as in a URL, without a port. None by
+        /// default.
+        public var clientCertificates: [String: ClientCertificate] = [:]
         /// Connections that are kept for later when idle. 32.
         public var idleConnections = 32
 
@@ -40,6 +46,7 @@ public final class CurlTransport: Transport {
     }
 
     public var checksAddresses: Bool { true }
+    public var answersDigest: Bool { true }
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try request.validate()

@@ -7,6 +7,8 @@ public struct DownloadRequest: Sendable {
     public var url: URL
     /// Header fields beside the downloader's own; these win.
     public var headers: HTTPHeaders
+    /// Shown to the origin of the URL, in place of an `Authorization` field. None by default.
+    public var credential: Credential?
     public var timeouts: DownloadTimeouts
     /// The largest body in bytes, on the wire and again once it is unpacked. 200 MB.
     public var maximumBytes: Int
@@ -19,14 +21,18 @@ public struct DownloadRequest: Sendable {
     /// Whether progress carries the bytes that have arrived. False by default: they are kept twice then until the end.
     /// A transfer that runs already for somebody who did not ask for them does not show them.
     public var exposesBody = false
+    /// What is done to this transfer alone, after the downloader's own hooks. Nil by default.
+    public var hooks: RequestHooks?
 
     public init(
-        url: URL, headers: HTTPHeaders = HTTPHeaders(), timeouts: DownloadTimeouts = DownloadTimeouts(),
-        maximumBytes: Int = 200_000_000, maximumRedirects: Int = 20, priority: RequestPriority = .normal,
+        url: URL, headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil,
+        timeouts: DownloadTimeouts = DownloadTimeouts(), maximumBytes: Int = 200_000_000, maximumRedirects: Int = 20,
+        priority: RequestPriority = .normal,
         retry: RetryPolicy? = nil
     ) {
         self.url = url
         self.headers = headers
+        self.credential = credential
         self.timeouts = timeouts
         self.maximumBytes = maximumBytes
         self.maximumRedirects = maximumRedirects

@@ -31,7 +31,8 @@ struct DownloadRun: Sendable {
     }
 
     private func attempt(until deadline: ContinuousClock.Instant?) async throws -> DownloadResult {
-        var chain = RedirectChain(url: request.url, headers: headers, limit: request.maximumRedirects)
+        var chain = RedirectChain(
+            url: request.url, headers: headers, digest: request.credential?.digest, limit: request.maximumRedirects)
         while true {
             let request = transportRequest(chain)
             try request.validate()
@@ -69,15 +70,13 @@ struct DownloadRun: Sendable {
         }
         return TransportRequest(
             url: chain.url, headers: headers, connectTimeout: request.timeouts.connect,
-            idleTimeout: request.timeouts.idle, addressPolicy: configuration.addressPolicy)
+            idleTimeout: request.timeouts.idle, addressPolicy: configuration.addressPolicy, digest: chain.digest)
     }
 
     /// Before anything is connected to, at each hop.
     private func checkAddress(_ request: TransportRequest) throws {
         try request.addressPolicy.check(request.url)
-        guard !request.addressPolicy.requiresPublicAddress || configuration.transport.checksAddresses else {
-            throw DownloadError(.invalidRequest("the transport does not check addresses"), url: request.url)
-        }
+        try configuration.transport.checkAbilities(for: request)
     }
 
     private func send(_ request: TransportRequest) async throws -> Hop {
@@ -103,7 +102,7 @@ struct DownloadRun: Sendable {
             default: configuration.accepted.statuses.contains(head.status)
             }
         guard isWanted else {
-            if head.status == 401, request.headers.contains("Authorization") {
+            if head.status == 401, request.digest != nil || request.headers.contains("Authorization") {
                 throw DownloadError(.unauthorized, url: request.url, responseHeaders: head.headers)
             }
             throw DownloadError(.httpStatus(head.status), url: request.url, responseHeaders: head.headers)

@@ -20,6 +20,8 @@ extension ImageDownloader {
         public var accepted = AcceptedContent()
         /// What the program does to each transfer.
         public var hooks = DownloadHooks()
+        /// Who stands between those who ask and the transfers, the outermost first. Nobody by default.
+        public var interceptors: [any DownloadInterceptor] = []
         /// How failed attempts are retried.
         public var retry = RetryPolicy()
         /// Waits between attempts; a test hands in one that does not.

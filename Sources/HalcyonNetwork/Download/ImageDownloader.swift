@@ -11,6 +11,7 @@ public final class ImageDownloader: Sendable {
 
     let slots: TransferSlots
     let hub: DownloadHub
+    private let calls = InterceptedCalls()
     private let headers: Lock<HTTPHeaders>
 
     public init(_ configuration: Configuration = Configuration()) {
@@ -27,7 +28,13 @@ public final class ImageDownloader: Sendable {
         set { headers.withLock { $0 = newValue } }
     }
 
-    /// Downloads a body.
+    /// Sets one of the fields that every request carries, in place of all with its name; nil removes them. Unlike changes
+    /// through `defaultHeaders`, those from several threads at once all count.
+    public func setDefaultHeader(_ name: String, _ value: String?) {
+        headers.withLock { $0[name] = value }
+    }
+
+    /// Downloads a body, by way of the interceptors.
     ///
     /// - Parameters:
     ///   - ticket: to change the priority or to cancel from elsewhere; its priority wins over the request's.
@@ -38,6 +45,20 @@ public final class ImageDownloader: Sendable {
     public func download(
         _ request: DownloadRequest, ticket: DownloadTicket? = nil,
         onProgress: (@Sendable (DownloadProgress) -> Void)? = nil
+    ) async throws -> DownloadResult {
+        guard !configuration.interceptors.isEmpty else {
+            return try await transfer(request, ticket: ticket, onProgress: onProgress)
+        }
+        return try await calls.result(
+            hub.nextID(), of: request, ticket: ticket, interceptors: configuration.interceptors
+        ) { [self] in
+            try await transfer($0, ticket: ticket, onProgress: onProgress)
+        }
+    }
+
+    /// What interceptors stand before.
+    private func transfer(
+        _ request: DownloadRequest, ticket: DownloadTicket?, onProgress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> DownloadResult {
         let id = hub.nextID()
         let isAttached = ticket?.attach(
@@ -51,16 +72,18 @@ public final class ImageDownloader: Sendable {
         guard isAttached ?? true else { throw CancellationError() }
         defer { ticket?.detach(id) }
         let request = try await prepared(request)
-        let headers = defaultHeaders.merging(request.headers)
-        let retry = request.retry ?? configuration.retry
+        var headers = defaultHeaders.merging(request.headers).showing(request.credential)
+        // Its field is the transport's to make.
+        if request.credential?.digest != nil { headers.remove("Authorization") }
+        let (sent, retry) = (headers, request.retry ?? configuration.retry)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 hub.subscribe(
-                    id, to: TransferKey(request, headers: headers, retry: retry),
+                    id, to: TransferKey(request, headers: sent, retry: retry),
                     progress: onProgress.map(ProgressRelay.init), continuation: continuation,
                     isCancelled: { Task.isCancelled || ticket?.isCancelled ?? false },
                     priority: { ticket?.priority ?? request.priority },
-                    launch: { launch($0, request, headers: headers, retry: retry) })
+                    launch: { launch($0, request, headers: sent, retry: retry) })
             }
         } onCancel: {
             hub.cancel(id)
@@ -75,26 +98,31 @@ public final class ImageDownloader: Sendable {
     /// Cancels everybody who waits for this URL, with `CancellationError`.
     public func cancel(_ url: URL) {
         let text = url.withoutFragment
+        calls.cancelAll(text)
         hub.cancelAll { $0.url == text }
     }
 
     /// Cancels all downloads, with `CancellationError`.
     public func cancelAll() {
+        calls.cancelAll()
         hub.cancelAll { _ in true }
     }
 
     /// As the program wants it sent: what two transfers have in common is known only then.
     private func prepared(_ request: DownloadRequest) async throws -> DownloadRequest {
-        var request = try await configuration.hooks.modified(request)
+        let hooks = configuration.hooks.followed(by: request.hooks?.hooks)
+        var request = try await hooks.modified(request)
         try Task.checkCancellation()
         // What arrives is not yet what is decoded.
-        if configuration.hooks.data != nil { request.exposesBody = false }
+        if hooks.data != nil { request.exposesBody = false }
         return request
     }
 
     private func launch(
         _ id: Int, _ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy
     ) -> Task<Void, Never> {
+        var configuration = configuration
+        configuration.hooks = configuration.hooks.followed(by: request.hooks?.hooks)
         let run = DownloadRun(
             id: id, request: request, headers: headers, retry: retry, configuration: configuration, slots: slots,
             report: { [hub] in hub.report($0, of: id) })

@@ -25,3 +25,12 @@ extension HTTPHeaders {
         return words.contains { name.contains($0) }
     }
 }
+
+extension URL {
+    /// Without the name and password that a URL may bring along.
+    var withoutUser: URL {
+        guard var parts = URLComponents(url: absoluteURL, resolvingAgainstBaseURL: true) else { return self }
+        (parts.user, parts.password) = (nil, nil)
+        return parts.url ?? self
+    }
+}

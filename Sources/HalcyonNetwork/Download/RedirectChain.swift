@@ -2,17 +2,22 @@ import Foundation
 
 /// Follows redirects: where the next request goes, and which of the caller's fields go with it.
 struct RedirectChain {
-    private(set) var url: URL
+    private(set) var url: URL {
+        didSet { if url.webOrigin != oldValue.webOrigin { digest = nil } }
+    }
     private(set) var headers: HTTPHeaders
+    /// As long as the chain has not left its origin.
+    private(set) var digest: DigestCredential?
     private(set) var count = 0
     /// Whether all of them were meant to last.
     private(set) var isPermanent = true
     private let limit: Int
     private var visited: Set<String>
 
-    init(url: URL, headers: HTTPHeaders, limit: Int) {
+    init(url: URL, headers: HTTPHeaders, digest: DigestCredential? = nil, limit: Int) {
         self.url = url
         self.headers = headers
+        self.digest = digest
         self.limit = limit
         visited = [url.withoutFragment]
     }

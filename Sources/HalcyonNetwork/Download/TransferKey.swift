@@ -7,19 +7,24 @@ import Foundation
 struct TransferKey: Hashable {
     let url: String
     let headers: [HTTPHeaders.Field]
+    /// The others are among the fields.
+    let digest: DigestCredential?
     let timeouts: DownloadTimeouts
     let maximumBytes: Int
     let maximumRedirects: Int
     let retry: RetryPolicy
+    let hooks: RequestHooks?
 
     init(_ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy) {
         url = request.url.withoutFragment
         // The order of different fields means nothing; that of one field's values does, and the sort is stable.
         self.headers = headers.fields.sorted { $0.name.lowercased() < $1.name.lowercased() }
+        digest = request.credential?.digest
         timeouts = request.timeouts
         maximumBytes = request.maximumBytes
         maximumRedirects = request.maximumRedirects
         self.retry = retry
+        hooks = request.hooks
     }
 }
 

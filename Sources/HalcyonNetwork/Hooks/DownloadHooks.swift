@@ -1,6 +1,7 @@
 import Foundation
 
-/// What a program does to every transfer of a downloader on its way. Nothing by default.
+/// What a program does to transfers on their way: to every one of a downloader, or to those of one request
+/// (`RequestHooks`). Nothing by default.
 ///
 /// They run in the transfer's own task, in this order, once for each attempt but for `request`, which runs once for each
 /// who asks, before it is known whether a transfer can be shared. What one throws ends the download as a refusal with the

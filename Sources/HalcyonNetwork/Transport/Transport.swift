@@ -14,8 +14,23 @@ public protocol Transport: Sendable {
     /// Whether it holds `TransportRequest.addressPolicy` against the address that it connects to, also where it uses a
     /// connection again. False by default: a policy that speaks of addresses is refused then.
     var checksAddresses: Bool { get }
+
+    /// Whether it answers digest challenges with `TransportRequest.digest`. False by default: a request with one is refused
+    /// then.
+    var answersDigest: Bool { get }
 }
 
 extension Transport {
     public var checksAddresses: Bool { false }
+    public var answersDigest: Bool { false }
+
+    /// Throws `DownloadError` where a request needs what this transport cannot do.
+    package func checkAbilities(for request: TransportRequest) throws {
+        guard !request.addressPolicy.requiresPublicAddress || checksAddresses else {
+            throw DownloadError(.invalidRequest("the transport does not check addresses"), url: request.url)
+        }
+        guard request.digest == nil || answersDigest else {
+            throw DownloadError(.invalidRequest("the transport does not answer digest challenges"), url: request.url)
+        }
+    }
 }

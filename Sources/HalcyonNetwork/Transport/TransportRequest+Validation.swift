@@ -18,6 +18,10 @@ extension TransportRequest {
                 throw DownloadError(.invalidRequest("a header field has no valid name"), url: url)
             }
         }
+        // A name goes into a field, and both end at a zero in C.
+        if let digest, Self.breaksLine(digest.user) || digest.password.utf8.contains(0) {
+            throw DownloadError(.invalidRequest("the credential cannot be sent"), url: url)
+        }
         guard !method.isEmpty, method.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw DownloadError(.invalidRequest("the method is not valid"), url: url)
         }

@@ -14,11 +14,13 @@ public struct TransportRequest: Sendable, Equatable {
     public var totalTimeout: Duration?
     /// What may be connected to. Everything by default.
     public var addressPolicy: AddressPolicy
+    /// What a digest challenge is answered with. Nil by default; only for a transport that says `answersDigest`.
+    public var digest: DigestCredential?
 
     public init(
         url: URL, method: String = "GET", headers: HTTPHeaders = HTTPHeaders(),
         connectTimeout: Duration = .seconds(10), idleTimeout: Duration = .seconds(15), totalTimeout: Duration? = nil,
-        addressPolicy: AddressPolicy = .any
+        addressPolicy: AddressPolicy = .any, digest: DigestCredential? = nil
     ) {
         self.url = url
         self.method = method
@@ -27,5 +29,6 @@ public struct TransportRequest: Sendable, Equatable {
         self.idleTimeout = idleTimeout
         self.totalTimeout = totalTimeout
         self.addressPolicy = addressPolicy
+        self.digest = digest
     }
 }

@@ -1,0 +1,72 @@
+import HalcyonSystem
+
+/// Downloads that are in the hands of interceptors. Each ends when its interceptors have, or at once when it is
+/// cancelled: whoever removes a call from the locked state resumes it.
+final class InterceptedCalls: Sendable {
+    private struct Call {
+        let url: String
+        let continuation: CheckedContinuation<DownloadResult, any Error>
+        let task: Task<Void, Never>
+    }
+
+    private let calls = Lock<[Int: Call]>([:])
+
+    /// Runs the interceptors around `transfer`.
+    ///
+    /// - Parameter id: a number that no other call has.
+    func result(
+        _ id: Int, of request: DownloadRequest, ticket: DownloadTicket?, interceptors: [any DownloadInterceptor],
+        transfer: @escaping DownloadInterceptor.Next
+    ) async throws -> DownloadResult {
+        let listener = DownloadTicket.Listener(cancel: { self.cancel(id) }, priorityDidChange: {})
+        guard ticket?.attach(id, listener) ?? true else { throw CancellationError() }
+        defer { ticket?.detach(id) }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isRefused = calls.withLock { calls in
+                    // A cancel that comes later finds the call.
+                    if Task.isCancelled || ticket?.isCancelled ?? false { return true }
+                    let task = Task {
+                        let result: Result<DownloadResult, any Error>
+                        do {
+                            result = .success(try await Self.run(interceptors[...], request, transfer))
+                        } catch {
+                            result = .failure(error)
+                        }
+                        self.calls.withLock { $0.removeValue(forKey: id) }?.continuation.resume(with: result)
+                    }
+                    calls[id] = Call(url: request.url.withoutFragment, continuation: continuation, task: task)
+                    return false
+                }
+                if isRefused { continuation.resume(throwing: CancellationError()) }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    /// Every call for this URL leaves with `CancellationError`; all of them when it is nil.
+    func cancelAll(_ url: String? = nil) {
+        let ids = calls.withLock { calls in calls.filter { url == nil || $0.value.url == url }.map(\.key) }
+        for id in ids { cancel(id) }
+    }
+
+    private func cancel(_ id: Int) {
+        guard let call = calls.withLock({ $0.removeValue(forKey: id) }) else { return }
+        // First the transfer, so that its progress is heard no more once the caller goes on.
+        call.task.cancel()
+        call.continuation.resume(throwing: CancellationError())
+    }
+
+    private static func run(
+        _ interceptors: ArraySlice<any DownloadInterceptor>, _ request: DownloadRequest,
+        _ transfer: @escaping DownloadInterceptor.Next
+    ) async throws -> DownloadResult {
+        guard let first = interceptors.first else { return try await transfer(request) }
+        do {
+            return try await first.intercept(request) { try await run(interceptors.dropFirst(), $0, transfer) }
+        } catch let error where !(error is DownloadError) && !(error is CancellationError) {
+            throw DownloadError(.refused("an interceptor: \(error)"), url: request.url)
+        }
+    }
+}
