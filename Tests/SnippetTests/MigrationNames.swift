@@ -62,7 +62,7 @@ enum MigrationNames {
         "SDWebImageDownloaderConfig", "SDWebImageDownloaderRequestModifier", "SDWebImageDownloaderResponseModifier",
         "SDWebImageDownloaderDecryptor", "SDWebImageError", "SDCallbackQueue", "UIView+WebCache",
         "UIView+WebCacheOperation", "UIImageView+WebCache", "UIImageView+HighlightedWebCache", "UIButton+WebCache",
-        "MKAnnotationView+WebCache", "FLAnimatedImageView", "FLAnimatedImage", "UIImage+ForceDecode",
+        "MKAnnotationView+WebCache", "FLAnimatedImageView", "FLAnimatedImage", "UIImage+ForceDecode", "CADisplayLink",
         "UIImage+MultiFormat", "UIImage+GIF", "NSData+ImageContentType", "SDWebImagePhotosPlugin",
         "SDWebImageLinkPlugin", "SDWebImageAVIFCoder", "SDWebImageHEIFCoder", "SDWebImageSVGCoder",
         "SDWebImagePDFCoder", "SDWebImageLottieCoder", "SDWebImageJPEGXLCoder",

@@ -60,7 +60,7 @@ func migrationDefaults() -> ImagePipeline {
     var configuration = ImagePipeline.Configuration()
     configuration.requestModifier = { request in
         var request = request
-        request.cache.diskExpiration = .days(30)
+        request.cache.diskExpiration = request.cache.diskExpiration ?? .days(30)
         return request
     }
     return ImagePipeline(configuration: configuration)
