@@ -11,7 +11,9 @@ import Testing
         return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
     }()
 
-    private static let compiled = ["Snippets.swift", "CacheSnippets.swift", "QOI/QOICoder.swift"].map {
+    private static let compiled = [
+        "Snippets.swift", "CacheSnippets.swift", "MigrationSnippets.swift", "QOI/QOICoder.swift",
+    ].map {
         "Tests/SnippetTests/" + $0
     }
 
@@ -35,7 +37,7 @@ import Testing
         #expect(Self.dense("let a =\n    1") == "leta=1")
     }
 
-    private static func text(of file: String) throws -> String {
+    static func text(of file: String) throws -> String {
         try String(contentsOf: root.appending(path: file), encoding: .utf8)
     }
 

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// The right-hand columns of docs/Migrating.md are code that compiles, and no name of the peers is missing on the left.
+@Suite struct MigratingTests {
+    /// The tables that say what something is here.
+    private static func tables() throws -> [DocumentTable] {
+        DocumentTable.tables(in: try SnippetTests.text(of: "docs/Migrating.md")).filter { $0.header.last == "Halcyon" }
+    }
+
+    /// What may stand on the right without code, because there is none.
+    private static let words = ["Planned", "Void", "None", "Built in"]
+
+    /// The compiled lines, without what a list adds to its elements.
+    private static func compiledLines() throws -> Set<String> {
+        lines(of: try SnippetTests.text(of: "Tests/SnippetTests/MigrationSnippets.swift"))
+    }
+
+    private static func lines(of code: String) -> Set<String> {
+        var lines = Set<String>()
+        for line in code.components(separatedBy: "\n") {
+            var line = line.trimmingCharacters(in: .whitespaces)
+            if line.hasPrefix("//") { continue }
+            if line.hasSuffix(",") { line.removeLast() }
+            lines.insert(line)
+            guard line.hasSuffix(".self") else { continue }
+            line.removeLast(".self".count)
+            let isProtocol = line.hasPrefix("(any ") && line.hasSuffix(")")
+            lines.insert(isProtocol ? String(line.dropFirst("(any ".count).dropLast()) : line)
+        }
+        return lines
+    }
+
+    @Test func everyRowIsCompiledOrSaysThatThereIsNothing() throws {
+        let compiled = try Self.compiledLines()
+        let rows = try Self.tables().flatMap(\.rows)
+        #expect(rows.count >= 200)
+        for row in rows {
+            let answer = try #require(row.last)
+            let code = DocumentTable.code(in: answer)
+            for piece in code where !compiled.contains(piece) {
+                Issue.record("no line of MigrationSnippets.swift: \(piece)")
+            }
+            let isWords = Self.words.contains { answer.hasPrefix($0) }
+            #expect(isWords || !code.isEmpty, "neither code nor a reason: \(row)")
+            // A plan has no code yet; what is there already stands first.
+            #expect(!answer.hasPrefix("Planned") || code.isEmpty, "\(row)")
+        }
+    }
+
+    @Test func kingfishersOptionsAreAllThere() throws {
+        let table = try #require(try Self.tables().first { $0.header == ["", "Kingfisher", "Halcyon"] })
+        #expect(table.rows.map { $0[0] } == (1...28).map(String.init))
+        #expect(table.rows.flatMap { DocumentTable.code(in: $0[1]) } == MigrationNames.kingfisherOptions)
+    }
+
+    @Test(arguments: [
+        ("`SDWebImageOptions`", MigrationNames.sdWebImageOptions, 26),
+        ("`SDWebImageContextOption`", MigrationNames.sdWebImageContextKeys, 27),
+        ("`ImageRequest.Options`", MigrationNames.nukeOptions, 10),
+    ])
+    func theOptionsOfTheOthersAreAllThere(title: String, names: [String], count: Int) throws {
+        let table = try #require(try Self.tables().first { $0.header == [title, "Halcyon"] })
+        #expect(names.count == count)
+        #expect(table.rows.flatMap { DocumentTable.code(in: $0[0]) } == names)
+    }
+
+    @Test(arguments: [MigrationNames.kingfisherTypes, MigrationNames.sdWebImageTypes, MigrationNames.nukeTypes])
+    func theTypesOfTheOthersAreAllThere(names: [String]) throws {
+        let known = Set(try Self.tables().flatMap(\.rows).flatMap { DocumentTable.code(in: $0[0]) })
+        #expect(names.filter { !known.contains($0) } == [])
+    }
+
+    @Test func theBuilderIsSaidNotToBeThere() throws {
+        let text = try SnippetTests.text(of: "docs/Migrating.md")
+        #expect(text.contains("### The builder is not carried over"))
+        #expect(text.contains("Halcyon has no such builder, and none is planned"))
+    }
+
+    @Test func aTableIsReadAndWhatIsNotCompiledIsSeen() throws {
+        let tables = DocumentTable.tables(in: "x\n| a | b |\n| --- | --- |\n| `c` and `d` | e |\n\n| f |\n| --- |\n")
+        #expect(tables.map(\.header) == [["a", "b"], ["f"]])
+        #expect(tables.first?.rows == [["`c` and `d`", "e"]])
+        #expect(DocumentTable.code(in: "`c` and `d`") == ["c", "d"])
+        let lines = Self.lines(of: "  A.self,\n(any B).self\n// c\n  let d = 1\n")
+        #expect(["A", "B", "let d = 1"].allSatisfy { lines.contains($0) })
+        #expect(!lines.contains("c") && !lines.contains("// c") && !lines.contains("let d"))
+    }
+}

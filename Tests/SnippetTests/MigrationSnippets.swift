@@ -1,0 +1,359 @@
+// What docs/Migrating.md shows, compiled. SnippetTests looks for its Swift blocks in this file; MigratingTests for each
+// piece of code of its tables, as a line of its own, with a comma or `.self` where it stands in a list.
+
+import Foundation
+import Halcyon
+
+/// What a program has besides.
+private struct Program {
+    let url: URL
+    let path: String
+    let small: URL
+    let mirror: URL
+    let data: Data
+    let first: Image
+    let second: Image
+    let thumbnails: ImageCache
+    let originals: ImageCache
+    let transport: any Transport
+}
+
+private func signed(_ request: DownloadRequest) async throws -> DownloadRequest? { request }
+private func decrypted(_ data: Data) throws -> Data? { data }
+private func prepared(_ request: ImageRequest) -> ImageRequest { request }
+private func count(_ bytes: Int) {}
+
+/// The cover of a book, from a database.
+private struct Cover: ImageDataProvider {
+    let id: Int
+
+    var cacheKey: String { "cover-\(id)" }
+
+    func data() async throws -> Data { Data() }
+}
+
+// MARK: - The blocks
+
+func migrationFirstLine(url: URL) async throws {
+    let image = try await ImagePipeline.shared.image(for: url)
+    _ = image
+}
+
+func migrationChain(url: URL, small: URL, show: @escaping @Sendable (Image) -> Void) {
+    var request = ImageRequest(
+        url, processors: [.resize(to: PixelSize(320, 240), mode: .fill), .roundCorners(radius: 20)])
+    request.priority = .high
+    request.cache.diskExpiration = .days(30)
+    request.alternatives = [ImageSource(small)]
+    ImagePipeline.shared.load(request, deliverOn: .mainOrInline) { result in
+        if case .success(let response) = result { show(response.image) }
+    }
+}
+
+func migrationRequest(url: URL) -> ImageRequest {
+    ImageRequest(
+        url, processors: [.resize(to: PixelSize(320, 240))], decode: DecodeOptions(firstFrameOnly: true),
+        cache: .reload, priority: .high)
+}
+
+func migrationDefaults() -> ImagePipeline {
+    var configuration = ImagePipeline.Configuration()
+    configuration.requestModifier = { request in
+        var request = request
+        request.cache.diskExpiration = request.cache.diskExpiration ?? .days(30)
+        return request
+    }
+    return ImagePipeline(configuration: configuration)
+}
+
+// MARK: - The tables: what stands in a list
+
+private func types() -> [Any.Type] {
+    [
+        AcceptedContent.self,
+        AnimatedImage.self,
+        CachePolicy.self,
+        CacheRule.self,
+        CacheKeyFilter.self,
+        CoderRegistry.self,
+        Credential.self,
+        CurlTransport.self,
+        CurlTransport.Configuration.self,
+        DecodeOptions.self,
+        DefaultCacheSerializer.self,
+        Delivery.self,
+        DiskCache.self,
+        DiskCache.Configuration.self,
+        DiskEntry.self,
+        DownloadError.self,
+        DownloadHooks.self,
+        DownloadTicket.self,
+        EncodeOptions.self,
+        ExpirationExtension.self,
+        FixedFormatCacheSerializer.self,
+        FormatSniffer.self,
+        Image.self,
+        ImageCache.self,
+        ImageDownloader.self,
+        ImageDownloader.Configuration.self,
+        ImageEvent.self,
+        ImageFormat.self,
+        ImageInfo.self,
+        ImageKey.self,
+        ImagePipeline.self,
+        ImagePipeline.Configuration.self,
+        ImagePipelineError.self,
+        ImagePrefetcher.self,
+        ImagePrefetcher.Progress.self,
+        ImagePreview.self,
+        ImageRequest.self,
+        ImageResponse.self,
+        ImageSource.self,
+        ImageTask.self,
+        LoadMetrics.self,
+        LoadProgress.self,
+        MemoryCacheConfiguration.self,
+        NetworkOptions.self,
+        Orientation.self,
+        RequestPriority.self,
+        RetryPolicy.self,
+        StorageExpiration.self,
+        SystemMemoryPressure.self,
+        SystemNetworkMonitor.self,
+        UniformTimeline.self,
+        (any AnimatedImageDecoder).self,
+        (any AnimatedImageEncoder).self,
+        (any AnimationFrameSource).self,
+        (any CacheSerializer).self,
+        (any ImageCoder).self,
+        (any ImageDataProvider).self,
+        (any ImageDecoder).self,
+        (any ImageEncoder).self,
+        (any ImageProcessor).self,
+        (any NetworkMonitor).self,
+        (any ProgressiveImageDecoder).self,
+        (any Transport).self,
+    ]
+}
+
+private func sources(_ program: Program) -> [ImageSource] {
+    let (url, path, data) = (program.url, program.path, program.data)
+    return [
+        ImageSource(url),
+        ImageSource(string: path),
+        .data(data, key: "avatar-7"),
+        .base64("iVBORw0KGgo=", key: "dot"),
+        .file(URL(filePath: path)),
+        .provider(Cover(id: 7)),
+    ]
+}
+
+private func processors() -> [any ImageProcessor] {
+    [
+        .resize(to: PixelSize(320, 240)),
+        .resize(to: PixelSize(320, 240), mode: .fill),
+        .resize(to: PixelSize(320, 240), mode: .stretch, upscale: true),
+        .crop(to: PixelSize(320, 240), anchorX: 0.5, anchorY: 0),
+        .crop(PixelRect(x: 0, y: 0, width: 64, height: 64)),
+        .roundCorners(radius: 20),
+        .roundCorners(radius: 20, corners: [.topLeft, .topRight]),
+        .flip(.horizontal),
+    ]
+}
+
+// MARK: - The tables: statements
+
+private func ofARequest(_ program: Program) -> ImageRequest {
+    let (small, mirror) = (program.small, program.mirror)
+    var request = ImageRequest(program.url)
+    request.source = .provider(Cover(id: 7))
+    request.cacheKey = "avatar-7"
+    request.priority = .low
+    request.priority = .high
+    request.processors = [.resize(to: PixelSize(320, 240)), .roundCorners(radius: 20)]
+    request.processors = []
+    request.scale = 2
+    request.alternatives = [ImageSource(mirror)]
+    request.lowDataAlternative = ImageSource(small)
+    request.coders = CoderRegistry([QOICoder()])
+    request.serializer = FixedFormatCacheSerializer(.webp, options: EncodeOptions(quality: 0.8))
+    request.serializer = FixedFormatCacheSerializer.jpeg(quality: 0.8)
+    request.targetCache = program.thumbnails
+    request.originalCache = program.originals
+    request.wantsPreviews = true
+    request.wantsEveryPreview = true
+    return request
+}
+
+private func ofItsDecode(_ request: inout ImageRequest) {
+    request.decode = DecodeOptions(target: TargetSize(PixelSize(320, 240)), firstFrameOnly: true)
+    request.decode.target = TargetSize(PixelSize(320, 240))
+    request.decode.target = TargetSize(PixelSize(320, 240), mode: .fill)
+    request.decode.target = TargetSize(PixelSize(320, 240), mode: .stretch)
+    request.decode.maximumBytes = .large
+    request.decode.maximumBytes = 8_000_000
+    request.decode.firstFrameOnly = true
+    request.decode.preloadAllFrames = true
+}
+
+private func ofItsCaches(_ request: inout ImageRequest) {
+    request.cache = .default
+    request.cache = .reload
+    request.cache = .revalidate
+    request.cache = .memoryOrReload
+    request.cache = .memoryOnly
+    request.cache = .onlyIfCached
+    request.cache = .noStore
+    request.cache = .storeProcessed
+    request.cache = .keepOriginal
+    request.cache.reads.remove(.memory)
+    request.cache.writes.remove(.memory)
+    request.cache.reads.remove(.disk)
+    request.cache.writes.remove(.disk)
+    request.cache.reads = []
+    request.cache.reads = [.memory, .diskProcessed]
+    request.cache.reads.insert(.diskOriginal)
+    request.cache.writes = .memory
+    request.cache.writes = [.memory, .diskProcessed]
+    request.cache.writes.remove(.diskOriginal)
+    request.cache.freshness = .ignore
+    request.cache.waitsForStore = true
+    request.cache.readsDiskSynchronously = true
+    request.cache.memoryExpiration = .seconds(60)
+    request.cache.diskExpiration = .days(30)
+    request.cache.memoryExtension = .expirationTime(.seconds(60))
+    request.cache.diskExtension = .expirationTime(.seconds(86_400))
+}
+
+private func ofItsTransfer(_ request: inout ImageRequest) {
+    request.network.headers.set("Referer", "https://example.org/")
+    request.network.headers.set("Cookie", "session=1")
+    request.network.credential = .basic(user: "reader", password: "secret")
+    request.network.retries = 3
+    request.network.retriesFailures = true
+    request.network.totalTimeout = .seconds(15)
+}
+
+private func ofADownloader(_ program: Program) -> ImageDownloader {
+    var curl = CurlTransport.Configuration()
+    curl.certificateFile = "/etc/ssl/example.pem"
+    var settings = ImageDownloader.Configuration(transport: CurlTransport(curl))
+    settings.transport = program.transport
+    settings.transfersPerHost = 6
+    settings.transfers = 24
+    settings.order = .newestFirst
+    settings.headers.set("Accept", "image/webp,*/*;q=0.8")
+    settings.accepted.statuses = [200, 203]
+    settings.accepted.types = ["image/*"]
+    settings.retry = RetryPolicy(maximumRetries: 3, delay: .accumulating(.seconds(3)))
+    settings.retry.networkWait = .seconds(30)
+    settings.networkMonitor = SystemNetworkMonitor(isConstrained: { true })
+    settings.hooks.request = { try await signed($0) }
+    settings.hooks.redirect = { _, next in next.url.scheme == "https" ? next : nil }
+    settings.hooks.response = { head in head.status == 203 ? nil : head }
+    settings.hooks.wantsBody = { head in head.headers["Content-Type"] != "text/html" }
+    settings.hooks.data = { data, _ in try decrypted(data) }
+    settings.hooks.chunk = { chunk, _ in count(chunk.count) }
+    return ImageDownloader(settings)
+}
+
+private func ofARunningDownloader(_ downloader: ImageDownloader, url: URL) async throws {
+    let result = try await downloader.download(url)
+    downloader.defaultHeaders.set("Accept", "image/*")
+    downloader.suspend()
+    downloader.resume()
+    downloader.cancel(url)
+    downloader.cancelAll()
+    print(downloader.activeCount)
+    print(result.data.count, result.metrics as Any)
+}
+
+private func ofAPipeline(_ program: Program, downloader: ImageDownloader, disk: DiskCache) -> ImagePipeline {
+    let cache = ImageCache(disk: disk, serializer: .jpeg(quality: 0.8), keyFilter: .s3())
+    var configuration = ImagePipeline.Configuration(cache: cache, downloader: downloader)
+    configuration.originalCache = program.originals
+    configuration.downloader = downloader
+    configuration.coders = CoderRegistry.standard()
+    configuration.requestModifier = { prepared($0) }
+    configuration.remembersFailures = false
+    return ImagePipeline(configuration: configuration)
+}
+
+private func ofALoad(
+    _ request: ImageRequest, url: URL, pipeline: ImagePipeline, show: @escaping @Sendable (Image?) -> Void
+) async throws {
+    let task = pipeline.task(for: request)
+    task.priority = .veryHigh
+    task.cancel()
+    let response = try await pipeline.response(for: request)
+    let bytes = try await response.data()
+    let data = try await pipeline.data(for: request)
+    for try await event in pipeline.events(for: request) { print(event) }
+    pipeline.load(request, deliverOn: .mainOrInline) { show(try? $0.get().image) }
+    pipeline.forgetFailures()
+    pipeline.forgetFailures(url)
+    await pipeline.shutdown()
+    print(await pipeline.runningCount)
+    _ = (bytes, data)
+}
+
+private func ofACache(_ cache: ImageCache, url: URL, image: Image, data: Data) async throws {
+    let shown = cache.image(inMemoryFor: url)
+    let found = try await cache.image(for: url)
+    let level = await cache.cachedLevel(for: url)
+    try await cache.store(image, original: data, for: url)
+    try await cache.store(image, for: "avatar of user 7", extended: data)
+    let extended = await cache.extendedData(for: "avatar of user 7")
+    await cache.remove(url)
+    await cache.remove(url, from: .memory)
+    cache.clearMemory()
+    await cache.clearDisk()
+    await cache.removeExpired(from: .memory)
+    await cache.removeExpired(from: .disk)
+    await cache.shutdown(within: .seconds(2))
+    print(await cache.diskSize)
+    print(cache.memoryStatistics.cost)
+    _ = (shown, found, level, extended)
+}
+
+private func ofItsLevels(bundled: URL, folder: URL) async {
+    let memory = MemoryCacheConfiguration(costLimit: 64 << 20, countLimit: 500, timeToLive: .seconds(300))
+    var disk = DiskCache.Configuration(sizeLimit: 512 << 20, expiration: .days(30))
+    disk.usesHashedFileName = false
+    disk.fileExtension = .fixed("jpg")
+    disk.synchronization = .data
+    disk.mappedReads = 1 << 20
+    disk.readOnlyFolders = [bundled]
+    let files = DiskCache(folder: folder, configuration: disk)
+    let path = files.path(for: DiskKey("avatar of user 7"))
+    for await removal in files.removals { print(removal.fileNames) }
+    _ = (memory, path)
+}
+
+private func ofAPrefetcher(_ requests: [ImageRequest]) async {
+    let prefetcher = ImagePrefetcher(requests, destination: .memory, concurrency: 5)
+    prefetcher.start()
+    prefetcher.pause()
+    prefetcher.stop()
+    for await progress in prefetcher.progress { print(progress.skipped, progress.failed, progress.completed) }
+    let outcome = await prefetcher.run()
+    _ = outcome
+}
+
+private func ofImages(_ program: Program) throws {
+    let (data, first, second) = (program.data, program.first, program.second)
+    let format = FormatSniffer.format(of: data)
+    let image = try Image(data: data)
+    let file = try Image(contentsOf: URL(filePath: program.path))
+    let encoded = try image.data(as: .png)
+    try image.write(to: URL(filePath: "avatar.png"))
+    let registration = CoderRegistry.shared.add(QOICoder())
+    CoderRegistry.shared.remove(registration)
+    print(CoderRegistry.shared.decodableFormats, CoderRegistry.shared.canEncode(.webp))
+    let animation = try AnimatedImage(frames: [(first, .seconds(3)), (second, .seconds(1))])
+    let timeline = animation.uniformTimeline()
+    let merged = timeline?.merged()
+    print(image.info.isAnimated, image.info.loopCount ?? 1)
+    print(image.cost, image.scale)
+    _ = (format, file, encoded, merged)
+}
