@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonSystem
+import TestSupport
 import Testing
 
 @testable import HalcyonCache

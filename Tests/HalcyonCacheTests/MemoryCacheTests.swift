@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import HalcyonSystem
 import HalcyonTesting
+import TestSupport
 import Testing
 
 @testable import HalcyonCache

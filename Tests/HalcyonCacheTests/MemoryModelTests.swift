@@ -3,6 +3,7 @@ import Foundation
 import HalcyonSystem
 import HalcyonTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// Eight threads at once, each checked against what the cache may answer it.

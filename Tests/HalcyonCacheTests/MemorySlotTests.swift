@@ -2,6 +2,7 @@ import Dispatch
 import HalcyonSystem
 import HalcyonTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HalcyonCache

@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonSystem
+import TestSupport
 
 @testable import CacheStress
 @testable import HalcyonCache
