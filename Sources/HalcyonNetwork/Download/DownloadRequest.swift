@@ -19,6 +19,8 @@ public struct DownloadRequest: Sendable {
     /// Whether progress carries the bytes that have arrived. False by default: they are kept twice then until the end.
     /// A transfer that runs already for somebody who did not ask for them does not show them.
     public var exposesBody = false
+    /// Told on no particular thread; of two downloads that share a transfer, the one that started it.
+    package var observe: (@Sendable (DownloadEvent) -> Void)?
 
     public init(
         url: URL, headers: HTTPHeaders = HTTPHeaders(), timeouts: DownloadTimeouts = DownloadTimeouts(),
