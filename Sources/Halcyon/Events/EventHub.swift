@@ -46,9 +46,11 @@ final class EventHub: Sendable {
         if removed != nil { readerCount.subtract(1, ordering: .relaxed) }
     }
 
-    func publish(_ kind: PipelineEvent.Kind, load: Int, source: String) {
-        log?.take(kind, load: load, source: source)
+    /// - Parameter source: its name, made only where somebody reads.
+    func publish(_ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String) {
+        log?.take(kind, load: load, source: source())
         guard readerCount.load(ordering: .relaxed) > 0 else { return }
+        let source = source()
         state.withLock { state in
             state.lastNumber += 1
             let event = PipelineEvent(number: state.lastNumber, load: load, source: source, kind: kind)

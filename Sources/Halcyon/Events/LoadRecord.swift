@@ -6,21 +6,21 @@ import HalcyonNetwork
 final class LoadRecord {
     let hub: EventHub
     private let load: Int
-    private let source: String
+    private let source: ImageSource
     private let started = ContinuousClock.now
     private var sums = LoadMetrics()
 
     init(_ hub: EventHub, source: ImageSource) {
         self.hub = hub
         load = hub.nextLoad()
-        self.source = source.description
-        hub.publish(.started, load: load, source: self.source)
+        self.source = source
+        hub.publish(.started, load: load, source: source.description)
     }
 
     func take(_ event: JobEvent) {
         guard case .note(let note) = event else { return }
         sums.add(note)
-        hub.publish(note.kind, load: load, source: source)
+        hub.publish(note.kind, load: load, source: source.description)
     }
 
     /// - Parameters:
@@ -40,7 +40,7 @@ final class LoadRecord {
     }
 
     func end(_ end: PipelineEvent.End) {
-        hub.publish(.ended(end), load: load, source: source)
+        hub.publish(.ended(end), load: load, source: source.description)
     }
 
     /// The end of a task, which may have been called off before this result.

@@ -15,12 +15,12 @@ struct PipelineLog: Sendable {
 
     var takesDetails: Bool { logger.logLevel <= .debug }
 
-    func take(_ kind: PipelineEvent.Kind, load: Int, source: String) {
+    func take(_ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String) {
         let level = Self.level(of: kind)
         guard logger.logLevel <= level else { return }
         logger.log(
             level: level, "\(kind)",
-            metadata: ["load": .stringConvertible(load), "source": .string(source)], source: "Halcyon")
+            metadata: ["load": .stringConvertible(load), "source": .string(source())], source: "Halcyon")
     }
 
     private static func level(of kind: PipelineEvent.Kind) -> Logger.Level {
