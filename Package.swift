@@ -54,6 +54,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
     ],
     targets: [
         // C libraries of the system.
@@ -118,7 +119,7 @@ let package = Package(
             name: "Halcyon",
             dependencies: [
                 "HalcyonSystem", "HalcyonImage", "HalcyonCodecs", "HalcyonProcessing", "HalcyonCache",
-                "HalcyonNetwork",
+                "HalcyonNetwork", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(name: "HalcyonTesting", dependencies: ["Halcyon"], swiftSettings: strict),
@@ -161,6 +162,9 @@ let package = Package(
             ("SnippetTests", ["Halcyon"]),
         ].map { name, dependencies in
             .testTarget(
-                name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict)
+                name: name,
+                dependencies: dependencies.map { .init(stringLiteral: $0) }
+                    + (name == "HalcyonTests" ? [.product(name: "Logging", package: "swift-log")] : []),
+                swiftSettings: strict)
         }
 )

@@ -3,6 +3,7 @@ import HalcyonCache
 import HalcyonCodecs
 import HalcyonNetwork
 import HalcyonSystem
+import Logging
 
 extension ImagePipeline {
     /// What a pipeline is made of. Fixed once the pipeline is.
@@ -26,6 +27,10 @@ extension ImagePipeline {
         /// 404 and 410 for as long as HTTP says, else 60 s; bodies that are no image and servers that cannot be trusted,
         /// 60 s. True by default. The last thousand are kept, in memory.
         public var remembersFailures = true
+
+        /// Where loads are told of, at `debug`, and failures, at `notice` and `warning`; never with a query or a credential.
+        /// None by default.
+        public var logger: Logger?
 
         public init(
             cache: ImageCache = ImageCache(disk: DiskCache(folder: Self.defaultCacheFolder)),

@@ -147,10 +147,12 @@ public final class ImagePipeline: Sendable {
         var metrics = LoadMetrics()
         metrics.total = ContinuousClock.now - started
         metrics.bytes = answer.cached.encodedBytes
-        return ImageResponse(
+        let response = ImageResponse(
             image: resolved.scaled(answer.cached.image), origin: answer.origin(origin), source: resolved.source,
             originalSource: resolved.source,
             metrics: metrics, cacheRule: answer.rule,
             encoded: coordinator.encodedBytes(of: resolved, fetched: nil))
+        if coordinator.hub.isActive { coordinator.hub.tell(response, isInMemory: origin == .memory) }
+        return response
     }
 }

@@ -17,6 +17,8 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
     case decoding(source: String, CodecError)
     /// A processor has no result.
     case processing(source: String, reason: String)
+    /// The image is there and cannot be written in the format that was asked for.
+    case encoding(source: String, CodecError)
     /// Only the caches were to be asked, and they do not have it.
     case notInCache(source: String)
     /// Neither the source nor any of its alternatives has an image: the error of each that was tried, in order.
@@ -38,6 +40,7 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
         case .download(_, let error): error.code
         case .decoding(_, let error): error.code
         case .processing: "processing"
+        case .encoding: "encoding"
         case .notInCache: "notInCache"
         case .allSourcesFailed: "allSourcesFailed"
         case .remembered(let error): error.code
@@ -49,7 +52,7 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .invalidRequest(_, let reason), .badSource(_, let reason), .processing(_, let reason): reason
         case .download(_, let error): DownloadError.text(of: error.reason)
-        case .decoding(_, let error): "\(error)"
+        case .decoding(_, let error), .encoding(_, let error): "\(error)"
         case .notInCache: "not in the cache"
         case .remembered(let error): error.reason
         case .allSourcesFailed(_, let errors): errors.map(\.description).joined(separator: "; ")
@@ -59,8 +62,8 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
     public var source: String {
         switch self {
         case .invalidRequest(let source, _), .badSource(let source, _), .download(let source, _),
-            .decoding(let source, _), .processing(let source, _), .notInCache(let source),
-            .allSourcesFailed(let source, _):
+            .decoding(let source, _), .processing(let source, _), .encoding(let source, _),
+            .notInCache(let source), .allSourcesFailed(let source, _):
             source
         case .remembered(let error): error.source
         }

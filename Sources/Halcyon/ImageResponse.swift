@@ -28,7 +28,7 @@ public struct ImageResponse: Sendable {
     }
 
     /// The same for who had asked for another source.
-    func standingIn(for original: ImageSource) -> ImageResponse {
+    func standingIn(for original: ImageSource, _ metrics: LoadMetrics) -> ImageResponse {
         ImageResponse(
             image: image, origin: origin, source: source, originalSource: original, metrics: metrics,
             cacheRule: cacheRule, encoded: encoded)

@@ -97,7 +97,7 @@ extension ImageCache {
 
     // MARK: - Removing
 
-    /// Forgets an image, and its source's bytes on disk.
+    /// Forgets an image, and on disk its source's bytes with all that was encoded of them for web responses.
     public func remove(_ item: some ImageKeyConvertible, from levels: Levels = .all) async {
         await remove(key(for: item), levels)
     }
@@ -105,6 +105,8 @@ extension ImageCache {
     func remove(_ key: ImageKey, _ levels: Levels) async {
         if levels.contains(.memory) { memoryCache.remove(key) }
         guard levels.contains(.disk) else { return }
+        removals.mark(key.source)
+        await disk?.remove(key.encodedSealKey)
         for key in [key.processedDiskKey, key.originalDiskKey] {
             // What is still being encoded would come back.
             stores.void(key)
@@ -120,6 +122,7 @@ extension ImageCache {
 
     /// Removes every file of the disk level.
     public func clearDisk() async {
+        removals.markAll()
         stores.voidAll()
         await disk?.removeAll()
     }

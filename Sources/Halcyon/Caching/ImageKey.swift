@@ -90,12 +90,17 @@ public struct ImageKey: Hashable, Sendable {
     public var processedDiskKey: DiskKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.processed", version: 1)
+        encode(into: &encoder)
+        // Not the source's name: that is taken.
+        return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)")
+    }
+
+    /// Writes what makes the finished image different from all others.
+    func encode(into encoder: inout KeyEncoder) {
         encoder.encode(source)
         decode.encode(into: &encoder)
         encoder.encode(processors.count)
         // Each behind its length, so that one with a list cannot be read as one without and the next.
         for processor in processors { encoder.encode(nested: { processor.encode(into: &$0) }) }
-        // Not the source's name: that is taken.
-        return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)")
     }
 }

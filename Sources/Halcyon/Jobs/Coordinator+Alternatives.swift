@@ -24,6 +24,7 @@ extension Coordinator {
             errors.append(try attempt(error, source: first.source))
         }
         for source in others {
+            demand.note(.alternativeTried(source.description))
             let other = try await resolve(source, insteadOf: resolved, demand: demand)
             do {
                 return try await work(self, other, demand)

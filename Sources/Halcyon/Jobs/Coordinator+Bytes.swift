@@ -4,15 +4,22 @@ import HalcyonSystem
 extension Coordinator {
     /// The source's encoded bytes, as one of possibly many who ask.
     func bytes(of resolved: ResolvedRequest) async throws -> Data {
-        let demand = Demand(priority: resolved.request.priority) { _ in }
-        return try await withAlternatives(to: resolved, demand: demand) { coordinator, resolved, demand in
+        try await recorded(
+            resolved.source, priority: resolved.request.priority, result: { ($0.origin, $0.rule, $0.data.count) }
+        ) { coordinator, demand in
+            try await coordinator.fetchedWithAlternatives(resolved, demand: demand)
+        }.value.data
+    }
+
+    private func fetchedWithAlternatives(_ resolved: ResolvedRequest, demand: Demand) async throws -> FetchedData {
+        try await withAlternatives(to: resolved, demand: demand) { coordinator, resolved, demand in
             do {
-                return try await coordinator.fetched(resolved, demand: demand).data
+                return try await coordinator.fetched(resolved, demand: demand)
             } catch ImagePipelineError.remembered(.decoding) {
                 // Bytes are wanted, be they an image or not.
                 var again = resolved
                 again.request.network.retriesFailures = true
-                return try await coordinator.fetched(again, demand: demand).data
+                return try await coordinator.fetched(again, demand: demand)
             }
         }
     }

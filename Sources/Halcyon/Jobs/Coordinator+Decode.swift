@@ -50,10 +50,12 @@ extension Coordinator {
             ) {
                 try coders.decode(fetched.data, plan: plan, context: $0)
             }
-            return DecodedImage(image: image, fetched: fetched, decode: ContinuousClock.now - started)
+            let decode = ContinuousClock.now - started
+            demand.note(.decoded(image.size, decode))
+            return DecodedImage(image: image, fetched: fetched, decode: decode)
         }
         // Each who asked, since it may be stored for one and not for another; it happens once.
-        storeOriginal(fetched, of: made.image, resolved)
+        if storeOriginal(fetched, of: made.image, resolved) { demand.note(.stored(.diskOriginal)) }
         forgetFetch(fetched, FetchKey(resolved))
         return made
     }

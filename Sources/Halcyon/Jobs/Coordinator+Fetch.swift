@@ -40,16 +40,30 @@ extension Coordinator {
         if policy.reads.contains(.diskOriginal), resolved.originals.disk != nil {
             memory = try await withTicket(for: demand) { try await EncodedBytes.hold(ticket: $1) }
         }
+        let started = ContinuousClock.now
         let stored = await withTicket(for: demand) { await $0.storedOriginal(resolved, ticket: $1) }
+        let took = ContinuousClock.now - started
         try Task.checkCancellation()
         if let stored {
             let check = freshnessCheck(resolved)
-            if let rule = check.rule(for: stored.http) { return stored.fetched(rule, memory: memory) }
+            if let rule = check.rule(for: stored.http) {
+                demand.note(.cacheHit(.diskOriginal, rule), took: took)
+                return stored.fetched(rule, memory: memory)
+            }
             if mayRevalidateBehind(resolved), check.answersWhileRevalidated(stored.http) {
                 revalidateBehind(resolved)
+                demand.note(.cacheHit(.diskOriginal, .staleWhileRevalidate), took: took)
                 return stored.fetched(.staleWhileRevalidate, memory: memory)
             }
-            if !policy.allowsNetwork, stored.mayBeServedStale { return stored.fetched(.staleOffline) }
+            if !policy.allowsNetwork, stored.mayBeServedStale {
+                demand.note(.cacheHit(.diskOriginal, .staleOffline), took: took)
+                return stored.fetched(.staleOffline)
+            }
+        }
+        if resolved.originals.disk != nil {
+            let reads = policy.reads.contains(.diskOriginal)
+            let reason: CacheMiss.Reason = stored != nil ? .expired : reads ? .notThere : .policy
+            demand.note(.cacheMissed(CacheMiss(.diskOriginal, reason)), took: took)
         }
         // A transfer may take its time: it must not keep others from their disk.
         memory = nil
@@ -64,6 +78,7 @@ extension Coordinator {
             guard let stored, let rule = freshnessCheck(resolved).rule(for: stored.http, after: error) else {
                 throw error
             }
+            demand.note(.cacheHit(.diskOriginal, rule))
             return stored.fetched(rule)
         }
     }
@@ -118,6 +133,7 @@ extension Coordinator {
         if !result.redirectsArePermanent { http = http.requiringRevalidation() }
         let rule = CacheRule(
             storing: result, http, control: requestControl(resolved), replaces: stored != nil)
+        if case .notStored(let reason) = rule { demand.note(.notStored(reason)) }
         return FetchedData(data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics)
     }
 
@@ -130,9 +146,20 @@ extension Coordinator {
             of: DownloadProgress.self, bufferingPolicy: .bufferingNewest(1))
         let relay = Task { await self.relay(stream, to: demand) }
         defer { progress.finish() }
-        let result = try await configuration.downloader.download(transfer, ticket: ticket) { progress.yield($0) }
+        var transfer = transfer
+        let observer = observe(&transfer, for: demand)
+        defer { stopObserving(observer) }
+        demand.note(.transferStarted)
+        let result: DownloadResult
+        do {
+            result = try await configuration.downloader.download(transfer, ticket: ticket) { progress.yield($0) }
+        } catch {
+            if let error = error as? DownloadError { demand.note(.transferFailed(error)) }
+            throw error
+        }
         progress.finish()
         await relay.value
+        demand.note(.transferEnded(TransferSummary(result)))
         return result
     }
 

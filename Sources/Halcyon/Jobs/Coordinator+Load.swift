@@ -13,8 +13,10 @@ extension Coordinator {
         // Looked up again: the job that was under way when this request was made may have ended since.
         let loaded: LoadedImage
         if let answer = answerInMemory(resolved) {
+            demand.note(.cacheHit(.memory, answer.rule))
             loaded = LoadedImage(answer, origin: .memory)
         } else {
+            noteMemoryMiss(resolved, demand)
             let key = LoadKey(resolved, image: resolved.key)
             loaded = try await loads.value(for: key, demand: demand, isolation: self) { coordinator, demand in
                 try await coordinator.load(resolved, demand: demand)
@@ -58,13 +60,15 @@ extension Coordinator {
         let cache = resolved.target
         if let finished = try await finishedOnDisk(resolved, demand: demand) {
             cache.remember(finished.cached, for: resolved.key, policy: resolved.cache)
+            if resolved.cache.writes.contains(.memory) { demand.note(.stored(.memory)) }
             return LoadedImage(finished, origin: .disk)
         }
         let made = try await image(for: resolved, demand: demand)
         if made.mayBeKept {
             let cached = CachedImage(image: made.image, encodedBytes: made.encodedBytes, http: made.http)
             cache.remember(cached, for: resolved.key, policy: resolved.cache)
-            storeFinished(made, resolved)
+            if resolved.cache.writes.contains(.memory) { demand.note(.stored(.memory)) }
+            if storeFinished(made, resolved) { demand.note(.stored(.diskProcessed)) }
             if resolved.cache.reads.isEmpty, made.origin == .network, resolved.key.isProcessed {
                 // A reload: other processors must not start from what was there before.
                 cache.forgetUnprocessed(resolved.key, policy: resolved.cache)
@@ -76,18 +80,29 @@ extension Coordinator {
         }
         return LoadedImage(
             image: made.image, origin: made.origin, encodedBytes: made.encodedBytes, fetched: made.fetched,
-            rule: made.fetched == nil ? made.keptRule : made.fetched?.rule, decode: made.decode,
-            process: made.process)
+            rule: made.fetched == nil ? made.keptRule : made.fetched?.rule, http: made.http,
+            decode: made.decode, process: made.process)
     }
 
     private func finishedOnDisk(_ resolved: ResolvedRequest, demand: Demand) async throws -> CachedAnswer? {
-        guard resolved.cache.reads.contains(.diskProcessed), resolved.hasPlaceOfItsOwn, resolved.isRemote else {
+        guard resolved.hasPlaceOfItsOwn, resolved.isRemote, resolved.target.disk != nil else { return nil }
+        guard resolved.cache.reads.contains(.diskProcessed) else {
+            demand.note(.cacheMissed(CacheMiss(.diskProcessed, .policy)))
             return nil
         }
+        let started = ContinuousClock.now
         let finished = try await withTicket(for: demand) { coordinator, ticket in
             try await coordinator.reader(of: resolved.target, resolved, ticket: ticket).finished(resolved.key)
         }
-        return finished.flatMap { answer($0, resolved) }
+        let found = finished.flatMap { answer($0, resolved) }
+        let took = ContinuousClock.now - started
+        if let found {
+            demand.note(.cacheHit(.diskProcessed, found.rule), took: took)
+        } else {
+            let reason = finished.map { missReason($0.http, resolved) } ?? .notThere
+            demand.note(.cacheMissed(CacheMiss(.diskProcessed, reason)), took: took)
+        }
+        return found
     }
 
     // MARK: - Steps
@@ -122,7 +137,9 @@ extension Coordinator {
             let input = image.image
             let started = ContinuousClock.now
             image.image = try await coordinator.compute(for: demand) { try processor.process(input, context: $0) }
-            image.process = (image.process ?? .zero) + (ContinuousClock.now - started)
+            let time = ContinuousClock.now - started
+            demand.note(.processed(time))
+            image.process = (image.process ?? .zero) + time
             return image
         }
     }
@@ -137,6 +154,7 @@ extension Coordinator {
         if policy.reads.contains(.memoryOriginal), key != resolved.key,
             let kept = resolved.target.keptImage(for: key, policy: policy), let answer = answer(kept, resolved)
         {
+            demand.note(.cacheHit(.memory, answer.rule))
             return DecodedImage(
                 image: answer.cached.image, fetched: nil, kept: answer.cached, keptRule: answer.rule)
         }

@@ -16,7 +16,7 @@ extension Coordinator {
             case .progress(let progress):
                 previewer.expectedBytes = progress.expected
                 demand.send(event)
-            case .preview:
+            case .preview, .note:
                 demand.send(event)
             }
         }

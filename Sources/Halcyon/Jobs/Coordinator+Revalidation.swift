@@ -64,8 +64,12 @@ extension Coordinator {
         let (request, key) = (again, LoadKey(again, image: again.key))
         guard revalidations.insert(key).inserted else { return }
         Task {
-            _ = try? await loads.value(for: key, demand: Demand(priority: .veryLow) { _ in }, isolation: self) {
-                try await $0.load(request, demand: $1)
+            _ = try? await recorded(
+                request.source, priority: .veryLow, result: { ($0.origin, $0.rule, $0.encodedBytes) }
+            ) { coordinator, demand in
+                try await coordinator.loads.value(for: key, demand: demand, isolation: coordinator) {
+                    try await $0.load(request, demand: $1)
+                }
             }
             revalidations.remove(key)
         }

@@ -7,22 +7,25 @@ import HalcyonSystem
 extension Coordinator {
     /// Hands the source's bytes to the disk: to its staging area, or behind the writes that fill it. The image waits for
     /// neither, unless its request wants it to.
-    func storeOriginal(_ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest) {
+    ///
+    /// - Returns: whether the disk has taken them.
+    @discardableResult
+    func storeOriginal(_ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest) -> Bool {
         guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
             let disk = resolved.originals.disk, fetched.claimStore()
-        else { return }
+        else { return false }
         let (cache, key) = (resolved.originals, resolved.key.originalDiskKey)
         if resolved.serializer is DefaultCacheSerializer, !resolved.cache.waitsForStore, !cache.stores.isPending(key) {
             // The bytes as they are: most often there is room for them at once.
             let isStaged = disk.stageIfRoom(
                 fetched.data, metadata: fetched.http?.encoded() ?? Data(), for: key,
                 expiration: resolved.cache.diskExpiration)
-            if isStaged { return }
+            if isStaged { return true }
         }
         let shown = resolved.key.showsAllOfItsSource ? image : nil
         let writer = writer(to: disk, resolved)
         // What cannot be written is only not cached.
-        store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key, resolved) { isWanted in
+        return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key, resolved) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
             try? await writer.storeOriginal(fetched.data, of: shown, http: fetched.http)
@@ -30,16 +33,19 @@ extension Coordinator {
     }
 
     /// Hands the finished image to the disk, encoded behind.
-    func storeFinished(_ made: DecodedImage, _ resolved: ResolvedRequest) {
-        guard resolved.hasPlaceOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return }
+    ///
+    /// - Returns: whether the disk has taken it.
+    func storeFinished(_ made: DecodedImage, _ resolved: ResolvedRequest) -> Bool {
+        guard resolved.hasPlaceOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return false }
         let (cache, key) = (resolved.target, resolved.key.processedDiskKey)
         guard resolved.cache.writes.contains(.diskProcessed) else {
             // What was kept of an earlier answer is older than the source's bytes now.
-            guard made.origin == .network, resolved.cache.writes.contains(.diskOriginal) else { return }
-            return forget(key, in: cache)
+            guard made.origin == .network, resolved.cache.writes.contains(.diskOriginal) else { return false }
+            forget(key, in: cache)
+            return false
         }
         let writer = writer(to: disk, resolved)
-        store(bytes: made.image.cost, in: cache, as: key, resolved) { isWanted in
+        return store(bytes: made.image.cost, in: cache, as: key, resolved) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
             try? await writer.storeFinished(made.image, http: made.http)
@@ -57,10 +63,11 @@ extension Coordinator {
     private func store(
         bytes: Int, in cache: ImageCache, as key: DiskKey, _ resolved: ResolvedRequest,
         _ work: @escaping StoreQueue.Work
-    ) {
+    ) -> Bool {
         let isTaken = cache.stores.add(bytes: bytes, to: key, isForced: resolved.cache.waitsForStore, work)
         // No room: it is not cached, and what is there is older.
         if !isTaken { forget(key, in: cache) }
+        return isTaken
     }
 
     private func forget(_ key: DiskKey, in cache: ImageCache) {

@@ -16,6 +16,7 @@ actor Coordinator {
     let steps = JobPool<LoadKey, DecodedImage>()
     let decodes = JobPool<DecodeKey, DecodedImage>()
     let fetches = JobPool<FetchKey, FetchedData>()
+    let encodes = JobPool<EncodeKey, EncodedAnswer>()
 
     /// What fetches brought and somebody still works with: a request that comes between the end of a fetch and the store
     /// of its bytes finds them here, and does not ask the server a second time.
@@ -24,14 +25,18 @@ actor Coordinator {
     /// Loads that ask the server behind an answer that was given already.
     var revalidations: Set<LoadKey> = []
     nonisolated let failures = FailureMemory()
+    nonisolated let hub: EventHub
     private var running: [ObjectIdentifier: Running] = [:]
     /// Of the loads of prefetchers, whose priority is that of all of a prefetcher's.
     var prefetchDemands: [ObjectIdentifier: [Int: Demand]] = [:]
     private var leaves: [Int: () -> Void] = [:]
+    /// Of transfers whose attempts are told to somebody.
+    var observed: [Int: Demand] = [:]
     private var lastSubscriber = 0
 
     init(configuration: ImagePipeline.Configuration) {
         self.configuration = configuration
+        hub = EventHub(logger: configuration.logger)
         executor = SerialThreadExecutor(name: "halcyon-jobs")
     }
 
@@ -68,8 +73,12 @@ actor Coordinator {
 
     func start(_ task: ImageTask) {
         guard !task.hasEnded else { return }
-        let demand = Demand(priority: task.priority) { task.receive($0) }
-        let work = Task { await self.run(task, demand: demand) }
+        let record = LoadRecord(hub, source: task.request.source)
+        let demand = Demand(priority: task.priority) {
+            record.take($0)
+            task.receive($0)
+        }
+        let work = Task { await self.run(task, demand: demand, record) }
         running[ObjectIdentifier(task)] = Running(demand: demand, work: work)
     }
 
@@ -81,25 +90,27 @@ actor Coordinator {
         running[ObjectIdentifier(task)]?.demand.setPriority(task.priority)
     }
 
-    private func run(_ task: ImageTask, demand: Demand) async {
+    private func run(_ task: ImageTask, demand: Demand, _ record: LoadRecord) async {
         let result: Result<ImageResponse, any Error>
         do {
             let response = try await withAlternatives(to: task.resolved, demand: demand) {
                 coordinator, resolved, demand in
                 try await coordinator.response(for: resolved, demand: demand)
             }
-            result = .success(response.standingIn(for: task.resolved.source))
+            let metrics = record.metrics(completing: response.metrics, rule: response.cacheRule)
+            result = .success(response.standingIn(for: task.resolved.source, metrics))
         } catch {
             result = .failure(ImagePipelineError.wrapping(error, source: task.request.source))
         }
         running[ObjectIdentifier(task)] = nil
         task.end(result)
+        record.end(of: task, result)
     }
 
     /// Loads that are running.
     var runningCount: Int { running.count }
 
-    var jobCount: Int { loads.count + steps.count + decodes.count + fetches.count }
+    var jobCount: Int { loads.count + steps.count + decodes.count + fetches.count + encodes.count }
 
     // MARK: - Recent fetches
 

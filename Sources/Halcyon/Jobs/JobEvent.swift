@@ -9,4 +9,6 @@ enum JobEvent: Sendable {
     case preview(ImagePreview)
     /// The body is whole and about to be decoded: there are no more previews of it.
     case arrived
+    /// What a step tells of itself, for metrics and events.
+    case note(LoadNote)
 }

@@ -53,6 +53,12 @@ struct FetchKey: Hashable, Sendable {
     }
 }
 
+/// Encodings that share their bytes, and the way to them.
+struct EncodeKey: Hashable, Sendable {
+    let load: LoadKey
+    let encoding: ImageEncoding
+}
+
 /// Decodes that share their pixels: the same bytes (by identity, they are in memory), the same plan.
 struct DecodeKey: Hashable, Sendable {
     let data: ObjectIdentifier

@@ -21,6 +21,8 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         var latestProgress: LoadProgress?
         var latestBody: JobEvent?
         var latestPreview: JobEvent?
+        /// A load that joins late has had all of it.
+        var notes: [JobEvent] = []
 
         func publish(_ event: JobEvent) {
             switch event {
@@ -29,11 +31,13 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
             case .preview: latestPreview = event
             // Who joins now would begin to decode it a second time.
             case .arrived: latestBody = nil
+            case .note: notes.append(event)
             }
             for subscriber in subscribers.values { subscriber.demand.send(event) }
         }
 
         func replay(to demand: Demand) {
+            for note in notes { demand.send(note) }
             if let latestProgress { demand.send(.progress(latestProgress)) }
             if let latestBody { demand.send(latestBody) }
             if let latestPreview { demand.send(latestPreview) }

@@ -1,4 +1,5 @@
 import HalcyonImage
+import HalcyonNetwork
 
 /// What a load job ends with.
 struct LoadedImage: Sendable {
@@ -10,6 +11,8 @@ struct LoadedImage: Sendable {
     let fetched: FetchedData?
     /// Nil where the source is none of HTTP's.
     let rule: CacheRule?
+    /// What HTTP said of it.
+    let http: HTTPCacheMetadata?
     var decode: Duration?
     var process: Duration?
 }
@@ -19,7 +22,6 @@ extension LoadedImage {
     init(_ answer: CachedAnswer, origin: ImageOrigin) {
         self.init(
             image: answer.cached.image, origin: answer.origin(origin), encodedBytes: answer.cached.encodedBytes,
-            fetched: nil,
-            rule: answer.rule)
+            fetched: nil, rule: answer.rule, http: answer.cached.http)
     }
 }

@@ -14,14 +14,13 @@ extension Coordinator {
         do {
             let resolved = await resolvedForPrefetch(request, to: destination)
             try validate(resolved.request)
-            return try await withDemand(of: urgency) { coordinator, demand in
+            return try await withDemand(of: urgency, source: request.source) { coordinator, demand in
                 let isThere = await coordinator.withTicket(for: demand) { coordinator, ticket in
                     await coordinator.isThere(resolved, destination, ticket: ticket)
                 }
-                if isThere { return .skipped }
-                guard mayLoad() else { return .open }
-                try await coordinator.load(resolved, to: destination, demand: demand)
-                return .finished
+                if isThere { return (.skipped, destination == .memory ? .memory : .disk) }
+                guard mayLoad() else { return (.open, nil) }
+                return (.finished, try await coordinator.load(resolved, to: destination, demand: demand))
             }
         } catch let error as ImagePrefetchError {
             return .failed(error)
@@ -36,17 +35,27 @@ extension Coordinator {
         }
     }
 
-    private func withDemand<Value: Sendable>(
-        of urgency: PrefetchPriority, _ work: (isolated Coordinator, Demand) async throws -> Value
-    ) async throws -> Value {
+    /// - Parameter work: its end, and where the image came from; nil where nothing was begun.
+    private func withDemand(
+        of urgency: PrefetchPriority, source: ImageSource,
+        _ work: (isolated Coordinator, Demand) async throws -> (PrefetchEnd, ImageOrigin?)
+    ) async throws -> PrefetchEnd {
         let (owner, number) = (ObjectIdentifier(urgency), makeSubscriber())
-        let demand = Demand(priority: urgency.value) { _ in }
+        let record = LoadRecord(hub, source: source)
+        let demand = Demand(priority: urgency.value) { record.take($0) }
         prefetchDemands[owner, default: [:]][number] = demand
         defer {
             prefetchDemands[owner]?[number] = nil
             if prefetchDemands[owner]?.isEmpty ?? false { prefetchDemands[owner] = nil }
         }
-        return try await work(self, demand)
+        do {
+            let (end, origin) = try await work(self, demand)
+            record.end(origin.map { .success($0, record.metrics(completing: LoadMetrics(), rule: nil)) } ?? .cancelled)
+            return end
+        } catch {
+            record.fail(ImagePipelineError.wrapping(error, source: source))
+            throw error
+        }
     }
 
     /// Off the coordinator: a file's key needs a look at the file.
@@ -104,30 +113,28 @@ extension Coordinator {
 
     private func load(
         _ resolved: ResolvedRequest, to destination: ImagePrefetcher.Destination, demand: Demand
-    ) async throws {
-        guard destination == .disk else {
-            _ = try await response(for: resolved, demand: demand)
-            return
-        }
-        if resolved.keepsFinished {
-            _ = try await response(for: resolved, demand: demand)
-        } else {
-            try await keepOriginal(resolved, demand: demand)
-        }
+    ) async throws -> ImageOrigin {
+        guard destination == .disk else { return try await response(for: resolved, demand: demand).origin }
+        let origin =
+            resolved.keepsFinished
+            ? try await response(for: resolved, demand: demand).origin
+            : try await keepOriginal(resolved, demand: demand)
         guard await isOnDisk(resolved) else {
             try Task.checkCancellation()
             throw ImagePrefetchError.notKept(source: resolved.source.description)
         }
+        return origin
     }
 
     /// Brings the source's bytes to the disk, once their head has proved to be that of an image within the limits.
-    private func keepOriginal(_ resolved: ResolvedRequest, demand: Demand) async throws {
+    private func keepOriginal(_ resolved: ResolvedRequest, demand: Demand) async throws -> ImageOrigin {
         let fetched = try await fetched(resolved, demand: demand)
         let (coders, options) = (coders(for: resolved), resolved.request.decode)
         _ = try await compute(for: demand) { _ in try coders.plan(fetched.data, options: options) }
-        storeOriginal(fetched, of: nil, resolved)
+        if storeOriginal(fetched, of: nil, resolved) { demand.note(.stored(.diskOriginal)) }
         forgetFetch(fetched, FetchKey(resolved))
         await waitForStores(resolved)
+        return fetched.origin
     }
 
     nonisolated private func isOnDisk(_ resolved: ResolvedRequest) async -> Bool {

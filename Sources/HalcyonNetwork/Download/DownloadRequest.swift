@@ -23,6 +23,8 @@ public struct DownloadRequest: Sendable {
     public var exposesBody = false
     /// What is done to this transfer alone, after the downloader's own hooks. Nil by default.
     public var hooks: RequestHooks?
+    /// Told on no particular thread; of two downloads that share a transfer, the one that started it.
+    package var observe: (@Sendable (DownloadEvent) -> Void)?
 
     public init(
         url: URL, headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil,

@@ -21,6 +21,8 @@ public struct DownloadResult: Sendable {
     public var redirectsArePermanent: Bool
     /// Attempts that failed before this one.
     public var retryCount: Int
+    /// How long it waited for its turn, over all attempts and redirects.
+    public var queueTime: Duration = .zero
 
     public init(
         data: Data, url: URL, status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), version: HTTPVersion = .http11,

@@ -19,18 +19,23 @@ struct DownloadRun: Sendable {
     func perform() async throws -> DownloadResult {
         let deadline = request.timeouts.total?.limit.map { ContinuousClock.now.advanced(by: $0) }
         var pacer = RetryPacer(policy: retry, configuration: configuration, deadline: deadline)
+        var queued = Duration.zero
         while true {
             do {
-                var result = try await attempt(until: deadline)
+                var result = try await attempt(until: deadline, queued: &queued)
                 result.retryCount = pacer.retries
+                result.queueTime = queued
                 return result
             } catch let error as DownloadError {
                 try await pacer.waitForNextAttempt(after: error)
+                request.observe?(.retried(error, attempt: pacer.retries))
             }
         }
     }
 
-    private func attempt(until deadline: ContinuousClock.Instant?) async throws -> DownloadResult {
+    private func attempt(
+        until deadline: ContinuousClock.Instant?, queued: inout Duration
+    ) async throws -> DownloadResult {
         var chain = RedirectChain(
             url: request.url, headers: headers, digest: request.credential?.digest, limit: request.maximumRedirects)
         while true {
@@ -38,10 +43,12 @@ struct DownloadRun: Sendable {
             try request.validate()
             try checkAddress(request)
             let expiry = DownloadError(.timeout(.total), url: chain.url)
+            let asked = ContinuousClock.now
             // A place for each hop, as each may lead to another host; what waits between two holds none.
             let hop = try await slots.withSlot(
                 id, host: Self.hostKey(chain.url), goesOn: chain.count > 0, until: deadline, expiry: expiry
             ) {
+                queued += ContinuousClock.now - asked
                 // What the wait has left of the time.
                 let left = deadline.map { ContinuousClock.now.duration(to: $0) }
                 if let left, left <= .zero { throw expiry }

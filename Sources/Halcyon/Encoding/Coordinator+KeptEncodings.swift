@@ -1,0 +1,98 @@
+import Foundation
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonNetwork
+import HalcyonSystem
+
+/// Encoded images on the disk.
+extension Coordinator {
+    /// Where an encoding is kept, and how the disk was when its work began.
+    struct EncodedPlace: Sendable {
+        let disk: DiskCache
+        let key: DiskKey
+        let sealKey: DiskKey
+        /// What the source's encodings have in common until it is removed; a new one where there was none.
+        var seal: String
+        var removals: Int
+    }
+
+    /// The place of an encoding, and what is in it; nil where the request uses no disk for it.
+    nonisolated func encodedPlace(
+        _ resolved: ResolvedRequest, _ format: ImageFormat, _ options: EncodeOptions, ticket: WorkTicket
+    ) async -> (place: EncodedPlace, kept: KeptEncoding?)? {
+        let policy = resolved.cache
+        guard let disk = resolved.target.disk, resolved.key.isStorable,
+            !policy.reads.union(policy.writes).isDisjoint(with: .disk)
+        else { return nil }
+        let removals = resolved.target.removals.count(resolved.key.source)
+        let (key, sealKey) = (resolved.key.encodedDiskKey(format, options), resolved.key.encodedSealKey)
+        let sealEntry = await disk.entry(for: sealKey, extending: nil, ticket: ticket)
+        let seal = sealEntry.flatMap { String(data: $0.metadata, encoding: .utf8) }
+        let place = EncodedPlace(
+            disk: disk, key: key, sealKey: sealKey, seal: seal ?? resolved.target.removals.seal(after: removals),
+            removals: removals)
+        guard seal != nil, !policy.reads.isDisjoint(with: .disk),
+            let entry = await disk.entry(for: key, extending: policy.diskExtension, ticket: ticket),
+            let kept = KeptEncoding(entry), kept.seal == seal
+        else { return (place, nil) }
+        return (place, kept)
+    }
+
+    /// Hands an encoded image to the disk, behind.
+    ///
+    /// - Returns: whether there was room for it.
+    func storeEncoded(_ kept: KeptEncoding, _ resolved: ResolvedRequest, in place: EncodedPlace) -> Bool {
+        guard !resolved.cache.writes.isDisjoint(with: .disk) else { return false }
+        let (cache, source) = (resolved.target, resolved.key.source)
+        let expiration = resolved.cache.diskExpiration
+        return cache.stores.add(bytes: kept.data.count, to: place.key, isForced: resolved.cache.waitsForStore) {
+            isNewest in
+            let isWanted = { isNewest() && cache.removals.count(source) == place.removals }
+            guard isWanted() else { return }
+            let seal = await Self.sealed(place)
+            let entry = KeptEncoding(
+                data: kept.data, mediaType: kept.mediaType, size: kept.size, seal: seal, sourceHash: kept.sourceHash,
+                http: kept.http)
+            await place.disk.stage(entry.data, metadata: entry.metadata, for: place.key, expiration: expiration)
+            // It may have waited long for room.
+            if !isWanted() {
+                await place.disk.remove(place.key)
+                await place.disk.remove(place.sealKey)
+            }
+        }
+    }
+
+    /// The source's seal on the disk, this place's where there is none. Of two that other processes make at the same time
+    /// the later one counts, and what has the other is encoded once more.
+    private static func sealed(_ place: EncodedPlace) async -> String {
+        let there = await place.disk.peek(place.sealKey).flatMap { String(data: $0.metadata, encoding: .utf8) }
+        if let there { return there }
+        await place.disk.stage(Data(), metadata: Data(place.seal.utf8), for: place.sealKey, expiration: .never)
+        return place.seal
+    }
+
+    /// Gives what is kept the age that a revalidation has brought.
+    nonisolated func refresh(
+        _ kept: KeptEncoding, http: HTTPCacheMetadata?, in place: EncodedPlace, _ cache: CachePolicy
+    ) async {
+        guard !cache.writes.isDisjoint(with: .disk) else { return }
+        var fresh = kept
+        fresh.http = http
+        // A disk that cannot be written costs another revalidation, and nothing else.
+        _ = try? await place.disk.updateMetadata(
+            fresh.metadata, for: place.key, replacing: kept.metadata, expiration: cache.diskExpiration)
+    }
+
+    /// Every encoding of a source is older than what its server has now.
+    ///
+    /// - Returns: the place as it is then.
+    nonisolated func breakSeal(_ place: EncodedPlace, _ resolved: ResolvedRequest) async -> EncodedPlace {
+        let (removals, source) = (resolved.target.removals, resolved.key.source)
+        removals.mark(source)
+        var renewed = place
+        renewed.removals = removals.count(source)
+        renewed.seal = removals.seal(after: renewed.removals)
+        await place.disk.remove(place.sealKey)
+        return renewed
+    }
+}

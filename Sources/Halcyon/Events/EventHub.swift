@@ -1,0 +1,61 @@
+import HalcyonSystem
+import Logging
+import Synchronization
+
+/// Tells a pipeline's events to whoever reads them.
+final class EventHub: Sendable {
+    private struct State {
+        var lastNumber = 0
+        var lastReader = 0
+        var readers: [Int: AsyncStream<PipelineEvent>.Continuation] = [:]
+    }
+
+    private let state = Lock(State())
+    private let readerCount = Atomic<Int>(0)
+    private let lastLoad = Atomic<Int>(0)
+    private let log: PipelineLog?
+
+    init(logger: Logger?) {
+        log = logger.map { PipelineLog($0) }
+    }
+
+    deinit {
+        for reader in state.withLock({ $0.readers.values.map { $0 } }) { reader.finish() }
+    }
+
+    /// Whether anybody reads of what goes well: one look at a number, since each memory hit asks.
+    var isActive: Bool { readerCount.load(ordering: .relaxed) > 0 || log?.takesDetails ?? false }
+
+    func nextLoad() -> Int { lastLoad.add(1, ordering: .relaxed).newValue }
+
+    func stream(bufferingNewest limit: Int) -> AsyncStream<PipelineEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: PipelineEvent.self, bufferingPolicy: .bufferingNewest(max(1, limit)))
+        let reader = state.withLock { state in
+            state.lastReader += 1
+            state.readers[state.lastReader] = continuation
+            return state.lastReader
+        }
+        readerCount.add(1, ordering: .relaxed)
+        continuation.onTermination = { [weak self] _ in self?.remove(reader) }
+        return stream
+    }
+
+    private func remove(_ reader: Int) {
+        let removed = state.withLock { $0.readers.removeValue(forKey: reader) }
+        if removed != nil { readerCount.subtract(1, ordering: .relaxed) }
+    }
+
+    /// - Parameter source: its name, made only where somebody reads.
+    func publish(_ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String) {
+        log?.take(kind, load: load, source: source())
+        guard readerCount.load(ordering: .relaxed) > 0 else { return }
+        let source = source()
+        state.withLock { state in
+            state.lastNumber += 1
+            let event = PipelineEvent(number: state.lastNumber, load: load, source: source, kind: kind)
+            // Under the lock, so that every reader sees them in the order of their numbers; a yield only passes them on.
+            for reader in state.readers.values { reader.yield(event) }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import HalcyonNetwork
+import Logging
+
+/// Writes a pipeline's events to a log.
+///
+/// Loads at `debug`. Failures that will come again (a status, bytes that are no image, a server that cannot be trusted)
+/// at `warning`, those that may pass (no network, a broken connection, a timeout) at `notice`; what is remembered of a
+/// failure that was told already at `debug`.
+struct PipelineLog: Sendable {
+    private let logger: Logger
+
+    init(_ logger: Logger) {
+        self.logger = logger
+    }
+
+    var takesDetails: Bool { logger.logLevel <= .debug }
+
+    func take(_ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String) {
+        let level = Self.level(of: kind)
+        guard logger.logLevel <= level else { return }
+        logger.log(
+            level: level, "\(kind)",
+            metadata: ["load": .stringConvertible(load), "source": .string(source())], source: "Halcyon")
+    }
+
+    private static func level(of kind: PipelineEvent.Kind) -> Logger.Level {
+        guard case .ended(.failure(let error)) = kind else { return .debug }
+        return level(of: error)
+    }
+
+    private static func level(of error: ImagePipelineError) -> Logger.Level {
+        switch error {
+        case .remembered, .notInCache: .debug
+        case .download(_, let error):
+            switch error.reason {
+            case .offline, .connection, .timeout, .incompleteBody: .notice
+            case .httpStatus(let status): status >= 500 || status == 408 || status == 429 ? .notice : .warning
+            default: .warning
+            }
+        case .allSourcesFailed(_, let errors): errors.map { level(of: $0) }.max() ?? .warning
+        case .invalidRequest, .badSource, .decoding, .processing, .encoding: .warning
+        }
+    }
+}

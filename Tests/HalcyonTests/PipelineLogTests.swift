@@ -1,0 +1,109 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import Logging
+import TestSupport
+import Testing
+
+/// What a pipeline writes to a log.
+@Suite(.timeLimit(.minutes(5)))
+struct PipelineLogTests {
+    private func fixture(_ lines: LogLines, level: Logger.Level = .trace) -> PipelineFixture {
+        var logger = Logger(label: "test") { _ in CollectingHandler(lines: lines) }
+        logger.logLevel = level
+        return PipelineFixture { [logger] in $0.logger = logger }
+    }
+
+    @Test func loadsAreToldAtDebug() async throws {
+        let lines = LogLines()
+        let fixture = fixture(lines)
+        let url = try fixture.serve("png/rgb8.png")
+        _ = try await fixture.pipeline.image(for: url)
+        _ = try await fixture.pipeline.image(for: url)
+        await fixture.waitForEnds()
+        let all = lines.all
+        #expect(all.allSatisfy { $0.level == .debug })
+        #expect(all.contains { $0.text.contains("transfer ended: status 200") })
+        #expect(all.contains { $0.text.contains("hit in memory") })
+        #expect(all.allSatisfy { $0.metadata["source"] == "http://images.test/png/rgb8.png" })
+    }
+
+    @Test func lastingFailuresAreWarningsAndPassingOnesNotices() async throws {
+        let lines = LogLines()
+        let fixture = fixture(lines, level: .notice)
+        let reset = PipelineFixture.url("reset")
+        fixture.transport.answer(reset, with: .failure(DownloadError(.connection(.refused), url: reset)))
+        let page = PipelineFixture.url("page")
+        fixture.transport.answer(page, with: .data(Data("<html></html>".utf8)))
+        for url in [PipelineFixture.url("none"), reset, page, PipelineFixture.url("none")] {
+            _ = try? await fixture.pipeline.image(for: url)
+        }
+        await fixture.waitForEnds()
+        // The last one is remembered, and was told.
+        #expect(lines.all.map(\.level) == [.warning, .notice, .warning])
+    }
+
+    @Test func noSecretIsEverWritten() async throws {
+        let lines = LogLines()
+        let fixture = fixture(lines)
+        let data = try TestFiles.data("png/rgb8.png")
+        let url = URL(web: "http://secretuser:secretword@images.test/a.png?secretquery=1#secretfragment")
+        let target = URL(web: "http://images.test/b.png?secrettarget=1")
+        fixture.transport.answer(url, with: .redirect(to: target.absoluteString))
+        fixture.transport.answer(target, with: .data(data))
+        var request = ImageRequest(url)
+        request.network.headers = ["Authorization": "Bearer secrettoken", "Cookie": "secretcookie"]
+        _ = try? await fixture.pipeline.image(for: request)
+        request.source = .remote(URL(web: "http://images.test/none?secretquery=2"))
+        request.alternatives = [.remote(URL(web: "http://images.test/none/either?secretquery=3"))]
+        _ = try? await fixture.pipeline.image(for: request)
+        _ = try? await fixture.pipeline.image(for: URL(web: "data:image/png;base64,secretdata"))
+        await fixture.waitForEnds()
+        #expect(lines.all.count > 5)
+        #expect(!lines.all.contains { "\($0)".contains("secret") })
+    }
+}
+
+extension PipelineFixture {
+    /// The last event of a load is told just after its result.
+    fileprivate func waitForEnds() async {
+        while await pipeline.runningCount > 0 { await Task.yield() }
+    }
+}
+
+/// What was logged.
+private final class LogLines: Sendable {
+    struct Line: Sendable {
+        let level: Logger.Level
+        let text: String
+        let metadata: [String: String]
+    }
+
+    private let lines = Lock<[Line]>([])
+
+    var all: [Line] { lines.withLock { $0 } }
+
+    func add(_ line: Line) {
+        lines.withLock { $0.append(line) }
+    }
+}
+
+private struct CollectingHandler: LogHandler {
+    let lines: LogLines
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    init(lines: LogLines) {
+        self.lines = lines
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let metadata = event.metadata?.mapValues { "\($0)" } ?? [:]
+        lines.add(.init(level: event.level, text: "\(event.message)", metadata: metadata))
+    }
+}
