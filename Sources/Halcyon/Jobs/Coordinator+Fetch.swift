@@ -118,7 +118,8 @@ extension Coordinator {
         if !result.redirectsArePermanent { http = http.requiringRevalidation() }
         let rule = CacheRule(
             storing: result, http, control: requestControl(resolved), replaces: stored != nil)
-        return FetchedData(data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics)
+        return FetchedData(
+            data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics, memory: result.hold)
     }
 
     private func transferred(_ transfer: DownloadRequest, demand: Demand) async throws -> DownloadResult {
@@ -170,6 +171,7 @@ extension Coordinator {
         let options = resolved.request.network
         var transfer = DownloadRequest(url: url, priority: demand.priority)
         transfer.headers = sent
+        transfer.bodyBudget = EncodedBytes.budget
         transfer.exposesBody = resolved.request.wantsPreviews
         if let total = options.totalTimeout { transfer.timeouts.total = total }
         transfer.maximumBytes = options.maximumBytes ?? configuration.maximumBytes

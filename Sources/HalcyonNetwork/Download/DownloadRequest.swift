@@ -19,6 +19,9 @@ public struct DownloadRequest: Sendable {
     /// Whether progress carries the bytes that have arrived. False by default: they are kept twice then until the end.
     /// A transfer that runs already for somebody who did not ask for them does not show them.
     public var exposesBody = false
+    /// What the finished body is to have room in. Until there is some it keeps its place among the transfers, so that no
+    /// other begins meanwhile.
+    package var bodyBudget: ByteBudget?
 
     public init(
         url: URL, headers: HTTPHeaders = HTTPHeaders(), timeouts: DownloadTimeouts = DownloadTimeouts(),

@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 /// A finished download.
 public struct DownloadResult: Sendable {
@@ -21,6 +22,9 @@ public struct DownloadResult: Sendable {
     public var redirectsArePermanent: Bool
     /// Attempts that failed before this one.
     public var retryCount: Int
+
+    /// The body's part of `DownloadRequest.bodyBudget`, for as long as somebody holds it.
+    package var hold: ByteBudget.Hold?
 
     public init(
         data: Data, url: URL, status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), version: HTTPVersion = .http11,

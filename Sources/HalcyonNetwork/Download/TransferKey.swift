@@ -11,6 +11,7 @@ struct TransferKey: Hashable {
     let maximumBytes: Int
     let maximumRedirects: Int
     let retry: RetryPolicy
+    let bodyBudget: ObjectIdentifier?
 
     init(_ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy) {
         url = request.url.withoutFragment
@@ -20,6 +21,7 @@ struct TransferKey: Hashable {
         maximumBytes = request.maximumBytes
         maximumRedirects = request.maximumRedirects
         self.retry = retry
+        bodyBudget = request.bodyBudget.map(ObjectIdentifier.init)
     }
 }
 
