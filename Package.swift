@@ -146,6 +146,9 @@ let package = Package(
         .executableTarget(
             name: "CacheStress", dependencies: ["HalcyonCache", "HalcyonSystem"], path: "Tests/CacheStress",
             swiftSettings: strict),
+        // Started by the tests of large bodies, for their memory.
+        .executableTarget(
+            name: "BodyMemory", dependencies: ["Halcyon"], path: "Tests/BodyMemory", swiftSettings: strict),
     ]
         + [
             ("HalcyonSystemTests", ["HalcyonSystem"]),
@@ -153,7 +156,7 @@ let package = Package(
             ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport", "CZlib"]),
             ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
             ("HalcyonCacheTests", ["HalcyonCache", "TestSupport", "CacheStress"]),
-            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CZlib"]),
+            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CZlib", "BodyMemory"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
             ("SnippetTests", ["Halcyon"]),
