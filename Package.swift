@@ -149,6 +149,9 @@ let package = Package(
             swiftSettings: strict),
         // Stands in the place of the C library's look-up of names in the tests' program.
         .target(name: "CTestResolver", path: "Tests/CTestResolver", cSettings: [.treatAllWarnings(as: .error)]),
+        // Started by the tests of large bodies, for their memory.
+        .executableTarget(
+            name: "BodyMemory", dependencies: ["Halcyon"], path: "Tests/BodyMemory", swiftSettings: strict),
     ]
         + [
             ("HalcyonSystemTests", ["HalcyonSystem"]),
@@ -156,7 +159,7 @@ let package = Package(
             ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport", "CZlib"]),
             ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
             ("HalcyonCacheTests", ["HalcyonCache", "TestSupport", "CacheStress"]),
-            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CTestResolver", "CZlib"]),
+            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CTestResolver", "CZlib", "BodyMemory"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
             ("SnippetTests", ["Halcyon"]),

@@ -32,16 +32,24 @@ extension ImagePipeline {
         /// None by default.
         public var logger: Logger?
 
+        /// - Parameter resumesDownloads: whether what came of a body that broke off is kept in the disk cache's folder, for a
+        ///   day at most, and gone on with. It is of the downloader made here; one that is given has its own
+        ///   `partialBodies`.
         public init(
             cache: ImageCache = ImageCache(disk: DiskCache(folder: Self.defaultCacheFolder)),
             originalCache: ImageCache? = nil,
             downloader: ImageDownloader? = nil, coders: CoderRegistry = .shared,
-            maximumBytes: Int = 200_000_000, clock: TimeSource = .system
+            maximumBytes: Int = 200_000_000, clock: TimeSource = .system, resumesDownloads: Bool = true
         ) {
             self.cache = cache
             self.originalCache = originalCache
             requestModifier = { $0 }
-            self.downloader = downloader ?? Self.defaultDownloader(for: coders)
+            self.downloader =
+                downloader
+                ?? Self.defaultDownloader(
+                    for: coders,
+                    partialBodies: Self.partialBodies(of: originalCache ?? cache, keeps: resumesDownloads, clock: clock)
+                )
             self.coders = coders
             self.maximumBytes = maximumBytes
             self.clock = clock
@@ -53,13 +61,22 @@ extension ImagePipeline {
         /// - Parameters:
         ///   - application: the running program's name when nil.
         ///   - version: not said when nil.
+        ///   - partialBodies: where bodies of more than 1 MiB go; nil is memory.
         public static func defaultDownloader(
-            for coders: CoderRegistry = .shared, application: String? = nil, version: String? = nil
+            for coders: CoderRegistry = .shared, application: String? = nil, version: String? = nil,
+            partialBodies: (any PartialBodyStore)? = nil
         ) -> ImageDownloader {
             let types = coders.decodableFormats.map(\.mimeType) + ["image/*;q=0.8", "*/*;q=0.5"]
             let headers = ImageDownloader.Configuration.defaultHeaders(
                 application: application, version: version, accept: types.joined(separator: ","))
-            return ImageDownloader(ImageDownloader.Configuration(headers: headers))
+            var configuration = ImageDownloader.Configuration(headers: headers)
+            configuration.partialBodies = partialBodies
+            return ImageDownloader(configuration)
+        }
+
+        /// In the disk cache's folder, or without names in the system's for temporary files where there is none.
+        private static func partialBodies(of cache: ImageCache, keeps: Bool, clock: TimeSource) -> PartialBodyFiles {
+            cache.disk.map { PartialBodyFiles(in: $0, keeps: keeps, clock: clock) } ?? .temporary()
         }
 
         /// `$XDG_CACHE_HOME/<program>`, else `~/.cache/<program>`.

@@ -171,6 +171,13 @@ public final class FaultInjectingFileSystem: FileSystem {
         return try base.map(file, size: size)
     }
 
+    public func map(
+        _ file: Int32, from offset: Int, size: Int
+    ) throws(SystemCallError) -> UnsafeRawBufferPointer {
+        try arrive(.map)
+        return try base.map(file, from: offset, size: size)
+    }
+
     public func unmap(_ bytes: UnsafeRawBufferPointer) {
         base.unmap(bytes)
     }

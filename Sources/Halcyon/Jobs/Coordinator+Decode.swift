@@ -13,6 +13,7 @@ extension Coordinator {
         do {
             return try await decoded(fetched, resolved, options: options, demand: demand)
         } catch let error as CodecError where fetched.cameFromDisk && error.blamesBytes {
+            fetched.giveUpMemory()
             await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
             guard resolved.cache.allowsNetwork else { throw error }
             var again = resolved

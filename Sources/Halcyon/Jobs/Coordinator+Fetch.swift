@@ -134,7 +134,8 @@ extension Coordinator {
         let rule = CacheRule(
             storing: result, http, control: requestControl(resolved), replaces: stored != nil)
         if case .notStored(let reason) = rule { demand.note(.notStored(reason)) }
-        return FetchedData(data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics)
+        return FetchedData(
+            data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics, memory: result.hold)
     }
 
     private func transferred(_ transfer: DownloadRequest, demand: Demand) async throws -> DownloadResult {
@@ -200,6 +201,7 @@ extension Coordinator {
         // The others are among the fields.
         if options.credential?.digest != nil { transfer.credential = options.credential }
         transfer.hooks = options.hooks
+        transfer.bodyBudget = EncodedBytes.budget
         transfer.exposesBody = resolved.request.wantsPreviews
         if let total = options.totalTimeout { transfer.timeouts.total = total }
         transfer.maximumBytes = options.maximumBytes ?? configuration.maximumBytes

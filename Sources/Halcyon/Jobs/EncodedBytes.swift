@@ -1,10 +1,11 @@
 import HalcyonSystem
 
-/// The encoded bytes of files and disk entries that wait to be decoded.
+/// The encoded bytes of files, disk entries and finished transfers that wait to be decoded.
 ///
 /// Reading is faster than decoding: of a thousand requests at once all files would be in memory. A tenth of the grant
 /// bounds them, at least 16 MiB. The size is known once a file is read, so each waits for a usual one's room, and takes
-/// the rest then.
+/// the rest then. A transfer takes nothing before its end, and waits then in its place among the transfers: who decodes
+/// needs no such place, and nobody holds room here while he waits for the network.
 enum EncodedBytes {
     static let budget = ByteBudget(capacity: max(16 << 20, SystemGrant.current.memory / 10))
 

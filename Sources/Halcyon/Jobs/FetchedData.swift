@@ -18,14 +18,14 @@ final class FetchedData: Sendable {
     let matchesKey: Bool
     private let stored: Lock<Bool>
     /// What the bytes take of the room for those that wait to be decoded.
-    private let memory: ByteBudget.Hold?
+    private let memory: Lock<ByteBudget.Hold?>
 
     init(
         data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, rule: CacheRule? = nil,
         transfer: TransportMetrics? = nil,
         matchesKey: Bool = true, memory: ByteBudget.Hold? = nil
     ) {
-        self.memory = memory
+        self.memory = Lock(memory)
         memory?.grow(to: data.count)
         self.data = data
         self.origin = origin
@@ -35,6 +35,16 @@ final class FetchedData: Sendable {
         self.matchesKey = matchesKey
         // What came from a cache or a file is not written to the disk again.
         stored = Lock(origin != .network)
+    }
+
+    /// The bytes are of no use. Who waits for others must not keep room from those who wait to be decoded.
+    func giveUpMemory() {
+        let hold = memory.withLock { memory in
+            defer { memory = nil }
+            return memory
+        }
+        // It comes back here, where no lock is held.
+        withExtendedLifetime(hold) {}
     }
 
     /// Whether a cache may keep what is made of them.

@@ -5,4 +5,7 @@ public enum FileAccess: Sendable, Hashable {
     case reading
     /// A file that must not exist yet, to be written by its owner alone (0600).
     case creating
+    /// A file to be written at its end and read, by one at a time: while it is open like this, nobody else opens it like
+    /// this (EWOULDBLOCK), in another process neither. Made for its owner alone (0600) where it does not exist.
+    case appending
 }

@@ -16,6 +16,8 @@ public protocol FileSystem: Sendable {
     func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemCallError) -> Int
     /// Maps the first bytes of a file, as many as it has, to be read until `unmap` is called. The file may be closed.
     func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer
+    /// Maps a part of a file, from an offset that is a multiple of the page size on.
+    func map(_ file: Int32, from offset: Int, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer
     /// Ends a mapping.
     func unmap(_ bytes: UnsafeRawBufferPointer)
     /// Writes on at the end and returns how many bytes were taken: fewer than given is no error.
@@ -59,6 +61,13 @@ extension FileSystem {
 
     public func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
         throw SystemCallError(.map, code: ENOTSUP)
+    }
+
+    public func map(
+        _ file: Int32, from offset: Int, size: Int
+    ) throws(SystemCallError) -> UnsafeRawBufferPointer {
+        guard offset == 0 else { throw SystemCallError(.map, code: ENOTSUP) }
+        return try map(file, size: size)
     }
 
     public func unmap(_ bytes: UnsafeRawBufferPointer) {}

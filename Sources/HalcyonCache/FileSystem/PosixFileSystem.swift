@@ -6,15 +6,26 @@ public struct PosixFileSystem: FileSystem {
     public init() {}
 
     public func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32 {
-        try call(.open) {
+        let file = try call(.open) {
             // Here and below not the string itself, of which the call would be given a copy.
             path.withCString { path in
                 switch access {
                 case .reading: halcyon_open_unnoticed(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
                 case .creating: Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+                case .appending:
+                    Glibc.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
                 }
             }
         }
+        guard access == .appending else { return file }
+        do {
+            // It goes with the last descriptor of this opening, so also with a process that is killed.
+            try call(.open) { flock(file, LOCK_EX | LOCK_NB) }
+        } catch {
+            _ = Glibc.close(file)
+            throw error
+        }
+        return file
     }
 
     public func status(of file: Int32) throws(SystemCallError) -> FileStatus {
@@ -42,9 +53,15 @@ public struct PosixFileSystem: FileSystem {
     }
 
     public func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
+        try map(file, from: 0, size: size)
+    }
+
+    public func map(
+        _ file: Int32, from offset: Int, size: Int
+    ) throws(SystemCallError) -> UnsafeRawBufferPointer {
         // All of it is about to be read: one call instead of a fault per page.
         let flags = MAP_PRIVATE | Int32(MAP_POPULATE)
-        guard let start = mmap(nil, size, PROT_READ, flags, file, 0), start != MAP_FAILED else {
+        guard let start = mmap(nil, size, PROT_READ, flags, file, offset), start != MAP_FAILED else {
             throw SystemCallError(.map, code: errno)
         }
         return UnsafeRawBufferPointer(start: start, count: size)

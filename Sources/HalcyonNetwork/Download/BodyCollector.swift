@@ -12,13 +12,22 @@ struct BodyCollector {
     /// Bytes on the wire: their number as declared, and as counted.
     private let expected: Int?
     private var received = 0
-    private var data = Data()
+    private var spool: BodySpool
+    /// Whether what arrives is the rest of a body that broke off.
+    private let isRest: Bool
     private let unpacker: BodyUnpacker?
 
     /// - Parameters:
+    ///   - head: of the whole body, also where only the rest of it comes.
     ///   - limit: the most bytes, on the wire and unpacked.
     ///   - body: where the bytes are shown as they come.
-    init(_ head: HTTPResponseHead, limit: Int, body: ReceivedBody?) {
+    ///   - key: what the body is kept by where it breaks off; nil for one that is not kept.
+    ///   - kept: what came of it before.
+    ///   - store: where large bodies go.
+    init(
+        _ head: HTTPResponseHead, limit: Int, body: ReceivedBody?, key: PartialBodyKey? = nil, kept: KeptBody? = nil,
+        store: (any PartialBodyStore)? = nil
+    ) {
         self.head = head
         self.limit = limit
         self.body = body
@@ -26,37 +35,64 @@ struct BodyCollector {
         expected = hasBody ? head.contentLength : nil
         // A part of a packed body cannot be unpacked by itself.
         unpacker = hasBody && head.status != 206 ? BodyUnpacker(codings: head.contentCodings, limit: limit) : nil
-        // Only so much on a server's word; beyond it the buffer grows as bytes come.
-        if unpacker == nil { data.reserveCapacity(min(expected ?? 0, 16 << 20)) }
+        spool = BodySpool(head, key: key, kept: kept, store: store, shown: body)
+        received = kept?.body.count ?? 0
+        isRest = kept != nil
+        if unpacker == nil { spool.reserve(max(0, (expected ?? 0) - received)) }
     }
 
     var progress: DownloadProgress { DownloadProgress(received: received, expected: expected, body: body) }
 
+    /// To be called first: shows what came of the body before.
+    mutating func begin() async throws {
+        try await spool.showKept()
+    }
+
     mutating func take(_ chunk: Data) async throws {
         guard chunk.count <= limit - received else { throw failure(.tooLarge(limit: limit)) }
         received += chunk.count
-        guard let unpacker else { return append(chunk) }
+        guard let unpacker else {
+            spool.append(chunk)
+            return try await spool.spill()
+        }
         var rest = chunk
         while !rest.isEmpty {
             try unpack(rest.prefix(Self.sliceSize), with: unpacker)
             rest = rest.dropFirst(Self.sliceSize)
+            try await spool.spill()
             // What a small chunk becomes may be much, and the thread belongs to others too.
             try Task.checkCancellation()
             await Task.yield()
         }
     }
 
-    func finish() throws -> Data {
-        if let expected, received < expected {
+    mutating func finish() async throws -> Data {
+        // What goes on elsewhere than it should end is no body at all.
+        if let expected, isRest ? received != expected : received < expected {
             throw failure(.incompleteBody(received: received, expected: expected))
         }
         guard unpacker?.isComplete ?? true else { throw failure(.incompleteBody(received: received, expected: nil)) }
-        return data
+        return try await spool.finish()
+    }
+
+    /// The body ends here, with an error.
+    mutating func abandon(after error: any Error) async {
+        await spool.abandon(keeps: Self.mayGoOn(after: error) && expected.map { received < $0 } ?? true)
+    }
+
+    /// Whether it was the way that failed, and not what came over it.
+    private static func mayGoOn(after error: any Error) -> Bool {
+        guard let error = error as? DownloadError else { return error is CancellationError }
+        return switch error.reason {
+        case .connection(.badEncoding), .connection(.badAnswer), .connection(.exhausted): false
+        case .connection, .timeout, .offline, .incompleteBody, .tls: true
+        default: false
+        }
     }
 
     private mutating func unpack(_ slice: Data, with unpacker: BodyUnpacker) throws {
         do {
-            try unpacker.unpack(slice) { append($0) }
+            try unpacker.unpack(slice) { spool.append($0) }
         } catch let error as Inflater.Failure {
             switch error {
             case .broken: throw failure(.connection(.badEncoding))
@@ -64,11 +100,6 @@ struct BodyCollector {
             case .noMemory: throw failure(.connection(.exhausted))
             }
         }
-    }
-
-    private mutating func append(_ piece: Data) {
-        data.append(piece)
-        body?.append(piece)
     }
 
     private func failure(_ reason: DownloadError.Reason) -> DownloadError {

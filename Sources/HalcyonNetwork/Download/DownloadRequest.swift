@@ -25,6 +25,9 @@ public struct DownloadRequest: Sendable {
     public var hooks: RequestHooks?
     /// Told on no particular thread; of two downloads that share a transfer, the one that started it.
     package var observe: (@Sendable (DownloadEvent) -> Void)?
+    /// What the finished body is to have room in. Until there is some it keeps its place among the transfers, so that no
+    /// other begins meanwhile.
+    package var bodyBudget: ByteBudget?
 
     public init(
         url: URL, headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil,

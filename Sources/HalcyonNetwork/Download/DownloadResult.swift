@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 /// A finished download.
 public struct DownloadResult: Sendable {
@@ -23,6 +24,9 @@ public struct DownloadResult: Sendable {
     public var retryCount: Int
     /// How long it waited for its turn, over all attempts and redirects.
     public var queueTime: Duration = .zero
+
+    /// The body's part of `DownloadRequest.bodyBudget`, for as long as somebody holds it.
+    package var hold: ByteBudget.Hold?
 
     public init(
         data: Data, url: URL, status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), version: HTTPVersion = .http11,

@@ -87,15 +87,59 @@ struct DownloadRun: Sendable {
     }
 
     private func send(_ request: TransportRequest) async throws -> Hop {
-        let response = try await configuration.transport.send(request)
-        let head = try await configuration.hooks.modified(response.head)
+        var request = request
+        if let resumption = await Resumption(request, configuration) {
+            let started = ContinuousClock.now
+            if let hop = try await exchange(request, resuming: resumption) { return hop }
+            request.totalTimeout = request.totalTimeout.map { $0 - (ContinuousClock.now - started) }
+            if let left = request.totalTimeout, left <= .zero {
+                throw DownloadError(.timeout(.total), url: request.url)
+            }
+        }
+        guard let hop = try await exchange(request, resuming: nil) else {
+            // Never: only a request for the rest of a body is refused like that.
+            throw DownloadError(.connection(.badAnswer), url: request.url)
+        }
+        return hop
+    }
+
+    /// - Returns: nil where the rest of a body was asked for and cannot be had; the whole is to be asked for then.
+    private func exchange(_ request: TransportRequest, resuming resumption: Resumption?) async throws -> Hop? {
+        let response: TransportResponse
+        var head: HTTPResponseHead
+        do {
+            response = try await configuration.transport.send(resumption?.asking(request) ?? request)
+            head = try await configuration.hooks.modified(response.head)
+        } catch {
+            await resumption?.putBack()
+            throw error
+        }
+        var kept: KeptBody?
+        switch resumption?.verdict(head) {
+        case .rest(let whole):
+            head = whole
+            kept = resumption?.takeOver(whole)
+        case .refused:
+            response.body.cancel()
+            await resumption?.discard()
+            return nil
+        case .other(isOver: true): await resumption?.discard()
+        case .other(isOver: false): await resumption?.putBack()
+        case nil: break
+        }
         if RedirectChain.isRedirect(head.status) { return .redirect(head) }
         try check(head, of: request)
-        let data = try await configuration.hooks.modified(try await collect(response.body, head), head)
-        return .result(
-            DownloadResult(
-                data: data, url: request.url, status: head.status, headers: head.headers, version: head.version,
-                metrics: response.body.metrics))
+        let key = configuration.resumesBodies ? PartialBodyKey(request) : nil
+        let data = try await configuration.hooks.modified(
+            try await collect(response.body, head, key: key, kept: kept), head)
+        var result = DownloadResult(
+            data: data, url: request.url, status: head.status, headers: head.headers, version: head.version,
+            metrics: response.body.metrics)
+        // As much as most have; who gets the body takes the rest without waiting.
+        if !data.isEmpty, let budget = self.request.bodyBudget {
+            result.hold = try await budget.hold(min(data.count, 256 << 10), ticket: WorkTicket())
+        }
+        return .result(result)
     }
 
     /// Refuses by the head alone; the body, which is dropped then, is not waited for.
@@ -124,17 +168,28 @@ struct DownloadRun: Sendable {
         }
     }
 
-    private func collect(_ body: TransportBody, _ head: HTTPResponseHead) async throws -> Data {
+    private func collect(
+        _ body: TransportBody, _ head: HTTPResponseHead, key: PartialBodyKey?, kept: KeptBody?
+    ) async throws -> Data {
         try await configuration.hooks.checkBody(head)
         var collector = BodyCollector(
-            head, limit: request.maximumBytes, body: request.exposesBody ? ReceivedBody() : nil)
-        if collector.hasBody { report(collector.progress) }
-        for try await chunk in body {
-            try await collector.take(chunk)
-            configuration.hooks.chunk?(chunk, collector.progress)
-            report(collector.progress)
+            head, limit: request.maximumBytes, body: request.exposesBody ? ReceivedBody() : nil, key: key, kept: kept,
+            store: configuration.partialBodies)
+        do {
+            try await collector.begin()
+            if collector.hasBody { report(collector.progress) }
+            for try await chunk in body {
+                try await collector.take(chunk)
+                configuration.hooks.chunk?(chunk, collector.progress)
+                report(collector.progress)
+            }
+            return try await collector.finish()
+        } catch {
+            // First the way, which others may want; then the disk.
+            body.cancel()
+            await collector.abandon(after: error)
+            throw error
         }
-        return try collector.finish()
     }
 
     private static func hostKey(_ url: URL) -> String {

@@ -24,6 +24,12 @@ extension ImageDownloader {
         public var interceptors: [any DownloadInterceptor] = []
         /// How failed attempts are retried.
         public var retry = RetryPolicy()
+        /// Where bodies of more than 1 MiB go while they arrive, and what came of those that broke off; nil, the default,
+        /// has them in memory, and none is kept.
+        public var partialBodies: (any PartialBodyStore)?
+        /// Whether a body that broke off or was cancelled is gone on with the next time, where the server gave a validator
+        /// and it still holds. True; without `partialBodies` there is nothing to go on with.
+        public var resumesBodies = true
         /// Waits between attempts; a test hands in one that does not.
         public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.forTimer) }
         /// The part of a delay to wait, from 0 to 1.

@@ -14,6 +14,7 @@ struct TransferKey: Hashable {
     let maximumRedirects: Int
     let retry: RetryPolicy
     let hooks: RequestHooks?
+    let bodyBudget: ObjectIdentifier?
 
     init(_ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy) {
         url = request.url.withoutFragment
@@ -25,6 +26,7 @@ struct TransferKey: Hashable {
         maximumRedirects = request.maximumRedirects
         self.retry = retry
         hooks = request.hooks
+        bodyBudget = request.bodyBudget.map(ObjectIdentifier.init)
     }
 }
 

@@ -1,0 +1,243 @@
+import Foundation
+import HalcyonCache
+import HalcyonNetwork
+import HalcyonSystem
+
+/// Bodies that are on their way, in files: what broke off can be gone on with later, also by another process.
+///
+/// Each body has a file of its own, which is locked while somebody writes or reads it, so that any number of processes may
+/// use one folder. What a killed process has left there is a kept body like any other. What is there is looked up once, at
+/// the first use; what other processes keep later is not found, and costs nothing but being asked for again.
+public final class PartialBodyFiles: PartialBodyStore {
+    private struct Kept {
+        let name: String
+        let size: Int
+        let modified: FileTime
+    }
+
+    private struct State {
+        /// By the key's name; nil until the folder was read.
+        var kept: [String: [Kept]]?
+    }
+
+    /// Where the files lie; made with the first of them, for its owner alone (0700).
+    public let folder: URL
+    public let limits: PartialBodyLimits
+    /// False where files lose their names at once, so that nothing is ever found again.
+    public let keeps: Bool
+    private let path: String
+    private let files: any FileSystem
+    private let clock: TimeSource
+    private let open: ByteBudget
+    private let state = Lock(State())
+
+    /// - Parameters:
+    ///   - folder: for these files alone; what else lies there is left alone.
+    ///   - keeps: whether bodies that broke off are kept.
+    public init(
+        folder: URL, keeps: Bool = true, limits: PartialBodyLimits = PartialBodyLimits(),
+        fileSystem: any FileSystem = PosixFileSystem(), clock: TimeSource = .system
+    ) {
+        self.folder = folder
+        self.keeps = keeps
+        self.limits = limits
+        var path = folder.path(percentEncoded: false)
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        // A URL without a path names no folder, and must not become the file system's root.
+        self.path = path.isEmpty ? "/dev/null/nowhere" : path
+        files = fileSystem
+        self.clock = clock
+        open = ByteBudget(capacity: max(0, limits.openBytes))
+    }
+
+    /// The ones of a disk cache, in a folder within its own.
+    ///
+    /// - Parameter keeps: whether bodies that broke off are kept.
+    public convenience init(in cache: DiskCache, keeps: Bool = true, clock: TimeSource = .system) {
+        self.init(folder: cache.folder.appending(path: "partial"), keeps: keeps, clock: clock)
+    }
+
+    /// Files without a name in the system's folder for large temporary ones, `$TMPDIR` or `/var/tmp`.
+    public static func temporary() -> PartialBodyFiles {
+        let base = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/var/tmp"
+        return PartialBodyFiles(folder: URL(filePath: base, directoryHint: .isDirectory), keeps: false)
+    }
+
+    // MARK: PartialBodyStore
+
+    public func make(for key: PartialBodyKey?, _ record: PartialBodyRecord?) throws -> any PartialBody {
+        if keeps { prepare() }
+        guard open.available > 0 else { throw PartialBodyFile.Failure.noRoom }
+        var label: Data?
+        if keeps, let key, let record { label = PartialBodyLabel(key, record).encoded() }
+        let owner = label == nil ? nil : key.map(PartialBodyLabel.name)
+        let random = { String(UInt64.random(in: 0...UInt64.max), radix: 16) }
+        let name = owner.map { "\($0)-\(random())" } ?? ".halcyon-body-\(random())\(random())"
+        let file = try makeFile(name)
+        do {
+            if let label { try Self.write(label, to: file, by: files) } else { try files.unlink("\(path)/\(name)") }
+        } catch {
+            try? files.unlink("\(path)/\(name)")
+            try? files.close(file)
+            throw error
+        }
+        return body(file, name: owner == nil ? nil : name, offset: label?.count ?? 0, count: 0)
+    }
+
+    public func mayHold(_ key: PartialBodyKey) -> Bool {
+        guard keeps else { return false }
+        let name = PartialBodyLabel.name(of: key)
+        return state.withLock { $0.kept.map { $0[name] != nil } ?? true }
+    }
+
+    public func take(_ key: PartialBodyKey) -> KeptBody? {
+        guard keeps else { return nil }
+        prepare()
+        removeExpired()
+        let name = PartialBodyLabel.name(of: key)
+        let found = state.withLock { $0.kept?.removeValue(forKey: name) ?? [] }
+        var taken: KeptBody?
+        for kept in found.sorted(by: { $0.size > $1.size }) {
+            // The longest; the others are of no more use.
+            if taken == nil { taken = take(kept, key) } else { remove(kept) }
+        }
+        return taken
+    }
+
+    /// Removes what is kept and not in use. Takes a few calls to the file system for each.
+    public func removeAll() async {
+        _ = try? await ExecutionDomains.io.run { [self] _ in
+            prepare()
+            let all = state.withLock { state in
+                defer { state.kept = [:] }
+                return state.kept?.values.flatMap { $0 } ?? []
+            }
+            all.forEach(remove)
+        }
+    }
+
+    // MARK: Files
+
+    private func makeFile(_ name: String) throws -> Int32 {
+        do {
+            return try files.open("\(path)/\(name)", for: .appending)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            try makeFolder(path)
+            return try files.open("\(path)/\(name)", for: .appending)
+        }
+    }
+
+    private func makeFolder(_ path: String) throws {
+        do {
+            try files.makeDirectory(path)
+        } catch {
+            // Somebody else was faster.
+            if error.code == EEXIST { return }
+            guard error.code == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+                throw error
+            }
+            try makeFolder(String(path[..<slash]))
+            try makeFolder(path)
+        }
+    }
+
+    private func body(_ file: Int32, name: String?, offset: Int, count: Int) -> PartialBodyFile {
+        let share = PartialBodyShare(open)
+        // What is there already is open whether there is room for it or not: it is no more than is kept.
+        _ = share.grow(by: count)
+        return PartialBodyFile(
+            file, path: name.map { "\(path)/\($0)" }, offset: offset, count: count, files: files, share: share,
+            onKeep: { [weak self] size in if let self, let name { keep(name, size: size) } })
+    }
+
+    private func take(_ kept: Kept, _ key: PartialBodyKey) -> KeptBody? {
+        let path = "\(path)/\(kept.name)"
+        guard let file = try? files.open(path, for: .appending) else { return nil }
+        // Between the opening and the lock another may have finished with it.
+        if let status = try? files.status(of: file), let named = try? files.status(at: path),
+            status.device == named.device, status.inode == named.inode, status.kind == .regular,
+            let (label, offset) = PartialBodyLabel.read(file, by: files), label.isCurrent(for: key),
+            status.size > offset
+        {
+            let body = body(file, name: kept.name, offset: offset, count: status.size - offset)
+            return KeptBody(record: label.record, body: body)
+        }
+        try? files.unlink(path)
+        try? files.close(file)
+        return nil
+    }
+
+    private func remove(_ kept: Kept) {
+        // What is in use somewhere cannot be opened, and stays.
+        guard let file = try? files.open("\(path)/\(kept.name)", for: .appending) else { return }
+        try? files.unlink("\(path)/\(kept.name)")
+        try? files.close(file)
+    }
+
+    static func write(_ bytes: Data, to file: Int32, by files: any FileSystem) throws {
+        try bytes.withUnsafeBytes { buffer in
+            var done = 0
+            while done < buffer.count {
+                let count = try files.write(file, UnsafeRawBufferPointer(rebasing: buffer[done...]))
+                guard count > 0 else { throw PartialBodyFile.Failure.isCut }
+                done += count
+            }
+        }
+    }
+
+    // MARK: What is kept
+
+    private func keep(_ name: String, size: Int) {
+        let kept = Kept(name: name, size: size, modified: FileTime(clock.now))
+        state.withLock { $0.kept?[Self.owner(of: name), default: []].append(kept) }
+        removeExpired()
+    }
+
+    /// Reads the folder, once.
+    private func prepare() {
+        guard state.withLock({ $0.kept == nil }) else { return }
+        var found: [String: [Kept]] = [:]
+        try? files.list(path) { name, status in
+            guard status.kind == .regular, Self.isOurs(name) else { return }
+            found[Self.owner(of: name), default: []].append(
+                Kept(name: name, size: status.size, modified: status.modified))
+        }
+        state.withLock { state in
+            if state.kept == nil { state.kept = found }
+        }
+        removeExpired()
+    }
+
+    /// Removes what is too old, and the oldest of what is too much.
+    private func removeExpired() {
+        let (lifetime, _) = limits.lifetime.components
+        let oldest = FileTime(clock.now.addingTimeInterval(-TimeInterval(lifetime)))
+        let victims = state.withLock { state -> [Kept] in
+            guard let kept = state.kept else { return [] }
+            var (count, bytes) = (0, 0)
+            var (stays, victims): ([String: [Kept]], [Kept]) = ([:], [])
+            for one in kept.values.flatMap({ $0 }).sorted(by: { $0.modified > $1.modified }) {
+                count += 1
+                bytes += one.size
+                if one.modified < oldest || count > limits.keptBodies || bytes > limits.keptBytes {
+                    victims.append(one)
+                } else {
+                    stays[Self.owner(of: one.name), default: []].append(one)
+                }
+            }
+            if !victims.isEmpty { state.kept = stays }
+            return victims
+        }
+        victims.forEach(remove)
+    }
+
+    /// 32 digits, a dash, and up to 16 more: all hexadecimal.
+    private static func isOurs(_ name: String) -> Bool {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts[0].utf8.count == 32 && (1...16).contains(parts[1].utf8.count)
+            && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }
+    }
+
+    private static func owner(of name: String) -> String { String(name.prefix(32)) }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import HalcyonCache
+import HalcyonNetwork
+
+/// What stands before a kept body in its file: whose it is, and what the server said of it.
+///
+/// A signature, the length, a hash and then JSON; the body begins at the next page, so that it can be mapped by itself.
+/// Of the header fields that were sent there is only a hash, as credentials may be among them.
+struct PartialBodyLabel: Codable, Equatable {
+    let url: String
+    let key: String
+    /// Another start of the system may have found less on the disk than was written.
+    let boot: String
+    let record: PartialBodyRecord
+
+    static let page = 4096
+    private static let signature = Array("HalcyPB1".utf8)
+    private static let prefix = 48
+    private static let longest = 60 << 10
+
+    init(_ key: PartialBodyKey, _ record: PartialBodyRecord) {
+        url = key.url
+        self.key = Self.name(of: key)
+        boot = Self.thisBoot
+        self.record = record
+    }
+
+    /// What files of a key are called by.
+    static func name(of key: PartialBodyKey) -> String { DiskKey(key.bytes).fileName }
+
+    /// Whether it is of this key, and of this start of the system.
+    func isCurrent(for key: PartialBodyKey) -> Bool {
+        url == key.url && self.key == Self.name(of: key) && boot == Self.thisBoot
+    }
+
+    /// Nil when it is too long to be read again.
+    func encoded() -> Data? {
+        guard let text = try? JSONEncoder().encode(self), text.count <= Self.longest else { return nil }
+        var bytes = Self.signature
+        withUnsafeBytes(of: UInt64(text.count).littleEndian) { bytes += $0 }
+        bytes += Array(DiskKey(text).fileName.utf8)
+        bytes += text
+        bytes += [UInt8](repeating: 0, count: Self.offset(of: text.count) - bytes.count)
+        return Data(bytes)
+    }
+
+    /// Reads it from the beginning of a file.
+    ///
+    /// - Returns: the label and where the body begins; nil where there is none, or it is damaged.
+    static func read(_ file: Int32, by files: any FileSystem) -> (label: PartialBodyLabel, offset: Int)? {
+        guard let start = bytes(prefix, at: 0, of: file, by: files), Array(start.prefix(8)) == signature else {
+            return nil
+        }
+        let length = start[8..<16].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard length <= UInt64(longest), let text = bytes(Int(length), at: prefix, of: file, by: files),
+            Array(DiskKey(text).fileName.utf8) == Array(start[16..<48]),
+            let label = try? JSONDecoder().decode(Self.self, from: Data(text))
+        else { return nil }
+        return (label, offset(of: Int(length)))
+    }
+
+    private static func offset(of length: Int) -> Int {
+        (prefix + length + page - 1) / page * page
+    }
+
+    private static func bytes(_ count: Int, at offset: Int, of file: Int32, by files: any FileSystem) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let read = try? bytes.withUnsafeMutableBytes {
+                try files.read(file, into: UnsafeMutableRawBufferPointer(rebasing: $0[done...]), at: offset + done)
+            }
+            guard let read, read > 0 else { return nil }
+            done += read
+        }
+        return bytes
+    }
+
+    private static let thisBoot =
+        (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
+        .trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+}

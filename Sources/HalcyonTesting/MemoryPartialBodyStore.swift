@@ -1,0 +1,59 @@
+import Foundation
+import HalcyonNetwork
+import HalcyonSystem
+
+/// Partial bodies in memory, to see what a downloader does with them.
+public final class MemoryPartialBodyStore: PartialBodyStore {
+    private let kept = Lock<[PartialBodyKey: KeptBody]>([:])
+    private let made = Lock(0)
+
+    public init() {}
+
+    /// Bodies that were asked for.
+    public var makeCount: Int { made.withLock { $0 } }
+    /// Bytes of each body that is kept, in no particular order.
+    public var keptCounts: [Int] { kept.withLock { $0.values.map(\.body.count) } }
+
+    public func make(for key: PartialBodyKey?, _ record: PartialBodyRecord?) throws -> any PartialBody {
+        made.withLock { $0 += 1 }
+        return body(key, record, Data())
+    }
+
+    public func mayHold(_ key: PartialBodyKey) -> Bool { kept.withLock { $0[key] != nil } }
+
+    public func take(_ key: PartialBodyKey) -> KeptBody? {
+        guard let found = kept.withLock({ $0.removeValue(forKey: key) }),
+            let bytes = try? found.body.bytes(0..<found.body.count)
+        else { return nil }
+        return KeptBody(record: found.record, body: body(key, found.record, bytes))
+    }
+
+    private func body(_ key: PartialBodyKey?, _ record: PartialBodyRecord?, _ bytes: Data) -> Body {
+        Body(bytes) { [kept] body in
+            guard let key, let record else { return }
+            kept.withLock { $0[key] = KeptBody(record: record, body: body) }
+        }
+    }
+
+    private final class Body: PartialBody {
+        private let data: Lock<Data>
+        private let onKeep: @Sendable (Body) -> Void
+
+        init(_ bytes: Data, onKeep: @escaping @Sendable (Body) -> Void) {
+            data = Lock(bytes)
+            self.onKeep = onKeep
+        }
+
+        var count: Int { data.withLock { $0.count } }
+
+        func append(_ bytes: Data) throws { data.withLock { $0.append(bytes) } }
+
+        func bytes(_ range: Range<Int>) throws -> Data { data.withLock { Data($0[range]) } }
+
+        func finish() throws -> Data { data.withLock { $0 } }
+
+        func keep() { onKeep(self) }
+
+        func discard() {}
+    }
+}

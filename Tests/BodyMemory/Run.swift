@@ -1,0 +1,51 @@
+import Foundation
+import Halcyon
+
+/// One measurement. It prints the growth in bytes and the length of the body.
+struct Run {
+    let transport: CurlTransport
+    let url: URL
+    /// A short answer of the same server: libraries and connection are there once it was asked for.
+    let small: URL
+    let folder: URL
+
+    /// The transport's body, a chunk each millisecond.
+    ///
+    /// - Parameter isShared: whether others use the connection all the while, where it can have several streams.
+    func slowReader(isShared: Bool) async throws {
+        try await ask()
+        ProcessMemory.resetPeak()
+        let before = ProcessMemory.resident
+        let others = Task { while isShared, !Task.isCancelled { try? await ask() } }
+        defer { others.cancel() }
+        var received = 0
+        for try await chunk in try await transport.send(TransportRequest(url: url)).body {
+            received += chunk.count
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        print(ProcessMemory.peak - before, received)
+    }
+
+    /// The downloader's result, whose bytes are looked at; what counts is memory that no file is behind.
+    func download(toFile: Bool) async throws {
+        var configuration = ImageDownloader.Configuration(transport: transport)
+        configuration.partialBodies = toFile ? PartialBodyFiles(folder: folder) : nil
+        configuration.retry = .never
+        let downloader = ImageDownloader(configuration)
+        _ = try await downloader.download(small)
+        let before = ProcessMemory.anonymous
+        let peak = Lock(before)
+        var request = DownloadRequest(url: url, maximumBytes: 1 << 30)
+        request.exposesBody = true
+        let result = try await downloader.download(request) { _ in
+            peak.withLock { $0 = max($0, ProcessMemory.anonymous) }
+        }
+        let sum = result.data.reduce(into: UInt64(0)) { $0 &+= UInt64($1) }
+        let most = max(peak.withLock { $0 }, ProcessMemory.anonymous)
+        print(most - before, sum > 0 ? result.data.count : 0)
+    }
+
+    private func ask() async throws {
+        for try await _ in try await transport.send(TransportRequest(url: small)).body {}
+    }
+}

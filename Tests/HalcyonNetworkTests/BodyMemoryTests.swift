@@ -1,0 +1,72 @@
+import Foundation
+import Halcyon
+import TestSupport
+import Testing
+
+/// What large bodies take of a process that does nothing else.
+@Suite(.timeLimit(.minutes(5)))
+struct BodyMemoryTests {
+    /// `HALCYON_SOAK` has the full length.
+    private static let length =
+        ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 40_000_000 : 200_000_000
+
+    @Test func aSlowReaderTakesLittle() async throws {
+        let grown = try await Self.overHTTP1("slow")
+        #expect(grown <= 8 << 20)
+    }
+
+    @Test func aDownloadIsInItsFile() async throws {
+        let grown = try await Self.overHTTP1("file")
+        #expect(grown <= 16 << 20)
+        // So that this is known to see memory.
+        let inMemory = try await Self.overHTTP1("memory")
+        #expect(inMemory >= Self.length)
+    }
+
+    @Test(.enabled(if: NginxServer.isAvailable), arguments: [("slow", 8 << 20), ("shared", 64 << 20)])
+    func aSlowReaderOfAStreamTakesLittle(_ mode: String, _ limit: Int) async throws {
+        let nginx = try await NginxServer(["large": Data(repeating: 7, count: Self.length), "small": Data([7])])
+        defer { nginx.stop() }
+        let grown = try await Self.growth(
+            mode, nginx.url("large"), nginx.url("small"), certificates: nginx.certificate.file)
+        #expect(grown <= limit)
+    }
+
+    private static func overHTTP1(_ mode: String) async throws -> Int {
+        let server = try RawServer { connection in
+            let piece = Data(repeating: 7, count: 1_000_000)
+            while let head = connection.readRequest() {
+                guard RawServerConnection.path(of: head) == "/large" else {
+                    try connection.answer(Data([7]))
+                    continue
+                }
+                try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nETag: \"a\"\r\n\r\n")
+                for _ in 0..<(length / piece.count) { try connection.send(piece) }
+            }
+        }
+        defer { server.stop() }
+        return try await growth(mode, server.url("/large"), server.url("/small"), certificates: "-")
+    }
+
+    /// In bytes, of a process of its own.
+    private static func growth(_ mode: String, _ url: URL, _ small: URL, certificates: String) async throws -> Int {
+        let folder = TemporaryFolder()
+        let process = Process()
+        process.executableURL = try Spawn.builtExecutable("BodyMemory")
+        process.arguments = [
+            mode, url.absoluteString, small.absoluteString, certificates, folder.url.path(percentEncoded: false),
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in continuation.resume() }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        try #require(numbers.count == 2, "\(text)")
+        #expect(numbers[1] == length)
+        print("bodies: \(mode) \(url.scheme ?? ""), \(length) bytes: \(numbers[0] / 1024) KiB more")
+        return numbers[0]
+    }
+}

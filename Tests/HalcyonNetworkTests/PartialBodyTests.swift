@@ -1,0 +1,202 @@
+import Foundation
+import Glibc
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct PartialBodyTests {
+    private typealias Fixture = ResumeFixture
+    private static let body = ResumeFixture.body
+
+    @Test(arguments: [0, 1, 1 << 20, (1 << 20) + 1, 3_000_000])
+    func aBodyIsWholeWhateverItsSize(_ count: Int) async throws {
+        let body = Data(Self.body.prefix(count))
+        let fixture = try Fixture(Fixture.proper(body: body))
+        let store = MemoryPartialBodyStore()
+        #expect(try await fixture.downloader(store).download(fixture.url).data == body)
+        #expect(store.makeCount == (count >= 1 << 20 ? 1 : 0))
+        #expect(try await fixture.downloader(fixture.store()).download(fixture.url).data == body)
+        #expect(try await fixture.downloader(PartialBodyFiles.temporary()).download(fixture.url).data == body)
+        #expect(fixture.fileNames.isEmpty)
+    }
+
+    @Test func whatIsShortIsNotKept() async throws {
+        let fixture = try Fixture(
+            Fixture.broken(at: (16 << 10) - 1), Fixture.broken(at: 16 << 10), Fixture.proper())
+        let store = MemoryPartialBodyStore()
+        let downloader = fixture.downloader(store)
+        await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
+        #expect(store.keptCounts.isEmpty)
+        await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
+        #expect(store.keptCounts == [16 << 10])
+    }
+
+    @Test(arguments: [FileOperation.open, .write, .map], [ENOSPC, EIO])
+    func aDiskThatFailsLeavesTheBodyInMemory(_ operation: FileOperation, _ code: Int32) async throws {
+        for call in 1...4 {
+            let fixture = try Fixture(Fixture.proper())
+            let files = FaultInjectingFileSystem()
+            files.fail(operation, call: call, with: code)
+            files.shorten(writes: 300_000)
+            let downloader = fixture.downloader(fixture.store(files: files))
+            #expect(try await downloader.download(fixture.url).data == Self.body)
+            #expect(fixture.fileNames.isEmpty)
+        }
+    }
+
+    @Test func aDiskThatGivesNothingBackEndsTheDownload() async throws {
+        let fixture = try Fixture(Fixture.proper())
+        let files = FaultInjectingFileSystem()
+        files.failAlways(.map, with: EIO)
+        files.failAlways(.read, with: EIO)
+        let downloader = fixture.downloader(fixture.store(files: files))
+        let error = await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
+        #expect(error?.reason == .connection(.exhausted))
+        #expect(fixture.fileNames.isEmpty)
+    }
+
+    @Test func whatWouldBeMoreThanMayBeOpenStaysInMemory() async throws {
+        let fixture = try Fixture(Fixture.proper())
+        var limits = PartialBodyLimits()
+        limits.openBytes = 2_500_000
+        let store = fixture.store(limits: limits)
+        let first = try await fixture.downloader(store).download(fixture.url).data
+        let second = try await fixture.downloader(store).download(fixture.url).data
+        #expect(first == Self.body)
+        #expect(second == Self.body)
+        #expect(fixture.fileNames.isEmpty)
+    }
+
+    @Test func thereAreNoMoreThanMayBeKept() async throws {
+        let fixture = try Fixture(Fixture.broken(at: 1_500_000))
+        var limits = PartialBodyLimits()
+        limits.keptBodies = 2
+        let clock = ManualClock()
+        let downloader = fixture.downloader(fixture.store(limits: limits, clock: clock.timeSource))
+        for path in ["/1", "/2", "/3"] {
+            await #expect(throws: DownloadError.self) { try await downloader.download(fixture.server.url(path)) }
+            clock.advance(by: .seconds(1))
+        }
+        #expect(fixture.fileNames.count == 2)
+        await #expect(throws: DownloadError.self) { try await downloader.download(fixture.server.url("/1")) }
+        #expect(fixture.field("Range", of: 4) == nil)
+        limits.keptBytes = 1_000_000
+        let small = fixture.downloader(fixture.store(limits: limits))
+        await #expect(throws: DownloadError.self) { try await small.download(fixture.server.url("/9")) }
+        #expect(fixture.fileNames.isEmpty)
+    }
+
+    @Test(arguments: [(86_300.0, true), (86_500.0, false)])
+    func whatIsADayOldGoes(_ seconds: Double, _ isKept: Bool) async throws {
+        let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
+        await #expect(throws: DownloadError.self) {
+            try await fixture.downloader(fixture.store()).download(fixture.url)
+        }
+        let later = TimeSource { Date().addingTimeInterval(seconds) }
+        _ = try await fixture.downloader(fixture.store(clock: later)).download(fixture.server.url("/other"))
+        #expect(fixture.fileNames.count == (isKept ? 1 : 0))
+        _ = try await fixture.downloader(fixture.store(clock: later)).download(fixture.url)
+        #expect((fixture.field("Range", of: 3) == "bytes=1500000-") == isKept)
+    }
+
+    @Test func whatAnotherProcessWorksOnIsLeftToIt() async throws {
+        let (sent, gate) = (RawServerGate(), RawServerGate())
+        let fixture = try Fixture(
+            { connection, _ in
+                try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\(Fixture.tag)\r\n")
+                try connection.send(Data(Self.body.prefix(2_500_000)))
+                gate.block()
+                try connection.send(Data(Self.body.dropFirst(2_500_000)))
+            }, Fixture.proper())
+        let first = Task {
+            try await fixture.downloader(fixture.store()).download(DownloadRequest(url: fixture.url)) { progress in
+                if progress.received == 2_500_000 { sent.open() }
+            }
+        }
+        await sent.opened()
+        #expect(fixture.fileNames.count == 1)
+        // Its clock says that everything here is old, too.
+        let later = TimeSource { Date().addingTimeInterval(1e6) }
+        for store in [fixture.store(), fixture.store(clock: later)] {
+            #expect(try await fixture.downloader(store).download(fixture.url).data == Self.body)
+        }
+        #expect(fixture.field("Range", of: 2) == nil)
+        #expect(fixture.field("Range", of: 3) == nil)
+        gate.open()
+        #expect(try await first.value.data == Self.body)
+        #expect(fixture.fileNames.isEmpty)
+    }
+
+    @Test(arguments: [0, 9, 20, 60, 300])
+    func aDamagedFileIsNotGoneOnWith(at offset: Int) async throws {
+        let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
+        await #expect(throws: DownloadError.self) {
+            try await fixture.downloader(fixture.store()).download(fixture.url)
+        }
+        let name = try #require(fixture.fileNames.first)
+        let file = fixture.folder.url.appending(path: name)
+        var bytes = try Data(contentsOf: file)
+        bytes[offset] ^= 0x41
+        try bytes.write(to: file)
+        #expect(try await fixture.downloader(fixture.store()).download(fixture.url).data == Self.body)
+        #expect(fixture.field("Range", of: 2) == nil)
+        #expect(fixture.fileNames.isEmpty)
+    }
+
+    @Test func aFileHoldsNoCredentialAndIsItsOwnersAlone() async throws {
+        let fixture = try Fixture(Fixture.broken(at: 1_500_000, Fixture.tag + "Set-Cookie: crumb\r\n"))
+        let request = DownloadRequest(url: fixture.url, headers: ["Authorization": "Bearer 5ecret"])
+        await #expect(throws: DownloadError.self) {
+            try await fixture.downloader(fixture.store()).download(request)
+        }
+        let name = try #require(fixture.fileNames.first)
+        let path = fixture.folder.url.appending(path: name)
+        let head = String(decoding: try Data(contentsOf: path).prefix(4096), as: UTF8.self)
+        #expect(head.contains("image\\/png") || head.contains("image/png"))
+        #expect(!head.contains("5ecret"))
+        #expect(!head.contains("crumb"))
+        let mode = try FileManager.default.attributesOfItem(atPath: path.path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test func whatOthersPutThereIsLeftAlone() async throws {
+        let fixture = try Fixture(Fixture.proper())
+        try FileManager.default.createDirectory(at: fixture.folder.url, withIntermediateDirectories: true)
+        let names = ["notes.txt", "0123456789abcdef0123456789abcdef", "-"]
+        for name in names { try Data("x".utf8).write(to: fixture.folder.url.appending(path: name)) }
+        let later = TimeSource { Date().addingTimeInterval(1e6) }
+        let store = fixture.store(clock: later)
+        #expect(try await fixture.downloader(store).download(fixture.url).data == Self.body)
+        await store.removeAll()
+        #expect(fixture.fileNames == names.sorted())
+    }
+
+    @Test func aFinishedBodyKeepsItsPlaceUntilThereIsRoom() async throws {
+        let transport = ScriptedTransport { _ in .data(Data(count: 800)) }
+        var configuration = ImageDownloader.Configuration(transport: transport)
+        configuration.transfers = 1
+        let downloader = ImageDownloader(configuration)
+        let budget = ByteBudget(capacity: 1000)
+        let results = Lock<[DownloadResult]>([])
+        let tasks = (0..<3).map { number in
+            Task {
+                var request = DownloadRequest(url: URL(web: "http://one.test/\(number)"))
+                request.bodyBudget = budget
+                let result = try await downloader.download(request)
+                results.withLock { $0.append(result) }
+            }
+        }
+        while budget.waitingCount == 0 || results.withLock({ $0.isEmpty }) { await Task.yield() }
+        #expect(results.withLock { $0.count } == 1)
+        #expect(transport.requestCount == 2)
+        for ended in 2...3 {
+            results.withLock { $0[ended - 2].hold = nil }
+            while results.withLock({ $0.count }) < ended { await Task.yield() }
+        }
+        results.withLock { $0 = [] }
+        for task in tasks { try await task.value }
+        #expect(budget.available == 1000)
+    }
+}
