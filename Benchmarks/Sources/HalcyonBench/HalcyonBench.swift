@@ -39,7 +39,8 @@ struct HalcyonBench {
         // End to end comes first: in a heap that has seen large blocks come and go, less memory goes back to the system
         // between two runs, and the growth of resident memory would look too small.
         let suites: [any Suite] = [
-            EndToEndSuite(), MemoryHitSuite(), DiskHitSuite(), DiskStoreSuite(), DiskManySuite(), DecodeSuite(),
+            EndToEndSuite(), RequestSuite(), MemoryHitSuite(), DiskHitSuite(), DiskStoreSuite(), DiskManySuite(),
+            DecodeSuite(),
         ]
         guard let filter = options.filter else { return suites }
         let named = suites.filter { suite in

@@ -44,7 +44,7 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         }
 
         func updatePriority() {
-            guard let highest = subscribers.values.map(\.demand.priority).max() else { return }
+            guard let highest = subscribers.values.lazy.map({ $0.demand.priority }).max() else { return }
             demand?.setPriority(highest)
         }
     }

@@ -85,7 +85,7 @@ public final class PartialBodyFiles: PartialBodyStore {
     }
 
     public func mayHold(_ key: PartialBodyKey) -> Bool {
-        guard keeps else { return false }
+        guard keeps, state.withLock({ !($0.kept?.isEmpty ?? false) }) else { return false }
         let name = PartialBodyLabel.name(of: key)
         return state.withLock { $0.kept.map { $0[name] != nil } ?? true }
     }

@@ -40,6 +40,7 @@ public struct AddressPolicy: Hashable, Sendable {
     ///
     /// - Throws: `DownloadError` with `.refusedAddress`.
     public func check(_ url: URL) throws {
+        guard self != .any else { return }
         if let refused = refusal(of: url) { throw DownloadError(.refusedAddress(refused), url: url) }
     }
 

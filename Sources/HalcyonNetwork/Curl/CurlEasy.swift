@@ -18,15 +18,16 @@ final class CurlEasy {
     private var lastActivity: ContinuousClock.Instant?
     private var isPaused = false
 
-    /// - Parameter onDeadline: told of a limit that began to run after the start.
-    init?(
-        _ transfer: CurlTransfer, sessions: UnsafeMutableRawPointer?,
+    /// Whether the handle goes with this transfer.
+    private var ownsHandle = true
+
+    /// - Parameters:
+    ///   - handle: a fresh one, or one that another transfer has given back.
+    ///   - onDeadline: told of a limit that began to run after the start.
+    init(
+        _ transfer: CurlTransfer, handle: UnsafeMutableRawPointer, sessions: UnsafeMutableRawPointer?,
         onDeadline: @escaping (ContinuousClock.Instant) -> Void
     ) {
-        guard let handle = curl_easy_init() else {
-            errorText.deallocate()
-            return nil
-        }
         self.handle = handle
         self.transfer = transfer
         self.onDeadline = onDeadline
@@ -37,9 +38,18 @@ final class CurlEasy {
     }
 
     deinit {
-        curl_easy_cleanup(handle)
+        if ownsHandle { curl_easy_cleanup(handle) }
         curl_slist_free_all(fields)
         errorText.deallocate()
+    }
+
+    /// Gives the handle back after the end, without what this transfer set: making one, with its buffer, costs as much
+    /// as a small transfer. Nil where it has seen a secret.
+    func giveBack() -> UnsafeMutableRawPointer? {
+        guard transfer.request.digest == nil else { return nil }
+        curl_easy_reset(handle)
+        ownsHandle = false
+        return handle
     }
 
     // MARK: Setting up

@@ -41,7 +41,7 @@ struct CurlHeadParser {
         size += bytes.count
         guard size <= Self.limit else { return .tooLarge }
         guard !isDone else { return .more }
-        let line = HeaderText.text(bytes)
+        let line = HeaderText.withoutLineEnd(bytes)
         if line.isEmpty {
             // The end of a head; the informational ones are followed by another.
             guard status >= 200 else { return .more }
@@ -53,15 +53,15 @@ struct CurlHeadParser {
             isDone = true
             return .head(head)
         }
-        if line.hasPrefix("HTTP/") {
-            begin(statusLine: line)
-        } else if line.first == " " || line.first == "\t" {
+        if line.starts(with: "HTTP/".utf8) {
+            begin(statusLine: HeaderText.text(line))
+        } else if line.first == 0x20 || line.first == 0x09 {
             // A field folded over lines, as old servers write it.
             guard let last = fields.indices.last else { return .more }
-            fields[last].value += " " + HeaderText.trimmed(line[...])
-        } else if let colon = line.firstIndex(of: ":") {
-            let value = HeaderText.trimmed(line[line.index(after: colon)...])
-            fields.append(HTTPHeaders.Field(name: String(line[..<colon]), value: value))
+            fields[last].value += " " + HeaderText.text(HeaderText.trimmed(line))
+        } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+            let value = HeaderText.text(HeaderText.trimmed(line[(colon + 1)...]))
+            fields.append(HTTPHeaders.Field(name: HeaderText.text(line[..<colon]), value: value))
         }
         return .more
     }

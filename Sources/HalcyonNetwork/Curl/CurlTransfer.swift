@@ -52,29 +52,36 @@ final class CurlTransfer: Sendable {
         }
     }
 
+    /// The next chunk, or the end, where it is known.
+    func takeReady() -> Result<Data?, any Error>? {
+        let (ready, wasPaused) = state.withLock { Self.takeReady(&$0) }
+        if wasPaused { loop.post(.resume(self)) }
+        return ready
+    }
+
     func pull(waiter: CheckedContinuation<Data?, any Error>) {
-        enum Answer {
-            case resume(Result<Data?, any Error>, wasPaused: Bool)
-            case wait
-        }
-        let answer = state.withLock { state -> Answer in
-            if !state.buffer.isEmpty {
-                let chunk = state.buffer
-                state.buffer = Data()
-                defer { state.isPaused = false }
-                return .resume(.success(chunk), wasPaused: state.isPaused && state.end == nil)
-            }
-            if let end = state.end { return .resume(end.map { nil }, wasPaused: false) }
+        let (ready, wasPaused) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
+            let (ready, wasPaused) = Self.takeReady(&state)
+            if ready != nil { return (ready, wasPaused) }
             guard state.chunkWaiter == nil else {
                 let misuse = DownloadError(.invalidRequest("the body has two readers"), url: request.url)
-                return .resume(.failure(misuse), wasPaused: false)
+                return (.failure(misuse), false)
             }
             state.chunkWaiter = waiter
-            return .wait
+            return (nil, false)
         }
-        guard case .resume(let result, let wasPaused) = answer else { return }
         if wasPaused { loop.post(.resume(self)) }
-        waiter.resume(with: result)
+        if let ready { waiter.resume(with: ready) }
+    }
+
+    private static func takeReady(_ state: inout State) -> (Result<Data?, any Error>?, wasPaused: Bool) {
+        guard state.buffer.isEmpty else {
+            let chunk = state.buffer
+            state.buffer = Data()
+            defer { state.isPaused = false }
+            return (.success(chunk), state.isPaused && state.end == nil)
+        }
+        return (state.end.map { $0.map { nil } }, false)
     }
 
     /// Ends the transfer unless it has ended; what was not read is dropped either way.

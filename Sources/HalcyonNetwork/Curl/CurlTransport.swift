@@ -58,7 +58,9 @@ public final class CurlTransport: Transport {
         }
         let body = TransportBody(
             next: {
-                try await withTaskCancellationHandler {
+                // Mostly what comes next is there already: then nothing is to be waited for.
+                if let ready = transfer.takeReady() { return try ready.get() }
+                return try await withTaskCancellationHandler {
                     try await withCheckedThrowingContinuation { transfer.pull(waiter: $0) }
                 } onCancel: {
                     transfer.cancel()

@@ -8,12 +8,19 @@ final class CurlWorker {
     private let multi: CurlMulti
     private let loop: CurlLoop
     private var active: [ObjectIdentifier: CurlEasy] = [:]
+    /// Handles that have served; each holds a buffer of 64 KiB.
+    private var spare: [UnsafeMutableRawPointer] = []
+    private static let spareLimit = 16
     /// No limit runs out before this; it may be too early, never too late.
     private var nextDeadline: ContinuousClock.Instant?
 
     init(multi: CurlMulti, loop: CurlLoop) {
         self.multi = multi
         self.loop = loop
+    }
+
+    deinit {
+        for handle in spare { curl_easy_cleanup(handle) }
     }
 
     func run() {
@@ -67,11 +74,12 @@ final class CurlWorker {
     private func start(_ transfer: CurlTransfer) {
         // Its cancel may have come before it, and does not come again.
         guard !transfer.hasEnded else { return }
-        guard let easy = CurlEasy(transfer, sessions: multi.sessions, onDeadline: { [unowned self] in watch($0) })
-        else {
+        guard let handle = spare.popLast() ?? curl_easy_init() else {
             let error = DownloadError(.connection(.exhausted), url: transfer.request.url)
             return transfer.finish(.failure(error), metrics: nil)
         }
+        let easy = CurlEasy(
+            transfer, handle: handle, sessions: multi.sessions, onDeadline: { [unowned self] in watch($0) })
         active[ObjectIdentifier(transfer)] = easy
         if let deadline = easy.deadline { watch(deadline) }
         guard curl_multi_add_handle(multi.handle, easy.handle) == CURLM_OK else {
@@ -92,6 +100,7 @@ final class CurlWorker {
             curl_multi_remove_handle(multi.handle, handle)
             active[ObjectIdentifier(easy.transfer)] = nil
             easy.transfer.finish(result, metrics: metrics)
+            if spare.count < Self.spareLimit, let handle = easy.giveBack() { spare.append(handle) }
         }
     }
 

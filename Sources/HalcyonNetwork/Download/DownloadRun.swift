@@ -129,7 +129,8 @@ struct DownloadRun: Sendable {
         }
         if RedirectChain.isRedirect(head.status) { return .redirect(head) }
         try check(head, of: request)
-        let key = configuration.resumesBodies ? PartialBodyKey(request) : nil
+        let isKept = configuration.resumesBodies && configuration.partialBodies != nil
+        let key = isKept ? PartialBodyKey(request) : nil
         let data = try await configuration.hooks.modified(
             try await collect(response.body, head, key: key, kept: kept), head)
         var result = DownloadResult(

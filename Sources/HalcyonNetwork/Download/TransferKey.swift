@@ -19,7 +19,7 @@ struct TransferKey: Hashable {
     init(_ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy) {
         url = request.url.withoutFragment
         // The order of different fields means nothing; that of one field's values does, and the sort is stable.
-        self.headers = headers.fields.sorted { $0.name.lowercased() < $1.name.lowercased() }
+        self.headers = headers.fields.map { ($0.name.lowercased(), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
         digest = request.credential?.digest
         timeouts = request.timeouts
         maximumBytes = request.maximumBytes
@@ -27,6 +27,11 @@ struct TransferKey: Hashable {
         self.retry = retry
         hooks = request.hooks
         bodyBudget = request.bodyBudget.map(ObjectIdentifier.init)
+    }
+
+    /// Of the URL alone: few transfers of one URL differ in the rest, and a key is hashed for each of their steps.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(url)
     }
 }
 

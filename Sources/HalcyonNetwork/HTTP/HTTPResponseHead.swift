@@ -23,7 +23,12 @@ public struct HTTPResponseHead: Sendable, Equatable {
 
     /// The length that the answer declares for its body in bytes; nil without one, or when two disagree.
     public var contentLength: Int? {
-        let values = headers.values(of: "Content-Length").flatMap { $0.split(separator: ",") }
+        let fields = headers.values(of: "Content-Length")
+        // As nearly all of them are: one number of a length that fits.
+        if fields.count == 1, let text = fields.first, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) {
+            return Int(text)
+        }
+        let values = fields.flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces) }
         guard let first = values.first, values.allSatisfy({ $0 == first }),
             first.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })

@@ -13,12 +13,12 @@ struct BodySpool {
 
     private let store: (any PartialBodyStore)?
     private let key: PartialBodyKey?
-    /// What is kept with the beginning of the body, if it breaks off; nil where it cannot be gone on with.
-    private let record: PartialBodyRecord?
-    private let url: URL
+    private let head: HTTPResponseHead
+    private let keptRecord: PartialBodyRecord?
     private let shown: ReceivedBody?
     private var file: (any PartialBody)?
     private var pending = Data()
+    private var reserved = 0
     /// The first chunk that is shown and waits to be written.
     private var firstPendingChunk = 0
 
@@ -29,14 +29,19 @@ struct BodySpool {
         self.store = store
         self.key = key
         self.shown = shown
-        url = head.url
-        record = key == nil || store == nil ? nil : kept?.record ?? PartialBodyRecord(head)
+        self.head = head
+        keptRecord = kept?.record
         file = kept?.body
+    }
+
+    /// What is kept with the beginning of the body, if it breaks off; nil where it cannot be gone on with.
+    private var record: PartialBodyRecord? {
+        key == nil || store == nil ? nil : keptRecord ?? PartialBodyRecord(head)
     }
 
     /// Only so much on a server's word; beyond it the buffer grows as bytes come.
     mutating func reserve(_ count: Int) {
-        pending.reserveCapacity(min(count, store == nil ? 16 << 20 : Self.batch))
+        reserved = min(count, store == nil ? 16 << 20 : Self.batch)
     }
 
     /// Shows the bytes that an earlier attempt brought.
@@ -48,7 +53,13 @@ struct BodySpool {
     }
 
     mutating func append(_ piece: Data) {
-        pending.append(piece)
+        if pending.isEmpty {
+            // A small body often comes in one piece, and need not be copied then.
+            pending = piece.startIndex == 0 ? piece : Data(piece)
+        } else {
+            if pending.count < reserved { pending.reserveCapacity(reserved) }
+            pending.append(piece)
+        }
         shown?.append(piece)
     }
 
@@ -137,12 +148,12 @@ struct BodySpool {
             pending = written + pending
         }
         // Not tried again for this body.
-        self = BodySpool(inMemory: pending, url: url, shown: shown)
+        self = BodySpool(inMemory: pending, head: head, shown: shown)
     }
 
-    private init(inMemory bytes: Data, url: URL, shown: ReceivedBody?) {
-        (store, key, record) = (nil, nil, nil)
-        self.url = url
+    private init(inMemory bytes: Data, head: HTTPResponseHead, shown: ReceivedBody?) {
+        (store, key, keptRecord) = (nil, nil, nil)
+        self.head = head
         self.shown = shown
         pending = bytes
     }
@@ -154,7 +165,7 @@ struct BodySpool {
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw DownloadError(.connection(.exhausted), url: url)
+            throw DownloadError(.connection(.exhausted), url: head.url)
         }
     }
 }

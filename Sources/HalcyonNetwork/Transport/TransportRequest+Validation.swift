@@ -14,7 +14,7 @@ extension TransportRequest {
             guard !Self.breaksLine(field.name), !Self.breaksLine(field.value) else {
                 throw DownloadError(.invalidRequest("a header field breaks its line"), url: url)
             }
-            guard !field.name.isEmpty, !field.name.contains(":"), !field.name.contains(" ") else {
+            guard !field.name.isEmpty, !field.name.utf8.contains(where: { $0 == 0x3A || $0 == 0x20 }) else {
                 throw DownloadError(.invalidRequest("a header field has no valid name"), url: url)
             }
         }

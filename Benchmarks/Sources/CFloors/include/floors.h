@@ -62,6 +62,20 @@ typedef struct {
 /// last is there. Returns how many came out at the wanted size.
 int bench_fetch_thumbnails(const bench_fetch *job, int width, int height);
 
+/// Downloads with libcurl's multi interface on one thread, see `bench_request_all`.
+typedef struct {
+    /// `http://127.0.0.1:port/`; the files are called `0.jpg`, `1.jpg` and so on.
+    const char *base_url;
+    int files;
+    int count;
+    int at_once;
+    /// Of each body, in bytes.
+    size_t size;
+} bench_requests;
+
+/// Downloads into memory, and drops each body once it is whole. Returns how many came out at their size.
+int bench_request_all(const bench_requests *job);
+
 /// Nanoseconds of a clock that never goes back.
 int64_t bench_wall_time(void);
 /// Nanoseconds of processor time that all threads of the process have used.

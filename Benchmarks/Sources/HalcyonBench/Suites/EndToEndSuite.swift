@@ -5,7 +5,7 @@ import Halcyon
 /// Many images over the network to thumbnails, all asked for at once.
 struct EndToEndSuite: Suite {
     let names = ["end-to-end"]
-    private static let images = 200
+    private static let images = 500
     private static let source = PixelSize(1024, 768)
     private static let box = PixelSize(256, 256)
     private static let thumbnail = PixelSize(256, 192)
@@ -23,6 +23,9 @@ struct EndToEndSuite: Suite {
         }
         return [
             comparison("memory only", server, floorFolder: nil) { try await Self.load(requests, disk: nil).0 },
+            comparison("nothing kept", server, floorFolder: nil) {
+                try await Self.load(requests.map(\.keepingNothing), disk: nil).0
+            },
             comparison("disk store", server, floorFolder: try scratch.makeFolder("floor")) {
                 try await Self.loadStoring(requests, scratch, includingFlush: false)
             },
@@ -37,7 +40,7 @@ struct EndToEndSuite: Suite {
         _ subject: @escaping @Sendable () async throws -> Sample
     ) -> Comparison {
         Comparison(
-            name: "end-to-end", variant: "200 to 256 px, \(variant)", unit: .milliseconds, operations: 1,
+            name: "end-to-end", variant: "\(Self.images) to 256 px, \(variant)", unit: .milliseconds, operations: 1,
             images: Self.images,
             subject: { try await ResidentMemory.growth { try await subject() } },
             floor: { try await ResidentMemory.growth { try Self.floor(server, folder: floorFolder) } })
@@ -70,7 +73,7 @@ struct EndToEndSuite: Suite {
         let (sample, pipeline) = try await load(requests, disk: disk, thenFlush: includingFlush)
         await pipeline.shutdown(within: .seconds(60))
         let stored = await disk.size()
-        if stored < 200 * 1024 { throw BenchmarkFailure("\(stored) bytes were stored") }
+        if stored < images * 1024 { throw BenchmarkFailure("\(stored) bytes were stored") }
         return sample
     }
 
@@ -96,5 +99,14 @@ struct EndToEndSuite: Suite {
     ) -> Result {
         guard let text else { return body(nil) }
         return text.withCString { body($0) }
+    }
+}
+
+extension ImageRequest {
+    /// Neither in memory nor on disk.
+    fileprivate var keepingNothing: ImageRequest {
+        var request = self
+        request.cache = .noStore
+        return request
     }
 }
