@@ -51,7 +51,7 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
     public var reason: String {
         switch self {
         case .invalidRequest(_, let reason), .badSource(_, let reason), .processing(_, let reason): reason
-        case .download(_, let error): DownloadError.text(of: error.reason)
+        case .download(_, let error): error.reasonText
         case .decoding(_, let error), .encoding(_, let error): "\(error)"
         case .notInCache: "not in the cache"
         case .remembered(let error): error.reason

@@ -119,6 +119,38 @@ struct CredentialRefresherTests {
         #expect(account.refreshes.withLock { $0 } == [.bearer("old"), .bearer("old")])
     }
 
+    /// Asked for with the old one, and answered when another's refresh has been and gone.
+    @Test func aLateRefusalTakesTheNewOne() async throws {
+        let gate = ScriptedTransportGate()
+        let late = url("late")
+        transport.answer(late, with: .status(401).held(by: gate), .data(Self.body))
+        let task = ends(1) { _ in late }[0]
+        try await transport.waitForRequests(1)
+        account.gate.open()
+        #expect(try await downloader.download(url("a")).data == Self.body)
+        gate.open()
+        #expect(try await task.value == Self.body)
+        #expect(transport.requests(for: late).map { $0.headers["Authorization"] } == ["Bearer old", "Bearer new"])
+        #expect(account.refreshes.withLock { $0 } == [.bearer("old")])
+    }
+
+    @Test func aLateRefusalTakesTheFailureToo() async throws {
+        struct Expired: Error, CustomStringConvertible { let description = "log in again" }
+        let gate = ScriptedTransportGate()
+        let late = url("late")
+        transport.answer(late, with: .status(401).held(by: gate), .data(Self.body))
+        let task = ends(1) { _ in late }[0]
+        try await transport.waitForRequests(1)
+        account.answer.withLock { $0 = .failure(Expired()) }
+        account.gate.open()
+        let failure = DownloadError.Reason.refused("the credential's refresh: log in again")
+        #expect(await reason(ends(1) { _ in self.url("a") }[0]) == failure)
+        gate.open()
+        #expect(await reason(task) == failure)
+        #expect(transport.requests(for: late).count == 1)
+        #expect(account.refreshes.withLock { $0.count } == 1)
+    }
+
     @Test func aRefreshsOwnDownloadErrorGoesOn() async throws {
         let offline = DownloadError(.offline, url: url("token", host: "login.test"))
         account.answer.withLock { $0 = .failure(offline) }

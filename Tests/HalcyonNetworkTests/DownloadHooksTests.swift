@@ -43,6 +43,80 @@ struct DownloadHooksTests {
         #expect(transport.requests.map { $0.headers["X-Key"] } == ["1"])
     }
 
+    @Test func aRequestIsSeenAsItIsSentAndSentAsItIsLeft() async throws {
+        transport.answer(url, with: .data(body))
+        let seen = Lock<HTTPHeaders?>(nil)
+        let downloader = downloader {
+            $0.headers = ["User-Agent": "mine", "Accept": "image/png", "X-Shop": "7"]
+            $0.hooks.request = { original in
+                seen.withLock { $0 = original.headers }
+                var request = original
+                request.headers.remove("X-Shop")
+                request.headers.remove("Accept-Encoding")
+                request.headers.set("User-Agent", "other")
+                return request
+            }
+        }
+        _ = try await downloader.download(DownloadRequest(url: url, headers: ["Accept": "image/webp"]))
+        let fields = try #require(seen.withLock { $0 })
+        #expect(fields["User-Agent"] == "mine" && fields["X-Shop"] == "7" && fields["Accept"] == "image/webp")
+        #expect(fields.contains("Accept-Encoding"))
+        #expect(fields.fields.count == 4)
+        let sent = try #require(transport.requests.first).headers
+        #expect(sent["Accept"] == "image/webp" && sent["User-Agent"] == "other")
+        #expect(sent.fields.count == 2)
+    }
+
+    /// Those of one request come after the downloader's, and they have the last word together.
+    @Test func bothHooksChangeWhatIsSent() async throws {
+        transport.answer(url, with: .data(body))
+        let downloader = downloader {
+            $0.headers = ["X-Shop": "7", "X-Other": "8"]
+            $0.hooks.request = { original in
+                var request = original
+                request.headers.remove("X-Shop")
+                return request
+            }
+        }
+        var hooks = DownloadHooks()
+        hooks.request = { original in
+            var request = original
+            #expect(!request.headers.contains("X-Shop") && request.headers.contains("X-Other"))
+            request.headers.remove("X-Other")
+            return request
+        }
+        var request = DownloadRequest(url: url)
+        request.hooks = RequestHooks(id: "plain", hooks)
+        _ = try await downloader.download(request)
+        #expect(transport.requests.first?.headers.fields.map(\.name) == ["Accept-Encoding"])
+    }
+
+    @Test func codingsAreThoseThatCanBeUnpacked() async throws {
+        transport.answer(url, with: .data(body), .data(body, status: 206), .data(body, status: 206), .data(body))
+        let plain = downloader { _ in }
+        _ = try await plain.download(url)
+        _ = try await plain.download(DownloadRequest(url: url, headers: ["Range": "bytes=0-6"]))
+        let parts = downloader {
+            $0.hooks.request = { original in
+                var request = original
+                request.headers.set("Range", "bytes=0-6")
+                return request
+            }
+        }
+        _ = try await parts.download(url)
+        let none = downloader {
+            $0.hooks.request = { original in
+                var request = original
+                request.headers.set("Accept-Encoding", "identity")
+                return request
+            }
+        }
+        _ = try await none.download(url)
+        let sent = transport.requests.map { $0.headers["Accept-Encoding"] }
+        #expect(sent.first.flatMap { $0 }?.contains("gzip") == true)
+        #expect(sent.dropFirst() == ["identity", "identity", "identity"])
+    }
+
     @Test func aRefusedRequestIsNotSent() async {
         struct Nope: Error, CustomStringConvertible { let description = "not today" }
         let silent = downloader { $0.hooks.request = { _ in nil } }

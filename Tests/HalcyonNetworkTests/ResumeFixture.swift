@@ -104,6 +104,17 @@ final class ResumeFixture: Sendable {
         }
     }
 
+    /// The rest of the body is promised, and broken off.
+    static func brokenPart(_ first: Int, to end: Int, of body: Data = body) -> Script {
+        { connection, _ in
+            try connection.send(
+                "HTTP/1.1 206 Partial Content\r\nContent-Length: \(body.count - first)\r\n"
+                    + "Content-Range: bytes \(first)-\(body.count - 1)/\(body.count)\r\n\(tag)\r\n")
+            try connection.send(Data(body[first..<end]))
+            connection.close()
+        }
+    }
+
     static func status(_ status: String) -> Script {
         { connection, _ in try connection.answer(Data(), status: status) }
     }

@@ -36,6 +36,19 @@ struct ResumeTests {
         #expect(fixture.fileNames.isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func aRetryGoesOnWhereItBrokeOff(isKept: Bool) async throws {
+        let second = isKept ? Fixture.brokenPart(1_000_000, to: 2_000_000) : Fixture.broken(at: 2_000_000)
+        let fixture = try Fixture(Fixture.broken(at: 1_000_000), second, Fixture.proper())
+        let downloader = fixture.downloader(isKept ? fixture.store() : nil, retry: RetryPolicy())
+        let result = try await downloader.download(fixture.url)
+        #expect(result.data == Self.body)
+        #expect(result.retryCount == 2)
+        let ranges = (1...3).map { fixture.field("Range", of: $0) }
+        #expect(ranges == (isKept ? [nil, "bytes=1000000-", "bytes=2000000-"] : [nil, nil, nil]))
+        #expect(fixture.fileNames.isEmpty)
+    }
+
     static let validators: [(String, String?)] = [
         ("ETag: W/\"one\"\r\n", nil), ("", nil), ("ETag: one\r\n", nil), ("ETag: \"\"\r\n", nil),
         (

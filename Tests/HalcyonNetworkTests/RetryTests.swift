@@ -28,11 +28,14 @@ struct RetryTests {
         #expect(fixture.transport.requestCount == 1)
     }
 
-    static let passing: [DownloadError.Reason] = [.connection(.reset), .timeout(.connect)]
+    static let passing: [DownloadError.Reason] = [
+        .connection(.reset), .timeout(.connect), .incompleteBody(received: 1, expected: 2),
+        .incompleteBody(received: 1, expected: nil),
+    ]
     static let lasting: [DownloadError.Reason] = [
         .connection(.refused), .connection(.hostNotFound), .connection(.badAnswer), .timeout(.idle), .timeout(.total),
-        .tls("x"), .offline, .tooLarge(limit: 1), .redirect(.loop), .incompleteBody(received: 1, expected: 2),
-        .refusedAddress("10.0.0.1"),
+        .tls("x"), .offline, .tooLarge(limit: 1), .redirect(.loop), .refusedAddress("10.0.0.1"),
+        .connection(.badEncoding),
     ]
 
     @Test(arguments: passing)
@@ -49,6 +52,76 @@ struct RetryTests {
         let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
         #expect(error?.reason == reason)
         #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func aBodyThatEndsTooEarlyIsAskedForAgain() async throws {
+        let fixture = DownloaderFixture(retry: RetryPolicy())
+        let short = ScriptedTransport.Answer(headers: ["Content-Length": "7"], steps: [.chunk(body.prefix(3))])
+        fixture.transport.answer(Self.url, with: short, short, .data(body))
+        let result = try await fixture.downloader.download(Self.url)
+        #expect(result.data == body)
+        #expect(result.retryCount == 2)
+        fixture.transport.answer(Self.url, with: short, .data(body))
+        let never = DownloadRequest(url: Self.url, retry: .never)
+        let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(never) }
+        #expect(error?.reason == .incompleteBody(received: 3, expected: 7))
+    }
+
+    /// What came as it was promised comes like that again; what broke off may not.
+    @Test func aPackedBodyThatIsCutIsAskedForAgainUnlessAllOfItCame() async throws {
+        let packed = Packing.gzip.pack(body)
+        for (length, count) in [("\(packed.count - 1)", 1), (nil, 2)] as [(String?, Int)] {
+            let fixture = DownloaderFixture(retry: RetryPolicy())
+            var cut = ScriptedTransport.Answer(
+                headers: ["Content-Encoding": "gzip"], steps: [.chunk(Data(packed.dropLast()))])
+            cut.headers["Content-Length"] = length
+            fixture.transport.answer(Self.url, with: cut, .data(body))
+            _ = try? await fixture.downloader.download(Self.url)
+            #expect(fixture.transport.requestCount == count)
+        }
+    }
+
+    @Test func aBodyThatIsTooLargeIsNotAskedForAgain() async throws {
+        let fixture = DownloaderFixture(retry: RetryPolicy())
+        fixture.transport.answer(Self.url, with: .init(steps: [.chunk(body)]), .data(Data()))
+        let request = DownloadRequest(url: Self.url, maximumBytes: 6)
+        let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(request) }
+        #expect(error?.reason == .tooLarge(limit: 6))
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    // MARK: What the last error tells
+
+    @Test func theLastErrorTellsOfEachAttempt() async throws {
+        let fixture = DownloaderFixture(retry: RetryPolicy(maximumRetries: 3))
+        fixture.transport.answer(
+            Self.url, with: .status(503), .failure(DownloadError(.connection(.reset), url: Self.url)), .status(404))
+        let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
+        #expect(error?.reason == .httpStatus(404))
+        #expect(error?.earlierReasons == [.httpStatus(503), .connection(.reset)])
+        #expect(error?.attempts == 3)
+        #expect(
+            error?.description == "one.test/a: the server answered with status 404 (attempt 3; before: "
+                + "the server answered with status 503; the connection was reset)")
+    }
+
+    @Test func anErrorOfOneAttemptTellsOfNone() async throws {
+        let fixture = DownloaderFixture(retry: RetryPolicy())
+        let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
+        #expect(error == DownloadError(.httpStatus(404), url: Self.url))
+        #expect(error?.attempts == 1)
+        #expect(error?.description == "one.test/a: the server answered with status 404")
+    }
+
+    @Test func ofManyAttemptsTheLastAreTold() async throws {
+        let fixture = DownloaderFixture(retry: RetryPolicy(maximumRetries: 1000))
+        let reset = ScriptedTransport.Answer.failure(DownloadError(.connection(.reset), url: Self.url))
+        fixture.transport.answer(Self.url, with: reset, .status(502), .status(503))
+        let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
+        #expect(error?.attempts == 1001)
+        #expect(error?.earlierReasons == Array(repeating: .httpStatus(503), count: 8))
+        #expect(error?.description.contains("(attempt 1001; the last before: the server") == true)
+        #expect((error?.description.utf8.count ?? .max) < 500)
     }
 
     @Test(arguments: [0, 1, 5])

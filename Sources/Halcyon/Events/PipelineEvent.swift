@@ -62,7 +62,7 @@ extension PipelineEvent.Kind: CustomStringConvertible {
         case .cacheMissed(let miss): "missed in \(miss.place.rawValue) (\(miss.reason.rawValue))"
         case .transferStarted: "transfer started"
         case .transferEnded(let summary): "transfer ended: status \(summary.status), \(summary.bytes) bytes"
-        case .transferFailed(let error): "transfer failed: \(DownloadError.text(of: error.reason))"
+        case .transferFailed(let error): "transfer failed: \(error.reasonText)"
         case .retried(let error, let attempt):
             "attempt \(attempt) failed, tried again: \(DownloadError.text(of: error.reason))"
         case .alternativeTried(let source): "tried instead: \(source)"

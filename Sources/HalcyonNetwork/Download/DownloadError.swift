@@ -40,6 +40,10 @@ public struct DownloadError: Error, Sendable, Equatable {
     public let target: String
     /// The answer's header fields, empty when there was no answer.
     public let responseHeaders: HTTPHeaders
+    /// Why the attempts before this one failed, the oldest first. The last eight are kept, and told by the description.
+    public private(set) var earlierReasons: [Reason] = []
+    /// Attempts that were made, this one among them.
+    public private(set) var attempts = 1
 
     public init(_ reason: Reason, url: URL, responseHeaders: HTTPHeaders = HTTPHeaders()) {
         self.reason = reason
@@ -66,6 +70,24 @@ public struct DownloadError: Error, Sendable, Equatable {
         }
     }
 
+    /// The same as the end of several attempts; those before it, the oldest first.
+    func following(_ earlier: FailedAttempts) -> DownloadError {
+        guard earlier.count > 0 else { return self }
+        var error = self
+        error.earlierReasons = earlier.reasons
+        error.attempts = earlier.count + 1
+        return error
+    }
+
+    /// What was wrong, at each attempt, without the target.
+    package var reasonText: String {
+        let text = Self.text(of: reason)
+        guard !earlierReasons.isEmpty else { return text }
+        let earlier = earlierReasons.map(Self.text).joined(separator: "; ")
+        let isAll = earlierReasons.count == attempts - 1
+        return "\(text) (attempt \(attempts); \(isAll ? "before" : "the last before"): \(earlier))"
+    }
+
     /// A URL as it may be shown: host, port and path.
     package static func target(of url: URL) -> String {
         let port = url.port.map { ":\($0)" } ?? ""
@@ -75,7 +97,7 @@ public struct DownloadError: Error, Sendable, Equatable {
 }
 
 extension DownloadError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    public var description: String { "\(target): \(Self.text(of: reason))" }
+    public var description: String { "\(target): \(reasonText)" }
     public var debugDescription: String { description }
     public var errorDescription: String? { description }
 

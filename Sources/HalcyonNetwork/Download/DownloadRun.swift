@@ -70,13 +70,8 @@ struct DownloadRun: Sendable {
     }
 
     private func transportRequest(_ chain: RedirectChain) -> TransportRequest {
-        var headers = chain.headers
-        if !headers.contains("Accept-Encoding") {
-            // A part of a packed body cannot be unpacked.
-            headers.set("Accept-Encoding", headers.contains("Range") ? "identity" : BodyUnpacker.acceptEncoding)
-        }
-        return TransportRequest(
-            url: chain.url, headers: headers, connectTimeout: request.timeouts.connect,
+        TransportRequest(
+            url: chain.url, headers: chain.headers, connectTimeout: request.timeouts.connect,
             idleTimeout: request.timeouts.idle, addressPolicy: configuration.addressPolicy, digest: chain.digest)
     }
 

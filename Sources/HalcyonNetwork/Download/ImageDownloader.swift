@@ -5,6 +5,9 @@ import HalcyonSystem
 ///
 /// Two downloads are the same when URL, header fields and bounds are. They share a transfer: each of them can be
 /// cancelled without the others noticing, and the transfer ends with the last. Nothing is cached here.
+///
+/// At once run 24 transfers, 6 of them to one host and port, unless the configuration says otherwise; the others wait for
+/// their turn, by priority.
 public final class ImageDownloader: Sendable {
     /// What the downloader is built with.
     public let configuration: Configuration
@@ -72,7 +75,7 @@ public final class ImageDownloader: Sendable {
         guard isAttached ?? true else { throw CancellationError() }
         defer { ticket?.detach(id) }
         let request = try await prepared(request)
-        var headers = defaultHeaders.merging(request.headers).showing(request.credential)
+        var headers = request.headers.showing(request.credential)
         // Its field is the transport's to make.
         if request.credential?.digest != nil { headers.remove("Authorization") }
         let (sent, retry) = (headers, request.retry ?? configuration.retry)
@@ -109,9 +112,14 @@ public final class ImageDownloader: Sendable {
     }
 
     /// As the program wants it sent: what two transfers have in common is known only then.
-    private func prepared(_ request: DownloadRequest) async throws -> DownloadRequest {
-        let hooks = configuration.hooks.followed(by: request.hooks?.hooks)
-        var request = try await hooks.modified(request)
+    private func prepared(_ original: DownloadRequest) async throws -> DownloadRequest {
+        let hooks = configuration.hooks.followed(by: original.hooks?.hooks)
+        var request = original
+        request.headers = defaultHeaders.merging(original.headers)
+        let codings = request.headers.addAcceptEncoding()
+        // The program has the last word: nothing is added to what it makes of them.
+        request = try await hooks.modified(request)
+        if let codings { request.headers.adaptAcceptEncoding(codings) }
         try Task.checkCancellation()
         // What arrives is not yet what is decoded.
         if hooks.data != nil { request.exposesBody = false }

@@ -7,7 +7,8 @@ struct RetryPacer {
     /// When the transfer's total time is over.
     let deadline: ContinuousClock.Instant?
     /// Attempts that failed and were followed by another.
-    private(set) var retries = 0
+    private var failed = FailedAttempts()
+    var retries: Int { failed.count }
     private var delayed = 0
     private var hasWaitedForNetwork = false
 
@@ -19,9 +20,10 @@ struct RetryPacer {
 
     /// Returns when it is time for the next attempt.
     ///
-    /// - Throws: `error` when there is none; `CancellationError`.
+    /// - Throws: `error` when there is none, with those of the attempts before; `CancellationError`.
     mutating func waitForNextAttempt(after error: DownloadError) async throws {
         try Task.checkCancellation()
+        let last = error.following(failed)
         if let limit = policy.networkWait, !hasWaitedForNetwork, await isOffline(error) {
             hasWaitedForNetwork = true
             let left = deadline.map { ContinuousClock.now.duration(to: $0) }
@@ -29,17 +31,17 @@ struct RetryPacer {
             let isBack = try? await configuration.networkMonitor.waitForNetwork(
                 limit: min(limit, left ?? limit).forTimer)
             try Task.checkCancellation()
-            guard isBack == true else { throw error }
+            guard isBack == true else { throw last }
         } else {
             let jitter = configuration.jitter()
             let now = configuration.time.now
             guard let delay = policy.delay(after: error, retries: delayed, jitter: jitter, now: now),
                 deadline.map({ ContinuousClock.now.advanced(by: delay) < $0 }) ?? true
-            else { throw error }
+            else { throw last }
             try await configuration.sleep(delay)
             delayed += 1
         }
-        retries += 1
+        failed.add(error.reason)
     }
 
     /// Names are not found either where there is nobody to ask for them.

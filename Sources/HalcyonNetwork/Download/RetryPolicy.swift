@@ -2,8 +2,9 @@ import Foundation
 
 /// When a failed attempt is tried again, and how long it waits before.
 ///
-/// Only what may pass by itself is retried: a broken connection, a connection that took too long, and the statuses 408,
-/// 429, 502, 503 and 504. A cancelled download is not.
+/// Only what may pass by itself is retried: a broken connection, a body that ended before its end, a connection that took
+/// too long, and the statuses 408, 429, 502, 503 and 504. A cancelled download is not, nor is a body that is too large or
+/// cannot be unpacked.
 public struct RetryPolicy: Sendable, Hashable {
     /// Retries after the first attempt. 2.
     public var maximumRetries: Int
@@ -37,16 +38,19 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - retries: how many there were already.
     ///   - jitter: from 0 to 1, the part of a random delay to wait.
     package func delay(after error: DownloadError, retries: Int, jitter: Double, now: Date) -> Duration? {
-        guard retries < maximumRetries, Self.mayPass(error.reason) else { return nil }
+        guard retries < maximumRetries, Self.mayPass(error) else { return nil }
         if let asked = Self.retryAfter(error, now: now) {
             return asked <= maximumRetryAfter ? asked : nil
         }
         return delay.delay(after: error, retries: retries, jitter: jitter)
     }
 
-    private static func mayPass(_ reason: DownloadError.Reason) -> Bool {
-        switch reason {
+    private static func mayPass(_ error: DownloadError) -> Bool {
+        switch error.reason {
         case .connection(.reset), .timeout(.connect): true
+        // All that was promised came, and it is cut within what is packed: so it would be the next time.
+        case .incompleteBody(let received, nil): error.responseHeaders["Content-Length"] != "\(received)"
+        case .incompleteBody: true
         case .httpStatus(let status): [408, 429, 502, 503, 504].contains(status)
         default: false
         }

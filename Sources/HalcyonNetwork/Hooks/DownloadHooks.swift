@@ -7,8 +7,12 @@ import Foundation
 /// who asks, before it is known whether a transfer can be shared. What one throws ends the download as a refusal with the
 /// error's words; a `DownloadError` goes on as it is, and `CancellationError` is a cancellation.
 public struct DownloadHooks: Sendable {
-    /// Changes a request before it is sent: another URL, more header fields. Nil refuses it, with
+    /// Changes a request before it is sent: another URL, other header fields. Nil refuses it, with
     /// `DownloadError.Reason.refused`.
+    ///
+    /// The fields are all that are sent, the downloader's own and `Accept-Encoding` among them; what the hook returns is
+    /// what is sent, and what it removes is not added again. Only the credential stands by itself, in
+    /// `DownloadRequest.credential`, and `CurlTransport` says `Accept: */*` where there is no such field.
     public var request: (@Sendable (DownloadRequest) async throws -> DownloadRequest?)?
     /// Changes where a redirect leads and what is sent there. Nil stops: the redirect's status is the error then.
     public var redirect: (@Sendable (_ head: HTTPResponseHead, _ next: RedirectTarget) async throws -> RedirectTarget?)?
