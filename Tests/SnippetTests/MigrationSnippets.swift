@@ -277,6 +277,7 @@ private func ofADownloader(_ program: Program) -> ImageDownloader {
 private func ofARunningDownloader(_ downloader: ImageDownloader, url: URL) async throws {
     let result = try await downloader.download(url)
     downloader.defaultHeaders.set("Accept", "image/*")
+    downloader.setDefaultHeader("Accept", "image/*")
     downloader.suspend()
     downloader.resume()
     downloader.cancel(url)
