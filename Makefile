@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo test lint format sanitize soak fuzz bench docs fixtures install fresh clean
+.PHONY: demo test lint format sanitize soak fuzz bench docs fixtures example-server install fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -35,6 +35,10 @@ fixtures:
 	scripts/make-fixtures
 	for script in scripts/fixtures/*; do "$$script" || exit; done
 	scripts/make-gallery
+
+# Builds Examples/ThumbnailServer, which takes a while, and asks it.
+example-server:
+	scripts/test-thumbnail-server
 
 install:
 	scripts/install-packages

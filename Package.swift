@@ -167,7 +167,8 @@ let package = Package(
             .testTarget(
                 name: name,
                 dependencies: dependencies.map { .init(stringLiteral: $0) }
-                    + (name == "HalcyonTests" ? [.product(name: "Logging", package: "swift-log")] : []),
+                    + (["HalcyonTests", "SnippetTests"].contains(name)
+                        ? [.product(name: "Logging", package: "swift-log")] : []),
                 swiftSettings: strict)
         }
 )

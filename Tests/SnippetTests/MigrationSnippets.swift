@@ -3,6 +3,7 @@
 
 import Foundation
 import Halcyon
+import Logging
 
 /// What a program has besides.
 private struct Program {
@@ -16,6 +17,8 @@ private struct Program {
     let thumbnails: ImageCache
     let originals: ImageCache
     let transport: any Transport
+    let interceptor: any DownloadInterceptor
+    let newToken: @Sendable () async throws -> String
 }
 
 private func signed(_ request: DownloadRequest) async throws -> DownloadRequest? { request }
@@ -76,7 +79,9 @@ private func types() -> [Any.Type] {
         CacheRule.self,
         CacheKeyFilter.self,
         CoderRegistry.self,
+        ClientCertificate.self,
         Credential.self,
+        CredentialRefresher.self,
         CurlTransport.self,
         CurlTransport.Configuration.self,
         DecodeOptions.self,
@@ -89,6 +94,7 @@ private func types() -> [Any.Type] {
         DownloadHooks.self,
         DownloadTicket.self,
         EncodeOptions.self,
+        EncodedImage.self,
         ExpirationExtension.self,
         FixedFormatCacheSerializer.self,
         FormatSniffer.self,
@@ -115,6 +121,9 @@ private func types() -> [Any.Type] {
         MemoryCacheConfiguration.self,
         NetworkOptions.self,
         Orientation.self,
+        PartialBodyFiles.self,
+        PipelineEvent.self,
+        RequestHooks.self,
         RequestPriority.self,
         RetryPolicy.self,
         StorageExpiration.self,
@@ -125,6 +134,7 @@ private func types() -> [Any.Type] {
         (any AnimatedImageEncoder).self,
         (any AnimationFrameSource).self,
         (any CacheSerializer).self,
+        (any DownloadInterceptor).self,
         (any ImageCoder).self,
         (any ImageDataProvider).self,
         (any ImageDecoder).self,
@@ -225,10 +235,12 @@ private func ofItsCaches(_ request: inout ImageRequest) {
     request.cache.diskExtension = .expirationTime(.seconds(86_400))
 }
 
-private func ofItsTransfer(_ request: inout ImageRequest) {
+private func ofItsTransfer(_ request: inout ImageRequest, hooks: DownloadHooks) {
     request.network.headers.set("Referer", "https://example.org/")
     request.network.headers.set("Cookie", "session=1")
     request.network.credential = .basic(user: "reader", password: "secret")
+    request.network.credential = .digest(user: "reader", password: "secret")
+    request.network.hooks = RequestHooks(id: "signed", hooks)
     request.network.retries = 3
     request.network.retriesFailures = true
     request.network.totalTimeout = .seconds(15)
@@ -237,8 +249,13 @@ private func ofItsTransfer(_ request: inout ImageRequest) {
 private func ofADownloader(_ program: Program) -> ImageDownloader {
     var curl = CurlTransport.Configuration()
     curl.certificateFile = "/etc/ssl/example.pem"
+    curl.hostsWithInvalidCertificates = ["printer.local"]
+    curl.clientCertificates = ["images.example": ClientCertificate(file: "me.pem")]
     var settings = ImageDownloader.Configuration(transport: CurlTransport(curl))
     settings.transport = program.transport
+    settings.interceptors = [program.interceptor]
+    let (mirror, newToken) = (program.mirror, program.newToken)
+    settings.interceptors.append(CredentialRefresher(origin: mirror) { _ in .bearer(try await newToken()) })
     settings.transfersPerHost = 6
     settings.transfers = 24
     settings.order = .newestFirst
@@ -260,6 +277,7 @@ private func ofADownloader(_ program: Program) -> ImageDownloader {
 private func ofARunningDownloader(_ downloader: ImageDownloader, url: URL) async throws {
     let result = try await downloader.download(url)
     downloader.defaultHeaders.set("Accept", "image/*")
+    downloader.setDefaultHeader("Accept", "image/*")
     downloader.suspend()
     downloader.resume()
     downloader.cancel(url)
@@ -276,6 +294,14 @@ private func ofAPipeline(_ program: Program, downloader: ImageDownloader, disk: 
     configuration.coders = CoderRegistry.standard()
     configuration.requestModifier = { prepared($0) }
     configuration.remembersFailures = false
+    configuration.logger = Logger(label: "images")
+    configuration.downloader = ImagePipeline.Configuration.defaultDownloader(application: "Gallery", version: "1.2")
+    return ImagePipeline(configuration: configuration)
+}
+
+private func ofPartialBodies(_ settings: inout ImageDownloader.Configuration, disk: DiskCache) -> ImagePipeline {
+    settings.partialBodies = PartialBodyFiles(in: disk)
+    let configuration = ImagePipeline.Configuration(resumesDownloads: false)
     return ImagePipeline(configuration: configuration)
 }
 
@@ -288,13 +314,15 @@ private func ofALoad(
     let response = try await pipeline.response(for: request)
     let bytes = try await response.data()
     let data = try await pipeline.data(for: request)
+    let encoded = try await pipeline.data(for: request, as: .webp(quality: 80))
     for try await event in pipeline.events(for: request) { print(event) }
+    for await event in pipeline.events { print(event) }
     pipeline.load(request, deliverOn: .mainOrInline) { show(try? $0.get().image) }
     pipeline.forgetFailures()
     pipeline.forgetFailures(url)
     await pipeline.shutdown()
     print(await pipeline.runningCount)
-    _ = (bytes, data)
+    _ = (bytes, data, encoded)
 }
 
 private func ofACache(_ cache: ImageCache, url: URL, image: Image, data: Data) async throws {

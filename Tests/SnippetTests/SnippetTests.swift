@@ -12,7 +12,8 @@ import Testing
     }()
 
     private static let compiled = [
-        "Snippets.swift", "CacheSnippets.swift", "MigrationSnippets.swift", "QOI/QOICoder.swift",
+        "Snippets.swift", "CacheSnippets.swift", "NetworkSnippets.swift", "MigrationSnippets.swift",
+        "QOI/QOICoder.swift",
     ].map {
         "Tests/SnippetTests/" + $0
     }
