@@ -91,6 +91,15 @@ public final class ImagePipeline: Sendable {
         return task
     }
 
+    /// Ends every load that is under way with `CancellationError`: tasks, and whoever waits for bytes or an encoding.
+    ///
+    /// It returns at once, and the loads end right after it; what is asked for from then on is loaded. Prefetchers count
+    /// what they had under way as failed and go on with the next: `ImagePrefetcher.stop()` ends them. Transfers that others
+    /// have begun with the same downloader go on; `ImageDownloader.cancelAll()` ends those too.
+    public func cancelAll() {
+        coordinator.perform { $0.cancelAll() }
+    }
+
     /// Forgets the failures that are remembered, of one URL or all, so that the next load asks again.
     public func forgetFailures(_ url: URL? = nil) {
         coordinator.failures.forget(url: url.map { FailureMemory.Key.text(of: $0) })

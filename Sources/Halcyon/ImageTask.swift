@@ -92,6 +92,7 @@ public final class ImageTask: Sendable {
 
     /// What happens to the load, from the latest progress and preview on. Any number of readers; each sees the end.
     ///
+    /// A reader that is slow gets every preview, and of the progress only the newest that it has not read yet.
     /// A reader that stops reading leaves the load running.
     public var events: AsyncThrowingStream<ImageEvent, any Error> {
         events(cancelsWithReader: false)
@@ -100,23 +101,14 @@ public final class ImageTask: Sendable {
     // MARK: - For the pipeline
 
     func events(cancelsWithReader: Bool) -> AsyncThrowingStream<ImageEvent, any Error> {
-        AsyncThrowingStream { continuation in
-            let observer = observe(
-                event: { continuation.yield($0) },
-                end: { result in
-                    switch result {
-                    case .success(let response):
-                        continuation.yield(.finished(response))
-                        continuation.finish()
-                    case .failure(let error): continuation.finish(throwing: error)
-                    }
-                })
-            continuation.onTermination = { [weak self] reason in
-                guard case .cancelled = reason, let self else { return }
-                if let observer { self.state.withLock { $0.observers[observer] = nil } }
-                if cancelsWithReader { self.cancel() }
-            }
+        let pending = PendingEvents()
+        let observer = observe(event: { pending.add($0) }, end: { pending.end($0) })
+        let reader = EventReader(pending) { [weak self] in
+            guard let self else { return }
+            if let observer { self.state.withLock { $0.observers[observer] = nil } }
+            if cancelsWithReader { self.cancel() }
         }
+        return AsyncThrowingStream(unfolding: { try await reader.next() })
     }
 
     /// Calls `end` once, now if the load has ended; before that `event` as often as something happens.

@@ -72,6 +72,34 @@ struct AlternativeTests {
         #expect(fixture.transport.requests.map(\.url) == [url, url, url, good])
     }
 
+    @Test func theLastErrorTellsOfEachAttemptOfEachSource() async throws {
+        let fixture = fixture()
+        let reset = DownloadError(.connection(.reset), url: url)
+        fixture.transport.answer(url, with: .failure(reset), .status(502), .status(503))
+        let second = PipelineFixture.url("second?secret=1")
+        fixture.transport.answer(second, with: .status(504), .status(404))
+        let error = await #expect(throws: ImagePipelineError.self) {
+            try await fixture.pipeline.image(for: request(second))
+        }
+        guard case .allSourcesFailed(_, let errors)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let attempts = errors.map { error -> [DownloadError.Reason] in
+            guard case .download(_, let download) = error else { return [] }
+            return download.earlierReasons + [download.reason]
+        }
+        #expect(
+            attempts == [
+                [.connection(.reset), .httpStatus(502), .httpStatus(503)], [.httpStatus(504), .httpStatus(404)],
+            ])
+        #expect(
+            error.map { "\($0)" } == "http://images.test/first: http://images.test/first: the server answered with "
+                + "status 503 (attempt 3; before: the connection was reset; the server answered with status 502); "
+                + "http://images.test/second: the server answered with status 404 "
+                + "(attempt 2; before: the server answered with status 504)")
+    }
+
     @Test func theLastErrorTellsOfEach() async throws {
         let fixture = fixture()
         fixture.transport.answer(url, with: .status(404))

@@ -204,6 +204,26 @@ struct RequestHooksTests {
         #expect(downloader.defaultHeaders["Accept"]?.contains("image/png") == true)
     }
 
+    /// What a server is told is what the pipeline's own registry decodes, as the server sees it.
+    @Test func aServerIsToldWhatTheRegistryDecodes() async throws {
+        let image = try TestFiles.data("png/rgb8.png")
+        let server = try RawServer { connection in
+            while connection.readRequest() != nil { try connection.answer(image) }
+        }
+        defer { server.stop() }
+        let all = CoderRegistry.standard()
+        let png = CoderRegistry(all.coders.filter { $0.formats == [.png] })
+        #expect(png.decodableFormats == [.png])
+        for coders in [all, png] {
+            var configuration = ImagePipeline.Configuration(cache: ImageCache(disk: nil), coders: coders)
+            configuration.remembersFailures = false
+            _ = try await ImagePipeline(configuration: configuration).image(for: server.url("/a"))
+            let line = server.requests.last?.components(separatedBy: "\r\n").first { $0.hasPrefix("Accept: ") }
+            let accepted = try #require(line?.dropFirst("Accept: ".count).components(separatedBy: ","))
+            #expect(accepted == coders.decodableFormats.map(\.mimeType) + ["image/*;q=0.8", "*/*;q=0.5"])
+        }
+    }
+
     // MARK: Credentials
 
     @Test func aCredentialDoesNotGoToAnAlternative() async throws {

@@ -10,6 +10,11 @@ extension Coordinator {
         to resolved: ResolvedRequest, demand: Demand,
         _ work: (isolated Coordinator, ResolvedRequest, Demand) async throws -> Value
     ) async throws -> Value {
+        let cancellations = cancellations
+        // What waits for no job is not found by `cancelAll`.
+        func checkCancellation() throws {
+            if self.cancellations != cancellations { throw CancellationError() }
+        }
         var first = resolved
         var others = resolved.request.alternatives
         if let spare = resolved.request.lowDataAlternative, await isConstrained(resolved) {
@@ -17,6 +22,7 @@ extension Coordinator {
             first.request.cache.allowsNetwork = false
             others.insert(spare, at: 0)
         }
+        try checkCancellation()
         var errors: [ImagePipelineError] = []
         do {
             return try await work(self, first, demand)
@@ -26,6 +32,7 @@ extension Coordinator {
         for source in others {
             demand.note(.alternativeTried(source.description))
             let other = try await resolve(source, insteadOf: resolved, demand: demand)
+            try checkCancellation()
             do {
                 return try await work(self, other, demand)
             } catch {

@@ -30,6 +30,8 @@ actor Coordinator {
     /// Of the loads of prefetchers, whose priority is that of all of a prefetcher's.
     var prefetchDemands: [ObjectIdentifier: [Int: Demand]] = [:]
     private var leaves: [Int: () -> Void] = [:]
+    /// How often `cancelAll` was called.
+    private(set) var cancellations = 0
     /// Of transfers whose attempts are told to somebody.
     var observed: [Int: Demand] = [:]
     private var lastSubscriber = 0
@@ -59,6 +61,7 @@ actor Coordinator {
     // MARK: - Tasks
 
     private struct Running {
+        let task: ImageTask
         let demand: Demand
         let work: Task<Void, Never>
     }
@@ -79,11 +82,21 @@ actor Coordinator {
             task.receive($0)
         }
         let work = Task { await self.run(task, demand: demand, record) }
-        running[ObjectIdentifier(task)] = Running(demand: demand, work: work)
+        running[ObjectIdentifier(task)] = Running(task: task, demand: demand, work: work)
     }
 
     func cancel(_ task: ImageTask) {
         running[ObjectIdentifier(task)]?.work.cancel()
+    }
+
+    /// Ends all that is under way, and nothing that is asked for after it.
+    func cancelAll() {
+        cancellations += 1
+        // Taken before anything ends: who is told of an end may ask for something else.
+        let (tasks, subscribers) = (running.values.map(\.task), Array(leaves.keys))
+        for task in tasks { task.cancel() }
+        // Of bytes, encodings and prefetches, which have no task.
+        for subscriber in subscribers { leave(subscriber) }
     }
 
     func priorityChanged(of task: ImageTask) {

@@ -17,7 +17,7 @@ extension ImagePrefetcher {
     public struct Failure: Sendable {
         public let request: ImageRequest
         /// `ImagePipelineError`, `ImagePrefetchError`; `CancellationError` where it was called off, by `stop()` or by who
-        /// cancelled all of the downloader's transfers.
+        /// cancelled all of the pipeline's loads or of the downloader's transfers.
         public let error: any Error
 
         public init(request: ImageRequest, error: any Error) {

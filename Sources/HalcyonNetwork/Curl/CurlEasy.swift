@@ -70,6 +70,11 @@ final class CurlEasy {
         // Zero would mean libcurl's own limit, and libcurl cuts larger numbers down to 32 bits.
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeout.milliseconds), Int(Int32.max)))
         set(configuration.trust(for: request.url))
+        if let proxy = configuration.proxyText {
+            set(CURLOPT_PROXY, proxy)
+            // No host that the environment excepts either.
+            set(CURLOPT_NOPROXY, "")
+        }
         if let sessions { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, sessions) }
         switch request.method {
         case "GET": break

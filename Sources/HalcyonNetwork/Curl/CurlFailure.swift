@@ -55,7 +55,7 @@ struct CurlFailure {
     private var receiveReason: DownloadError.Reason {
         let text = errorText.lowercased()
         if text.contains("headers") || text.contains("header too") { return .tooLarge(limit: CurlHeadParser.limit) }
-        if text.contains("proxy") { return .connection(.proxy) }
+        if text.contains("proxy") || text.contains("connect tunnel") { return .connection(.proxy) }
         if text.contains("chunk") || text.contains("malformed") { return .connection(.badAnswer) }
         return .connection(.reset)
     }

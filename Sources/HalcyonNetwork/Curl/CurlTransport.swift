@@ -19,6 +19,8 @@ public final class CurlTransport: Transport {
         /// What is shown to a host that asks for a certificate, by the host's name as in a URL, without a port. None by
         /// default.
         public var clientCertificates: [String: ClientCertificate] = [:]
+        /// By way of which proxy servers are asked. `.environment`.
+        public var proxy = Proxy.environment
         /// Connections that are kept for later when idle. 32.
         public var idleConnections = 32
 

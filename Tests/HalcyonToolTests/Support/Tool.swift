@@ -31,7 +31,9 @@ final class Tool: Sendable {
     }
 
     /// Runs the tool with exactly these arguments.
-    func run(_ arguments: [String], input: String = "") async throws -> ToolResult {
+    func run(
+        _ arguments: [String], input: String = "", environment extra: [String: String] = [:]
+    ) async throws -> ToolResult {
         let streams = folder.appending(path: "streams/\(UUID().uuidString)")
         let (inputFile, output, errors) = (
             streams.appendingPathExtension("in"), streams.appendingPathExtension("out"),
@@ -39,7 +41,8 @@ final class Tool: Sendable {
         )
         try Data(input.utf8).write(to: inputFile)
         let child = ChildProcess(
-            executable: try Spawn.builtExecutable("halcyon"), arguments: arguments, environment: environment)
+            executable: try Spawn.builtExecutable("halcyon"), arguments: arguments,
+            environment: environment.merging(extra) { $1 })
         let status = try await child.run(input: inputFile, output: output, errors: errors)
         return ToolResult(
             status: status, output: try Data(contentsOf: output),
