@@ -139,29 +139,44 @@ public final class ImagePipeline: Sendable {
     private func cachedResponse(for resolved: ResolvedRequest) -> ImageResponse? {
         let started = ContinuousClock.now
         if let answer = coordinator.cachedImage(for: resolved) {
-            return response(to: resolved, answer, .memory, started)
+            var metrics = LoadMetrics()
+            metrics.total = ContinuousClock.now - started
+            metrics.lookup = metrics.total
+            return response(to: resolved, answer, in: .memory, metrics)
         }
         guard resolved.cache.readsDiskSynchronously else { return nil }
         let check = coordinator.freshnessCheck(resolved)
         let disk = SynchronousDisk(configuration: configuration, check: check, resolved: resolved)
-        guard let cached = disk.image() else { return nil }
+        var metrics = LoadMetrics()
+        metrics.misses = [CacheMiss(.memory, coordinator.memoryMiss(resolved))]
+        metrics.lookup = ContinuousClock.now - started
+        guard let found = disk.image() else { return nil }
+        metrics.lookup += found.lookup
+        metrics.decode = found.decode
+        metrics.process = found.process
+        metrics.misses += found.misses
+        metrics.total = ContinuousClock.now - started
+        let cached = found.cached
         resolved.target.remember(cached, for: resolved.key, policy: resolved.cache)
         let answer = CachedAnswer(cached: cached, rule: check.rule(for: cached.http))
-        return response(to: resolved, answer, .disk, started)
+        return response(to: resolved, answer, in: found.place, metrics)
     }
 
     private func response(
-        to resolved: ResolvedRequest, _ answer: CachedAnswer, _ origin: ImageOrigin, _ started: ContinuousClock.Instant
+        to resolved: ResolvedRequest, _ answer: CachedAnswer, in place: CachePlace, _ metrics: LoadMetrics
     ) -> ImageResponse {
-        var metrics = LoadMetrics()
-        metrics.total = ContinuousClock.now - started
+        var metrics = metrics
         metrics.bytes = answer.cached.encodedBytes
         let response = ImageResponse(
-            image: resolved.scaled(answer.cached.image), origin: answer.origin(origin), source: resolved.source,
+            image: resolved.scaled(answer.cached.image), origin: answer.origin(place == .memory ? .memory : .disk),
+            source: resolved.source,
             originalSource: resolved.source,
             metrics: metrics, cacheRule: answer.rule,
             encoded: coordinator.encodedBytes(of: resolved, fetched: nil))
-        if coordinator.hub.isActive { coordinator.hub.tell(response, isInMemory: origin == .memory) }
+        if coordinator.hub.isActive {
+            let isKept = place != .memory && resolved.cache.writes.contains(.memory)
+            coordinator.hub.tell(response, from: place, isKept: isKept)
+        }
         return response
     }
 }

@@ -142,7 +142,7 @@ public final class ImageTask: Sendable {
             guard state.result == nil else { return }
             let told: ImageEvent
             switch event {
-            case .body, .arrived, .note: return
+            case .body, .stale, .arrived, .note: return
             case .progress(let progress):
                 state.progress = progress
                 told = .progress(progress)

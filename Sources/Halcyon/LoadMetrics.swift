@@ -4,7 +4,7 @@ import HalcyonNetwork
 public struct LoadMetrics: Sendable, Equatable {
     /// From the request to the result.
     public var total: Duration = .zero
-    /// Looking for it in the caches on disk, with the wait for a thread.
+    /// Looking for it in the caches, with the wait for a thread where that is the disk.
     public var lookup: Duration = .zero
     /// What each cache that was asked in vain, or not asked, had against it.
     public var misses: [CacheMiss] = []

@@ -50,6 +50,13 @@ public struct CachePolicy: Hashable, Sendable {
     /// Only for requests without processors, for all of an image at its own size or fitted into a box: any such image of
     /// the same source that has at least the pixels that the request would give.
     public var acceptsLarger = false
+    /// Whether what a cache has and the server must be asked about first is shown meanwhile, as an `ImageEvent.preview`.
+    /// False by default.
+    ///
+    /// At once from memory; from the disk after a decode of its own. Then the load goes on as without: a server that
+    /// says that it still holds ends in the same image, a failure in its error. Only what the policy reads and may ask
+    /// the server about, and nothing that the server does not allow to be used stale (`no-cache`, `must-revalidate`).
+    public var showsStale = false
     /// Whether the load ends only once its image is stored, on the disk as well. False by default. A store that fails
     /// does not fail the load.
     public var waitsForStore = false
@@ -78,6 +85,12 @@ extension CachePolicy {
     public static let reload = CachePolicy(reads: [])
     /// The server is asked whether what is kept still holds.
     public static let revalidate = CachePolicy(freshness: .revalidate)
+    /// What is kept is shown as a preview while the server is asked whether it still holds.
+    public static var showStaleAndRevalidate: CachePolicy {
+        var policy = CachePolicy.revalidate
+        policy.showsStale = true
+        return policy
+    }
     /// The caches only, whatever their age.
     public static let onlyIfCached = CachePolicy(freshness: .ignore, allowsNetwork: false)
     /// Caches are read, nothing is stored.

@@ -8,6 +8,9 @@ import HalcyonSystem
 /// It is asked on a processor thread, behind the load, with the image as it was delivered; whatever it throws means that
 /// the disk does not keep the image. It is no part of a key: images that are kept under one key and were written by
 /// different serializers replace each other.
+///
+/// Loads that are under way at the same time share their work where their serializers are the same: one object, or
+/// values that are equal. One that is `Hashable` says so itself; of others each may be taken for another.
 public protocol CacheSerializer: Sendable {
     /// The bytes to keep of a finished image; nil keeps nothing.
     func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data?

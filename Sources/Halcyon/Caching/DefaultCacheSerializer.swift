@@ -7,7 +7,7 @@ import HalcyonSystem
 ///
 /// An animation without its bytes keeps its format if that has frames (a GIF stays a GIF, of 256 colours), else it
 /// becomes an animated PNG; a still becomes a PNG. Where the build has no PNG it is the image's own format.
-public struct DefaultCacheSerializer: CacheSerializer {
+public struct DefaultCacheSerializer: CacheSerializer, Hashable {
     public init() {}
 
     public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {

@@ -8,7 +8,7 @@ import HalcyonSystem
 ///
 /// What the format cannot show is kept as PNG instead, so that no image comes back poorer than it was stored: alpha in a
 /// JPEG, frames in a format without them. A drawing stays one.
-public struct FixedFormatCacheSerializer: CacheSerializer {
+public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     public let format: ImageFormat
     public let options: EncodeOptions
 

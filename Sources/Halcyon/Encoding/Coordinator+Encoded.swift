@@ -33,7 +33,7 @@ extension Coordinator {
         try await withAlternatives(to: resolved, demand: demand) { coordinator, resolved, demand in
             try coordinator.validate(resolved.request)
             var quiet = resolved
-            (quiet.request.wantsPreviews, quiet.request.wantsEveryPreview) = (false, false)
+            quiet.showsNothingMeanwhile()
             let request = quiet
             let key = EncodeKey(load: LoadKey(request, image: request.key), encoding: encoding)
             let answer = try await coordinator.encodes.value(
@@ -138,11 +138,14 @@ extension Coordinator {
     }
 
     private func loadedForEncoding(_ resolved: ResolvedRequest, demand: Demand) async throws -> LoadedImage {
-        if let answer = answerInMemory(resolved) {
-            demand.note(.cacheHit(.memory, answer.rule))
+        let started = ContinuousClock.now
+        let answer = answerInMemory(resolved)
+        let took = ContinuousClock.now - started
+        if let answer {
+            demand.note(.cacheHit(.memory, answer.rule), took: took)
             return LoadedImage(answer, origin: .memory)
         }
-        noteMemoryMiss(resolved, demand)
+        noteMemoryMiss(resolved, demand, took: took)
         let key = LoadKey(resolved, image: resolved.key)
         return try await loads.value(for: key, demand: demand, isolation: self) { coordinator, demand in
             try await coordinator.load(resolved, demand: demand)
@@ -158,7 +161,9 @@ extension Coordinator {
         let (image, bytes, started) = (loaded.image, loaded.fetched?.data, ContinuousClock.now)
         let made: (data: Data, size: PixelSize, sourceHash: String?)
         do {
-            made = try await compute(for: demand) { context in
+            // An encoder's own copy of the pixels, about. What is there already is encoded, however small the budget.
+            let working = min(image.bitmap.byteCount, coders.budget.capacity)
+            made = try await compute(for: demand, reserving: working, of: coders.budget) { context in
                 let data = try coders.encode(image, as: format, options: options, context: context)
                 // The options may have made it smaller.
                 let size = options.maximumSide == nil ? image.size : (try? coders.probe(data).size) ?? image.size

@@ -30,11 +30,11 @@ extension Coordinator {
     }
 
     /// Why memory did not answer, once it is known that it did not.
-    func noteMemoryMiss(_ resolved: ResolvedRequest, _ demand: Demand) {
-        demand.note(.cacheMissed(CacheMiss(.memory, memoryMiss(resolved))))
+    func noteMemoryMiss(_ resolved: ResolvedRequest, _ demand: Demand, took: Duration) {
+        demand.note(.cacheMissed(CacheMiss(.memory, memoryMiss(resolved))), took: took)
     }
 
-    private func memoryMiss(_ resolved: ResolvedRequest) -> CacheMiss.Reason {
+    nonisolated func memoryMiss(_ resolved: ResolvedRequest) -> CacheMiss.Reason {
         guard resolved.cache.reads.contains(.memory) else { return .policy }
         let memory = resolved.target.memoryCache
         if memory.contains(resolved.key) {
@@ -49,7 +49,7 @@ extension Coordinator {
     }
 
     /// Why what is there did not answer.
-    func missReason(_ http: HTTPCacheMetadata?, _ resolved: ResolvedRequest) -> CacheMiss.Reason {
+    nonisolated func missReason(_ http: HTTPCacheMetadata?, _ resolved: ResolvedRequest) -> CacheMiss.Reason {
         http?.matches(requestHeaders: sentHeaders(resolved)) ?? true ? .expired : .otherFields
     }
 
@@ -76,10 +76,17 @@ extension Coordinator {
 
 extension EventHub {
     /// A load that ended on its caller's thread.
-    func tell(_ response: ImageResponse, isInMemory: Bool) {
+    ///
+    /// - Parameter isKept: whether memory has taken it just now.
+    func tell(_ response: ImageResponse, from place: CachePlace, isKept: Bool) {
         let (load, source) = (nextLoad(), response.source.description)
         publish(.started, load: load, source: source)
-        if isInMemory { publish(.cacheHit(.memory, response.cacheRule), load: load, source: source) }
+        for miss in response.metrics.misses { publish(.cacheMissed(miss), load: load, source: source) }
+        publish(.cacheHit(place, response.cacheRule), load: load, source: source)
+        if let decode = response.metrics.decode {
+            publish(.decoded(response.image.size, decode), load: load, source: source)
+        }
+        if isKept { publish(.stored(.memory), load: load, source: source) }
         publish(.ended(.success(response.origin, response.metrics)), load: load, source: source)
     }
 }

@@ -41,7 +41,8 @@ extension Coordinator {
             memory = try await withTicket(for: demand) { try await EncodedBytes.hold(ticket: $1) }
         }
         let started = ContinuousClock.now
-        let stored = await withTicket(for: demand) { await $0.storedOriginal(resolved, ticket: $1) }
+        let found = await withTicket(for: demand) { await $0.kept(resolved, ticket: $1) }
+        let stored = found.original
         let took = ContinuousClock.now - started
         try Task.checkCancellation()
         if let stored {
@@ -62,9 +63,10 @@ extension Coordinator {
         }
         if resolved.originals.disk != nil {
             let reads = policy.reads.contains(.diskOriginal)
-            let reason: CacheMiss.Reason = stored != nil ? .expired : reads ? .notThere : .policy
+            let reason: CacheMiss.Reason = reads ? found.miss : .policy
             demand.note(.cacheMissed(CacheMiss(.diskOriginal, reason)), took: took)
         }
+        if let stored { demand.send(.stale(stored)) }
         // A transfer may take its time: it must not keep others from their disk.
         memory = nil
         guard policy.allowsNetwork, !requestControl(resolved).onlyIfCached else {
@@ -84,21 +86,29 @@ extension Coordinator {
     }
 
     nonisolated func storedOriginal(_ resolved: ResolvedRequest, ticket: WorkTicket) async -> StoredOriginal? {
-        guard resolved.cache.reads.contains(.diskOriginal) else { return nil }
+        await kept(resolved, ticket: ticket).original
+    }
+
+    /// What the disk holds of the source, and what is to be told where that does not answer.
+    nonisolated private func kept(
+        _ resolved: ResolvedRequest, ticket: WorkTicket
+    ) async -> (original: StoredOriginal?, miss: CacheMiss.Reason) {
+        guard resolved.cache.reads.contains(.diskOriginal) else { return (nil, .policy) }
         let reader = reader(of: resolved.originals, resolved, ticket: ticket)
-        guard let entry = await reader.entry(resolved.key.originalDiskKey) else { return nil }
+        guard let entry = await reader.entry(resolved.key.originalDiskKey) else { return (nil, .notThere) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields, where the server said that they matter, is no answer to these.
         if resolved.cache.freshness != .ignore, let http, !http.matches(requestHeaders: sentHeaders(resolved)) {
-            return nil
+            return (nil, .otherFields)
         }
         do {
-            return StoredOriginal(data: try await reader.bytes(of: entry), http: http, metadata: entry.metadata)
+            let data = try await reader.bytes(of: entry)
+            return (StoredOriginal(data: data, http: http, metadata: entry.metadata), .expired)
         } catch is CodecError {
             await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
-            return nil
+            return (nil, .notThere)
         } catch {
-            return nil
+            return (nil, .notThere)
         }
     }
 

@@ -12,14 +12,16 @@ extension Coordinator {
         try validate(resolved.request)
         // Looked up again: the job that was under way when this request was made may have ended since.
         let loaded: LoadedImage
-        if let answer = answerInMemory(resolved) {
-            demand.note(.cacheHit(.memory, answer.rule))
+        let answer = answerInMemory(resolved)
+        let took = ContinuousClock.now - started
+        if let answer {
+            demand.note(.cacheHit(.memory, answer.rule), took: took)
             loaded = LoadedImage(answer, origin: .memory)
         } else {
-            noteMemoryMiss(resolved, demand)
+            noteMemoryMiss(resolved, demand, took: took)
             let key = LoadKey(resolved, image: resolved.key)
             loaded = try await loads.value(for: key, demand: demand, isolation: self) { coordinator, demand in
-                try await coordinator.load(resolved, demand: demand)
+                try await coordinator.loadShowingStale(resolved, demand: demand)
             }
         }
         if resolved.cache.waitsForStore { await waitForStores(resolved) }
@@ -99,6 +101,7 @@ extension Coordinator {
         if let found {
             demand.note(.cacheHit(.diskProcessed, found.rule), took: took)
         } else {
+            if let finished { showStale(finished, resolved, demand) }
             let reason = finished.map { missReason($0.http, resolved) } ?? .notThere
             demand.note(.cacheMissed(CacheMiss(.diskProcessed, reason)), took: took)
         }
@@ -130,7 +133,7 @@ extension Coordinator {
         let image = ImageKey(
             source: resolved.key.source, decode: options, processors: Array(processors),
             coders: resolved.request.coders)
-        let key = LoadKey(resolved, image: image)
+        let key = LoadKey(resolved, image: image).ofStep
         return try await steps.value(for: key, demand: demand, isolation: self) { coordinator, demand in
             var image = try await coordinator.step(
                 resolved, options: options, processors: processors.dropLast(), demand: demand)

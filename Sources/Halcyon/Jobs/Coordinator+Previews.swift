@@ -16,7 +16,7 @@ extension Coordinator {
             case .progress(let progress):
                 previewer.expectedBytes = progress.expected
                 demand.send(event)
-            case .preview, .note:
+            case .preview, .stale, .note:
                 demand.send(event)
             }
         }

@@ -40,7 +40,7 @@ extension Coordinator {
     }
 
     /// Whether the fields that `Vary` names are those of this request.
-    nonisolated private func isForThese(_ cached: CachedImage, _ resolved: ResolvedRequest) -> Bool {
+    nonisolated func isForThese(_ cached: CachedImage, _ resolved: ResolvedRequest) -> Bool {
         guard let http = cached.http, !http.varyValues.isEmpty else { return true }
         return http.matches(requestHeaders: sentHeaders(resolved))
     }
@@ -60,7 +60,8 @@ extension Coordinator {
         var again = resolved
         again.isRevalidation = true
         again.request.priority = .veryLow
-        (again.request.wantsPreviews, again.request.cache.waitsForStore) = (false, false)
+        again.showsNothingMeanwhile()
+        again.request.cache.waitsForStore = false
         let (request, key) = (again, LoadKey(again, image: again.key))
         guard revalidations.insert(key).inserted else { return }
         Task {

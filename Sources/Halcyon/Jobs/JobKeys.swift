@@ -4,8 +4,9 @@ import HalcyonCodecs
 /// Loads and steps that share everything: the image, and the way to it.
 struct LoadKey: Hashable, Sendable {
     let image: ImageKey
-    let cache: CachePolicy
+    private(set) var cache: CachePolicy
     let target: ObjectIdentifier
+    private(set) var wantsEveryPreview: Bool
     let fetch: FetchKey
 
     init(_ resolved: ResolvedRequest, image: ImageKey) {
@@ -15,7 +16,15 @@ struct LoadKey: Hashable, Sendable {
         (cache.acceptsLarger, cache.waitsForStore, cache.readsDiskSynchronously) = (false, false, false)
         self.cache = cache
         target = ObjectIdentifier(resolved.target)
+        wantsEveryPreview = resolved.request.wantsPreviews && resolved.request.wantsEveryPreview
         fetch = FetchKey(resolved)
+    }
+
+    /// That of a step: it is the same whatever its load shows on the way.
+    var ofStep: LoadKey {
+        var key = self
+        (key.cache.showsStale, key.wantsEveryPreview) = (false, false)
+        return key
     }
 }
 
@@ -35,6 +44,8 @@ struct FetchKey: Hashable, Sendable {
     let network: NetworkOptions
     let wantsPreviews: Bool
     let isRevalidation: Bool
+    /// It reads what is stored, and writes what comes.
+    let serializer: SerializerKey
 
     init(_ resolved: ResolvedRequest) {
         let cache = resolved.cache
@@ -50,6 +61,7 @@ struct FetchKey: Hashable, Sendable {
         network = resolved.request.network
         wantsPreviews = resolved.request.wantsPreviews
         isRevalidation = resolved.isRevalidation
+        serializer = SerializerKey(resolved.serializer)
     }
 }
 

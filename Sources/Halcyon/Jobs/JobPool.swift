@@ -21,6 +21,7 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         var latestProgress: LoadProgress?
         var latestBody: JobEvent?
         var latestPreview: JobEvent?
+        var stale: JobEvent?
         /// A load that joins late has had all of it.
         var notes: [JobEvent] = []
 
@@ -30,7 +31,8 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
             case .body: latestBody = event
             case .preview: latestPreview = event
             // Who joins now would begin to decode it a second time.
-            case .arrived: latestBody = nil
+            case .arrived: (latestBody, stale) = (nil, nil)
+            case .stale: stale = event
             case .note: notes.append(event)
             }
             for subscriber in subscribers.values { subscriber.demand.send(event) }
@@ -39,6 +41,7 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         func replay(to demand: Demand) {
             for note in notes { demand.send(note) }
             if let latestProgress { demand.send(.progress(latestProgress)) }
+            if let stale { demand.send(stale) }
             if let latestBody { demand.send(latestBody) }
             if let latestPreview { demand.send(latestPreview) }
         }

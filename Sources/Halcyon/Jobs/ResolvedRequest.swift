@@ -67,6 +67,11 @@ struct ResolvedRequest: Sendable {
         ImagePreview(preview, scale: request.scale ?? defaultScale)
     }
 
+    /// Nobody is there to see them.
+    mutating func showsNothingMeanwhile() {
+        (request.wantsPreviews, request.wantsEveryPreview, request.cache.showsStale) = (false, false, false)
+    }
+
     /// Whether the disk keeps the finished image apart from its source.
     var hasPlaceOfItsOwn: Bool { key.isProcessed && key.isStorable }
 }

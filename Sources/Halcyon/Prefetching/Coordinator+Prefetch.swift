@@ -63,7 +63,7 @@ extension Coordinator {
         _ request: ImageRequest, to destination: ImagePrefetcher.Destination
     ) async -> ResolvedRequest {
         var resolved = ResolvedRequest(request, configuration)
-        (resolved.request.wantsPreviews, resolved.request.wantsEveryPreview) = (false, false)
+        resolved.showsNothingMeanwhile()
         switch destination {
         case .memory: resolved.request.cache.writes.insert(.memory)
         case .disk:

@@ -1,0 +1,103 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+/// What look-ups tell of themselves, and what an encoding takes of the memory for decodes.
+@Suite(.timeLimit(.minutes(5)))
+struct LookUpTests {
+    private func places(_ stream: AsyncStream<PipelineEvent>) async -> [String] {
+        var all: [String] = []
+        for await event in stream {
+            switch event.kind {
+            case .started: all.append("started")
+            case .cacheHit(let place, _): all.append("hit \(place.rawValue)")
+            case .cacheMissed(let miss): all.append("miss \(miss.place.rawValue) \(miss.reason.rawValue)")
+            case .decoded: all.append("decoded")
+            case .stored(let place): all.append("stored \(place.rawValue)")
+            case .ended(.success(let origin, _)): return all + ["ended \(origin.rawValue)"]
+            case .ended: return all + ["ended"]
+            default: all.append("other")
+            }
+        }
+        return all
+    }
+
+    @Test func whatAnswersOtherFieldsIsToldAsThatOnTheDiskToo() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png", headers: ["Vary": "X-Kind"])
+        _ = try await fixture.pipeline.image(for: url)
+        _ = await fixture.diskEntries()
+        var other = ImageRequest(url)
+        other.network.headers.set("X-Kind", "b")
+        let misses = try await fixture.pipeline.response(for: other).metrics.misses
+        #expect(misses == [CacheMiss(.memory, .otherFields), CacheMiss(.diskOriginal, .otherFields)])
+        #expect(fixture.transport.requestCount == 2)
+    }
+
+    /// In place of its own or made of the source's bytes.
+    @Test(arguments: [CachePolicy.default, .storeProcessed])
+    func aHitOnTheCallersThreadIsToldWhole(stored: CachePolicy) async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        var request = ImageRequest(url, processors: [.flip(.vertical)], cache: stored)
+        _ = try await fixture.pipeline.image(for: request)
+        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        fixture.pipeline.cache.clearMemory()
+        request.cache.readsDiskSynchronously = true
+        let stream = fixture.pipeline.events
+        let task = fixture.pipeline.task(for: request)
+        #expect(task.status == .finished)
+        let metrics = try await task.response.metrics
+        #expect(metrics.lookup > .zero)
+        #expect(metrics.decode != nil)
+        #expect(metrics.total >= metrics.lookup)
+        let isFinished = stored.writes.contains(.diskProcessed)
+        #expect((metrics.process != nil) == !isFinished)
+        let found = isFinished ? ["hit diskProcessed"] : ["miss diskProcessed notThere", "hit diskOriginal"]
+        #expect(
+            await places(stream)
+                == ["started", "miss memory notThere"] + found + ["decoded", "stored memory", "ended disk"])
+    }
+
+    @Test func memoryCountsAsALookUp() async throws {
+        let fixture = PipelineFixture(disk: false)
+        let url = try fixture.serve("png/rgb8.png")
+        // No disk to look at.
+        #expect(try await fixture.pipeline.response(for: ImageRequest(url)).metrics.lookup > .zero)
+        let hit = try await fixture.pipeline.response(for: ImageRequest(url))
+        #expect(hit.origin == .memory)
+        #expect(hit.metrics.lookup > .zero)
+        let encoded = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        #expect(encoded.metrics.lookup > .zero)
+    }
+
+    /// An encoding waits for memory as a decode does, and gives it back.
+    @Test func anEncodingWaitsForItsMemory() async throws {
+        let budget = DecodeBudget(capacity: 1 << 20)
+        let coders = CoderRegistry(CoderRegistry.standard().coders, budget: budget)
+        let fixture = PipelineFixture(disk: false) { $0.coders = coders }
+        let url = try fixture.serve("png/rgb8.png")
+        _ = try await fixture.pipeline.image(for: url)
+        #expect(budget.available == budget.capacity)
+        #expect(budget.bytes.reserveNow(budget.capacity))
+        let encoding = Task { try await fixture.pipeline.data(for: ImageRequest(url), as: .png) }
+        while budget.bytes.waitingCount == 0 { await Task.yield() }
+        budget.bytes.release(budget.capacity)
+        #expect(try await !encoding.value.data.isEmpty)
+        #expect(budget.available == budget.capacity)
+    }
+
+    /// What is in memory already is encoded also where the budget is smaller than its pixels.
+    @Test func anImageLargerThanTheBudgetIsEncoded() async throws {
+        let coders = CoderRegistry(CoderRegistry.standard().coders, budget: DecodeBudget(capacity: 16))
+        let fixture = PipelineFixture(disk: false) { $0.coders = coders }
+        let url = PipelineFixture.url("kept")
+        let image = try CoderRegistry.standard().decode(try TestFiles.data("png/rgb8.png"))
+        try await fixture.pipeline.cache.store(image, for: url, to: .memory)
+        let encoded = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        #expect(encoded.origin == .memory)
+        #expect(!encoded.data.isEmpty)
+    }
+}
