@@ -213,6 +213,48 @@ struct PipelineEventTests {
         #expect(await events(stream, ends: 1).first?.number == 1)
     }
 
+    /// Some never read, some leave in the middle, and the rest see the same, each load in its order.
+    @Test func readersOfAllKindsDoNotDisturbEachOther() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        let pipeline = fixture.pipeline
+        let idle = (0..<20).map { _ in pipeline.events(bufferingNewest: 1) }
+        let whole = (0..<5).map { _ in pipeline.events(bufferingNewest: 1_000_000) }
+        let leaving = (1...20).map { index in
+            Task { [stream = pipeline.events(bufferingNewest: index)] in
+                var left = index
+                for await _ in stream {
+                    left -= 1
+                    if left == 0 { break }
+                }
+            }
+        }
+        let cancelled = (0..<20).map { _ in Task { [stream = pipeline.events] in for await _ in stream {} } }
+        await withTaskGroup { group in
+            for index in 0..<200 {
+                group.addTask {
+                    if index < cancelled.count { cancelled[index].cancel() }
+                    _ = try? await pipeline.image(for: ImageRequest(url, cache: index % 2 == 0 ? .reload : .default))
+                }
+            }
+        }
+        for reader in leaving + cancelled { await reader.value }
+        _ = try? await pipeline.image(for: PipelineFixture.url("marker"))
+        var seen: [[PipelineEvent]] = []
+        for stream in whole { seen.append(await events(stream, ends: 201)) }
+        #expect(seen.allSatisfy { $0.map(\.number) == Array(1...$0.count) })
+        #expect(Set(seen.map(\.count)).count == 1)
+        for load in Dictionary(grouping: seen.first ?? [], by: \.load).values {
+            #expect(names(load).first == "started")
+            #expect(names(load).filter { $0 == "started" }.count == 1)
+            guard case .ended = load.last?.kind else {
+                Issue.record("the last of a load is not its end")
+                continue
+            }
+        }
+        withExtendedLifetime(idle) {}
+    }
+
     @Test func everyLoadOfManyEndsExactlyOnce() async throws {
         let fixture = PipelineFixture()
         let files = ["png/rgb8.png", "png/rgb16.png", "jpeg/baseline-420.jpg"]

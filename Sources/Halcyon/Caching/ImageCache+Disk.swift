@@ -112,6 +112,9 @@ extension ImageCache {
             stores.void(key)
             await disk?.remove(key)
         }
+        // What began meanwhile may be encoded of bytes that were still there.
+        removals.mark(key.source)
+        await disk?.remove(key.encodedSealKey)
     }
 
     /// Forgets what is past its time.
@@ -120,11 +123,13 @@ extension ImageCache {
         if levels.contains(.disk) { await disk?.removeExpired() }
     }
 
-    /// Removes every file of the disk level.
+    /// Removes every file of the disk level, and what is kept there of downloads that broke off.
     public func clearDisk() async {
         removals.markAll()
         stores.voidAll()
         await disk?.removeAll()
+        // What began meanwhile may be encoded of bytes that were still there.
+        removals.markAll()
     }
 
     // MARK: - Sizes

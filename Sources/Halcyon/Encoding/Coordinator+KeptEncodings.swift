@@ -13,6 +13,8 @@ extension Coordinator {
         let sealKey: DiskKey
         /// What the source's encodings have in common until it is removed; a new one where there was none.
         var seal: String
+        /// Whether the disk had the seal.
+        var isSealed = false
         var removals: Int
     }
 
@@ -30,7 +32,7 @@ extension Coordinator {
         let seal = sealEntry.flatMap { String(data: $0.metadata, encoding: .utf8) }
         let place = EncodedPlace(
             disk: disk, key: key, sealKey: sealKey, seal: seal ?? resolved.target.removals.seal(after: removals),
-            removals: removals)
+            isSealed: seal != nil, removals: removals)
         guard seal != nil, !policy.reads.isDisjoint(with: .disk),
             let entry = await disk.entry(for: key, extending: policy.diskExtension, ticket: ticket),
             let kept = KeptEncoding(entry), kept.seal == seal
@@ -67,8 +69,10 @@ extension Coordinator {
     private static func sealed(_ place: EncodedPlace) async -> String {
         let there = await place.disk.peek(place.sealKey).flatMap { String(data: $0.metadata, encoding: .utf8) }
         if let there { return there }
-        await place.disk.stage(Data(), metadata: Data(place.seal.utf8), for: place.sealKey, expiration: .never)
-        return place.seal
+        // One that was there and has gone was removed: put back, it would bring back all that was encoded under it.
+        let seal = place.isSealed ? UUID().uuidString : place.seal
+        await place.disk.stage(Data(), metadata: Data(seal.utf8), for: place.sealKey, expiration: .never)
+        return seal
     }
 
     /// Gives what is kept the age that a revalidation has brought.
@@ -91,7 +95,7 @@ extension Coordinator {
         removals.mark(source)
         var renewed = place
         renewed.removals = removals.count(source)
-        renewed.seal = removals.seal(after: renewed.removals)
+        (renewed.seal, renewed.isSealed) = (removals.seal(after: renewed.removals), false)
         await place.disk.remove(place.sealKey)
         return renewed
     }

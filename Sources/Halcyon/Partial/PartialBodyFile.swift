@@ -15,6 +15,8 @@ final class PartialBodyFile: PartialBody {
     private struct State {
         var file: Int32?
         var count: Int
+        /// Whether a write broke off: its beginning may be in the file, and nothing may follow it.
+        var isTorn = false
     }
 
     /// Nil for one that has no name any more.
@@ -45,9 +47,14 @@ final class PartialBodyFile: PartialBody {
 
     func append(_ bytes: Data) throws {
         let file = try open()
+        guard !state.withLock({ $0.isTorn }) else { throw Failure.isCut }
         guard share.grow(by: bytes.count) else { throw Failure.noRoom }
-        // Where less was written than came, the rest of this is not counted, and the file is not written to again.
-        try PartialBodyFiles.write(bytes, to: file, by: files)
+        do {
+            try PartialBodyFiles.write(bytes, to: file, by: files)
+        } catch {
+            state.withLock { $0.isTorn = true }
+            throw error
+        }
         state.withLock { $0.count += bytes.count }
     }
 

@@ -50,11 +50,12 @@ public final class PartialBodyFiles: PartialBodyStore {
         open = ByteBudget(capacity: max(0, limits.openBytes))
     }
 
-    /// The ones of a disk cache, in a folder within its own.
+    /// The ones of a disk cache, in a folder within its own: they go with the rest when the cache is cleared. They do not
+    /// count as its size, and its limit is not theirs.
     ///
     /// - Parameter keeps: whether bodies that broke off are kept.
     public convenience init(in cache: DiskCache, keeps: Bool = true, clock: TimeSource = .system) {
-        self.init(folder: cache.folder.appending(path: "partial"), keeps: keeps, clock: clock)
+        self.init(folder: cache.folder.appending(path: DiskCache.partialBodyFolder), keeps: keeps, clock: clock)
     }
 
     /// Files without a name in the system's folder for large temporary ones, `$TMPDIR` or `/var/tmp`.
@@ -104,9 +105,11 @@ public final class PartialBodyFiles: PartialBodyStore {
         return taken
     }
 
-    /// Removes what is kept and not in use. Takes a few calls to the file system for each.
+    /// Removes what is kept and not in use, also what other processes have kept since the folder was read. Takes a few
+    /// calls to the file system for each.
     public func removeAll() async {
         _ = try? await ExecutionDomains.io.run { [self] _ in
+            state.withLock { $0.kept = nil }
             prepare()
             let all = state.withLock { state in
                 defer { state.kept = [:] }
@@ -199,7 +202,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         guard state.withLock({ $0.kept == nil }) else { return }
         var found: [String: [Kept]] = [:]
         try? files.list(path) { name, status in
-            guard status.kind == .regular, Self.isOurs(name) else { return }
+            guard status.kind == .regular, DiskCache.isPartialBody(name) else { return }
             found[Self.owner(of: name), default: []].append(
                 Kept(name: name, size: status.size, modified: status.modified))
         }
@@ -230,13 +233,6 @@ public final class PartialBodyFiles: PartialBodyStore {
             return victims
         }
         victims.forEach(remove)
-    }
-
-    /// 32 digits, a dash, and up to 16 more: all hexadecimal.
-    private static func isOurs(_ name: String) -> Bool {
-        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
-        return parts.count == 2 && parts[0].utf8.count == 32 && (1...16).contains(parts[1].utf8.count)
-            && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }
     }
 
     private static func owner(of name: String) -> String { String(name.prefix(32)) }

@@ -30,7 +30,8 @@ struct PartialBodyLabel: Codable, Equatable {
 
     /// Whether it is of this key, and of this start of the system.
     func isCurrent(for key: PartialBodyKey) -> Bool {
-        url == key.url && self.key == Self.name(of: key) && boot == Self.thisBoot
+        // A system that does not tell its starts apart has none that can be trusted.
+        url == key.url && self.key == Self.name(of: key) && boot == Self.thisBoot && !boot.isEmpty
     }
 
     /// Nil when it is too long to be read again.

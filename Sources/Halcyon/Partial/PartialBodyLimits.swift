@@ -1,4 +1,6 @@
 /// How much a `PartialBodyFiles` holds.
+///
+/// Free space is not looked at: a body that the disk has no room for stays in memory.
 public struct PartialBodyLimits: Sendable, Hashable {
     /// Bodies that broke off and are kept. 64; the oldest goes first.
     public var keptBodies = 64

@@ -56,13 +56,16 @@ extension DiskCache {
         return entries
     }
 
-    /// Removes everything, staged or on the disk. What others put into the folder stays.
+    /// Removes everything, staged or on the disk, and what is kept in the folder of downloads that broke off, which does
+    /// not count in the answer. What others put into the folder stays.
     @discardableResult
     public func removeAll() async -> Removal {
         await perform { [self] in store.names.withLock { _ in staging.dropAll() } }
         staging.admitWaiting { writeBehind() }
         let files = await scan()
-        return await remove(files, .removedAll) { _, _ in true }
+        let removal = await remove(files, .removedAll) { _, _ in true }
+        await removePartialBodies()
+        return removal
     }
 
     /// Removes the entries past their time, and what crashed processes have left half written.

@@ -104,8 +104,19 @@ struct DownloadRun: Sendable {
         var head: HTTPResponseHead
         do {
             response = try await configuration.transport.send(resumption?.asking(request) ?? request)
+        } catch {
+            await resumption?.putBack()
+            throw error
+        }
+        do {
             head = try await configuration.hooks.modified(response.head)
         } catch {
+            response.body.cancel()
+            // A part that nobody asked the hook about: it would refuse each of them, and may well take the whole.
+            if resumption != nil, response.head.status == 206, error is DownloadError {
+                await resumption?.discard()
+                return nil
+            }
             await resumption?.putBack()
             throw error
         }

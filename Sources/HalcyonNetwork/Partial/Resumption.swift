@@ -40,6 +40,8 @@ struct Resumption: Sendable {
         switch head.status {
         case 206: whole(head).map { .rest($0) } ?? .refused
         case 416: .refused
+        // What may be said of the range alone: put back, it would be said again for as long as the beginning is kept.
+        case 400, 403, 405, 406, 412, 500, 501: .refused
         case 200, 204, 304, 404, 410: .other(isOver: true)
         default: .other(isOver: false)
         }
