@@ -51,7 +51,8 @@ final class ResumeFixture: Sendable {
         _ store: (any PartialBodyStore)?, retry: RetryPolicy = .never,
         configure: (inout ImageDownloader.Configuration) -> Void = { _ in }
     ) -> ImageDownloader {
-        var configuration = ImageDownloader.Configuration(transport: CurlTransport(), headers: ["User-Agent": "test"])
+        var configuration = ImageDownloader.Configuration(
+            transport: PatientTransport(), headers: ["User-Agent": "test"])
         configuration.retry = retry
         configuration.partialBodies = store
         configuration.sleep = { _ in try Task.checkCancellation() }

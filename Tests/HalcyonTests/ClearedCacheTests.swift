@@ -14,7 +14,7 @@ struct ClearedCacheTests {
     }
 
     private static func downloader(_ store: PartialBodyFiles) -> ImageDownloader {
-        var configuration = ImageDownloader.Configuration(transport: CurlTransport())
+        var configuration = ImageDownloader.Configuration(transport: PatientTransport())
         configuration.retry = .never
         configuration.partialBodies = store
         return ImageDownloader(configuration)

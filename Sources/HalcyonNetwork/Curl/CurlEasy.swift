@@ -232,9 +232,18 @@ final class CurlEasy {
     // MARK: Connections that are shared
 
     /// What tells this transfer's connection from others that stand; nil where it carries one transfer at a time.
-    var sharedConnection: [Int]? {
+    var sharedConnection: SharedConnection? {
         guard number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) else { return nil }
-        return [number(CURLINFO_LOCAL_PORT), number(CURLINFO_PRIMARY_PORT)]
+        return SharedConnection(
+            host: transfer.request.url.host(percentEncoded: true)?.lowercased(),
+            localPort: number(CURLINFO_LOCAL_PORT), port: number(CURLINFO_PRIMARY_PORT))
+    }
+
+    /// libcurl has no number for a connection before 8.2. Two to different hosts may have the same ports.
+    struct SharedConnection: Equatable {
+        let host: String?
+        let localPort: Int
+        let port: Int
     }
 
     /// The connection is closed when this transfer leaves it, unless others are on it.

@@ -1,0 +1,19 @@
+import HalcyonNetwork
+
+/// libcurl with limits of time far beyond what a busy machine delays a test by.
+public struct PatientTransport: Transport {
+    private let transport: CurlTransport
+
+    public init(_ transport: CurlTransport = CurlTransport()) {
+        self.transport = transport
+    }
+
+    public var checksAddresses: Bool { transport.checksAddresses }
+    public var answersDigest: Bool { transport.answersDigest }
+
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        var patient = request
+        (patient.connectTimeout, patient.idleTimeout) = (.seconds(300), .seconds(300))
+        return try await transport.send(patient)
+    }
+}
