@@ -13,9 +13,11 @@ extension ImagePipeline {
         public var cache: ImageCache
         /// Another cache for the sources' bytes; nil, the default, keeps them in `cache`.
         public var originalCache: ImageCache?
-        /// What happens to each request before anything else; nothing by default. It runs on the caller's thread, also for
+        /// What happens to each request, with the `defaults`, before anything else; nothing by default. It runs on the caller's thread, also for
         /// images that are in memory.
         public var requestModifier: @Sendable (ImageRequest) -> ImageRequest
+        /// What requests have where they do not say otherwise; nothing by default.
+        public var defaults = RequestDefaults()
         /// By default one with the defaults, whose `Accept` names what `coders` decode.
         public var downloader: ImageDownloader
         /// The formats that can be decoded and encoded.

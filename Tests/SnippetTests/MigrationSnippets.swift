@@ -293,6 +293,7 @@ private func ofAPipeline(_ program: Program, downloader: ImageDownloader, disk: 
     configuration.downloader = downloader
     configuration.coders = CoderRegistry.standard()
     configuration.requestModifier = { prepared($0) }
+    configuration.defaults.cache = .storeProcessed
     configuration.remembersFailures = false
     configuration.logger = Logger(label: "images")
     configuration.downloader = ImagePipeline.Configuration.defaultDownloader(application: "Gallery", version: "1.2")

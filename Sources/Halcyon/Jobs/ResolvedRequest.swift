@@ -15,7 +15,9 @@ struct ResolvedRequest: Sendable {
     private let defaultScale: Double
 
     init(_ request: ImageRequest, _ configuration: ImagePipeline.Configuration) {
-        self.init(modified: configuration.requestModifier(request), configuration)
+        let defaults = configuration.defaults
+        let filled = defaults.isEmpty ? request : defaults.applied(to: request)
+        self.init(modified: configuration.requestModifier(filled), configuration)
     }
 
     /// - Parameter request: what the pipeline's modifier made of it.

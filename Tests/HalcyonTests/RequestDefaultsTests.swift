@@ -1,0 +1,132 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+/// A pipeline's defaults hold for what a request does not say; the later wins.
+@Suite(.timeLimit(.minutes(5)))
+struct RequestDefaultsTests {
+    private static let other = ImageSource(string: "http://images.test/other")
+
+    /// One option: what stands for it in the defaults and in a request, as text.
+    struct Option: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let own: String
+        let setDefault: @Sendable (inout RequestDefaults) -> Void
+        let defaulted: String
+        /// A value that the request has by itself anyway, given.
+        let give: @Sendable (inout ImageRequest) -> Void
+        let read: @Sendable (ImageRequest) -> String
+    }
+
+    static let options = [
+        Option(
+            testDescription: "processors", own: "0", setDefault: { $0.processors = [.flip(.vertical)] },
+            defaulted: "1", give: { $0.processors = [] }, read: { "\($0.processors.count)" }),
+        Option(
+            testDescription: "decode", own: "nil",
+            setDefault: { $0.decode = DecodeOptions(target: TargetSize(PixelSize(4, 4))) }, defaulted: "set",
+            give: { $0.decode = DecodeOptions() }, read: { $0.decode.target == nil ? "nil" : "set" }),
+        Option(
+            testDescription: "cache", own: "true", setDefault: { $0.cache = .noStore }, defaulted: "false",
+            give: { $0.cache = .default }, read: { "\($0.cache == .default)" }),
+        Option(
+            testDescription: "priority", own: "normal", setDefault: { $0.priority = .low }, defaulted: "low",
+            give: { $0.priority = .normal }, read: { "\($0.priority)" }),
+        Option(
+            testDescription: "alternatives", own: "0", setDefault: { $0.alternatives = [other] }, defaulted: "1",
+            give: { $0.alternatives = [] }, read: { "\($0.alternatives.count)" }),
+        Option(
+            testDescription: "wantsPreviews", own: "false", setDefault: { $0.wantsPreviews = true },
+            defaulted: "true", give: { $0.wantsPreviews = false }, read: { "\($0.wantsPreviews)" }),
+        Option(
+            testDescription: "wantsEveryPreview", own: "false", setDefault: { $0.wantsEveryPreview = true },
+            defaulted: "true", give: { $0.wantsEveryPreview = false }, read: { "\($0.wantsEveryPreview)" }),
+        Option(
+            testDescription: "scale", own: "nil", setDefault: { $0.scale = 2 }, defaulted: "2.0",
+            give: { $0.scale = 1 }, read: { $0.scale.map { "\($0)" } ?? "nil" }),
+    ]
+
+    /// What a pipeline makes of a request, as its task says.
+    private func seen(
+        _ option: Option, _ request: ImageRequest, hasDefault: Bool,
+        modifier: @escaping @Sendable (ImageRequest) -> ImageRequest = { $0 }
+    ) async -> String {
+        let fixture = PipelineFixture(disk: false) {
+            if hasDefault { option.setDefault(&$0.defaults) }
+            $0.requestModifier = modifier
+        }
+        let task = fixture.pipeline.task(for: request)
+        _ = try? await task.response
+        return option.read(task.request)
+    }
+
+    @Test(arguments: options)
+    func theLaterWins(_ option: Option) async {
+        let request = ImageRequest(PipelineFixture.url("a"))
+        #expect(await seen(option, request, hasDefault: false) == option.own)
+        #expect(await seen(option, request, hasDefault: true) == option.defaulted)
+        var given = request
+        option.give(&given)
+        let asGiven = option.read(given)
+        #expect(await seen(option, given, hasDefault: true) == asGiven)
+        // The modifier sees the default, and has the last word.
+        let heard = Lock("")
+        let last = await seen(option, request, hasDefault: true) { request in
+            heard.withLock { $0 = option.read(request) }
+            var request = request
+            option.give(&request)
+            return request
+        }
+        #expect(heard.withLock { $0 } == option.defaulted)
+        #expect(last == asGiven)
+    }
+
+    @Test func whatTheInitialiserIsGivenCounts() {
+        var defaults = RequestDefaults()
+        for option in Self.options { option.setDefault(&defaults) }
+        let url = PipelineFixture.url("a")
+        let given = defaults.applied(
+            to: ImageRequest(url, processors: [], decode: DecodeOptions(), cache: .default, priority: .normal))
+        #expect(given.processors.isEmpty)
+        #expect(given.decode == DecodeOptions())
+        #expect(given.cache == .default)
+        #expect(given.priority == .normal)
+        let silent = defaults.applied(to: ImageRequest(url))
+        for option in Self.options { #expect(option.read(silent) == option.defaulted) }
+        // Doing it again, with others, changes nothing.
+        var others = RequestDefaults()
+        others.cache = .reload
+        #expect(others.applied(to: silent).cache == .noStore)
+        #expect(RequestDefaults().applied(to: ImageRequest(url)).cache == .default)
+    }
+
+    @Test func aLoadAndTheCachesGoByThem() async throws {
+        var stored = CachePolicy.storeProcessed
+        stored.waitsForStore = true
+        let fixture = PipelineFixture { [stored] in
+            $0.defaults.processors = [.crop(to: PixelSize(5, 4))]
+            $0.defaults.cache = stored
+        }
+        let url = try fixture.serve("png/rgb8.png")
+        #expect(try await fixture.pipeline.image(for: url).size == PixelSize(5, 4))
+        #expect(await fixture.diskEntries() == 2)
+        let request = ImageRequest(url)
+        #expect(fixture.pipeline.cache.image(inMemoryFor: request) == nil)
+        let filled = fixture.pipeline.configuration.defaults.applied(to: request)
+        #expect(fixture.pipeline.cache.image(inMemoryFor: filled)?.size == PixelSize(5, 4))
+        // Who wants the image as it is says so.
+        let whole = try await fixture.pipeline.image(for: ImageRequest(url, processors: []))
+        #expect(whole.size != PixelSize(5, 4))
+        #expect(try await fixture.pipeline.data(for: request, as: .png).size == PixelSize(5, 4))
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func anAlternativeOfThePipelineStandsInForAnySource() async throws {
+        let data = try TestFiles.data("png/rgb8.png")
+        let fixture = PipelineFixture { $0.defaults.alternatives = [.data(data, key: "nothing here")] }
+        let response = try await fixture.pipeline.response(for: ImageRequest(PipelineFixture.url("none")))
+        #expect(response.source == .data(data, key: "nothing here"))
+    }
+}
