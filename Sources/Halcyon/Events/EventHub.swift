@@ -11,6 +11,9 @@ final class EventHub: Sendable {
     }
 
     private let state = Lock(State())
+    /// Readers that have gone and are not forgotten yet. A lock of its own, under which nothing else is done: a reader goes
+    /// while its task's own lock is held, and that lock is taken to wake the task under `state`.
+    private let gone = Lock<[Int]>([])
     private let readerCount = Atomic<Int>(0)
     private let lastLoad = Atomic<Int>(0)
     private let log: PipelineLog?
@@ -32,18 +35,28 @@ final class EventHub: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: PipelineEvent.self, bufferingPolicy: .bufferingNewest(max(1, limit)))
         let reader = state.withLock { state in
+            forgetGone(&state)
             state.lastReader += 1
             state.readers[state.lastReader] = continuation
             return state.lastReader
         }
         readerCount.add(1, ordering: .relaxed)
-        continuation.onTermination = { [weak self] _ in self?.remove(reader) }
+        continuation.onTermination = { [weak self] _ in self?.leave(reader) }
         return stream
     }
 
-    private func remove(_ reader: Int) {
-        let removed = state.withLock { $0.readers.removeValue(forKey: reader) }
-        if removed != nil { readerCount.subtract(1, ordering: .relaxed) }
+    /// Called once for each reader.
+    private func leave(_ reader: Int) {
+        gone.withLock { $0.append(reader) }
+        readerCount.subtract(1, ordering: .relaxed)
+    }
+
+    private func forgetGone(_ state: inout State) {
+        let readers = gone.withLock { gone in
+            defer { gone = [] }
+            return gone
+        }
+        for reader in readers { state.readers[reader] = nil }
     }
 
     /// - Parameter source: its name, made only where somebody reads.
@@ -52,6 +65,7 @@ final class EventHub: Sendable {
         guard readerCount.load(ordering: .relaxed) > 0 else { return }
         let source = source()
         state.withLock { state in
+            forgetGone(&state)
             state.lastNumber += 1
             let event = PipelineEvent(number: state.lastNumber, load: load, source: source, kind: kind)
             // Under the lock, so that every reader sees them in the order of their numbers; a yield only passes them on.

@@ -111,10 +111,6 @@ public final class ImagePrefetcher: Sendable {
     public var progress: AsyncStream<Progress> {
         let id = makeID()
         return AsyncStream { continuation in
-            continuation.onTermination = { [weak self] reason in
-                // At the end it has been forgotten already.
-                if case .cancelled = reason { self?.state.withLock { $0.readers[id] = nil } }
-            }
             let hasEnded = state.withLock { state in
                 continuation.yield(state.prefetch.progress)
                 if !state.prefetch.hasEnded { state.readers[id] = continuation }
@@ -163,8 +159,11 @@ public final class ImagePrefetcher: Sendable {
             }
             state.withLock { state in
                 guard state.prefetch.end(index, end) else { return }
-                // Under the lock, so that the counts come in their order; a reader only takes note of them.
-                for reader in state.readers.values { reader.yield(state.prefetch.progress) }
+                // Under the lock, so that the counts come in their order. Who has left is found out here: telling of it by
+                // `onTermination` would take this lock under the reading task's own, which a yield takes under this one.
+                for (id, reader) in state.readers {
+                    if case .terminated = reader.yield(state.prefetch.progress) { state.readers[id] = nil }
+                }
             }
         }
         advance()
