@@ -87,7 +87,7 @@ final class PartialBodyFile: PartialBody {
 
     func keep() {
         guard let file = take() else { return }
-        try? files.close(file)
+        files.release(file)
         if path != nil { onKeep(offset + count) }
     }
 
@@ -95,7 +95,7 @@ final class PartialBodyFile: PartialBody {
         guard let file = take() else { return }
         // First the name: once it is closed another process may take it up.
         if let path { try? files.unlink(path) }
-        try? files.close(file)
+        files.release(file)
     }
 
     private func data(of mapped: UnsafeRawBufferPointer, from start: Int) -> Data {
@@ -128,7 +128,7 @@ final class PartialBodyFile: PartialBody {
     }
 
     private func close() {
-        if let file = take() { try? files.close(file) }
+        if let file = take() { files.release(file) }
     }
 
     private func take() -> Int32? {

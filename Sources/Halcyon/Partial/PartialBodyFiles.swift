@@ -79,7 +79,7 @@ public final class PartialBodyFiles: PartialBodyStore {
             if let label { try Self.write(label, to: file, by: files) } else { try files.unlink("\(path)/\(name)") }
         } catch {
             try? files.unlink("\(path)/\(name)")
-            try? files.close(file)
+            files.release(file)
             throw error
         }
         return body(file, name: owner == nil ? nil : name, offset: label?.count ?? 0, count: 0)
@@ -167,7 +167,7 @@ public final class PartialBodyFiles: PartialBodyStore {
             return KeptBody(record: label.record, body: body)
         }
         try? files.unlink(path)
-        try? files.close(file)
+        files.release(file)
         return nil
     }
 
@@ -175,7 +175,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         // What is in use somewhere cannot be opened, and stays.
         guard let file = try? files.open("\(path)/\(kept.name)", for: .appending) else { return }
         try? files.unlink("\(path)/\(kept.name)")
-        try? files.close(file)
+        files.release(file)
     }
 
     static func write(_ bytes: Data, to file: Int32, by files: any FileSystem) throws {
