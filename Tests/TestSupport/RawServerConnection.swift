@@ -26,6 +26,8 @@ public final class RawServerConnection {
     /// Waits for a request and returns its head byte for byte; nil when the client has closed.
     public func readRequestBytes() -> Data? {
         let end: [UInt8] = [13, 10, 13, 10]
+        // The number of a closed socket may be another connection's by now, whose request would be taken from it.
+        guard !isClosed else { return nil }
         while true {
             if let range = unread.firstRange(of: end) {
                 let head = Data(unread[..<range.lowerBound])
