@@ -23,16 +23,16 @@ package final class SerialThreadExecutor: SerialExecutor {
         // The thread holds the queue, not the executor, so that it ends when the last owner lets go.
         WorkerThread.startOrBorrow(name: name) { [executor = Unowned(self)] in
             queue.withLock { $0.thread = pthread_self() }
+            // The two lists change places, so that none is made for each turn.
+            var batch: [Work] = []
             while true {
-                let batch: [Work]? = queue.wait { state in
-                    if !state.waiting.isEmpty {
-                        let batch = state.waiting
-                        state.waiting = []
-                        return .some(.some(batch))
-                    }
-                    return state.isStopped ? .some(.none) : nil
+                let goesOn = queue.wait { state -> Bool? in
+                    if state.waiting.isEmpty { return state.isStopped ? false : nil }
+                    swap(&state.waiting, &batch)
+                    return true
                 }
-                guard let batch else { return }
+                guard goesOn else { return }
+                defer { batch.removeAll(keepingCapacity: batch.count < 1_000) }
                 for work in batch {
                     switch work {
                     // A job keeps its actor alive, the actor its executor: the reference is good while there is one.

@@ -53,13 +53,13 @@ extension Coordinator {
         http?.matches(requestHeaders: sentHeaders(resolved)) ?? true ? .expired : .otherFields
     }
 
-    /// Tells of the attempts of a transfer, while somebody reads.
+    /// Tells of a transfer under way; of its attempts only while somebody reads.
     ///
-    /// - Returns: to be given to `stopObserving` at its end.
-    func observe(_ transfer: inout DownloadRequest, for demand: Demand) -> Int? {
-        guard hub.isActive else { return nil }
+    /// - Returns: what the demand is found by until `stopObserving`, as it does not leave the coordinator.
+    func observe(_ transfer: inout DownloadRequest, for demand: Demand) -> Int {
         let number = makeSubscriber()
         observed[number] = demand
+        guard hub.isActive else { return number }
         transfer.observe = { event in
             self.perform { coordinator in
                 guard case .retried(let error, let attempt) = event else { return }
@@ -69,8 +69,8 @@ extension Coordinator {
         return number
     }
 
-    func stopObserving(_ number: Int?) {
-        if let number { observed[number] = nil }
+    func stopObserving(_ number: Int) {
+        observed[number] = nil
     }
 }
 

@@ -41,7 +41,9 @@ extension Coordinator {
             memory = try await withTicket(for: demand) { try await EncodedBytes.hold(ticket: $1) }
         }
         let started = ContinuousClock.now
-        let found = await withTicket(for: demand) { await $0.kept(resolved, ticket: $1) }
+        let found =
+            resolved.originals.disk == nil
+            ? (nil, .notThere) : await withTicket(for: demand) { await $0.kept(resolved, ticket: $1) }
         let stored = found.original
         let took = ContinuousClock.now - started
         try Task.checkCancellation()
@@ -152,33 +154,30 @@ extension Coordinator {
         let ticket = DownloadTicket(priority: demand.priority)
         let link = demand.follow { ticket.priority = $0 }
         defer { demand.unfollow(link) }
-        // Only the newest progress matters to who is slow.
-        let (stream, progress) = AsyncStream.makeStream(
-            of: DownloadProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let relay = Task { await self.relay(stream, to: demand) }
-        defer { progress.finish() }
         var transfer = transfer
         let observer = observe(&transfer, for: demand)
         defer { stopObserving(observer) }
         demand.note(.transferStarted)
+        let newest = NewestProgress()
         let result: DownloadResult
         do {
-            result = try await configuration.downloader.download(transfer, ticket: ticket) { progress.yield($0) }
+            result = try await configuration.downloader.download(transfer, ticket: ticket) { progress in
+                guard newest.put(progress) else { return }
+                self.perform { $0.relay(newest, to: observer) }
+            }
         } catch {
             if let error = error as? DownloadError { demand.note(.transferFailed(error)) }
             throw error
         }
-        progress.finish()
-        await relay.value
+        relay(newest, to: observer)
         demand.note(.transferEnded(TransferSummary(result)))
         return result
     }
 
-    private func relay(_ events: AsyncStream<DownloadProgress>, to demand: Demand) async {
-        for await event in events {
-            demand.send(.progress(LoadProgress(received: event.received, expected: event.expected)))
-            if let body = event.body { demand.send(.body(body)) }
-        }
+    private func relay(_ newest: NewestProgress, to observer: Int) {
+        guard let demand = observed[observer], let progress = newest.take() else { return }
+        demand.send(.progress(LoadProgress(received: progress.received, expected: progress.expected)))
+        if let body = progress.body { demand.send(.body(body)) }
     }
 
     private func revalidated(

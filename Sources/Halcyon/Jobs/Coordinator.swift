@@ -32,7 +32,7 @@ actor Coordinator {
     private var leaves: [Int: () -> Void] = [:]
     /// How often `cancelAll` was called.
     private(set) var cancellations = 0
-    /// Of transfers whose attempts are told to somebody.
+    /// Of transfers that are under way.
     var observed: [Int: Demand] = [:]
     private var lastSubscriber = 0
 

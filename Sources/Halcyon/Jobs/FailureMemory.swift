@@ -115,6 +115,7 @@ extension FailureMemory.Key {
 
     /// Servers do not see the fragment.
     static func text(of url: URL) -> ExactText {
-        ExactText(String(url.absoluteString.prefix { $0 != "#" }))
+        let text = url.absoluteString
+        return ExactText(text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text)
     }
 }

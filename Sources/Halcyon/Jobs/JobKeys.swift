@@ -20,6 +20,11 @@ struct LoadKey: Hashable, Sendable {
         fetch = FetchKey(resolved)
     }
 
+    /// Of the image and its source alone, for the same reason as a fetch's.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(image)
+    }
+
     /// That of a step: it is the same whatever its load shows on the way.
     var ofStep: LoadKey {
         var key = self
@@ -62,6 +67,11 @@ struct FetchKey: Hashable, Sendable {
         wantsPreviews = resolved.request.wantsPreviews
         isRevalidation = resolved.isRevalidation
         serializer = SerializerKey(resolved.serializer)
+    }
+
+    /// Of the source alone: few fetches of one source differ in the rest, and a key is hashed at each of their steps.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(source)
     }
 }
 

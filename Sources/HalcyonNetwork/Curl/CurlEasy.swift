@@ -6,12 +6,12 @@ import Foundation
 final class CurlEasy {
     let handle: UnsafeMutableRawPointer
     let transfer: CurlTransfer
-    private var fields: UnsafeMutablePointer<curl_slist>?
-    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    var fields: UnsafeMutablePointer<curl_slist>?
+    let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private var parser: CurlHeadParser
     /// What a callback found wrong, which libcurl only reports as "aborted".
     private var failure: DownloadError.Reason?
-    private let onDeadline: (ContinuousClock.Instant) -> Void
+    private let turn: CurlTurn
 
     private let totalDeadline: ContinuousClock.Instant?
     /// When something last came; nil until the connection stands and while the reader holds the transfer up.
@@ -21,20 +21,22 @@ final class CurlEasy {
     /// Whether the handle goes with this transfer.
     private var ownsHandle = true
 
-    /// - Parameters:
-    ///   - handle: a fresh one, or one that another transfer has given back.
-    ///   - onDeadline: told of a limit that began to run after the start.
-    init(
-        _ transfer: CurlTransfer, handle: UnsafeMutableRawPointer, sessions: UnsafeMutableRawPointer?,
-        onDeadline: @escaping (ContinuousClock.Instant) -> Void
-    ) {
-        self.handle = handle
+    /// A handle without a transfer.
+    struct Spare {
+        let handle: UnsafeMutableRawPointer
+        /// Whether it has what all plain transfers of this transport have in common.
+        var isPrepared = false
+    }
+
+    /// - Parameter spare: a fresh one, or one that another transfer has given back.
+    init(_ transfer: CurlTransfer, spare: Spare, sessions: UnsafeMutableRawPointer?, turn: CurlTurn) {
+        handle = spare.handle
         self.transfer = transfer
-        self.onDeadline = onDeadline
+        self.turn = turn
         parser = CurlHeadParser(url: transfer.request.url, holdsChallenges: transfer.request.digest != nil)
-        totalDeadline = transfer.request.totalTimeout?.limit.map { ContinuousClock.now.advanced(by: $0) }
+        totalDeadline = transfer.request.totalTimeout?.limit.map { turn.now.advanced(by: $0) }
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        configure(sessions: sessions)
+        configure(isPrepared: spare.isPrepared, sessions: sessions)
     }
 
     deinit {
@@ -43,120 +45,25 @@ final class CurlEasy {
         errorText.deallocate()
     }
 
-    /// Gives the handle back after the end, without what this transfer set: making one, with its buffer, costs as much
-    /// as a small transfer. Nil where it has seen a secret.
-    func giveBack() -> UnsafeMutableRawPointer? {
+    /// Gives the handle back after the end: making one, with its buffer, costs as much as a small transfer. Nil where it
+    /// has seen a secret.
+    func giveBack() -> Spare? {
         guard transfer.request.digest == nil else { return nil }
-        curl_easy_reset(handle)
         ownsHandle = false
-        return handle
-    }
-
-    // MARK: Setting up
-
-    private func configure(sessions: UnsafeMutableRawPointer?) {
-        let request = transfer.request
-        let configuration = transfer.configuration
-        set(CURLOPT_URL, (request.digest == nil ? request.url : request.url.withoutUser).absoluteString)
-        if let digest = request.digest { set(digest) }
-        halcyon_curl_allow_http_only(handle)
-        set(CURLOPT_NOSIGNAL, 1)
-        set(CURLOPT_FOLLOWLOCATION, 0)
-        // Without it a cancel waits for a name's look-up to end, and all other transfers with it.
-        set(CURLOPT_QUICK_EXIT, 1)
-        set(CURLOPT_HTTP_VERSION, Int(configuration.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        set(CURLOPT_BUFFERSIZE, 64 * 1024)
-        // Zero would mean libcurl's own limit, and libcurl cuts larger numbers down to 32 bits.
-        set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeout.milliseconds), Int(Int32.max)))
-        set(configuration.trust(for: request.url))
-        if let proxy = configuration.proxyText {
-            set(CURLOPT_PROXY, proxy)
-            // No host that the environment excepts either.
-            set(CURLOPT_NOPROXY, "")
+        guard isPlain else {
+            curl_easy_reset(handle)
+            return Spare(handle: handle)
         }
-        if let sessions { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, sessions) }
-        switch request.method {
-        case "GET": break
-        case "HEAD": set(CURLOPT_NOBODY, 1)
-        default: set(CURLOPT_CUSTOMREQUEST, request.method)
-        }
-        for field in request.headers.fields {
-            // libcurl reads "Name:" as a field to leave out, and "Name;" as one without a value.
-            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-            fields = HeaderText.bytes(of: line).withUnsafeBufferPointer { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { curl_slist_append(fields, $0.baseAddress) } ?? fields
-            }
-        }
-        if let fields { halcyon_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields) }
-        halcyon_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
-        setCallbacks()
-    }
-
-    /// libcurl uses a connection again only for what was made with the same.
-    private func set(_ trust: CurlTransport.Configuration.Trust) {
-        if let file = trust.certificateFile { set(CURLOPT_CAINFO, file) }
-        if trust.allowsInvalidCertificate {
-            set(CURLOPT_SSL_VERIFYPEER, 0)
-            set(CURLOPT_SSL_VERIFYHOST, 0)
-        }
-        guard let client = trust.client else { return }
-        set(CURLOPT_SSLCERT, client.file)
-        set(CURLOPT_SSLKEY, client.keyFile ?? client.file)
-        // Without one, the TLS library would ask at the terminal.
-        set(CURLOPT_KEYPASSWD, client.password ?? "")
-    }
-
-    private func set(_ digest: DigestCredential) {
-        halcyon_curl_set_long(handle, CURLOPT_HTTPAUTH, 1 << 1)  // CURLAUTH_DIGEST, a macro that Swift does not see
-        set(CURLOPT_USERNAME, digest.user)
-        set(CURLOPT_PASSWORD, digest.password)
-        // One answer to a challenge: a server may call each of them stale.
-        set(CURLOPT_MAXREDIRS, 1)
-    }
-
-    private func setCallbacks() {
-        // Unretained: the worker holds this object for as long as the handle is in the multi handle.
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        halcyon_curl_set_pointer(handle, CURLOPT_PRIVATE, context)
-        halcyon_curl_set_ready(
-            handle,
-            { context, remote, _, _, _ in
-                CurlEasy.from(context)?.connected(to: remote) ?? true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-            }, context)
-        setAddressCheck(context)
-        halcyon_curl_set_header(
-            handle,
-            { bytes, size, count, context in
-                let length = size * count
-                return CurlEasy.from(context)?.read(line: UnsafeRawBufferPointer(start: bytes, count: length)) ?? 0
-            }, context)
-        halcyon_curl_set_write(
-            handle,
-            { bytes, size, count, context in
-                let length = size * count
-                return CurlEasy.from(context)?.receive(UnsafeRawBufferPointer(start: bytes, count: length)) ?? 0
-            }, context)
-    }
-
-    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlEasy? {
-        context.map { Unmanaged<CurlEasy>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    private func set(_ option: CURLoption, _ value: Int) {
-        halcyon_curl_set_long(handle, option, value)
-    }
-
-    private func set(_ option: CURLoption, _ value: String) {
-        halcyon_curl_set_string(handle, option, value)
+        forgetTransfer()
+        return Spare(handle: handle, isPrepared: true)
     }
 
     // MARK: Callbacks; what they return is libcurl's convention
 
     /// - Returns: whether the request may be sent on this connection, which may be an earlier one.
-    private func connected(to remote: UnsafePointer<CChar>?) -> Bool {
+    func connected(to remote: UnsafePointer<CChar>?) -> Bool {
         touch()
-        if let deadline { onDeadline(deadline) }
+        if let deadline { turn.watch(deadline) }
         guard transfer.request.addressPolicy.requiresPublicAddress else { return true }
         // Another address of the same name may have been refused before.
         failure = nil
@@ -164,34 +71,17 @@ final class CurlEasy {
         return allows(IPAddress(host: text), text)
     }
 
-    private func allows(_ address: IPAddress?, _ text: String) -> Bool {
+    func allows(_ address: IPAddress?, _ text: String) -> Bool {
         if let address, transfer.request.addressPolicy.allows(address) { return true }
         failure = .refusedAddress(address.map { "\($0)" } ?? text)
         return false
     }
 
-    /// Has each address looked at before it is connected to: of several that a name has, the others are tried.
-    private func setAddressCheck(_ context: UnsafeMutableRawPointer) {
-        guard transfer.request.addressPolicy.requiresPublicAddress else { return }
-        set(CURLOPT_PROXY, "")
-        halcyon_curl_set_open(
-            handle,
-            { context, _, address in
-                var bytes = [UInt8](repeating: 0, count: 16)
-                let count = Int(halcyon_curl_address(address, &bytes))
-                let known = IPAddress(bytes: Array(bytes.prefix(count)))
-                guard CurlEasy.from(context)?.allows(known, "of an unknown kind") ?? false else {
-                    return halcyon_curl_no_socket()
-                }
-                return halcyon_curl_socket(address)
-            }, context)
-    }
-
-    private func read(line: UnsafeRawBufferPointer) -> Int {
+    func read(line: UnsafeRawBufferPointer) -> Int {
         touch()
         switch parser.read(line: line) {
         case .more: break
-        case .head(let head): transfer.deliver(head)
+        case .head(let head): deliver(head)
         case .tooLarge:
             failure = .tooLarge(limit: CurlHeadParser.limit)
             return 0
@@ -199,11 +89,17 @@ final class CurlEasy {
         return line.count
     }
 
-    private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
-        if let head = parser.takeHeld() { transfer.deliver(head) }
+    private func deliver(_ head: HTTPResponseHead) {
+        transfer.deliver(head)
+        turn.change(transfer)
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if let head = parser.takeHeld() { deliver(head) }
         switch transfer.receive(bytes) {
         case .taken:
             touch()
+            turn.change(transfer)
             return bytes.count
         case .pause:
             isPaused = true
@@ -217,7 +113,7 @@ final class CurlEasy {
         isPaused = false
         touch()
         curl_easy_pause(handle, CURLPAUSE_CONT)
-        if let deadline { onDeadline(deadline) }
+        if let deadline { turn.watch(deadline) }
     }
 
     /// Has libcurl hand out what it holds of a paused transfer that has ended, and that nobody takes any more.
@@ -261,7 +157,7 @@ final class CurlEasy {
     // MARK: Limits of time
 
     private func touch() {
-        lastActivity = .now
+        lastActivity = turn.now
     }
 
     /// When the next of its limits runs out. The one of connecting is libcurl's.
@@ -277,15 +173,16 @@ final class CurlEasy {
 
     // MARK: The end
 
-    func result(of code: CURLcode) -> Result<Void, any Error> {
+    /// What went wrong; nil where nothing did.
+    func failure(of code: CURLcode) -> DownloadError? {
         // The only thing that libcurl follows here is a challenge, and one too many is a refusal.
         if code == CURLE_OK || code == CURLE_TOO_MANY_REDIRECTS, let head = parser.takeHeld() {
-            transfer.deliver(head)
-            return .success(())
+            deliver(head)
+            return nil
         }
-        guard code != CURLE_OK else { return .success(()) }
+        guard code != CURLE_OK else { return nil }
         let reason = failure ?? CurlFailure(handle: handle, errorText: String(cString: errorText)).reason(of: code)
-        return .failure(DownloadError(reason, url: transfer.request.url))
+        return DownloadError(reason, url: transfer.request.url)
     }
 
     private func number(_ info: CURLINFO) -> Int {

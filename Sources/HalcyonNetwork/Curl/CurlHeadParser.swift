@@ -53,8 +53,8 @@ struct CurlHeadParser {
             isDone = true
             return .head(head)
         }
-        if line.starts(with: "HTTP/".utf8) {
-            begin(statusLine: HeaderText.text(line))
+        if line.first == UInt8(ascii: "H"), line.starts(with: "HTTP/".utf8) {
+            begin(line)
         } else if line.first == 0x20 || line.first == 0x09 {
             // A field folded over lines, as old servers write it.
             guard let last = fields.indices.last else { return .more }
@@ -66,17 +66,18 @@ struct CurlHeadParser {
         return .more
     }
 
-    private mutating func begin(statusLine: String) {
-        let words = statusLine.split(separator: " ")
-        status = words.count > 1 ? Int(words[1]) ?? 0 : 0
+    private mutating func begin(_ statusLine: Slice<UnsafeRawBufferPointer>) {
+        let words = statusLine.split(separator: 0x20, maxSplits: 2)
+        status = words.count > 1 ? Int(HeaderText.text(words[1])) ?? 0 : 0
         version =
-            switch words.first {
+            switch words.first.map(HeaderText.text) {
             case "HTTP/1.0": .http10
             case "HTTP/2", "HTTP/2.0": .http2
             case "HTTP/3": .http3
             default: .http11
             }
         fields = []
+        fields.reserveCapacity(12)
         held = nil
     }
 }

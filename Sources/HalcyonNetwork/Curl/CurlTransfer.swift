@@ -5,16 +5,40 @@ import HalcyonSystem
 ///
 /// Its life is head, chunks, end. All of it is in one locked state, and a waiting continuation is taken out of that
 /// state by whoever resumes it, so that it is resumed once. The easy handle is not here: it belongs to the curl thread.
+///
+/// What comes in one turn of the curl thread is handed over at the turn's end: small answers come whole within one, and
+/// a task that is woken for each of head, chunk and end costs more than all that libcurl does for them.
 final class CurlTransfer: Sendable {
+    /// What a reader gets next.
+    enum Chunk {
+        case bytes(Data)
+        case end
+        case failure(any Error)
+
+        /// As a body hands it on: nil at the end.
+        func get() throws -> Data? {
+            switch self {
+            case .bytes(let data): data
+            case .end: nil
+            case .failure(let error): throw error
+            }
+        }
+    }
+
+    // No `Result`, which is generic: finding its metadata took as long as all the rest of it.
     private struct State {
         var headWaiter: CheckedContinuation<HTTPResponseHead, any Error>?
         var chunkWaiter: CheckedContinuation<Data?, any Error>?
+        /// Has arrived and was not fetched yet.
+        var head: HTTPResponseHead?
         /// What has arrived and was not read yet.
         var buffer = Data()
         /// The curl thread was told to deliver no more.
         var isPaused = false
         /// Set once; what is in the buffer is still read before it shows.
-        var end: Result<Void, any Error>?
+        var hasEnded = false
+        /// Why it ended, unless all is well.
+        var failure: (any Error)?
         var metrics: TransportMetrics?
     }
 
@@ -35,32 +59,33 @@ final class CurlTransfer: Sendable {
     }
 
     var metrics: TransportMetrics? { state.withLock { $0.metrics } }
-    var hasEnded: Bool { state.withLock { $0.end != nil } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     // MARK: The waiting side
 
     func start(waiter: CheckedContinuation<HTTPResponseHead, any Error>) {
         let refusal = state.withLock { state -> (any Error)? in
             // The cancellation's handler has set the end, or is yet to come and will find the waiter.
-            if case .failure(let error)? = state.end { return error }
+            if let error = state.failure { return error }
             state.headWaiter = waiter
             return nil
         }
         if let refusal { return waiter.resume(throwing: refusal) }
         if !loop.post(.start(self)) {
-            finish(.failure(DownloadError(.connection(.exhausted), url: request.url)), metrics: nil)
+            finish(DownloadError(.connection(.exhausted), url: request.url), metrics: nil)
+            settle()
         }
     }
 
     /// The next chunk, or the end, where it is known.
-    func takeReady() -> Result<Data?, any Error>? {
+    func takeReady() -> Chunk? {
         let (ready, wasPaused) = state.withLock { Self.takeReady(&$0) }
         if wasPaused { loop.post(.resume(self)) }
         return ready
     }
 
     func pull(waiter: CheckedContinuation<Data?, any Error>) {
-        let (ready, wasPaused) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
+        let (ready, wasPaused) = state.withLock { state -> (Chunk?, Bool) in
             let (ready, wasPaused) = Self.takeReady(&state)
             if ready != nil { return (ready, wasPaused) }
             guard state.chunkWaiter == nil else {
@@ -71,85 +96,114 @@ final class CurlTransfer: Sendable {
             return (nil, false)
         }
         if wasPaused { loop.post(.resume(self)) }
-        if let ready { waiter.resume(with: ready) }
+        if let ready { ReaderAnswer(waiter: waiter, chunk: ready).resume() }
     }
 
-    private static func takeReady(_ state: inout State) -> (Result<Data?, any Error>?, wasPaused: Bool) {
+    private static func takeReady(_ state: inout State) -> (chunk: Chunk?, wasPaused: Bool) {
         guard state.buffer.isEmpty else {
             let chunk = state.buffer
             state.buffer = Data()
             defer { state.isPaused = false }
-            return (.success(chunk), state.isPaused && state.end == nil)
+            return (.bytes(chunk), state.isPaused && !state.hasEnded)
         }
-        return (state.end.map { $0.map { nil } }, false)
+        guard state.hasEnded else { return (nil, false) }
+        return (state.failure.map { .failure($0) } ?? .end, false)
     }
 
     /// Ends the transfer unless it has ended; what was not read is dropped either way.
     func cancel() {
-        guard end(.failure(CancellationError()), metrics: nil, dropsBuffer: true) else { return }
-        loop.post(.cancel(self))
+        enum Effect { case none, told, stopped }
+        let effect = state.withLock { state -> Effect in
+            // What has ended already and was read to its end stays what it is; a part must not pass for the whole.
+            if state.hasEnded, state.buffer.isEmpty, state.headWaiter == nil { return .none }
+            defer { (state.head, state.buffer, state.hasEnded) = (nil, Data(), true) }
+            state.failure = CancellationError()
+            return state.hasEnded ? .told : .stopped
+        }
+        guard effect != .none else { return }
+        settle()
+        if effect == .stopped { loop.post(.cancel(self)) }
     }
 
     // MARK: The curl thread's side
 
+    /// Keeps the head for the turn's end.
     func deliver(_ head: HTTPResponseHead) {
-        let waiter = state.withLock { state in
-            defer { state.headWaiter = nil }
-            return state.headWaiter
-        }
-        waiter?.resume(returning: head)
+        state.withLock { $0.head = head }
     }
 
+    /// Keeps bytes for the turn's end; a reader that waits gets many of them at once, so that it works meanwhile.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
-        var waiter: CheckedContinuation<Data?, any Error>?
-        let reception = state.withLock { state -> Reception in
+        let (reception, reader) = state.withLock { state -> (Reception, ReaderAnswer?) in
             // Nobody wants them any more; the command to take the transfer out is on its way.
-            guard state.end == nil else { return .taken }
-            if let waiting = state.chunkWaiter {
-                state.chunkWaiter = nil
-                waiter = waiting
-                return .taken
-            }
+            guard !state.hasEnded else { return (.taken, nil) }
             guard state.buffer.count < CurlTransport.bufferLimit else {
                 state.isPaused = true
-                return .pause
+                return (.pause, nil)
             }
             state.buffer.append(contentsOf: bytes)
-            return .taken
+            guard state.buffer.count >= CurlTransport.chunkSize else { return (.taken, nil) }
+            return (.taken, Self.takeReader(&state))
         }
-        waiter?.resume(returning: Data(bytes))
+        reader?.resume()
         return reception
     }
 
-    func finish(_ result: Result<Void, any Error>, metrics: TransportMetrics?) {
-        _ = end(result, metrics: metrics, dropsBuffer: false)
+    /// The transfer is over; who waits is told at the turn's end.
+    ///
+    /// - Parameter failure: nil where all of it came.
+    func finish(_ failure: (any Error)?, metrics: TransportMetrics?) {
+        state.withLock { state in
+            guard !state.hasEnded else { return }
+            (state.hasEnded, state.failure, state.metrics) = (true, failure, metrics)
+        }
     }
 
-    /// True when this call ended it.
-    private func end(_ result: Result<Void, any Error>, metrics: TransportMetrics?, dropsBuffer: Bool) -> Bool {
-        let url = request.url
-        let (isFirst, head, chunk) = state.withLock { state in
-            if dropsBuffer { state.buffer = Data() }
-            guard state.end == nil else {
-                return (
-                    false, CheckedContinuation<HTTPResponseHead, any Error>?.none,
-                    CheckedContinuation<Data?, any Error>?.none
-                )
-            }
-            state.end = result
-            state.metrics = metrics
-            defer { (state.headWaiter, state.chunkWaiter) = (nil, nil) }
-            return (true, state.headWaiter, state.chunkWaiter)
-        }
-        switch result {
-        case .success:
+    /// Ends the turn: whoever waits for what has come gets it.
+    func settle() {
+        let (head, reader) = state.withLock { (Self.takeHead(&$0, url: request.url), Self.takeReader(&$0)) }
+        head?.resume()
+        reader?.resume()
+    }
+
+    // MARK: Who waits, and what for
+
+    private struct HeadAnswer {
+        let waiter: CheckedContinuation<HTTPResponseHead, any Error>
+        let head: HTTPResponseHead?
+        let error: (any Error)?
+        let url: URL
+
+        func resume() {
+            if let head { return waiter.resume(returning: head) }
             // An end without a head: libcurl took something for an answer that has none.
-            head?.resume(throwing: DownloadError(.connection(.badAnswer), url: url))
-            chunk?.resume(returning: nil)
-        case .failure(let error):
-            head?.resume(throwing: error)
-            chunk?.resume(throwing: error)
+            waiter.resume(throwing: error ?? DownloadError(.connection(.badAnswer), url: url))
         }
-        return isFirst
+    }
+
+    private struct ReaderAnswer {
+        let waiter: CheckedContinuation<Data?, any Error>
+        let chunk: Chunk
+
+        func resume() {
+            switch chunk {
+            case .bytes(let data): waiter.resume(returning: data)
+            case .end: waiter.resume(returning: nil)
+            case .failure(let error): waiter.resume(throwing: error)
+            }
+        }
+    }
+
+    private static func takeHead(_ state: inout State, url: URL) -> HeadAnswer? {
+        guard let waiter = state.headWaiter, state.head != nil || state.hasEnded else { return nil }
+        defer { (state.headWaiter, state.head) = (nil, nil) }
+        return HeadAnswer(waiter: waiter, head: state.head, error: state.failure, url: url)
+    }
+
+    /// A reader waits only where the buffer was empty, so nothing is paused here.
+    private static func takeReader(_ state: inout State) -> ReaderAnswer? {
+        guard let waiter = state.chunkWaiter, let chunk = takeReady(&state).chunk else { return nil }
+        state.chunkWaiter = nil
+        return ReaderAnswer(waiter: waiter, chunk: chunk)
     }
 }

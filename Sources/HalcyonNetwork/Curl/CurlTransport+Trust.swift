@@ -4,7 +4,6 @@ import Foundation
 extension CurlTransport.Configuration {
     /// What an https connection to one host is made with.
     struct Trust: Equatable {
-        var certificateFile: String?
         var allowsInvalidCertificate = false
         var client: ClientCertificate?
     }
@@ -12,7 +11,6 @@ extension CurlTransport.Configuration {
     func trust(for url: URL) -> Trust {
         let host = Self.name(url.host(percentEncoded: true) ?? "")
         return Trust(
-            certificateFile: certificateFile,
             allowsInvalidCertificate: hostsWithInvalidCertificates.contains { Self.name($0) == host },
             client: clientCertificates.first { Self.name($0.key) == host }?.value)
     }

@@ -29,6 +29,8 @@ public final class CurlTransport: Transport {
 
     /// Received bytes that may wait for their reader before the sender is held up.
     static let bufferLimit = 256 * 1024
+    /// Received bytes that a waiting reader gets without waiting for more.
+    static let chunkSize = 64 * 1024
 
     private let configuration: Configuration
     private let loop: CurlLoop

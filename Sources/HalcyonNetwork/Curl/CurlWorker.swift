@@ -9,10 +9,9 @@ final class CurlWorker {
     private let loop: CurlLoop
     private var active: [ObjectIdentifier: CurlEasy] = [:]
     /// Handles that have served; each holds a buffer of 64 KiB.
-    private var spare: [UnsafeMutableRawPointer] = []
+    private var spares: [CurlEasy.Spare] = []
     private static let spareLimit = 16
-    /// No limit runs out before this; it may be too early, never too late.
-    private var nextDeadline: ContinuousClock.Instant?
+    private let turn = CurlTurn()
 
     init(multi: CurlMulti, loop: CurlLoop) {
         self.multi = multi
@@ -20,11 +19,12 @@ final class CurlWorker {
     }
 
     deinit {
-        for handle in spare { curl_easy_cleanup(handle) }
+        for spare in spares { curl_easy_cleanup(spare.handle) }
     }
 
     func run() {
         while true {
+            turn.begin()
             var hadWork = !active.isEmpty
             switch loop.next(hasTransfers: hadWork) {
             case .stop: return
@@ -36,9 +36,10 @@ final class CurlWorker {
             curl_multi_perform(multi.handle, &running)
             collectFinished()
             expire()
+            turn.end()
             // The last one has ended, maybe in the turn it began in, and that may be what the stop waits for.
             if hadWork, active.isEmpty {
-                nextDeadline = nil
+                turn.forgetDeadline()
                 continue
             }
             // Several things may have happened in the perform above; none of them is lost, as wake-ups are kept.
@@ -74,19 +75,25 @@ final class CurlWorker {
     private func start(_ transfer: CurlTransfer) {
         // Its cancel may have come before it, and does not come again.
         guard !transfer.hasEnded else { return }
-        guard let handle = spare.popLast() ?? curl_easy_init() else {
-            let error = DownloadError(.connection(.exhausted), url: transfer.request.url)
-            return transfer.finish(.failure(error), metrics: nil)
+        guard let spare = spares.popLast() ?? curl_easy_init().map({ CurlEasy.Spare(handle: $0) }) else {
+            return refuse(transfer)
         }
-        let easy = CurlEasy(
-            transfer, handle: handle, sessions: multi.sessions, onDeadline: { [unowned self] in watch($0) })
+        let easy = CurlEasy(transfer, spare: spare, sessions: multi.sessions, turn: turn)
         active[ObjectIdentifier(transfer)] = easy
-        if let deadline = easy.deadline { watch(deadline) }
+        if let deadline = easy.deadline { turn.watch(deadline) }
         guard curl_multi_add_handle(multi.handle, easy.handle) == CURLM_OK else {
             active[ObjectIdentifier(transfer)] = nil
-            let error = DownloadError(.connection(.exhausted), url: transfer.request.url)
-            return transfer.finish(.failure(error), metrics: nil)
+            return refuse(transfer)
         }
+    }
+
+    private func refuse(_ transfer: CurlTransfer) {
+        finish(transfer, DownloadError(.connection(.exhausted), url: transfer.request.url))
+    }
+
+    private func finish(_ transfer: CurlTransfer, _ failure: (any Error)?, metrics: TransportMetrics? = nil) {
+        transfer.finish(failure, metrics: metrics)
+        turn.change(transfer)
     }
 
     private func collectFinished() {
@@ -95,42 +102,38 @@ final class CurlWorker {
             guard let context = halcyon_curl_private(handle) else { continue }
             let easy = Unmanaged<CurlEasy>.fromOpaque(context).takeUnretainedValue()
             // Read before the handle leaves, which resets what it knows.
-            let result = easy.result(of: code)
+            let failure = easy.failure(of: code)
             let metrics = easy.metrics()
             curl_multi_remove_handle(multi.handle, handle)
             active[ObjectIdentifier(easy.transfer)] = nil
-            easy.transfer.finish(result, metrics: metrics)
-            if spare.count < Self.spareLimit, let handle = easy.giveBack() { spare.append(handle) }
+            finish(easy.transfer, failure, metrics: metrics)
+            if spares.count < Self.spareLimit, let spare = easy.giveBack() { spares.append(spare) }
         }
     }
 
     // MARK: Limits of time
 
-    private func watch(_ deadline: ContinuousClock.Instant) {
-        nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
-    }
-
     private func expire() {
-        guard let due = nextDeadline, due <= .now else { return }
-        nextDeadline = nil
-        let now = ContinuousClock.now
+        guard let due = turn.nextDeadline, due <= turn.now else { return }
+        turn.forgetDeadline()
+        let now = turn.now
         for (id, easy) in active {
             guard let deadline = easy.deadline else { continue }
             guard deadline <= now else {
-                watch(deadline)
+                turn.watch(deadline)
                 continue
             }
             let error = DownloadError(.timeout(easy.expiredLimit(now)), url: easy.transfer.request.url)
             active[id] = nil
             // First the end, so that what is discarded has no taker.
-            easy.transfer.finish(.failure(error), metrics: nil)
+            finish(easy.transfer, error)
             remove(easy)
         }
     }
 
     private func waitMilliseconds() -> Int32 {
-        guard let nextDeadline else { return 60_000 }
+        guard let nextDeadline = turn.nextDeadline else { return 60_000 }
         // Rounded up, or the loop would spin through the last millisecond.
-        return Int32(min(60_000, ContinuousClock.now.duration(to: nextDeadline).milliseconds + 1))
+        return Int32(max(0, min(60_000, ContinuousClock.now.duration(to: nextDeadline).milliseconds + 1)))
     }
 }

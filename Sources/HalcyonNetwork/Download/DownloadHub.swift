@@ -14,12 +14,18 @@ final class DownloadHub: Sendable {
         let continuation: CheckedContinuation<DownloadResult, any Error>
     }
 
-    private struct Flight {
+    /// Touched under the lock alone.
+    private final class Flight {
         let key: TransferKey
-        var subscribers: [Int: Subscriber] = [:]
+        var subscribers: [Int: Subscriber]
         var progress: DownloadProgress?
         var progressSequence = 0
         var task: Task<Void, Never>?
+
+        init(_ key: TransferKey, _ id: Int, _ subscriber: Subscriber) {
+            self.key = key
+            subscribers = [id: subscriber]
+        }
 
         var priority: RequestPriority { subscribers.values.map(\.priority).max() ?? .normal }
     }
@@ -68,19 +74,20 @@ final class DownloadHub: Sendable {
         let answer = state.withLock { state -> Answer in
             guard !isCancelled() else { return .refused }
             let subscriber = Subscriber(priority: priority(), progress: progress, continuation: continuation)
-            if let flight = state.current[key] {
-                state.seats[id] = flight
-                state.flights[flight]?.subscribers[id] = subscriber
-                updatePriority(of: flight, in: state)
-                return .seated(
-                    latest: state.flights[flight]?.progress, sequence: state.flights[flight]?.progressSequence ?? 0)
+            if let number = state.current[key], let flight = state.flights[number] {
+                state.seats[id] = number
+                flight.subscribers[id] = subscriber
+                updatePriority(of: number, in: state)
+                return .seated(latest: flight.progress, sequence: flight.progressSequence)
             }
             state.lastID += 1
-            let flight = state.lastID
-            slots.register(flight, priority: subscriber.priority)
-            state.seats[id] = flight
-            state.current[key] = flight
-            state.flights[flight] = Flight(key: key, subscribers: [id: subscriber], task: launch(flight))
+            let number = state.lastID
+            slots.register(number, priority: subscriber.priority)
+            state.seats[id] = number
+            state.current[key] = number
+            let flight = Flight(key, id, subscriber)
+            flight.task = launch(number)
+            state.flights[number] = flight
             return .seated(latest: nil, sequence: 0)
         }
         switch answer {
@@ -129,10 +136,9 @@ final class DownloadHub: Sendable {
     /// The transfer's own report; it comes from one task, so in order.
     func report(_ progress: DownloadProgress, of flight: Int) {
         let (relays, sequence) = state.withLock { state -> ([ProgressRelay], Int) in
-            guard var current = state.flights[flight] else { return ([], 0) }
+            guard let current = state.flights[flight] else { return ([], 0) }
             current.progress = progress
             current.progressSequence += 1
-            state.flights[flight] = current
             return (current.subscribers.values.compactMap(\.progress), current.progressSequence)
         }
         for relay in relays { relay.report(progress, sequence: sequence) }

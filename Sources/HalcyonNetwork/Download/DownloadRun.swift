@@ -2,14 +2,26 @@ import Foundation
 import HalcyonSystem
 
 /// One transfer from its first attempt to its result: retries around redirects around single requests.
-struct DownloadRun: Sendable {
+final class DownloadRun: Sendable {
     let id: Int
     let request: DownloadRequest
     let headers: HTTPHeaders
     let retry: RetryPolicy
-    let configuration: ImageDownloader.Configuration
-    let slots: TransferSlots
-    let report: @Sendable (DownloadProgress) -> Void
+    let downloader: ImageDownloader
+    /// The downloader's, and the request's after them.
+    let hooks: DownloadHooks
+
+    /// - Parameters:
+    ///   - id: the transfer's among all of the downloader's.
+    ///   - headers: all that are sent.
+    init(_ id: Int, _ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy, downloader: ImageDownloader) {
+        self.id = id
+        self.request = request
+        self.headers = headers
+        self.retry = retry
+        self.downloader = downloader
+        hooks = downloader.configuration.hooks.followed(by: request.hooks?.hooks)
+    }
 
     private enum Hop {
         case redirect(HTTPResponseHead)
@@ -18,17 +30,19 @@ struct DownloadRun: Sendable {
 
     func perform() async throws -> DownloadResult {
         let deadline = request.timeouts.total?.limit.map { ContinuousClock.now.advanced(by: $0) }
-        var pacer = RetryPacer(policy: retry, configuration: configuration, deadline: deadline)
+        var pacer: RetryPacer?
         var queued = Duration.zero
         while true {
             do {
                 var result = try await attempt(until: deadline, queued: &queued)
-                result.retryCount = pacer.retries
+                result.retryCount = pacer?.retries ?? 0
                 result.queueTime = queued
                 return result
             } catch let error as DownloadError {
-                try await pacer.waitForNextAttempt(after: error)
-                request.observe?(.retried(error, attempt: pacer.retries))
+                var next = pacer ?? RetryPacer(policy: retry, configuration: downloader.configuration, deadline: deadline)
+                try await next.waitForNextAttempt(after: error)
+                request.observe?(.retried(error, attempt: next.retries))
+                pacer = next
             }
         }
     }
@@ -42,16 +56,16 @@ struct DownloadRun: Sendable {
             let request = transportRequest(chain)
             try request.validate()
             try checkAddress(request)
-            let expiry = DownloadError(.timeout(.total), url: chain.url)
             let asked = ContinuousClock.now
             // A place for each hop, as each may lead to another host; what waits between two holds none.
-            let hop = try await slots.withSlot(
-                id, host: Self.hostKey(chain.url), goesOn: chain.count > 0, until: deadline, expiry: expiry
+            let hop = try await downloader.slots.withSlot(
+                id, host: Self.hostKey(chain.url), goesOn: chain.count > 0, until: deadline,
+                expiry: DownloadError(.timeout(.total), url: request.url)
             ) {
                 queued += ContinuousClock.now - asked
                 // What the wait has left of the time.
                 let left = deadline.map { ContinuousClock.now.duration(to: $0) }
-                if let left, left <= .zero { throw expiry }
+                if let left, left <= .zero { throw DownloadError(.timeout(.total), url: request.url) }
                 var timed = request
                 timed.totalTimeout = left
                 return try await send(timed)
@@ -60,7 +74,7 @@ struct DownloadRun: Sendable {
             case .redirect(let head):
                 let former = chain.url
                 try chain.follow(head)
-                chain.target = try await configuration.hooks.modified(chain.target, head, from: former)
+                chain.target = try await hooks.modified(chain.target, head, from: former)
             case .result(var result):
                 result.redirectCount = chain.count
                 result.redirectsArePermanent = chain.isPermanent
@@ -72,18 +86,18 @@ struct DownloadRun: Sendable {
     private func transportRequest(_ chain: RedirectChain) -> TransportRequest {
         TransportRequest(
             url: chain.url, headers: chain.headers, connectTimeout: request.timeouts.connect,
-            idleTimeout: request.timeouts.idle, addressPolicy: configuration.addressPolicy, digest: chain.digest)
+            idleTimeout: request.timeouts.idle, addressPolicy: downloader.configuration.addressPolicy, digest: chain.digest)
     }
 
     /// Before anything is connected to, at each hop.
     private func checkAddress(_ request: TransportRequest) throws {
         try request.addressPolicy.check(request.url)
-        try configuration.transport.checkAbilities(for: request)
+        try downloader.configuration.transport.checkAbilities(for: request)
     }
 
     private func send(_ request: TransportRequest) async throws -> Hop {
         var request = request
-        if let resumption = await Resumption(request, configuration) {
+        if let resumption = await Resumption(request, downloader.configuration) {
             let started = ContinuousClock.now
             if let hop = try await exchange(request, resuming: resumption) { return hop }
             request.totalTimeout = request.totalTimeout.map { $0 - (ContinuousClock.now - started) }
@@ -103,13 +117,13 @@ struct DownloadRun: Sendable {
         let response: TransportResponse
         var head: HTTPResponseHead
         do {
-            response = try await configuration.transport.send(resumption?.asking(request) ?? request)
+            response = try await downloader.configuration.transport.send(resumption?.asking(request) ?? request)
         } catch {
             await resumption?.putBack()
             throw error
         }
         do {
-            head = try await configuration.hooks.modified(response.head)
+            head = try await hooks.modified(response.head)
         } catch {
             response.body.cancel()
             // A part that nobody asked the hook about: it would refuse each of them, and may well take the whole.
@@ -135,9 +149,9 @@ struct DownloadRun: Sendable {
         }
         if RedirectChain.isRedirect(head.status) { return .redirect(head) }
         try check(head, of: request)
-        let isKept = configuration.resumesBodies && configuration.partialBodies != nil
+        let isKept = downloader.configuration.resumesBodies && downloader.configuration.partialBodies != nil
         let key = isKept ? PartialBodyKey(request) : nil
-        let data = try await configuration.hooks.modified(
+        let data = try await hooks.modified(
             try await collect(response.body, head, key: key, kept: kept), head)
         var result = DownloadResult(
             data: data, url: request.url, status: head.status, headers: head.headers, version: head.version,
@@ -157,7 +171,7 @@ struct DownloadRun: Sendable {
             switch head.status {
             case 206: request.headers.contains("Range")
             case 304: isConditional
-            default: configuration.accepted.statuses.contains(head.status)
+            default: downloader.configuration.accepted.statuses.contains(head.status)
             }
         guard isWanted else {
             if head.status == 401, request.digest != nil || request.headers.contains("Authorization") {
@@ -165,7 +179,7 @@ struct DownloadRun: Sendable {
             }
             throw DownloadError(.httpStatus(head.status), url: request.url, responseHeaders: head.headers)
         }
-        if head.status != 304, !configuration.accepted.accepts(type: head.headers["Content-Type"]) {
+        if head.status != 304, !downloader.configuration.accepted.accepts(type: head.headers["Content-Type"]) {
             throw DownloadError(
                 .contentType(head.headers["Content-Type"]), url: request.url, responseHeaders: head.headers)
         }
@@ -178,17 +192,17 @@ struct DownloadRun: Sendable {
     private func collect(
         _ body: TransportBody, _ head: HTTPResponseHead, key: PartialBodyKey?, kept: KeptBody?
     ) async throws -> Data {
-        try await configuration.hooks.checkBody(head)
+        try await hooks.checkBody(head)
         var collector = BodyCollector(
             head, limit: request.maximumBytes, body: request.exposesBody ? ReceivedBody() : nil, key: key, kept: kept,
-            store: configuration.partialBodies)
+            store: downloader.configuration.partialBodies)
         do {
             try await collector.begin()
-            if collector.hasBody { report(collector.progress) }
+            if collector.hasBody { downloader.hub.report(collector.progress, of: id) }
             for try await chunk in body {
                 try await collector.take(chunk)
-                configuration.hooks.chunk?(chunk, collector.progress)
-                report(collector.progress)
+                hooks.chunk?(chunk, collector.progress)
+                downloader.hub.report(collector.progress, of: id)
             }
             return try await collector.finish()
         } catch {

@@ -45,7 +45,7 @@ public final class ImageDownloader: Sendable {
     ///     the transfer waits. Whoever joins a running transfer is told at once how far it is.
     /// - Returns: a 2xx answer, or a 304 without a body when the request carried a validator.
     /// - Throws: `DownloadError`; `CancellationError` when the task or the ticket is cancelled.
-    public func download(
+    nonisolated(nonsending) public func download(
         _ request: DownloadRequest, ticket: DownloadTicket? = nil,
         onProgress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> DownloadResult {
@@ -60,7 +60,7 @@ public final class ImageDownloader: Sendable {
     }
 
     /// What interceptors stand before.
-    private func transfer(
+    nonisolated(nonsending) private func transfer(
         _ request: DownloadRequest, ticket: DownloadTicket?, onProgress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> DownloadResult {
         let id = hub.nextID()
@@ -112,28 +112,25 @@ public final class ImageDownloader: Sendable {
     }
 
     /// As the program wants it sent: what two transfers have in common is known only then.
-    private func prepared(_ original: DownloadRequest) async throws -> DownloadRequest {
-        let hooks = configuration.hooks.followed(by: original.hooks?.hooks)
+    nonisolated(nonsending) private func prepared(_ original: DownloadRequest) async throws -> DownloadRequest {
         var request = original
         request.headers = defaultHeaders.merging(original.headers)
         let codings = request.headers.addAcceptEncoding()
         // The program has the last word: nothing is added to what it makes of them.
-        request = try await hooks.modified(request)
-        if let codings { request.headers.adaptAcceptEncoding(codings) }
+        if configuration.hooks.request != nil || original.hooks?.hooks.request != nil {
+            request = try await configuration.hooks.followed(by: original.hooks?.hooks).modified(request)
+            if let codings { request.headers.adaptAcceptEncoding(codings) }
+        }
         try Task.checkCancellation()
         // What arrives is not yet what is decoded.
-        if hooks.data != nil { request.exposesBody = false }
+        if configuration.hooks.data != nil || original.hooks?.hooks.data != nil { request.exposesBody = false }
         return request
     }
 
     private func launch(
         _ id: Int, _ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy
     ) -> Task<Void, Never> {
-        var configuration = configuration
-        configuration.hooks = configuration.hooks.followed(by: request.hooks?.hooks)
-        let run = DownloadRun(
-            id: id, request: request, headers: headers, retry: retry, configuration: configuration, slots: slots,
-            report: { [hub] in hub.report($0, of: id) })
+        let run = DownloadRun(id, request, headers: headers, retry: retry, downloader: self)
         // Detached: the transfer belongs to all who share it, so it takes nothing over from the one who came first.
         return Task.detached { [hub] in
             do {

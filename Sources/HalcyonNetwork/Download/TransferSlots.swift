@@ -99,9 +99,35 @@ final class TransferSlots: Sendable {
     /// - Parameter goesOn: whether it is the next step of a transfer that has started.
     /// - Throws: `expiry` when there was no place by the deadline.
     func withSlot<Value: Sendable>(
-        _ id: Int, host: String, goesOn: Bool = false, until deadline: ContinuousClock.Instant?, expiry: DownloadError,
-        _ body: () async throws -> Value
+        _ id: Int, host: String, goesOn: Bool = false, until deadline: ContinuousClock.Instant?,
+        expiry: @autoclosure () -> DownloadError, _ body: () async throws -> Value
     ) async throws -> Value {
+        if !enter(host, goesOn: goesOn, until: deadline) {
+            try await wait(id, host: host, goesOn: goesOn, until: deadline, expiry: expiry())
+        }
+        defer { release(host) }
+        return try await body()
+    }
+
+    /// Whether there was a place without waiting, as there mostly is.
+    private func enter(_ host: String, goesOn: Bool, until deadline: ContinuousClock.Instant?) -> Bool {
+        guard !Task.isCancelled, deadline.map({ $0 > .now }) ?? true else { return false }
+        return state.withLock { Self.takePlace(host, goesOn: goesOn, &$0) }
+    }
+
+    /// Places are given away as they come free, so nobody waits for one that is free here.
+    private static func takePlace(_ host: String, goesOn: Bool, _ state: inout State) -> Bool {
+        guard state.running < state.limits.total, state.hosts[host]?.running ?? 0 < state.limits.perHost,
+            goesOn || !state.isSuspended
+        else { return false }
+        state.running += 1
+        state.hosts[host, default: Host()].running += 1
+        return true
+    }
+
+    private func wait(
+        _ id: Int, host: String, goesOn: Bool, until deadline: ContinuousClock.Instant?, expiry: DownloadError
+    ) async throws {
         let alarm = deadline.map { deadline in
             Task.detached {
                 try await Task.sleep(until: deadline, clock: .continuous)
@@ -116,9 +142,6 @@ final class TransferSlots: Sendable {
         } onCancel: {
             leave(id, with: CancellationError())
         }
-        defer { release(host) }
-        alarm?.cancel()
-        return try await body()
     }
 
     private func enter(
@@ -130,22 +153,13 @@ final class TransferSlots: Sendable {
             guard !Task.isCancelled else { return .failure(CancellationError()) }
             // Read under the lock too: the alarm after this finds the waiter.
             if let deadline, deadline <= .now { return .failure(expiry) }
-            var place = state.hosts[host] ?? Host()
-            defer { state.hosts[host] = place }
-            // Places are given away as they come free, so nobody waits for one that is free here.
-            if state.running < state.limits.total, place.running < state.limits.perHost,
-                goesOn || !state.isSuspended
-            {
-                state.running += 1
-                place.running += 1
-                return .success(())
-            }
+            if Self.takePlace(host, goesOn: goesOn, &state) { return .success(()) }
             let priority = state.priorities[id] ?? .normal
             state.sequence += 1
             state.waiters[id] = Waiter(
                 host: host, priority: priority, sequence: state.sequence, goesOn: goesOn, continuation: continuation)
-            place.waiting += 1
-            place.queues[priority.rawValue].append(Entry(id: id, sequence: state.sequence))
+            state.hosts[host, default: Host()].waiting += 1
+            state.hosts[host]?.queues[priority.rawValue].append(Entry(id: id, sequence: state.sequence))
             return nil
         }
         if let answer { continuation.resume(with: answer) }

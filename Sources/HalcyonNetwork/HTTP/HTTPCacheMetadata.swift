@@ -167,17 +167,18 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     }
 
     private static func varyNames(_ fields: HTTPHeaders) -> [String] {
-        (fields["Vary"] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+        guard let vary = fields["Vary"] else { return [] }
+        return vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
             .filter { !$0.isEmpty }
     }
 
     private static func freshUntil(_ fields: HTTPHeaders, _ control: CacheControl, responseDate: Date) -> Date? {
-        let sent = fields["Date"].flatMap { HTTPDate.parse($0, now: responseDate) } ?? responseDate
         let lifetime: TimeInterval
         if let seconds = control.seconds("max-age") {
             lifetime = TimeInterval(seconds)
         } else if let text = fields["Expires"] {
             // "0", "-1" and anything else that is no date mean: expired already.
+            let sent = dateSent(fields, responseDate: responseDate)
             let expires = HTTPDate.parse(text, now: responseDate) ?? sent
             lifetime = max(0, expires.timeIntervalSince(sent))
         } else {
@@ -186,9 +187,13 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         return responseDate.addingTimeInterval(lifetime - ageOnArrival(fields, responseDate: responseDate))
     }
 
+    private static func dateSent(_ fields: HTTPHeaders, responseDate: Date) -> Date {
+        fields["Date"].flatMap { HTTPDate.parse($0, now: responseDate) } ?? responseDate
+    }
+
     /// By the caches on its way, or by the clocks.
     private static func ageOnArrival(_ fields: HTTPHeaders, responseDate: Date) -> TimeInterval {
-        let sent = fields["Date"].flatMap { HTTPDate.parse($0, now: responseDate) } ?? responseDate
+        let sent = dateSent(fields, responseDate: responseDate)
         let told = fields["Age"].flatMap { $0.split(separator: ",").first }.flatMap {
             CacheControl.seconds(digits: $0.trimmingCharacters(in: .whitespaces))
         }

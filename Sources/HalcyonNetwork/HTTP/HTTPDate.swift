@@ -9,6 +9,7 @@ package enum HTTPDate {
     /// - Parameter now: a year of two digits that would lie more than fifty years ahead of it is of the century before.
     /// - Returns: nil for anything else, "0" and "-1" among it.
     package static func parse(_ text: String, now: Date = Date()) -> Date? {
+        if let date = current(text) { return date }
         let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
         switch words.count {
         case 6:
@@ -22,6 +23,28 @@ package enum HTTPDate {
             return date(day: words[2], month: words[1], year: number(words[4], digits: 4), time: words[3])
         default:
             return nil
+        }
+    }
+
+    /// The current form, which nearly all are of, read where it stands: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    private static func current(_ text: String) -> Date? {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.count == 29, bytes[3] == UInt8(ascii: ","), bytes[26...].elementsEqual("GMT".utf8),
+                [4, 7, 11, 16, 25].allSatisfy({ bytes[$0] == UInt8(ascii: " ") }),
+                bytes[19] == UInt8(ascii: ":"), bytes[22] == UInt8(ascii: ":"),
+                let month = months.firstIndex(where: { bytes[8..<11].elementsEqual($0.utf8) })
+            else { return nil }
+            func number(_ range: Range<Int>) -> Int? {
+                range.reduce(0) { sum, index in
+                    let digit = Int(bytes[index]) - 0x30
+                    return sum.flatMap { (0...9).contains(digit) ? $0 * 10 + digit : nil }
+                }
+            }
+            guard let day = number(5..<7), let year = number(12..<16), let hour = number(17..<19),
+                let minute = number(20..<22), let second = number(23..<25)
+            else { return nil }
+            return date(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
         }
     }
 
@@ -42,15 +65,18 @@ package enum HTTPDate {
     private static func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
     private static func date(day: Substring, month: Substring, year: Int?, time: Substring) -> Date? {
-        guard let year, let day = number(day, digits: nil), (1...31).contains(day),
+        guard let year, let day = number(day, digits: nil),
             let month = months.firstIndex(where: { $0.lowercased() == month.lowercased() })
         else { return nil }
         let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2) }
+        guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2] else { return nil }
+        return date(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+    }
+
+    private static func date(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Date? {
         // A leap second is written as 60 and is the next minute's first.
-        guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
-            hour < 24, minute < 60, second <= 60
-        else { return nil }
-        let seconds = days(year: year, month: month + 1, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+        guard (1...31).contains(day), hour < 24, minute < 60, second <= 60 else { return nil }
+        let seconds = days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
         return Date(timeIntervalSince1970: TimeInterval(seconds))
     }
 

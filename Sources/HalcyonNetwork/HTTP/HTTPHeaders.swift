@@ -49,8 +49,10 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
 
     /// A field's values as one list, joined by commas as the protocol reads them; nil when the field is absent.
     public func combined(_ name: String) -> String? {
-        let all = values(of: name)
-        return all.isEmpty ? nil : all.joined(separator: ", ")
+        guard let first = fields.firstIndex(where: { Self.isSame($0.name, name) }) else { return nil }
+        // As nearly all fields are: there once.
+        let isOnly = !fields[(first + 1)...].contains { Self.isSame($0.name, name) }
+        return isOnly ? fields[first].value : values(of: name).joined(separator: ", ")
     }
 
     public func contains(_ name: String) -> Bool {
@@ -85,6 +87,7 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
 
     /// These fields, each of them replaced where `other` has it.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
+        if other.isEmpty { return self }
         var result = HTTPHeaders(fields.filter { !other.contains($0.name) })
         result.fields.append(contentsOf: other.fields)
         return result
@@ -93,7 +96,8 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
     /// Compares two names without making lower-case copies of them; only ASCII letters have a case in field names.
     static func isSame(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
-        return zip(left.utf8, right.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+        // Mostly written alike, and compared as a whole then.
+        return left == right || zip(left.utf8, right.utf8).allSatisfy { lowercase($0) == lowercase($1) }
     }
 
     private static func lowercase(_ byte: UInt8) -> UInt8 {

@@ -17,19 +17,21 @@ public struct HTTPResponseHead: Sendable, Equatable {
 
     /// What `Content-Encoding` names, in lower case and in the order it was applied, without `identity`.
     public var contentCodings: [String] {
-        headers.values(of: "Content-Encoding").flatMap { $0.split(separator: ",") }
+        // As nearly all answers with images are.
+        guard headers.contains("Content-Encoding") else { return [] }
+        return headers.values(of: "Content-Encoding").flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
     }
 
     /// The length that the answer declares for its body in bytes; nil without one, or when two disagree.
     public var contentLength: Int? {
-        let fields = headers.values(of: "Content-Length")
+        let fields = headers.fields.lazy.filter { HTTPHeaders.isSame($0.name, "Content-Length") }
+        guard let one = fields.first?.value else { return nil }
         // As nearly all of them are: one number of a length that fits.
-        if fields.count == 1, let text = fields.first, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) {
-            return Int(text)
+        if one.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), fields.allSatisfy({ $0.value == one }) {
+            return Int(one)
         }
-        let values = fields.flatMap { $0.split(separator: ",") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }
+        let values = fields.flatMap { $0.value.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
         guard let first = values.first, values.allSatisfy({ $0 == first }),
             first.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
         else { return nil }

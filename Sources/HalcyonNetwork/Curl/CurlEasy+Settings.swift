@@ -1,0 +1,152 @@
+import CCurl
+import CHalcyonCurl
+import Foundation
+
+/// What a handle is told of its transfer before it starts.
+extension CurlEasy {
+    /// - Parameter isPrepared: whether the handle has the settings of all plain transfers already. To make them anew took
+    ///   longer than all others.
+    func configure(isPrepared: Bool, sessions: UnsafeMutableRawPointer?) {
+        let request = transfer.request
+        if !isPrepared {
+            setCommon(sessions: sessions)
+        } else if !isPlain {
+            curl_easy_reset(handle)
+            setCommon(sessions: sessions)
+        }
+        set(CURLOPT_URL, (request.digest == nil ? request.url : request.url.withoutUser).absoluteString)
+        // Zero would mean libcurl's own limit, and libcurl cuts larger numbers down to 32 bits.
+        set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeout.milliseconds), Int(Int32.max)))
+        if !isPlain { setOwn() }
+        for field in request.headers.fields {
+            // libcurl reads "Name:" as a field to leave out, and "Name;" as one without a value.
+            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            fields = HeaderText.bytes(of: line).withUnsafeBufferPointer { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { curl_slist_append(fields, $0.baseAddress) } ?? fields
+            }
+        }
+        if let fields { halcyon_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields) }
+        halcyon_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+        setCallbacks()
+    }
+
+    /// Whether nothing is set for this transfer alone that would stay behind.
+    var isPlain: Bool {
+        let (request, configuration) = (transfer.request, transfer.configuration)
+        return request.method == "GET" && request.digest == nil && !request.addressPolicy.requiresPublicAddress
+            && configuration.hostsWithInvalidCertificates.isEmpty && configuration.clientCertificates.isEmpty
+            // A name and a password in it.
+            && !request.url.absoluteString.utf8.contains(UInt8(ascii: "@"))
+    }
+
+    /// Takes back what points to this transfer.
+    func forgetTransfer() {
+        halcyon_curl_set_pointer(handle, CURLOPT_HTTPHEADER, nil)
+        halcyon_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
+        halcyon_curl_set_pointer(handle, CURLOPT_PRIVATE, nil)
+    }
+
+    private func setCommon(sessions: UnsafeMutableRawPointer?) {
+        let configuration = transfer.configuration
+        halcyon_curl_allow_http_only(handle)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        // Without it a cancel waits for a name's look-up to end, and all other transfers with it.
+        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_HTTP_VERSION, Int(configuration.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_BUFFERSIZE, 64 * 1024)
+        if let file = configuration.certificateFile { set(CURLOPT_CAINFO, file) }
+        if let proxy = configuration.proxyText {
+            set(CURLOPT_PROXY, proxy)
+            // No host that the environment excepts either.
+            set(CURLOPT_NOPROXY, "")
+        }
+        if let sessions { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, sessions) }
+    }
+
+    private func setOwn() {
+        let request = transfer.request
+        if let digest = request.digest { set(digest) }
+        set(transfer.configuration.trust(for: request.url))
+        switch request.method {
+        case "GET": break
+        case "HEAD": set(CURLOPT_NOBODY, 1)
+        default: set(CURLOPT_CUSTOMREQUEST, request.method)
+        }
+    }
+
+    /// libcurl uses a connection again only for what was made with the same.
+    private func set(_ trust: CurlTransport.Configuration.Trust) {
+        if trust.allowsInvalidCertificate {
+            set(CURLOPT_SSL_VERIFYPEER, 0)
+            set(CURLOPT_SSL_VERIFYHOST, 0)
+        }
+        guard let client = trust.client else { return }
+        set(CURLOPT_SSLCERT, client.file)
+        set(CURLOPT_SSLKEY, client.keyFile ?? client.file)
+        // Without one, the TLS library would ask at the terminal.
+        set(CURLOPT_KEYPASSWD, client.password ?? "")
+    }
+
+    private func set(_ digest: DigestCredential) {
+        halcyon_curl_set_long(handle, CURLOPT_HTTPAUTH, 1 << 1)  // CURLAUTH_DIGEST, a macro that Swift does not see
+        set(CURLOPT_USERNAME, digest.user)
+        set(CURLOPT_PASSWORD, digest.password)
+        // One answer to a challenge: a server may call each of them stale.
+        set(CURLOPT_MAXREDIRS, 1)
+    }
+
+    private func setCallbacks() {
+        // Unretained: the worker holds this object for as long as the handle is in the multi handle.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        halcyon_curl_set_pointer(handle, CURLOPT_PRIVATE, context)
+        halcyon_curl_set_ready(
+            handle,
+            { context, remote, _, _, _ in
+                CurlEasy.from(context)?.connected(to: remote) ?? true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            }, context)
+        setAddressCheck(context)
+        halcyon_curl_set_header(
+            handle,
+            { bytes, size, count, context in
+                let length = size * count
+                return CurlEasy.from(context)?.read(line: UnsafeRawBufferPointer(start: bytes, count: length)) ?? 0
+            }, context)
+        halcyon_curl_set_write(
+            handle,
+            { bytes, size, count, context in
+                let length = size * count
+                return CurlEasy.from(context)?.receive(UnsafeRawBufferPointer(start: bytes, count: length)) ?? 0
+            }, context)
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlEasy? {
+        context.map { Unmanaged<CurlEasy>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    func set(_ option: CURLoption, _ value: Int) {
+        halcyon_curl_set_long(handle, option, value)
+    }
+
+    func set(_ option: CURLoption, _ value: String) {
+        halcyon_curl_set_string(handle, option, value)
+    }
+
+    /// Has each address looked at before it is connected to: of several that a name has, the others are tried.
+    private func setAddressCheck(_ context: UnsafeMutableRawPointer) {
+        guard transfer.request.addressPolicy.requiresPublicAddress else { return }
+        set(CURLOPT_PROXY, "")
+        halcyon_curl_set_open(
+            handle,
+            { context, _, address in
+                var bytes = [UInt8](repeating: 0, count: 16)
+                let count = Int(halcyon_curl_address(address, &bytes))
+                let known = IPAddress(bytes: Array(bytes.prefix(count)))
+                guard CurlEasy.from(context)?.allows(known, "of an unknown kind") ?? false else {
+                    return halcyon_curl_no_socket()
+                }
+                return halcyon_curl_socket(address)
+            }, context)
+    }
+}
