@@ -13,9 +13,14 @@ extension ImagePipeline {
         public var cache: ImageCache
         /// Another cache for the sources' bytes; nil, the default, keeps them in `cache`.
         public var originalCache: ImageCache?
-        /// What happens to each request, with the `defaults`, before anything else; nothing by default. It runs on the caller's thread, also for
-        /// images that are in memory.
-        public var requestModifier: @Sendable (ImageRequest) -> ImageRequest
+        /// What happens to each request, with the `defaults`, before anything else; nothing by default. It runs on the
+        /// caller's thread, also for images that are in memory.
+        public var requestModifier: @Sendable (ImageRequest) -> ImageRequest {
+            get { modifier ?? { $0 } }
+            set { modifier = newValue }
+        }
+        /// Nil where there is nothing to call.
+        private(set) var modifier: (@Sendable (ImageRequest) -> ImageRequest)?
         /// What requests have where they do not say otherwise; nothing by default.
         public var defaults = RequestDefaults()
         /// By default one with the defaults, whose `Accept` names what `coders` decode.
@@ -45,7 +50,6 @@ extension ImagePipeline {
         ) {
             self.cache = cache
             self.originalCache = originalCache
-            requestModifier = { $0 }
             self.downloader =
                 downloader
                 ?? Self.defaultDownloader(

@@ -43,7 +43,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
     nonisolated(nonsending) public func response(for request: ImageRequest) async throws -> ImageResponse {
-        let resolved = ResolvedRequest(request, configuration)
+        let resolved = ResolvedRequest(request, for: coordinator)
         if let response = cachedResponse(for: resolved) { return response }
         return try await start(resolved).response
     }
@@ -59,7 +59,7 @@ public final class ImagePipeline: Sendable {
     /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
     public func data(for request: ImageRequest) async throws -> Data {
         do {
-            return try await coordinator.bytes(of: ResolvedRequest(request, configuration))
+            return try await coordinator.bytes(of: ResolvedRequest(request, for: coordinator))
         } catch {
             throw ImagePipelineError.wrapping(error, source: request.source)
         }
@@ -71,7 +71,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// The load goes on when the handle is dropped.
     public func task(for request: ImageRequest) -> ImageTask {
-        let resolved = ResolvedRequest(request, configuration)
+        let resolved = ResolvedRequest(request, for: coordinator)
         guard let response = cachedResponse(for: resolved) else { return start(resolved) }
         let task = ImageTask(resolved, coordinator: coordinator)
         task.end(.success(response))

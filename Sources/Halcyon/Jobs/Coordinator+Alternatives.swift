@@ -58,9 +58,8 @@ extension Coordinator {
     private func resolve(
         _ source: ImageSource, insteadOf resolved: ResolvedRequest, demand: Demand
     ) async throws -> ResolvedRequest {
-        let configuration = configuration
-        return try await withTicket(for: demand) { _, ticket in
-            try await ExecutionDomains.io.run(ticket: ticket) { _ in resolved.replacing(source, configuration) }
+        try await withTicket(for: demand) { _, ticket in
+            try await ExecutionDomains.io.run(ticket: ticket) { _ in resolved.replacing(source, for: self) }
         }
     }
 }

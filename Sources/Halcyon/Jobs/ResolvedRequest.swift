@@ -3,34 +3,69 @@ import HalcyonProcessing
 
 /// A request with its key, which is computed once, on the thread of who asks: a file's needs a look at the file, and the
 /// coordinator never waits for a disk.
+///
+/// Its parts lie behind one reference: every job, closure and response has a request, and a copy of a request's forty
+/// references took most of the time of a memory hit.
 struct ResolvedRequest: Sendable {
-    var request: ImageRequest
-    let key: ImageKey
-    /// Where the finished image is kept.
-    let target: ImageCache
-    /// Where the source's bytes are kept.
-    let originals: ImageCache
-    /// Whether it asks the server behind an answer that was given already: then what is stale must be revalidated.
-    var isRevalidation = false
-    private let defaultScale: Double
+    private final class Parts: Sendable {
+        let request: ImageRequest
+        let key: ImageKey
+        let target: ImageCache
+        let originals: ImageCache
+        let isRevalidation: Bool
+        let defaultScale: Double
 
-    init(_ request: ImageRequest, _ configuration: ImagePipeline.Configuration) {
-        let defaults = configuration.defaults
-        let filled = defaults.isEmpty ? request : defaults.applied(to: request)
-        self.init(modified: configuration.requestModifier(filled), configuration)
+        /// - Parameter request: what the pipeline's modifier made of it.
+        init(_ request: ImageRequest, for coordinator: Coordinator) {
+            self.request = request
+            target = request.targetCache ?? coordinator.configuration.cache
+            originals = request.originalCache ?? coordinator.configuration.originalCache ?? target
+            key = target.key(for: request)
+            isRevalidation = false
+            defaultScale = request.source.namedScale
+        }
+
+        init(_ request: ImageRequest, isRevalidation: Bool, as former: Parts) {
+            self.request = request
+            self.isRevalidation = isRevalidation
+            (key, target, originals) = (former.key, former.target, former.originals)
+            defaultScale = former.defaultScale
+        }
     }
 
-    /// - Parameter request: what the pipeline's modifier made of it.
-    private init(modified request: ImageRequest, _ configuration: ImagePipeline.Configuration) {
-        self.request = request
-        target = request.targetCache ?? configuration.cache
-        originals = request.originalCache ?? configuration.originalCache ?? target
-        key = target.key(for: request)
-        defaultScale = request.source.namedScale
+    private var parts: Parts
+
+    /// A change leaves the key as it is.
+    var request: ImageRequest {
+        get { parts.request }
+        set { parts = Parts(newValue, isRevalidation: isRevalidation, as: parts) }
+    }
+    var key: ImageKey { parts.key }
+    /// Where the finished image is kept.
+    var target: ImageCache { parts.target }
+    /// Where the source's bytes are kept.
+    var originals: ImageCache { parts.originals }
+    /// Whether it asks the server behind an answer that was given already: then what is stale must be revalidated.
+    var isRevalidation: Bool {
+        get { parts.isRevalidation }
+        set { parts = Parts(request, isRevalidation: newValue, as: parts) }
+    }
+
+    init(_ request: ImageRequest, for coordinator: Coordinator) {
+        if coordinator.configuration.defaults.isEmpty, coordinator.configuration.modifier == nil {
+            parts = Parts(request, for: coordinator)
+        } else {
+            let filled = coordinator.configuration.defaults.applied(to: request)
+            parts = Parts(coordinator.configuration.requestModifier(filled), for: coordinator)
+        }
+    }
+
+    private init(_ parts: Parts) {
+        self.parts = parts
     }
 
     /// The same request for another source. It may look at a file, so not on the coordinator's thread.
-    func replacing(_ source: ImageSource, _ configuration: ImagePipeline.Configuration) -> ResolvedRequest {
+    func replacing(_ source: ImageSource, for coordinator: Coordinator) -> ResolvedRequest {
         var other = request
         other.source = source
         // It is the source's name, not this one's.
@@ -39,7 +74,7 @@ struct ResolvedRequest: Sendable {
             other.network.headers.removeSecrets()
             other.network.credential = nil
         }
-        return ResolvedRequest(modified: other, configuration)
+        return ResolvedRequest(Parts(other, for: coordinator))
     }
 
     var source: ImageSource { request.source }
@@ -60,18 +95,20 @@ struct ResolvedRequest: Sendable {
     /// An image as this request gives it: the cached one may be another request's, with another scale.
     func scaled(_ image: Image) -> Image {
         var image = image
-        image.scale = request.scale ?? defaultScale
+        image.scale = request.scale ?? parts.defaultScale
         return image
     }
 
     /// The same for what comes before it.
     func scaled(_ preview: ImagePreview) -> ImagePreview {
-        ImagePreview(preview, scale: request.scale ?? defaultScale)
+        ImagePreview(preview, scale: request.scale ?? parts.defaultScale)
     }
 
     /// Nobody is there to see them.
     mutating func showsNothingMeanwhile() {
-        (request.wantsPreviews, request.wantsEveryPreview, request.cache.showsStale) = (false, false, false)
+        var quiet = request
+        (quiet.wantsPreviews, quiet.wantsEveryPreview, quiet.cache.showsStale) = (false, false, false)
+        request = quiet
     }
 
     /// Whether the disk keeps the finished image apart from its source.

@@ -62,7 +62,7 @@ extension Coordinator {
     nonisolated private func resolvedForPrefetch(
         _ request: ImageRequest, to destination: ImagePrefetcher.Destination
     ) async -> ResolvedRequest {
-        var resolved = ResolvedRequest(request, configuration)
+        var resolved = ResolvedRequest(request, for: self)
         resolved.showsNothingMeanwhile()
         switch destination {
         case .memory: resolved.request.cache.writes.insert(.memory)

@@ -39,7 +39,8 @@ final class DownloadRun: Sendable {
                 result.queueTime = queued
                 return result
             } catch let error as DownloadError {
-                var next = pacer ?? RetryPacer(policy: retry, configuration: downloader.configuration, deadline: deadline)
+                var next =
+                    pacer ?? RetryPacer(policy: retry, configuration: downloader.configuration, deadline: deadline)
                 try await next.waitForNextAttempt(after: error)
                 request.observe?(.retried(error, attempt: next.retries))
                 pacer = next
@@ -86,7 +87,8 @@ final class DownloadRun: Sendable {
     private func transportRequest(_ chain: RedirectChain) -> TransportRequest {
         TransportRequest(
             url: chain.url, headers: chain.headers, connectTimeout: request.timeouts.connect,
-            idleTimeout: request.timeouts.idle, addressPolicy: downloader.configuration.addressPolicy, digest: chain.digest)
+            idleTimeout: request.timeouts.idle, addressPolicy: downloader.configuration.addressPolicy,
+            digest: chain.digest)
     }
 
     /// Before anything is connected to, at each hop.
