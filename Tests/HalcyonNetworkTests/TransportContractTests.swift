@@ -131,6 +131,24 @@ struct TransportContractTests {
         await #expect(throws: CancellationError.self) { try await reader.value }
     }
 
+    /// What has come and was not read goes with the cancel, and what is left must not pass for the whole.
+    @Test func cancellingAfterTheEndIsNoEndWhereBytesWereNotRead() async throws {
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            // No length, as one would tell the reader that something is missing.
+            try connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + String(repeating: "a", count: 1_000))
+        }
+        defer { server.stop() }
+        let ended = RawServerGate()
+        // Its thread ends after its last transfer.
+        var transport: CurlTransport? = CurlTransport(CurlTransport.Configuration(), onThreadEnd: { ended.open() })
+        let body = try #require(try await transport?.send(.patient(server.url("/image"))).body)
+        transport = nil
+        await ended.opened()
+        body.cancel()
+        await #expect(throws: CancellationError.self) { try await body.collected() }
+    }
+
     @Test(arguments: ContractSubject.allCases)
     func anAlreadyCancelledTaskSendsNothing(_ subject: ContractSubject) async throws {
         let running = try subject.serve([.head(200, ["Content-Length": "0"])])

@@ -248,6 +248,7 @@ private func ofItsTransfer(_ request: inout ImageRequest, hooks: DownloadHooks) 
 
 private func ofADownloader(_ program: Program) -> ImageDownloader {
     var curl = CurlTransport.Configuration()
+    curl.keepsCookies = true
     curl.certificateFile = "/etc/ssl/example.pem"
     curl.hostsWithInvalidCertificates = ["printer.local"]
     curl.clientCertificates = ["images.example": ClientCertificate(file: "me.pem")]

@@ -83,9 +83,11 @@ CURLMcode halcyon_curl_multi_set_long(CURLM *multi, CURLMoption option, long val
     return curl_multi_setopt(multi, option, value);
 }
 
-CURLSH *halcyon_curl_share_sessions(void) {
+CURLSH *halcyon_curl_share(bool cookies) {
     CURLSH *share = curl_share_init();
-    if (share != NULL) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    if (share == NULL) return NULL;
+    curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    if (cookies) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
     return share;
 }
 

@@ -6,13 +6,13 @@ import Foundation
 extension CurlEasy {
     /// - Parameter isPrepared: whether the handle has the settings of all plain transfers already. To make them anew took
     ///   longer than all others.
-    func configure(isPrepared: Bool, sessions: UnsafeMutableRawPointer?) {
+    func configure(isPrepared: Bool, share: UnsafeMutableRawPointer?) {
         let request = transfer.request
         if !isPrepared {
-            setCommon(sessions: sessions)
+            setCommon(share: share)
         } else if !isPlain {
             curl_easy_reset(handle)
-            setCommon(sessions: sessions)
+            setCommon(share: share)
         }
         set(CURLOPT_URL, (request.digest == nil ? request.url : request.url.withoutUser).absoluteString)
         // Zero would mean libcurl's own limit, and libcurl cuts larger numbers down to 32 bits.
@@ -46,7 +46,7 @@ extension CurlEasy {
         halcyon_curl_set_pointer(handle, CURLOPT_PRIVATE, nil)
     }
 
-    private func setCommon(sessions: UnsafeMutableRawPointer?) {
+    private func setCommon(share: UnsafeMutableRawPointer?) {
         let configuration = transfer.configuration
         halcyon_curl_allow_http_only(handle)
         set(CURLOPT_NOSIGNAL, 1)
@@ -62,7 +62,9 @@ extension CurlEasy {
             // No host that the environment excepts either.
             set(CURLOPT_NOPROXY, "")
         }
-        if let sessions { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, sessions) }
+        if let share { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, share) }
+        // No file: the cookies of the share, which is theirs.
+        if configuration.keepsCookies, share != nil { set(CURLOPT_COOKIEFILE, "") }
     }
 
     private func setOwn() {

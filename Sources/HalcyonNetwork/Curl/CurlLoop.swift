@@ -28,11 +28,11 @@ final class CurlLoop: Sendable {
     }
 
     private let state = Lock(State())
-    private let idleConnections: Int
+    private let configuration: CurlTransport.Configuration
     private let onThreadEnd: @Sendable () -> Void
 
-    init(idleConnections: Int, onThreadEnd: @escaping @Sendable () -> Void) {
-        self.idleConnections = idleConnections
+    init(_ configuration: CurlTransport.Configuration, onThreadEnd: @escaping @Sendable () -> Void) {
+        self.configuration = configuration
         self.onThreadEnd = onThreadEnd
     }
 
@@ -45,7 +45,7 @@ final class CurlLoop: Sendable {
                 return false
             case .idle:
                 guard case .start = command else { return true }
-                guard let multi = CurlMulti(idleConnections: idleConnections), startThread(multi) else { return false }
+                guard let multi = CurlMulti(configuration), startThread(multi) else { return false }
                 state.multi = multi
                 state.phase = .running
             case .running:

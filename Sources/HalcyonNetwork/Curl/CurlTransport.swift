@@ -3,7 +3,7 @@ import HalcyonSystem
 
 /// The transport on Linux: libcurl, all transfers on one thread of its own.
 ///
-/// HTTP/1.1 and HTTP/2, kept connections, the proxy variables of the environment. No cookies, no .netrc, no redirects,
+/// HTTP/1.1 and HTTP/2, kept connections, the proxy variables of the environment. No cookies unless `keepsCookies`, no .netrc, no redirects,
 /// no unpacking, nothing but http and https. Header fields are read and written a character a byte (Latin-1).
 /// The thread starts with the first transfer and ends when the transport is gone and its last transfer with it.
 public final class CurlTransport: Transport {
@@ -24,6 +24,13 @@ public final class CurlTransport: Transport {
         /// Connections that are kept for later when idle. 32.
         public var idleConnections = 32
 
+        /// Whether cookies that servers set are sent back to them, by the rules of RFC 6265, for as long as the transport
+        /// lives; they are in memory, and all its transfers share them. False by default: none is kept and none is sent.
+        ///
+        /// Bytes that the caches hold are not told apart by cookies: for pictures that differ from one user to another, one
+        /// transport and one cache each.
+        public var keepsCookies = false
+
         public init() {}
     }
 
@@ -42,7 +49,7 @@ public final class CurlTransport: Transport {
     /// - Parameter onThreadEnd: called on the thread as the last thing it does.
     package init(_ configuration: Configuration, onThreadEnd: @escaping @Sendable () -> Void) {
         self.configuration = configuration
-        loop = CurlLoop(idleConnections: configuration.idleConnections, onThreadEnd: onThreadEnd)
+        loop = CurlLoop(configuration, onThreadEnd: onThreadEnd)
     }
 
     deinit {

@@ -3,6 +3,7 @@
 #define HALCYON_CURL_H
 
 #include <curl/curl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 CURLcode halcyon_curl_set_long(CURL *easy, CURLoption option, long value);
@@ -36,8 +37,9 @@ CURLcode halcyon_curl_get_offset(CURL *easy, CURLINFO info, int64_t *value);
 
 CURLMcode halcyon_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
-/// A store of TLS sessions that the transfers of one thread share; NULL when there is no memory.
-CURLSH *halcyon_curl_share_sessions(void);
+/// A store of TLS sessions, and of cookies if wanted, that the transfers of one thread share; NULL when there is no
+/// memory.
+CURLSH *halcyon_curl_share(bool cookies);
 
 /// The context that a finished transfer was given as CURLOPT_PRIVATE.
 void *halcyon_curl_private(CURL *easy);
