@@ -19,6 +19,24 @@ struct CurlTransportTests {
         }
     }
 
+    /// libcurl sends again what a connection that had died did not answer, five times for a transfer; it counts in the
+    /// handle, which the next transfer may get.
+    @Test func sendingAgainIsCountedForEachTransferByItself() async throws {
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            try connection.answer(Data("picture".utf8))
+            // The next one on this connection is taken, and not answered.
+            _ = connection.readRequest()
+        }
+        defer { server.stop() }
+        let transport = CurlTransport()
+        for _ in 0..<15 {
+            let response = try await transport.send(.patient(server.url("/image")))
+            #expect(try await response.body.collected() == Data("picture".utf8))
+        }
+        #expect(server.requests.count > 15)
+    }
+
     @Test func aRefusedPortIsAnError() async throws {
         let port = try RawServer.refusedPort()
         let error = await failure(URL(web: "http://127.0.0.1:\(port)/a"))

@@ -24,6 +24,14 @@ struct HTTPHeadersTests {
         #expect(headers.hashValue == (["b": "4", "c": "5"] as HTTPHeaders).hashValue)
     }
 
+    /// The Angstrom sign, and an A with a ring above it: equal as texts, and as many bytes.
+    @Test func valuesAndNamesCompareByTheirBytes() {
+        let (sign, letters) = ("\u{212B}", "A\u{30A}")
+        #expect(sign == letters)
+        #expect(HTTPHeaders([.init(name: "X", value: sign)]) != HTTPHeaders([.init(name: "X", value: letters)]))
+        #expect(HTTPHeaders([.init(name: sign, value: "1")])[letters] == nil)
+    }
+
     @Test func mergingReplacesByName() {
         let merged = (["A": "1", "B": "2"] as HTTPHeaders).merging(["b": "3", "C": "4"])
         #expect(merged == ["A": "1", "b": "3", "C": "4"])

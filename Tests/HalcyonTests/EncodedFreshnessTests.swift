@@ -51,6 +51,26 @@ struct EncodedFreshnessTests {
         #expect(other.freshness.cacheControl == "max-age=5")
     }
 
+    /// A cookie that the transport adds is seen by nobody above it.
+    @Test(arguments: [true, false])
+    func whatATransportWithCookiesBroughtIsPrivate(keepsCookies: Bool) async throws {
+        let image = try TestFiles.data("png/rgb8.png")
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            try connection.answer(image, fields: "Cache-Control: max-age=5\r\n")
+        }
+        defer { server.stop() }
+        var curl = CurlTransport.Configuration()
+        curl.keepsCookies = keepsCookies
+        let transport = PatientTransport(CurlTransport(curl))
+        let pipeline = ImagePipeline(
+            configuration: .init(
+                cache: ImageCache(disk: nil), downloader: ImageDownloader(.init(transport: transport)),
+                clock: ManualClock().timeSource))
+        let answer = try await pipeline.data(for: ImageRequest(server.url("/me.png")), as: .png)
+        #expect(answer.freshness.cacheControl == (keepsCookies ? "private, max-age=5" : "max-age=5"))
+    }
+
     @Test func noStoreIsKeptNowhere() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png", headers: ["Cache-Control": "no-store"])

@@ -10,6 +10,7 @@ public struct PatientTransport: Transport {
 
     public var checksAddresses: Bool { transport.checksAddresses }
     public var answersDigest: Bool { transport.answersDigest }
+    public var sendsCookies: Bool { transport.sendsCookies }
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         var patient = request

@@ -8,6 +8,7 @@
 
 #include <curl/curl.h>
 
+#include "body.h"
 #include "floors.h"
 
 typedef struct {
@@ -15,27 +16,6 @@ typedef struct {
     bench_bitmap *results;
     atomic_int next;
 } state;
-
-typedef struct {
-    uint8_t *bytes;
-    size_t count;
-    size_t capacity;
-} body;
-
-static size_t receive(char *bytes, size_t size, size_t count, void *context) {
-    body *to = context;
-    size_t length = size * count;
-    if (to->count + length > to->capacity) {
-        size_t capacity = (to->count + length) * 2;
-        uint8_t *longer = realloc(to->bytes, capacity);
-        if (longer == NULL) return 0;
-        to->bytes = longer;
-        to->capacity = capacity;
-    }
-    memcpy(to->bytes + to->count, bytes, length);
-    to->count += length;
-    return length;
-}
 
 /// To a temporary name that is renamed, as a program does that others may read behind.
 static void keep(const body *from, const char *folder, int index) {
@@ -68,7 +48,7 @@ static void *work(void *argument) {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 64L * 1024);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_receive);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &into);
     int index;
     while ((index = atomic_fetch_add(&all->next, 1)) < all->job->count) fetch_one(easy, all, index, &into);

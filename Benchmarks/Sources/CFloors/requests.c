@@ -1,36 +1,19 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <curl/curl.h>
 
+#include "body.h"
 #include "floors.h"
 
 typedef struct {
     CURL *easy;
-    uint8_t *bytes;
-    size_t count;
-    size_t capacity;
+    body into;
 } transfer;
-
-static size_t receive(char *bytes, size_t size, size_t count, void *context) {
-    transfer *to = context;
-    size_t length = size * count;
-    if (to->count + length > to->capacity) {
-        size_t capacity = (to->count + length) * 2;
-        uint8_t *longer = realloc(to->bytes, capacity);
-        if (longer == NULL) return 0;
-        to->bytes = longer;
-        to->capacity = capacity;
-    }
-    memcpy(to->bytes + to->count, bytes, length);
-    to->count += length;
-    return length;
-}
 
 static void start(CURLM *multi, transfer *one, const bench_requests *job, int index) {
     char url[256];
-    one->count = 0;
+    one->into.count = 0;
     snprintf(url, sizeof url, "%s%d.jpg", job->base_url, index % job->files);
     curl_easy_setopt(one->easy, CURLOPT_URL, url);
     curl_multi_add_handle(multi, one->easy);
@@ -42,8 +25,8 @@ static bool prepare(transfer *one) {
     curl_easy_setopt(one->easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(one->easy, CURLOPT_FAILONERROR, 1L);
     curl_easy_setopt(one->easy, CURLOPT_BUFFERSIZE, 64L * 1024);
-    curl_easy_setopt(one->easy, CURLOPT_WRITEFUNCTION, receive);
-    curl_easy_setopt(one->easy, CURLOPT_WRITEDATA, one);
+    curl_easy_setopt(one->easy, CURLOPT_WRITEFUNCTION, body_receive);
+    curl_easy_setopt(one->easy, CURLOPT_WRITEDATA, &one->into);
     curl_easy_setopt(one->easy, CURLOPT_PRIVATE, one);
     return true;
 }
@@ -66,7 +49,7 @@ static int run(CURLM *multi, transfer *all, const bench_requests *job) {
             if (message->msg != CURLMSG_DONE) continue;
             transfer *one = NULL;
             curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&one);
-            good += message->data.result == CURLE_OK && one->count == job->size;
+            good += message->data.result == CURLE_OK && one->into.count == job->size;
             ended++;
             curl_multi_remove_handle(multi, one->easy);
             if (begun < job->count) start(multi, one, job, begun++);
@@ -86,7 +69,7 @@ int bench_request_all(const bench_requests *job) {
         good = run(multi, all, job);
         for (int i = 0; i < job->at_once; i++) {
             if (all[i].easy != NULL) curl_easy_cleanup(all[i].easy);
-            free(all[i].bytes);
+            free(all[i].into.bytes);
         }
     }
     free(all);

@@ -18,7 +18,9 @@ extension Coordinator {
         let sent = sentHeaders(resolved)
         var open = sent
         open.removeSecrets()
-        let isSecret = ["Authorization", "Cookie"].contains { sent.contains($0) && !open.contains($0) }
+        let isSecret =
+            ["Authorization", "Cookie"].contains { sent.contains($0) && !open.contains($0) }
+            || resolved.isRemote && configuration.downloader.configuration.transport.sendsCookies
         let freshness = EncodedFreshness(
             answer.http, isNotStored: !answer.mayBeKept, isSecret: isSecret, now: configuration.clock.now)
         return EncodedImage(

@@ -18,6 +18,10 @@ final class CurlEasy {
     private var lastActivity: ContinuousClock.Instant?
     private var isPaused = false
 
+    /// How often the request was sent: again where a connection had died before its answer.
+    private var sendings = 0
+    private var hasFailed = false
+
     /// Whether the handle goes with this transfer.
     private var ownsHandle = true
 
@@ -47,10 +51,12 @@ final class CurlEasy {
 
     /// Gives the handle back after the end: making one, with its buffer, costs as much as a small transfer. Nil where it
     /// has seen a secret.
+    ///
+    /// What was sent again is counted in the handle, against a limit for one transfer, and only a reset forgets that.
     func giveBack() -> Spare? {
         guard transfer.request.digest == nil else { return nil }
         ownsHandle = false
-        guard isPlain else {
+        guard isPlain, sendings <= 1, !hasFailed else {
             curl_easy_reset(handle)
             return Spare(handle: handle)
         }
@@ -63,6 +69,7 @@ final class CurlEasy {
     /// - Returns: whether the request may be sent on this connection, which may be an earlier one.
     func connected(to remote: UnsafePointer<CChar>?) -> Bool {
         touch()
+        sendings += 1
         if let deadline { turn.watch(deadline) }
         guard transfer.request.addressPolicy.requiresPublicAddress else { return true }
         // Another address of the same name may have been refused before.
@@ -129,7 +136,8 @@ final class CurlEasy {
 
     /// What tells this transfer's connection from others that stand; nil where it carries one transfer at a time.
     var sharedConnection: SharedConnection? {
-        guard number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) else { return nil }
+        // Until it has a connection of its own, a handle that has served speaks of the last one.
+        guard lastActivity != nil, number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) else { return nil }
         return SharedConnection(
             host: transfer.request.url.host(percentEncoded: true)?.lowercased(),
             localPort: number(CURLINFO_LOCAL_PORT), port: number(CURLINFO_PRIMARY_PORT))
@@ -181,6 +189,7 @@ final class CurlEasy {
             return nil
         }
         guard code != CURLE_OK else { return nil }
+        hasFailed = true
         let reason = failure ?? CurlFailure(handle: handle, errorText: String(cString: errorText)).reason(of: code)
         return DownloadError(reason, url: transfer.request.url)
     }

@@ -79,19 +79,22 @@ final class CurlTransfer: Sendable {
 
     /// The next chunk, or the end, where it is known.
     func takeReady() -> Chunk? {
-        let (ready, wasPaused) = state.withLock { Self.takeReady(&$0) }
+        let (ready, wasPaused) = state.withLock { state in
+            // What has come meanwhile is for who waits already.
+            state.chunkWaiter == nil ? Self.takeReady(&state) : (nil, false)
+        }
         if wasPaused { loop.post(.resume(self)) }
         return ready
     }
 
     func pull(waiter: CheckedContinuation<Data?, any Error>) {
         let (ready, wasPaused) = state.withLock { state -> (Chunk?, Bool) in
-            let (ready, wasPaused) = Self.takeReady(&state)
-            if ready != nil { return (ready, wasPaused) }
             guard state.chunkWaiter == nil else {
                 let misuse = DownloadError(.invalidRequest("the body has two readers"), url: request.url)
                 return (.failure(misuse), false)
             }
+            let (ready, wasPaused) = Self.takeReady(&state)
+            if ready != nil { return (ready, wasPaused) }
             state.chunkWaiter = waiter
             return (nil, false)
         }
@@ -200,7 +203,7 @@ final class CurlTransfer: Sendable {
         return HeadAnswer(waiter: waiter, head: state.head, error: state.failure, url: url)
     }
 
-    /// A reader waits only where the buffer was empty, so nothing is paused here.
+    /// The buffer was empty when the reader came, and stays below a chunk until he is served: nothing is paused here.
     private static func takeReader(_ state: inout State) -> ReaderAnswer? {
         guard let waiter = state.chunkWaiter, let chunk = takeReady(&state).chunk else { return nil }
         state.chunkWaiter = nil

@@ -28,7 +28,7 @@ public final class CurlTransport: Transport {
         /// lives; they are in memory, and all its transfers share them. False by default: none is kept and none is sent.
         ///
         /// Bytes that the caches hold are not told apart by cookies: for pictures that differ from one user to another, one
-        /// transport and one cache each.
+        /// transport and one cache each. A `Cookie` among a request's fields is sent beside them.
         public var keepsCookies = false
 
         public init() {}
@@ -58,6 +58,7 @@ public final class CurlTransport: Transport {
 
     public var checksAddresses: Bool { true }
     public var answersDigest: Bool { true }
+    public var sendsCookies: Bool { configuration.keepsCookies }
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try request.validate()

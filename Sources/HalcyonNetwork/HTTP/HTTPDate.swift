@@ -31,6 +31,7 @@ package enum HTTPDate {
         var text = text
         return text.withUTF8 { bytes in
             guard bytes.count == 29, bytes[3] == UInt8(ascii: ","), bytes[26...].elementsEqual("GMT".utf8),
+                bytes[..<3].allSatisfy({ $0 > 0x20 }),
                 [4, 7, 11, 16, 25].allSatisfy({ bytes[$0] == UInt8(ascii: " ") }),
                 bytes[19] == UInt8(ascii: ":"), bytes[22] == UInt8(ascii: ":"),
                 let month = months.firstIndex(where: { bytes[8..<11].elementsEqual($0.utf8) })

@@ -13,9 +13,11 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
             self.value = value
         }
 
-        /// Names compare without regard to case, values exactly.
+        /// Names compare without regard to case, values byte by byte: texts that Swift takes for equal, as composed and
+        /// decomposed letters, are not the same to a server.
         public static func == (left: Field, right: Field) -> Bool {
-            left.value == right.value && HTTPHeaders.isSame(left.name, right.name)
+            left.value == right.value && left.value.utf8.elementsEqual(right.value.utf8)
+                && HTTPHeaders.isSame(left.name, right.name)
         }
 
         public func hash(into hasher: inout Hasher) {
@@ -96,8 +98,7 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
     /// Compares two names without making lower-case copies of them; only ASCII letters have a case in field names.
     static func isSame(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
-        // Mostly written alike, and compared as a whole then.
-        return left == right || zip(left.utf8, right.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+        return zip(left.utf8, right.utf8).allSatisfy { lowercase($0) == lowercase($1) }
     }
 
     private static func lowercase(_ byte: UInt8) -> UInt8 {

@@ -18,11 +18,15 @@ public protocol Transport: Sendable {
     /// Whether it answers digest challenges with `TransportRequest.digest`. False by default: a request with one is refused
     /// then.
     var answersDigest: Bool { get }
+
+    /// Whether it sends cookies of its own accord, so that an answer may be for one user alone. False by default.
+    var sendsCookies: Bool { get }
 }
 
 extension Transport {
     public var checksAddresses: Bool { false }
     public var answersDigest: Bool { false }
+    public var sendsCookies: Bool { false }
 
     /// Throws `DownloadError` where a request needs what this transport cannot do.
     package func checkAbilities(for request: TransportRequest) throws {
