@@ -51,18 +51,13 @@ struct BodyMemoryTests {
     /// In bytes, of a process of its own.
     private static func growth(_ mode: String, _ url: URL, _ small: URL, certificates: String) async throws -> Int {
         let folder = TemporaryFolder()
-        let process = Process()
-        process.executableURL = try Spawn.builtExecutable("BodyMemory")
-        process.arguments = [
+        let arguments = [
             mode, url.absoluteString, small.absoluteString, certificates, folder.url.path(percentEncoded: false),
         ]
-        let output = Pipe()
-        process.standardOutput = output
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let program = try TestProgram(try Spawn.builtExecutable("BodyMemory"), arguments, hasOutput: true)
+        _ = await program.ended()
+        // Less than a pipe holds.
+        let text = String(decoding: program.output?.readDataToEndOfFile() ?? Data(), as: UTF8.self)
         let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
         try #require(numbers.count == 2, "\(text)")
         #expect(numbers[1] == length)

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import HalcyonNetwork
 import HalcyonSystem
 import TestSupport
@@ -16,7 +15,7 @@ final class NginxServer: Sendable {
     let port: Int
     /// Where HTTP/1.1 is spoken, without TLS.
     let plainPort: Int
-    private let process: Lock<Process>
+    private let program: TestProgram
 
     /// Serves `files` by name; returns once it answers.
     init(_ files: [String: Data]) async throws {
@@ -33,12 +32,10 @@ final class NginxServer: Sendable {
             .replacing("@FOLDER@", with: folder.path).replacing("@PLAIN@", with: "\(plainPort)")
             .replacing("@TLS@", with: "\(port)")
         try Data(text.utf8).write(to: folder.appending(path: "conf"))
-        let server = certificate.process(
+        program = try certificate.program(
             Self.program, "-c \(folder.path)/conf -p \(folder.path) -e \(folder.path)/errors")
-        try server.run()
-        process = Lock(server)
         let transport = self.transport()
-        while server.isRunning {
+        while program.isRunning {
             if (try? await transport.send(.patient(url("ready"))))?.head.status == 200 { return }
         }
         throw CancellationError()
@@ -84,10 +81,7 @@ final class NginxServer: Sendable {
     }
 
     func stop() {
-        // Not `terminate`: a child of one of Dispatch's threads inherits their mask, in which SIGTERM is blocked.
-        process.withLock { server in
-            if server.isRunning { kill(server.processIdentifier, SIGKILL) }
-        }
+        program.stop()
         certificate.remove()
     }
 }

@@ -242,20 +242,14 @@ struct ResumeAttackTests {
             }, Fixture.proper())
         defer { hold.open() }
         let folder = fixture.folder.url.path(percentEncoded: false)
-        let process = Process()
-        process.executableURL = try Spawn.builtExecutable("BodyMemory")
         let large = fixture.url.absoluteString
-        process.arguments = ["file", large, fixture.server.url("/small").absoluteString, "-", folder]
-        process.standardOutput = Pipe()
-        try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in ended.resume() }
-            do { try process.run() } catch { return ended.resume(throwing: error) }
-            Task {
-                while try Self.written(fixture) < 1 << 20, process.isRunning { await Task.yield() }
-                kill(process.processIdentifier, SIGKILL)
-            }
-        }
-        #expect(process.terminationReason == .uncaughtSignal)
+        let program = try TestProgram(
+            try Spawn.builtExecutable("BodyMemory"),
+            ["file", large, fixture.server.url("/small").absoluteString, "-", folder])
+        while try Self.written(fixture) < 1 << 20, program.isRunning { await Task.yield() }
+        program.kill()
+        let status = await program.ended()
+        #expect(status == -SIGKILL)
         #expect(fixture.fileNames.count == 1)
         hold.open()
         // As the same program would.

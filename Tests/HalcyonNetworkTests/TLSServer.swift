@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import HalcyonSystem
 import TestSupport
 
@@ -7,7 +6,7 @@ import TestSupport
 final class TLSServer: Sendable {
     let certificate: TestCertificate
     let port: Int
-    private let process: Lock<Process>
+    private let program: TestProgram
 
     var url: URL { URL(web: "https://127.0.0.1:\(port)/a") }
 
@@ -21,15 +20,12 @@ final class TLSServer: Sendable {
         for (path, text) in answers ?? [:] {
             try Data(text.utf8).write(to: certificate.folder.appending(path: path))
         }
-        let server = certificate.process(
+        program = try certificate.program(
             TestCertificate.openssl,
-            "s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem \(answers == nil ? "-www" : "-HTTP") \(options)")
-        let output = Pipe()
-        server.standardOutput = output
-        try server.run()
-        process = Lock(server)
+            "s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem \(answers == nil ? "-www" : "-HTTP") \(options)",
+            hasOutput: true)
+        guard let reader = program.output else { throw CancellationError() }
         // On a thread of its own, as the read blocks.
-        let reader = output.fileHandleForReading
         let found = await withCheckedContinuation { continuation in
             WorkerThread.start(name: "tls-output") { continuation.resume(returning: Self.port(in: reader)) }
         }
@@ -52,10 +48,7 @@ final class TLSServer: Sendable {
     }
 
     func stop() {
-        // Not `terminate`: a child of one of Dispatch's threads inherits their mask, in which SIGTERM is blocked.
-        process.withLock { server in
-            if server.isRunning { kill(server.processIdentifier, SIGKILL) }
-        }
+        program.stop()
         certificate.remove()
     }
 }
