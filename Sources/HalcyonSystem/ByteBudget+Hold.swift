@@ -49,7 +49,10 @@ extension ByteBudget {
     func wait(as waiter: Waiter, ticket: WorkTicket, abandon: @escaping @Sendable () -> Void) {
         let isWaiting = ticket.state.withLock { state in
             guard !state.isCancelled else { return false }
-            state.onCancel = { if self.remove(waiter) { abandon() } }
+            // The queue holds him for as long as he waits. He knows the ticket, which must not keep him longer.
+            state.onCancel = { [weak waiter] in
+                if let waiter, self.remove(waiter) { abandon() }
+            }
             return true
         }
         if isWaiting { add(waiter) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What large bodies take of a process that does nothing else.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.enabled(if: !Sanitizer.isOn, "a sanitizer keeps what is freed"), .timeLimit(.minutes(5)))
 struct BodyMemoryTests {
     /// `HALCYON_SOAK` has the full length.
     private static let length =

@@ -32,6 +32,29 @@ import Testing
         #expect(budget.available == 10)
     }
 
+    private struct Weak {
+        weak var ticket: WorkTicket?
+    }
+
+    private func ticketThatHasWaited(for budget: ByteBudget) async throws -> Weak {
+        var all = budget.holdNow(budget.capacity)
+        #expect(all != nil)
+        let ticket = WorkTicket()
+        let task = Task.immediate { _ = try await budget.hold(1, ticket: ticket) }
+        #expect(budget.waitingCount == 1)
+        all = nil
+        try await task.value
+        return Weak(ticket: ticket)
+    }
+
+    /// Who waits knows his ticket, and the ticket how to call him off: they must not keep each other.
+    @Test func aTicketThatHasWaitedIsNotKept() async throws {
+        let kept = try await ticketThatHasWaited(for: ByteBudget(capacity: 10))
+        // The task lets go of it a moment after its value is there.
+        for _ in 0..<100_000 where kept.ticket != nil { await Task.yield() }
+        #expect(kept.ticket == nil)
+    }
+
     @Test func nobodyGoesPastWhoNeedsMuch() async throws {
         let budget = ByteBudget(capacity: 10)
         let (record, gate) = (Record(), Gate())
