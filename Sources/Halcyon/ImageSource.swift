@@ -84,13 +84,6 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// By bytes: this is on the way of every memory hit.
-    private static func withoutFragment(_ text: String) -> String {
-        let hash = UInt8(ascii: "#")
-        let hasFragment = text.utf8.withContiguousStorageIfAvailable { $0.contains(hash) } ?? text.utf8.contains(hash)
-        return hasFragment ? String(text.prefix { $0 != "#" }) : text
-    }
-
     private static func redacted(_ text: String) -> String {
         var text = String(text.prefix { $0 != "?" && $0 != "#" })
         if let scheme = text.range(of: "://") {
@@ -105,7 +98,7 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     /// What tells this source's bytes from others in the caches. A fragment never reaches a server, so it is no part.
     func key(filter: CacheKeyFilter?) -> String {
         switch self {
-        case .remote(let url): filter?.key(for: url) ?? Self.withoutFragment(url.absoluteString)
+        case .remote(let url): filter?.key(for: url) ?? url.withoutFragment
         case .file(let url): FileSource.key(url.path(percentEncoded: false))
         // Long ones must not be compared and kept whole.
         case .dataURL(let text): "data:\(text.utf8.count):" + DiskKey(text.utf8).fileName

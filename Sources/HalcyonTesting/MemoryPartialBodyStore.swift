@@ -4,7 +4,12 @@ import HalcyonSystem
 
 /// Partial bodies in memory, to see what a downloader does with them.
 public final class MemoryPartialBodyStore: PartialBodyStore {
-    private let kept = Lock<[PartialBodyKey: KeptBody]>([:])
+    private struct Kept {
+        let record: PartialBodyRecord
+        let bytes: Data
+    }
+
+    private let kept = Lock<[PartialBodyKey: Kept]>([:])
     private let made = Lock(0)
 
     public init() {}
@@ -12,7 +17,7 @@ public final class MemoryPartialBodyStore: PartialBodyStore {
     /// Bodies that were asked for.
     public var makeCount: Int { made.withLock { $0 } }
     /// Bytes of each body that is kept, in no particular order.
-    public var keptCounts: [Int] { kept.withLock { $0.values.map(\.body.count) } }
+    public var keptCounts: [Int] { kept.withLock { $0.values.map(\.bytes.count) } }
 
     public func make(for key: PartialBodyKey?, _ record: PartialBodyRecord?) throws -> any PartialBody {
         made.withLock { $0 += 1 }
@@ -22,24 +27,22 @@ public final class MemoryPartialBodyStore: PartialBodyStore {
     public func mayHold(_ key: PartialBodyKey) -> Bool { kept.withLock { $0[key] != nil } }
 
     public func take(_ key: PartialBodyKey) -> KeptBody? {
-        guard let found = kept.withLock({ $0.removeValue(forKey: key) }),
-            let bytes = try? found.body.bytes(0..<found.body.count)
-        else { return nil }
-        return KeptBody(record: found.record, body: body(key, found.record, bytes))
+        guard let found = kept.withLock({ $0.removeValue(forKey: key) }) else { return nil }
+        return KeptBody(record: found.record, body: body(key, found.record, found.bytes))
     }
 
     private func body(_ key: PartialBodyKey?, _ record: PartialBodyRecord?, _ bytes: Data) -> Body {
-        Body(bytes) { [kept] body in
+        Body(bytes) { [kept] bytes in
             guard let key, let record else { return }
-            kept.withLock { $0[key] = KeptBody(record: record, body: body) }
+            kept.withLock { $0[key] = Kept(record: record, bytes: bytes) }
         }
     }
 
     private final class Body: PartialBody {
         private let data: Lock<Data>
-        private let onKeep: @Sendable (Body) -> Void
+        private let onKeep: @Sendable (Data) -> Void
 
-        init(_ bytes: Data, onKeep: @escaping @Sendable (Body) -> Void) {
+        init(_ bytes: Data, onKeep: @escaping @Sendable (Data) -> Void) {
             data = Lock(bytes)
             self.onKeep = onKeep
         }
@@ -52,7 +55,7 @@ public final class MemoryPartialBodyStore: PartialBodyStore {
 
         func finish() throws -> Data { data.withLock { $0 } }
 
-        func keep() { onKeep(self) }
+        func keep() { onKeep(data.withLock { $0 }) }
 
         func discard() {}
     }

@@ -58,10 +58,7 @@ struct StressProcess: Sendable {
     /// - Returns: the exit status, or minus the signal that ended it.
     func wait() -> Int32 {
         close(output)
-        var status: Int32 = 0
-        while waitpid(id, &status, 0) < 0, errno == EINTR {}
-        let signal = status & 0x7F
-        return signal == 0 ? (status >> 8) & 0xFF : -signal
+        return Spawn.reap(id) ?? 0
     }
 
     private static let inherited = ProcessInfo.processInfo.environment.filter { name, _ in

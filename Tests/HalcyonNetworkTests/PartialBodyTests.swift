@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct PartialBodyTests {
     private typealias Fixture = ResumeFixture
-    private static let body = ResumeFixture.body
+    private static var body: Data { ResumeFixture.body }
 
     @Test(arguments: [0, 1, 1 << 20, (1 << 20) + 1, 3_000_000])
     func aBodyIsWholeWhateverItsSize(_ count: Int) async throws {

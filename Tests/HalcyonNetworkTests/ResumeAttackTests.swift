@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ResumeAttackTests {
     private typealias Fixture = ResumeFixture
-    private static let body = ResumeFixture.body
+    private static var body: Data { ResumeFixture.body }
 
     private static func head(_ status: String, _ fields: String) -> String { "HTTP/1.1 \(status)\r\n\(fields)\r\n" }
 

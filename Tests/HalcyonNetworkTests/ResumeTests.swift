@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ResumeTests {
     private typealias Fixture = ResumeFixture
-    private static let body = ResumeFixture.body
+    private static var body: Data { ResumeFixture.body }
 
     @Test(arguments: [100_000, 1 << 20, 1_500_000, 2_999_999], [false, true])
     func whatBrokeOffIsGoneOnWith(at count: Int, inAnotherProcess: Bool) async throws {

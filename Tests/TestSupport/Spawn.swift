@@ -33,6 +33,23 @@ public enum Spawn {
         return child
     }
 
+    /// The end of a child: its exit status, or minus the signal that ended it. Nil where it runs on and `options` say not
+    /// to wait, or where it is nobody's child any more.
+    public static func reap(_ child: pid_t, options: Int32 = 0) -> Int32? {
+        var status: Int32 = 0
+        var found = waitpid(child, &status, options)
+        while found < 0, errno == EINTR { found = waitpid(child, &status, options) }
+        guard found == child else { return nil }
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : -signal
+    }
+
+    /// Waits for a child's end and leaves it to be reaped, so that until then its number is nobody else's.
+    public static func waitForEnd(of child: pid_t) {
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    }
+
     /// The executable that was built with these tests: in the test bundle's folder or one above.
     public static func builtExecutable(_ name: String) throws -> URL {
         let starts = [Bundle.main.executableURL, CommandLine.arguments.first.map { URL(filePath: $0) }]

@@ -71,9 +71,7 @@ public final class TestProgram: Sendable {
     public func ended() async -> Int32 {
         await withCheckedContinuation { continuation in
             WorkerThread.start(name: "test-program") { [self] in
-                var information = siginfo_t()
-                // Looked at before it is reaped, so that nobody kills a number that is free again.
-                while waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+                Spawn.waitForEnd(of: id)
                 continuation.resume(
                     returning: state.withLock { state in
                         Self.reap(&state, options: 0)
@@ -84,12 +82,7 @@ public final class TestProgram: Sendable {
     }
 
     private static func reap(_ state: inout State, options: Int32) {
-        guard let id = state.id else { return }
-        var status: Int32 = 0
-        var found = waitpid(id, &status, options)
-        while found < 0, errno == EINTR { found = waitpid(id, &status, options) }
-        guard found == id else { return }
-        let signal = status & 0x7F
-        state = State(id: nil, status: signal == 0 ? (status >> 8) & 0xFF : -signal)
+        guard let id = state.id, let status = Spawn.reap(id, options: options) else { return }
+        state = State(id: nil, status: status)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonNetwork
 
 /// Makes the text by which the caches know a URL, where the URL itself says too much: a signature that changes with each
 /// request would make each a miss.
@@ -21,8 +22,8 @@ public struct CacheKeyFilter: Sendable {
         let names = Set(names.map { $0.lowercased() })
         let hosts = hosts?.map { $0.lowercased() }
         return CacheKeyFilter { url in
-            guard Self.isHost(of: url, among: hosts) else { return Self.withoutFragment(url) }
-            return Self.stripping(url.absoluteString) { names.contains($0.lowercased()) }
+            guard Self.isHost(of: url, among: hosts) else { return url.withoutFragment }
+            return Self.stripping(url) { names.contains($0.lowercased()) }
         }
     }
 
@@ -34,16 +35,13 @@ public struct CacheKeyFilter: Sendable {
         let hosts = hosts?.map { $0.lowercased() }
         let older: Set = ["signature", "expires", "awsaccesskeyid"]
         return CacheKeyFilter { url in
-            guard Self.isHost(of: url, among: hosts) else { return Self.withoutFragment(url) }
-            return Self.stripping(url.absoluteString) { name in
+            guard Self.isHost(of: url, among: hosts) else { return url.withoutFragment }
+            return Self.stripping(url) { name in
                 let name = name.lowercased()
                 return name.hasPrefix("x-amz-") || older.contains(name)
             }
         }
     }
-
-    /// As the key of a URL is without a filter.
-    private static func withoutFragment(_ url: URL) -> String { stripping(url.absoluteString) { _ in false } }
 
     private static func isHost(of url: URL, among hosts: [String]?) -> Bool {
         guard let hosts else { return true }
@@ -52,16 +50,16 @@ public struct CacheKeyFilter: Sendable {
     }
 
     /// By text and not by `URLComponents`, which would write the rest of the URL anew.
-    private static func stripping(_ text: String, _ isStripped: (String) -> Bool) -> String {
-        let withoutFragment = text.prefix { $0 != "#" }
-        guard let question = withoutFragment.firstIndex(of: "?") else { return String(withoutFragment) }
-        let kept = withoutFragment[withoutFragment.index(after: question)...]
+    private static func stripping(_ url: URL, _ isStripped: (String) -> Bool) -> String {
+        let text = url.withoutFragment
+        guard let question = text.firstIndex(of: "?") else { return text }
+        let kept = text[text.index(after: question)...]
             .split(separator: "&", omittingEmptySubsequences: false)
             .filter { item in
                 let name = item.prefix { $0 != "=" }
                 return !isStripped(name.removingPercentEncoding ?? String(name))
             }
-        let base = withoutFragment[..<question]
+        let base = text[..<question]
         return kept.isEmpty ? String(base) : "\(base)?\(kept.joined(separator: "&"))"
     }
 }

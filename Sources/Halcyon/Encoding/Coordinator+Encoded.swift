@@ -34,9 +34,7 @@ extension Coordinator {
     ) async throws -> (answer: EncodedAnswer, source: ImageSource) {
         try await withAlternatives(to: resolved, demand: demand) { coordinator, resolved, demand in
             try coordinator.validate(resolved.request)
-            var quiet = resolved
-            quiet.showsNothingMeanwhile()
-            let request = quiet
+            let request = resolved.changing { $0.showsNothingMeanwhile() }
             let key = EncodeKey(load: LoadKey(request, image: request.key), encoding: encoding)
             let answer = try await coordinator.encodes.value(
                 for: key, demand: demand, isolation: coordinator
@@ -206,8 +204,7 @@ extension Coordinator {
         } catch let error as CodecError where fetched.origin != .network && error.blamesBytes && resolved.isRemote {
             await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
             guard resolved.cache.allowsNetwork else { throw error }
-            var again = resolved
-            again.request.cache.reads.remove(.diskOriginal)
+            let again = resolved.changing { $0.cache.reads.remove(.diskOriginal) }
             return try await proven(try await self.fetched(again, demand: demand), again, demand: demand)
         }
     }

@@ -19,7 +19,7 @@ extension Coordinator {
         var others = resolved.request.alternatives
         if let spare = resolved.request.lowDataAlternative, await isConstrained(resolved) {
             // What the caches have costs nothing.
-            first.request.cache.allowsNetwork = false
+            first = resolved.changing { $0.cache.allowsNetwork = false }
             others.insert(spare, at: 0)
         }
         try checkCancellation()

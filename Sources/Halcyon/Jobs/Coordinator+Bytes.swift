@@ -17,8 +17,7 @@ extension Coordinator {
                 return try await coordinator.fetched(resolved, demand: demand)
             } catch ImagePipelineError.remembered(.decoding) {
                 // Bytes are wanted, be they an image or not.
-                var again = resolved
-                again.request.network.retriesFailures = true
+                let again = resolved.changing { $0.network.retriesFailures = true }
                 return try await coordinator.fetched(again, demand: demand)
             }
         }

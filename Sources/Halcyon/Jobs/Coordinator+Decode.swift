@@ -16,8 +16,7 @@ extension Coordinator {
             fetched.giveUpMemory()
             await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
             guard resolved.cache.allowsNetwork else { throw error }
-            var again = resolved
-            again.request.cache.reads.remove(.diskOriginal)
+            let again = resolved.changing { $0.cache.reads.remove(.diskOriginal) }
             let fresh = try await self.fetched(again, demand: demand)
             return try await decoded(fresh, again, options: options, demand: demand)
         }

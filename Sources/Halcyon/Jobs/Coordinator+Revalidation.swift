@@ -57,12 +57,12 @@ extension Coordinator {
     /// Asks the server at the lowest priority, once for all who want that of the same image, and puts what it says into
     /// the caches. A failure changes nothing of what is kept.
     func revalidateBehind(_ resolved: ResolvedRequest) {
-        var again = resolved
-        again.isRevalidation = true
-        again.request.priority = .veryLow
-        again.showsNothingMeanwhile()
-        again.request.cache.waitsForStore = false
-        let (request, key) = (again, LoadKey(again, image: again.key))
+        let request = resolved.changing(asRevalidation: true) {
+            $0.priority = .veryLow
+            $0.showsNothingMeanwhile()
+            $0.cache.waitsForStore = false
+        }
+        let key = LoadKey(request, image: request.key)
         guard revalidations.insert(key).inserted else { return }
         Task {
             _ = try? await recorded(

@@ -114,8 +114,5 @@ extension FailureMemory.Key {
     }
 
     /// Servers do not see the fragment.
-    static func text(of url: URL) -> ExactText {
-        let text = url.absoluteString
-        return ExactText(text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text)
-    }
+    static func text(of url: URL) -> ExactText { ExactText(url.withoutFragment) }
 }

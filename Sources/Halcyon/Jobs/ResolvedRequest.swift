@@ -33,23 +33,16 @@ struct ResolvedRequest: Sendable {
         }
     }
 
-    private var parts: Parts
+    private let parts: Parts
 
-    /// A change leaves the key as it is.
-    var request: ImageRequest {
-        get { parts.request }
-        set { parts = Parts(newValue, isRevalidation: isRevalidation, as: parts) }
-    }
+    var request: ImageRequest { parts.request }
     var key: ImageKey { parts.key }
     /// Where the finished image is kept.
     var target: ImageCache { parts.target }
     /// Where the source's bytes are kept.
     var originals: ImageCache { parts.originals }
     /// Whether it asks the server behind an answer that was given already: then what is stale must be revalidated.
-    var isRevalidation: Bool {
-        get { parts.isRevalidation }
-        set { parts = Parts(request, isRevalidation: newValue, as: parts) }
-    }
+    var isRevalidation: Bool { parts.isRevalidation }
 
     init(_ request: ImageRequest, for coordinator: Coordinator) {
         if coordinator.configuration.defaults.isEmpty, coordinator.configuration.modifier == nil {
@@ -75,6 +68,13 @@ struct ResolvedRequest: Sendable {
             other.network.credential = nil
         }
         return ResolvedRequest(Parts(other, for: coordinator))
+    }
+
+    /// The same with another way of loading it: the key stays as it is.
+    func changing(asRevalidation: Bool = false, _ change: (inout ImageRequest) -> Void) -> ResolvedRequest {
+        var other = request
+        change(&other)
+        return ResolvedRequest(Parts(other, isRevalidation: isRevalidation || asRevalidation, as: parts))
     }
 
     var source: ImageSource { request.source }
@@ -104,13 +104,13 @@ struct ResolvedRequest: Sendable {
         ImagePreview(preview, scale: request.scale ?? parts.defaultScale)
     }
 
-    /// Nobody is there to see them.
-    mutating func showsNothingMeanwhile() {
-        var quiet = request
-        (quiet.wantsPreviews, quiet.wantsEveryPreview, quiet.cache.showsStale) = (false, false, false)
-        request = quiet
-    }
-
     /// Whether the disk keeps the finished image apart from its source.
     var hasPlaceOfItsOwn: Bool { key.isProcessed && key.isStorable }
+}
+
+extension ImageRequest {
+    /// Nobody is there to see what comes before the image.
+    mutating func showsNothingMeanwhile() {
+        (wantsPreviews, wantsEveryPreview, cache.showsStale) = (false, false, false)
+    }
 }

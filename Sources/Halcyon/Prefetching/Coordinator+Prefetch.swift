@@ -62,19 +62,19 @@ extension Coordinator {
     nonisolated private func resolvedForPrefetch(
         _ request: ImageRequest, to destination: ImagePrefetcher.Destination
     ) async -> ResolvedRequest {
-        var resolved = ResolvedRequest(request, for: self)
-        resolved.showsNothingMeanwhile()
-        switch destination {
-        case .memory: resolved.request.cache.writes.insert(.memory)
-        case .disk:
-            let memory: CachePolicy.Levels = [.memory, .memoryOriginal]
-            // An image in memory is none on the disk.
-            resolved.request.cache.reads.subtract(memory)
-            resolved.request.cache.writes.subtract(memory)
-            // Of many that come faster than the disk writes, some would not be kept.
-            resolved.request.cache.waitsForStore = true
+        ResolvedRequest(request, for: self).changing { request in
+            request.showsNothingMeanwhile()
+            switch destination {
+            case .memory: request.cache.writes.insert(.memory)
+            case .disk:
+                let memory: CachePolicy.Levels = [.memory, .memoryOriginal]
+                // An image in memory is none on the disk.
+                request.cache.reads.subtract(memory)
+                request.cache.writes.subtract(memory)
+                // Of many that come faster than the disk writes, some would not be kept.
+                request.cache.waitsForStore = true
+            }
         }
-        return resolved
     }
 
     // MARK: - Look-ups

@@ -28,7 +28,7 @@ final class CurlLoop: Sendable {
     }
 
     private let state = Lock(State())
-    private let configuration: CurlTransport.Configuration
+    let configuration: CurlTransport.Configuration
     private let onThreadEnd: @Sendable () -> Void
 
     init(_ configuration: CurlTransport.Configuration, onThreadEnd: @escaping @Sendable () -> Void) {

@@ -48,16 +48,15 @@ final class CurlTransfer: Sendable {
     }
 
     let request: TransportRequest
-    let configuration: CurlTransport.Configuration
     private let loop: CurlLoop
     private let state = Lock(State())
 
-    init(request: TransportRequest, configuration: CurlTransport.Configuration, loop: CurlLoop) {
+    init(request: TransportRequest, loop: CurlLoop) {
         self.request = request
-        self.configuration = configuration
         self.loop = loop
     }
 
+    var configuration: CurlTransport.Configuration { loop.configuration }
     var metrics: TransportMetrics? { state.withLock { $0.metrics } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 

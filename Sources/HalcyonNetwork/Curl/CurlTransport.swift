@@ -39,7 +39,6 @@ public final class CurlTransport: Transport {
     /// Received bytes that a waiting reader gets without waiting for more.
     static let chunkSize = 64 * 1024
 
-    private let configuration: Configuration
     private let loop: CurlLoop
 
     public convenience init(_ configuration: Configuration = Configuration()) {
@@ -48,7 +47,6 @@ public final class CurlTransport: Transport {
 
     /// - Parameter onThreadEnd: called on the thread as the last thing it does.
     package init(_ configuration: Configuration, onThreadEnd: @escaping @Sendable () -> Void) {
-        self.configuration = configuration
         loop = CurlLoop(configuration, onThreadEnd: onThreadEnd)
     }
 
@@ -58,11 +56,11 @@ public final class CurlTransport: Transport {
 
     public var checksAddresses: Bool { true }
     public var answersDigest: Bool { true }
-    public var sendsCookies: Bool { configuration.keepsCookies }
+    public var sendsCookies: Bool { loop.configuration.keepsCookies }
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try request.validate()
-        let transfer = CurlTransfer(request: request, configuration: configuration, loop: loop)
+        let transfer = CurlTransfer(request: request, loop: loop)
         let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { transfer.start(waiter: $0) }
         } onCancel: {

@@ -4,9 +4,8 @@ extension TransportRequest {
     /// Throws `DownloadError` for what no transport can send: another scheme, no host, header fields that break out of
     /// their line.
     package func validate() throws {
-        guard let scheme = url.scheme,
-            ["http", "https"].contains(scheme) || ["http", "https"].contains(scheme.lowercased())
-        else {
+        let scheme = url.scheme?.lowercased()
+        guard scheme == "http" || scheme == "https" else {
             throw DownloadError(.invalidURL("its scheme is neither http nor https"), url: url)
         }
         guard let host = url.host(percentEncoded: true), !host.isEmpty else {

@@ -22,14 +22,9 @@ struct ChildProcess: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 WorkerThread.start(name: "test-wait") {
-                    // Looked at before it is reaped, so that nobody kills a number that is free again.
-                    var information = siginfo_t()
-                    while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+                    Spawn.waitForEnd(of: child)
                     running.withLock { $0 = nil }
-                    var status: Int32 = 0
-                    while waitpid(child, &status, 0) < 0, errno == EINTR {}
-                    let signal = status & 0x7F
-                    continuation.resume(returning: signal == 0 ? (status >> 8) & 0xFF : -signal)
+                    continuation.resume(returning: Spawn.reap(child) ?? 0)
                 }
             }
         } onCancel: {
