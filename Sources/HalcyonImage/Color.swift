@@ -1,0 +1,79 @@
+/// A colour in sRGB, its channels from 0 to 1 and not multiplied with its alpha.
+public struct Color: Hashable, Sendable, CustomStringConvertible {
+    public var red: Double
+    public var green: Double
+    public var blue: Double
+    /// 0 is transparent, 1 opaque.
+    public var alpha: Double
+
+    /// - Parameter alpha: 1 by default.
+    public init(red: Double, green: Double, blue: Double, alpha: Double = 1) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    /// A grey.
+    ///
+    /// - Parameter alpha: 1 by default.
+    public init(white: Double, alpha: Double = 1) {
+        self.init(red: white, green: white, blue: white, alpha: alpha)
+    }
+
+    /// Reads `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, with or without the `#`; nil for any other text.
+    public init?(hex: String) {
+        let digits = (hex.hasPrefix("#") ? hex.dropFirst() : hex[...]).map(\.hexDigitValue)
+        guard [3, 4, 6, 8].contains(digits.count), !digits.contains(nil) else { return nil }
+        let nibbles = digits.compactMap { $0 }
+        let width = nibbles.count < 6 ? 1 : 2
+        let channels = stride(from: 0, to: nibbles.count, by: width).map { start in
+            Double(width == 1 ? nibbles[start] * 17 : nibbles[start] * 16 + nibbles[start + 1]) / 255
+        }
+        self.init(
+            red: channels[0], green: channels[1], blue: channels[2], alpha: channels.count == 4 ? channels[3] : 1)
+    }
+
+    /// The colour of premultiplied bytes, as bitmaps hold them.
+    public init(premultipliedBlue blue: UInt8, green: UInt8, red: UInt8, alpha: UInt8) {
+        guard alpha > 0 else {
+            self = .clear
+            return
+        }
+        let scale = 1 / Double(alpha)
+        self.init(
+            red: min(1, Double(red) * scale), green: min(1, Double(green) * scale), blue: min(1, Double(blue) * scale),
+            alpha: Double(alpha) / 255)
+    }
+
+    public static let clear = Color(white: 0, alpha: 0)
+    public static let black = Color(white: 0)
+    public static let white = Color(white: 1)
+
+    /// Whether every channel is a number; one above 1 or below 0 is taken for these.
+    package var isFinite: Bool { red.isFinite && green.isFinite && blue.isFinite && alpha.isFinite }
+
+    /// With each channel within 0...1.
+    package var clamped: Color {
+        func unit(_ value: Double) -> Double { min(max(value, 0), 1) }
+        return Color(red: unit(red), green: unit(green), blue: unit(blue), alpha: unit(alpha))
+    }
+
+    /// `#rrggbb`, and with two digits more where it is not opaque.
+    public var description: String {
+        guard isFinite else { return "#?" }
+        let color = clamped
+        func digits(_ value: Double) -> String {
+            let byte = UInt8((value * 255).rounded())
+            return (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        let opaque = "#" + digits(color.red) + digits(color.green) + digits(color.blue)
+        return color.alpha == 1 ? opaque : opaque + digits(color.alpha)
+    }
+}
+
+extension KeyEncoder {
+    public mutating func encode(_ color: Color) {
+        for channel in [color.red, color.green, color.blue, color.alpha] { encode(channel) }
+    }
+}
