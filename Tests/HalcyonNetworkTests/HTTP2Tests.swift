@@ -3,7 +3,7 @@ import HalcyonNetwork
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: NginxServer.isAvailable), .timeLimit(.minutes(2)), .serialized)
+@Suite(.enabled(if: NginxServer.isAvailable), .timeLimit(.minutes(5)), .serialized)
 struct HTTP2Tests {
     private let small = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0) })
 

@@ -6,13 +6,15 @@ import TestSupport
 /// keep what broke off in one folder.
 final class ResumeFixture: Sendable {
     typealias Script = @Sendable (RawServerConnection, _ head: String) throws -> Void
+    /// Made when it is sent: what the `Data` of a global points at looks lost to LeakSanitizer, and tests have globals of
+    /// scripts.
+    typealias Body = @Sendable () -> Data
 
     /// Three megabytes in which no two parts are alike.
     static var body: Data { Data(bytes) }
 
     static func body(seed: UInt64, count: Int = 3_000_000) -> Data { Data(bytes(seed: seed, count: count)) }
 
-    /// An array: what a global `Data` points at looks lost to LeakSanitizer.
     private static let bytes = bytes(seed: 1, count: 3_000_000)
 
     private static func bytes(seed: UInt64, count: Int) -> [UInt8] {
@@ -81,8 +83,9 @@ final class ResumeFixture: Sendable {
     static let tag = "ETag: \"one\"\r\n"
 
     /// The whole body is promised, and its beginning sent.
-    static func broken(at count: Int, _ fields: String = tag, body: Data = body) -> Script {
+    static func broken(at count: Int, _ fields: String = tag, body: @autoclosure @escaping Body = body) -> Script {
         { connection, _ in
+            let body = body()
             try connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\nContent-Type: image/png\r\n\(fields)\r\n")
             try connection.send(Data(body.prefix(count)))
@@ -91,18 +94,19 @@ final class ResumeFixture: Sendable {
     }
 
     /// What a proper server does.
-    static func proper(_ fields: String = tag, body: Data = body) -> Script {
+    static func proper(_ fields: String = tag, body: @autoclosure @escaping Body = body) -> Script {
         { connection, head in
-            guard let first = start(head) else { return try connection.answer(body, fields: fields) }
-            try part(first, of: body, fields)(connection, head)
+            guard let first = start(head) else { return try connection.answer(body(), fields: fields) }
+            try part(first, of: body(), fields)(connection, head)
         }
     }
 
     /// The rest of a body, with another `Content-Range` if given.
     static func part(
-        _ first: Int, of body: Data = body, _ fields: String = tag, range: String? = nil
+        _ first: Int, of body: @autoclosure @escaping Body = body, _ fields: String = tag, range: String? = nil
     ) -> Script {
         { connection, _ in
+            let body = body()
             let range = range ?? "Content-Range: bytes \(first)-\(body.count - 1)/\(body.count)\r\n"
             try connection.answer(
                 Data(body.dropFirst(first)), status: "206 Partial Content", fields: fields + range)
@@ -110,8 +114,9 @@ final class ResumeFixture: Sendable {
     }
 
     /// The rest of the body is promised, and broken off.
-    static func brokenPart(_ first: Int, to end: Int, of body: Data = body) -> Script {
+    static func brokenPart(_ first: Int, to end: Int, of body: @autoclosure @escaping Body = body) -> Script {
         { connection, _ in
+            let body = body()
             try connection.send(
                 "HTTP/1.1 206 Partial Content\r\nContent-Length: \(body.count - first)\r\n"
                     + "Content-Range: bytes \(first)-\(body.count - 1)/\(body.count)\r\n\(tag)\r\n")

@@ -24,7 +24,7 @@ struct CacheShowLine: Decodable, Sendable {
 }
 
 /// `halcyon cache`.
-@Suite(.timeLimit(.minutes(2))) struct ToolCacheTests {
+@Suite(.timeLimit(.minutes(5))) struct ToolCacheTests {
     private struct Removal: Decodable, Equatable {
         let removedEntries: Int
         let removedBytes: Int

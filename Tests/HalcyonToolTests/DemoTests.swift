@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `halcyon demo`.
-@Suite(.timeLimit(.minutes(2))) struct DemoTests {
+@Suite(.timeLimit(.minutes(5))) struct DemoTests {
     /// A gallery of two images. The picture that the first run draws is there already, since drawing it takes long.
     private func makeGallery(_ tool: Tool, broken: String = "bad/truncated.jpg") throws {
         for folder in ["gallery", "generated"] {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `halcyon formats`, and the document that is made with it.
-@Suite(.timeLimit(.minutes(2))) struct ToolFormatsTests {
+@Suite(.timeLimit(.minutes(5))) struct ToolFormatsTests {
     @Test func theDocumentSaysWhatTheCodersDo() async throws {
         let result = try await Tool().run(["formats", "--markdown"])
         #expect(result.status == 0)

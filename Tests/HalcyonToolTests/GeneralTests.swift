@@ -2,7 +2,7 @@ import Halcyon
 import Testing
 
 /// What every command-line tool answers.
-@Suite(.timeLimit(.minutes(2))) struct ToolGeneralTests {
+@Suite(.timeLimit(.minutes(5))) struct ToolGeneralTests {
     @Test func versionIsTheLibrarys() async throws {
         let result = try await Tool().run(["--version"])
         #expect(result.status == 0)

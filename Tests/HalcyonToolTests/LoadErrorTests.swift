@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Each failure has its code, its line on standard error and its exit status.
-@Suite(.timeLimit(.minutes(2))) struct LoadErrorTests {
+@Suite(.timeLimit(.minutes(5))) struct LoadErrorTests {
     /// Loads one source and expects it to fail.
     private func expectFailure(
         _ source: String, _ code: String, _ options: String..., tool: Tool? = nil,

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Caches between runs, and what `load` asks of the network.
-@Suite(.timeLimit(.minutes(2))) struct LoadNetworkTests {
+@Suite(.timeLimit(.minutes(5))) struct LoadNetworkTests {
     @Test func aSecondRunComesFromDisk() async throws {
         let tool = try Tool()
         let server = try await fixtureServer("png/rgb8.png")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Where `-o` writes, and which bytes.
-@Suite(.timeLimit(.minutes(2))) struct LoadOutputTests {
+@Suite(.timeLimit(.minutes(5))) struct LoadOutputTests {
     @Test(arguments: [
         ("png/rgb8.png", "same.png"), ("jpeg/orientation-6.jpg", "same.jpg"), ("jpeg/cmyk.jpg", "same.JPEG"),
         ("gif/animated.gif", "same.gif"), ("webp/animated.webp", "same.webp"), ("png/apng.png", "unknown.bin"),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What `load` makes of the pixels, and how it encodes them.
-@Suite(.timeLimit(.minutes(2))) struct LoadProcessingTests {
+@Suite(.timeLimit(.minutes(5))) struct LoadProcessingTests {
     private static let source = "png/rgb8.png"
 
     private func processed(_ options: String..., file: String = source) async throws -> Bitmap {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What `load` reports, and in which order.
-@Suite(.timeLimit(.minutes(2))) struct LoadReportTests {
+@Suite(.timeLimit(.minutes(5))) struct LoadReportTests {
     @Test func eachLineIsAnObjectWithTheSameKeys() async throws {
         let tool = try Tool()
         let result = try await tool.load(fixture("png/rgb8.png"), tool.path("missing.png"))

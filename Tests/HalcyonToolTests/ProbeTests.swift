@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `halcyon probe`.
-@Suite(.timeLimit(.minutes(2))) struct ToolProbeTests {
+@Suite(.timeLimit(.minutes(5))) struct ToolProbeTests {
     private struct Line: Decodable {
         let source: String
         let ok: Bool

@@ -22,11 +22,13 @@ typedef enum {
 /// Asked every few rows; true stops the work.
 typedef bool (*halcyon_cancelled)(void *context);
 
-/// A bitmap without padding.
+/// A bitmap, or as a source a part of one. Results have no padding.
 typedef struct {
     uint8_t *pixels;
     int width;
     int height;
+    /// Bytes from a row to the next.
+    size_t stride;
 } halcyon_bitmap;
 
 /// The part of a source that becomes the whole of a result, in source pixels.
@@ -55,6 +57,11 @@ bool halcyon_row_sink_is_full(const halcyon_row_sink *sink);
 /// Writes `source` turned upright. `orientation` is the EXIF value, 1 to 8; the sides of `result` are exchanged for 5
 /// to 8.
 void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation);
+
+/// Blurs by a Gaussian of `sigma` pixels, up to 1,000, of which three passes of a box come near; beyond its edges the image
+/// goes on as its outermost pixels.
+halcyon_status halcyon_blur(halcyon_bitmap source, halcyon_bitmap result, double sigma, halcyon_cancelled cancelled,
+                            void *context);
 
 /// Draws a `source` without padding onto `target`, whose rows are `stride` bytes apart: with its alpha over what is
 /// there, or in its place. Premultiplied colours must not exceed their alpha.
