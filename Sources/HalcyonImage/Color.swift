@@ -27,8 +27,10 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
         guard [3, 4, 6, 8].contains(digits.count), !digits.contains(nil) else { return nil }
         let nibbles = digits.compactMap { $0 }
         let width = nibbles.count < 6 ? 1 : 2
-        let channels = stride(from: 0, to: nibbles.count, by: width).map { start in
-            Double(width == 1 ? nibbles[start] * 17 : nibbles[start] * 16 + nibbles[start + 1]) / 255
+        // In steps and with their types: in one expression it is too much for the type checker.
+        let channels = stride(from: 0, to: nibbles.count, by: width).map { (start: Int) -> Double in
+            let byte: Int = width == 1 ? nibbles[start] * 17 : nibbles[start] * 16 + nibbles[start + 1]
+            return Double(byte) / 255
         }
         self.init(
             red: channels[0], green: channels[1], blue: channels[2], alpha: channels.count == 4 ? channels[3] : 1)
