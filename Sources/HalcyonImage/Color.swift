@@ -42,10 +42,10 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
             self = .clear
             return
         }
-        let scale = 1 / Double(alpha)
+        // Divided, not multiplied with the inverse, so that a channel as large as alpha is exactly 1.
+        func channel(_ value: UInt8) -> Double { min(1, Double(value) / Double(alpha)) }
         self.init(
-            red: min(1, Double(red) * scale), green: min(1, Double(green) * scale), blue: min(1, Double(blue) * scale),
-            alpha: Double(alpha) / 255)
+            red: channel(red), green: channel(green), blue: channel(blue), alpha: Double(alpha) / 255)
     }
 
     public static let clear = Color(white: 0, alpha: 0)

@@ -4,10 +4,10 @@ extension BlurHash {
     /// Makes the text of an image's pixels; of an animation's first frame.
     ///
     /// An image of at most 64 pixels a side is taken pixel by pixel, and its text is the one that the published
-    /// formulas give. A larger one is reduced to 64 blocks a side whose light is summed exactly, and each wave is
-    /// averaged over a block: the text is that of the whole image, but for a value now and then that lies between two
-    /// steps. Cost: one pass over the pixels, some 2 milliseconds for a megapixel, which is why it belongs where the
-    /// image is made and not where it is shown; a reduced image does as well.
+    /// formulas give. A larger one is reduced to 64 blocks a side: the light of a block is summed exactly, and a wave is
+    /// taken for its average over the block. That gives the text of the whole image, where fine noise may move a value
+    /// by one of its 19 steps. Cost: one pass over the pixels, some 2 milliseconds for a megapixel; of a large image its
+    /// thumbnail does as well.
     ///
     /// - Parameters:
     ///   - componentsX: cosine waves across, 1 to 9, 4 by default.
