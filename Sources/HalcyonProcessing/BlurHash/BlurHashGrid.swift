@@ -17,7 +17,7 @@ struct BlurHashGrid {
         let columns = Self.blocks(bitmap.width)
         let rows = Self.blocks(bitmap.height)
         var sums = [SIMD3<Double>](repeating: .zero, count: columns.count * rows.count)
-        let pixels = Pixels(background: background)
+        let pixels = PixelLight(background: background)
         bitmap.withPixels { bytes in
             for (row, lines) in rows.enumerated() {
                 for y in lines {
@@ -66,38 +66,5 @@ struct BlurHashGrid {
             if component == 0 || range.count == 1 { return middle }
             return middle * sin(angle * count / 2) / (count * sin(angle / 2))
         }
-    }
-}
-
-/// What pixels send out before a background.
-private struct Pixels {
-    private let light = LinearLight.ofByte
-    private let blue: Int
-    private let green: Int
-    private let red: Int
-
-    init(background: Color) {
-        func byte(_ value: Double) -> Int { Int((value * 255).rounded()) }
-        blue = byte(background.blue)
-        green = byte(background.green)
-        red = byte(background.red)
-    }
-
-    /// The light of premultiplied pixels in a row.
-    func sum(_ bytes: UnsafeRawBufferPointer) -> SIMD3<Double> {
-        var sums: (Double, Double, Double) = (0, 0, 0)
-        light.withUnsafeBufferPointer { light in
-            for offset in stride(from: 0, to: bytes.count, by: 4) {
-                let rest = 255 - Int(bytes[offset + 3])
-                func over(_ channel: Int, _ background: Int) -> Double {
-                    let value = Int(bytes[offset + channel])
-                    return light[rest == 0 ? value : min(255, value + (background * rest + 127) / 255)]
-                }
-                sums.0 += over(2, red)
-                sums.1 += over(1, green)
-                sums.2 += over(0, blue)
-            }
-        }
-        return SIMD3(sums.0, sums.1, sums.2)
     }
 }
