@@ -27,8 +27,10 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
         guard [3, 4, 6, 8].contains(digits.count), !digits.contains(nil) else { return nil }
         let nibbles = digits.compactMap { $0 }
         let width = nibbles.count < 6 ? 1 : 2
-        let channels = stride(from: 0, to: nibbles.count, by: width).map { start in
-            Double(width == 1 ? nibbles[start] * 17 : nibbles[start] * 16 + nibbles[start + 1]) / 255
+        // In steps and with their types: in one expression it is too much for the type checker.
+        let channels = stride(from: 0, to: nibbles.count, by: width).map { (start: Int) -> Double in
+            let byte: Int = width == 1 ? nibbles[start] * 17 : nibbles[start] * 16 + nibbles[start + 1]
+            return Double(byte) / 255
         }
         self.init(
             red: channels[0], green: channels[1], blue: channels[2], alpha: channels.count == 4 ? channels[3] : 1)
@@ -40,10 +42,10 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
             self = .clear
             return
         }
-        let scale = 1 / Double(alpha)
+        // Divided, not multiplied with the inverse, so that a channel as large as alpha is exactly 1.
+        func channel(_ value: UInt8) -> Double { min(1, Double(value) / Double(alpha)) }
         self.init(
-            red: min(1, Double(red) * scale), green: min(1, Double(green) * scale), blue: min(1, Double(blue) * scale),
-            alpha: Double(alpha) / 255)
+            red: channel(red), green: channel(green), blue: channel(blue), alpha: Double(alpha) / 255)
     }
 
     public static let clear = Color(white: 0, alpha: 0)

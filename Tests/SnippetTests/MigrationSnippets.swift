@@ -385,5 +385,6 @@ private func ofImages(_ program: Program) throws {
     let merged = timeline?.merged()
     print(image.info.isAnimated, image.info.loopCount ?? 1)
     print(image.cost, image.scale)
+    print(image.color(x: 3, y: 4) ?? .clear, image.averageColor() ?? .clear)
     _ = (format, file, encoded, merged)
 }

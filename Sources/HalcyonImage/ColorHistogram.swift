@@ -1,0 +1,45 @@
+/// The colours of pixels, counted by their alpha in 16 steps a channel.
+struct ColorHistogram {
+    /// Of the colours in each cube of the steps.
+    private var bins = [ColorSum](repeating: ColorSum(), count: 4096)
+
+    /// Adds the pixel at `offset`, premultiplied; a transparent one has no colour.
+    mutating func add(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        let alpha = Int(bytes[offset + 3])
+        guard alpha > 0 else { return }
+        func step(_ channel: Int) -> Int {
+            // The colour before its multiplication with alpha, to the nearest.
+            min(255, (Int(bytes[offset + channel]) * 255 + alpha / 2) / alpha) >> 4
+        }
+        bins[step(2) << 8 | step(1) << 4 | step(0)].add(bytes, at: offset)
+    }
+
+    /// The colours, that of the largest part first.
+    ///
+    /// The largest bin takes in each bin whose average is at most 32 of 255 away from its own, as a line between two
+    /// points of the cube of colours; then the largest of those left does. The edges of the bins, which may cut through
+    /// a colour, do not show so. Of equal ones the darker red comes first, then the darker green, then blue.
+    func colors(count: Int) -> [Color] {
+        var rest = bins.indices.filter { bins[$0].alpha > 0 }
+            .sorted { (bins[$1].alpha, $0) < (bins[$0].alpha, $1) }
+            .map { (sum: bins[$0], color: bins[$0].color) }
+        var groups: [ColorSum] = []
+        while let first = rest.first {
+            var group = ColorSum()
+            rest.removeAll { bin in
+                guard Self.isNear(bin.color, first.color) else { return false }
+                group.add(bin.sum)
+                return true
+            }
+            groups.append(group)
+        }
+        let order = groups.indices.sorted { (groups[$1].alpha, $0) < (groups[$0].alpha, $1) }
+        return order.prefix(max(count, 0)).map { groups[$0].color }
+    }
+
+    private static func isNear(_ one: Color, _ other: Color) -> Bool {
+        let (red, green, blue) = (one.red - other.red, one.green - other.green, one.blue - other.blue)
+        let distance = 32.0 / 255
+        return red * red + green * green + blue * blue <= distance * distance
+    }
+}

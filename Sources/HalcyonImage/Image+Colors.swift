@@ -1,0 +1,87 @@
+/// Colours of the pixels: sRGB, unless `colorProfile` says otherwise; of an animation the first frame's.
+extension Image {
+    /// The colour at a place, in pixels from the top left; nil outside.
+    public func color(x: Int, y: Int) -> Color? {
+        bitmap.pixel(x: x, y: y).map {
+            Color(premultipliedBlue: $0.blue, green: $0.green, red: $0.red, alpha: $0.alpha)
+        }
+    }
+
+    /// The colours of the part of `rect` that lies inside, row by row from its top left; none where nothing does.
+    ///
+    /// Cost: 32 bytes and a few divisions a pixel.
+    public func colors(in rect: PixelRect) -> [Color] {
+        guard let rect = rect.clamped(to: size) else { return [] }
+        return withPixels { bytes in
+            var colors: [Color] = []
+            colors.reserveCapacity(rect.size.width * rect.size.height)
+            visit(rect, step: 1) { offset in
+                colors.append(
+                    Color(
+                        premultipliedBlue: bytes[offset], green: bytes[offset + 1], red: bytes[offset + 2],
+                        alpha: bytes[offset + 3]))
+            }
+            return colors
+        }
+    }
+
+    /// The average colour of the part of `rect` that lies inside, of the whole image by default; nil where nothing does.
+    ///
+    /// Each channel is the sum of its premultiplied bytes over the sum of the alphas, so that a pixel counts as much as
+    /// it is opaque; alpha is the average of the alphas. `.clear` where every pixel is transparent. The average is one
+    /// of sRGB's values, as a picture editor's, not one of light. Cost: linear in the pixels.
+    public func averageColor(in rect: PixelRect? = nil) -> Color? {
+        guard let rect = (rect ?? wholeRect).clamped(to: size) else { return nil }
+        var sum = ColorSum()
+        withPixels { bytes in visit(rect, step: 1) { sum.add(bytes, at: $0) } }
+        return sum.color
+    }
+
+    /// The colour that most of the part of `rect` that lies inside has, of the whole image by default; nil where nothing
+    /// does, or every pixel is transparent.
+    ///
+    /// The first of `dominantColors(count:in:)`.
+    public func dominantColor(in rect: PixelRect? = nil) -> Color? {
+        dominantColors(count: 1, in: rect).first
+    }
+
+    /// The colours that most of the part of `rect` that lies inside has, of the whole image by default, the most
+    /// frequent first; none where nothing does, or every pixel is transparent.
+    ///
+    /// The pixels are counted by their alpha in a histogram of 16 steps a channel. The largest bin and those whose
+    /// average is at most 32 of 255 away from its own, a straight line through the cube of colours, are one colour, the
+    /// average of their pixels; then the same with the bins that are left. Equal images have equal colours, in the same
+    /// order. Cost: bounded; of more than 65,536 pixels a grid of at most so many is looked at.
+    ///
+    /// - Parameter count: the most to return, 5 by default; none where it is not positive.
+    public func dominantColors(count: Int = 5, in rect: PixelRect? = nil) -> [Color] {
+        guard count > 0, let rect = (rect ?? wholeRect).clamped(to: size) else { return [] }
+        var histogram = ColorHistogram()
+        withPixels { bytes in visit(rect, step: Self.step(rect.size)) { histogram.add(bytes, at: $0) } }
+        return histogram.colors(count: count)
+    }
+
+    private var wholeRect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
+
+    /// The offset in bytes of every `step`th pixel across and down of a part that lies inside.
+    private func visit(_ rect: PixelRect, step: Int, _ body: (Int) -> Void) {
+        // From the middle of the first step, so that no edge of the picture counts more than the other.
+        func first(_ length: Int) -> Int { (min(step, length) - 1) / 2 }
+        for y in stride(from: rect.y + first(rect.size.height), to: rect.y + rect.size.height, by: step) {
+            for x in stride(from: rect.x + first(rect.size.width), to: rect.x + rect.size.width, by: step) {
+                body((y * width + x) * 4)
+            }
+        }
+    }
+
+    /// The least step that leaves no more pixels than a histogram needs.
+    private static func step(_ size: PixelSize) -> Int {
+        func count(_ step: Int) -> Int {
+            ((size.width + step - 1) / step) * ((size.height + step - 1) / step)
+        }
+        let limit = 65_536
+        var step = max(1, Int((Double(size.width) * Double(size.height) / Double(limit)).squareRoot()))
+        while count(step) > limit { step += 1 }
+        return step
+    }
+}
