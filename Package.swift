@@ -107,7 +107,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "HalcyonProcessing", dependencies: ["HalcyonImage", "HalcyonSystem", "CCairo"],
+            name: "HalcyonProcessing",
+            dependencies: ["HalcyonImage", "HalcyonSystem", "CHalcyonPixels", "CCairo", "CXXHash"],
             swiftSettings: strict),
         .target(
             name: "HalcyonCache", dependencies: ["HalcyonImage", "HalcyonSystem", "CHalcyonSystem", "CXXHash"],

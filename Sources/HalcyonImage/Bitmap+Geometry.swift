@@ -14,16 +14,19 @@ extension Bitmap {
         _ geometry: ResizeGeometry, filter: ResizeFilter = .lanczos, context: WorkContext = .uncancellable
     ) throws -> Bitmap {
         if geometry.isIdentity(for: size) { return self }
-        guard geometry.liesInside(size) else { throw BitmapError.invalidSource(size) }
-        return try Bitmap(size: geometry.size, isOpaque: isOpaque) { output in
-            let status = withKernelBitmap { source in
-                withCancellation(context) { cancelled, pointer in
-                    halcyon_resample(
-                        source, geometry.region, .init(output, size: geometry.size), filter.kernel, cancelled, pointer)
-                }
-            }
-            if status == HALCYON_CANCELLED { throw CancellationError() }
-            if status != HALCYON_OK { throw BitmapError.outOfMemory(bytes: geometry.size.width * 16) }
+        return try resampled(nil, geometry, filter: filter, context: context)
+    }
+
+    /// The same of a part that lies inside the bitmap, as if nothing were around it.
+    package func resampled(
+        _ part: PixelRect?, _ geometry: ResizeGeometry, filter: ResizeFilter, context: WorkContext
+    ) throws -> Bitmap {
+        let source = part?.size ?? size
+        guard geometry.liesInside(source), part == nil || part?.clamped(to: size) == part else {
+            throw BitmapError.invalidSource(source)
+        }
+        return try applying(to: part, size: geometry.size, isOpaque: isOpaque, context: context) {
+            halcyon_resample($0, geometry.region, $1, filter.kernel, $2, $3)
         }
     }
 
@@ -31,12 +34,18 @@ extension Bitmap {
     ///
     /// - Throws: `BitmapError.outOfMemory`.
     public func oriented(_ orientation: Orientation) throws -> Bitmap {
-        if orientation == .up { return self }
-        let upright = orientation.applied(to: size)
-        return try Bitmap(size: upright, isOpaque: isOpaque) { output in
-            withKernelBitmap { source in
-                halcyon_orient(source, .init(output, size: upright), Int32(orientation.rawValue))
-            }
+        orientation == .up ? self : try oriented(nil, orientation)
+    }
+
+    /// The same of a part that lies inside the bitmap.
+    package func oriented(_ part: PixelRect?, _ orientation: Orientation) throws -> Bitmap {
+        let stored = part?.size ?? size
+        guard part == nil || part?.clamped(to: size) == part else { throw BitmapError.invalidSize(stored) }
+        return try applying(
+            to: part, size: orientation.applied(to: stored), isOpaque: isOpaque, context: .uncancellable
+        ) { source, result, _, _ in
+            halcyon_orient(source, result, Int32(orientation.rawValue))
+            return HALCYON_OK
         }
     }
 
@@ -53,13 +62,6 @@ extension Bitmap {
                     output[(row * rowBytes)..<((row + 1) * rowBytes)].copyBytes(from: source[start..<start + rowBytes])
                 }
             }
-        }
-    }
-
-    private func withKernelBitmap<Result>(_ body: (halcyon_bitmap) throws -> Result) rethrows -> Result {
-        try withPixels { bytes in
-            // The kernels only read a source; C has one struct for both.
-            try body(halcyon_bitmap(UnsafeMutableRawBufferPointer(mutating: bytes), size: size))
         }
     }
 }
@@ -82,24 +84,5 @@ extension ResizeGeometry {
     public func isIdentity(for source: PixelSize) -> Bool {
         size == source && sourceX == 0 && sourceY == 0 && sourceWidth == Double(source.width)
             && sourceHeight == Double(source.height)
-    }
-}
-
-extension halcyon_bitmap {
-    init(_ bytes: UnsafeMutableRawBufferPointer, size: PixelSize) {
-        self.init(
-            pixels: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), width: Int32(size.width),
-            height: Int32(size.height))
-    }
-}
-
-/// Hands C a way to ask whether the work is still wanted.
-private func withCancellation<Result>(
-    _ context: WorkContext, _ body: (halcyon_cancelled, UnsafeMutableRawPointer) -> Result
-) -> Result {
-    withUnsafePointer(to: context) { pointer in
-        body(
-            { $0?.assumingMemoryBound(to: WorkContext.self).pointee.isCancelled ?? false },
-            UnsafeMutableRawPointer(mutating: pointer))
     }
 }

@@ -34,6 +34,14 @@ public struct Image: Sendable {
         return image
     }
 
+    /// The same pixels with an animation of which they are the first frame.
+    package func replacing(animation: AnimatedImage) -> Image {
+        var image = Image(bitmap: bitmap, info: info, animation: animation)
+        image.scale = scale
+        image.colorProfile = colorProfile
+        return image
+    }
+
     /// The bytes that it keeps in memory, which is what it costs a memory cache.
     public var cost: Int { bitmap.byteCount + (animation?.cost ?? 0) }
 }

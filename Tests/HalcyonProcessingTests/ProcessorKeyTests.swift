@@ -120,9 +120,13 @@ import Testing
         }
         #expect(key(.flip(.vertical)) == flip)
         let round = expected {
-            $0.encode(type: "halcyon.round-corners", version: 2)
+            $0.encode(type: "halcyon.round-corners", version: 3)
+            $0.encode(0)
             $0.encode(2.5)
             $0.encode(5)
+            for _ in 0..<4 { $0.encode(0.0) }
+            $0.encode(false)
+            $0.encode(false)
         }
         #expect(key(.roundCorners(radius: 2.5, corners: [.topLeft, .bottomRight])) == round)
     }

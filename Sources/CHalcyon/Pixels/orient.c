@@ -6,7 +6,7 @@ enum { tile = 32 };
 void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation) {
     const uint32_t *in = (const uint32_t *)source.pixels;
     uint32_t *out = (uint32_t *)result.pixels;
-    long width = source.width, height = source.height;
+    long width = source.width, height = source.height, line = (long)(source.stride / 4);
     // Where the source's first pixel goes, and how far a step right and a step down in it move there.
     long start = 0, right = 1, down = result.width;
     switch (orientation) {
@@ -24,7 +24,7 @@ void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientatio
         for (long left = 0; left < width; left += tile) {
             long edge = left + tile < width ? left + tile : width;
             for (long y = top; y < bottom; y++) {
-                for (long x = left; x < edge; x++) out[start + x * right + y * down] = in[y * width + x];
+                for (long x = left; x < edge; x++) out[start + x * right + y * down] = in[y * line + x];
             }
         }
     }

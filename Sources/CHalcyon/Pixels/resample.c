@@ -293,7 +293,7 @@ halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, ha
             status = HALCYON_CANCELLED;
             break;
         }
-        halcyon_row_sink_put(sink, row, source.pixels + (size_t)row * (size_t)source.width * 4);
+        halcyon_row_sink_put(sink, row, source.pixels + (size_t)row * source.stride);
     }
     halcyon_row_sink_free(sink);
     return status;

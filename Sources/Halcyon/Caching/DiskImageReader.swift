@@ -44,7 +44,7 @@ struct DiskImageReader {
             var image = try await decoded(data, options: options)
             if !processors.isEmpty {
                 image = try await ExecutionDomains.cpu.run(ticket: ticket) { [image] context in
-                    try processors.reduce(image) { try $1.process($0, context: context) }
+                    try processors.process(image, context: context)
                 }
             }
             return CachedImage(

@@ -44,7 +44,7 @@ public struct ImageKey: Hashable, Sendable {
     }
 
     init(source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?) {
-        parts = Parts(source: source, decode: decode, processors: processors, coders: coders)
+        parts = Parts(source: source, decode: decode, processors: processors.flattened, coders: coders)
     }
 
     public static func == (left: ImageKey, right: ImageKey) -> Bool {

@@ -100,7 +100,7 @@ struct SynchronousDisk {
         }
         let decode = ContinuousClock.now - started
         guard !processors.isEmpty else { return Made(image: image, decode: decode, process: nil) }
-        let processed = try processors.reduce(image) { try $1.process($0, context: .uncancellable) }
+        let processed = try processors.process(image, context: .uncancellable)
         return Made(image: processed, decode: decode, process: ContinuousClock.now - started - decode)
     }
 }

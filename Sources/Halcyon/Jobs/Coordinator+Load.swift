@@ -39,7 +39,7 @@ extension Coordinator {
                 source: text.isEmpty ? "(no URL)" : request.source.description, reason: reason)
         }
         // Before anything is fetched for it.
-        for case let resize as ResizeProcessor in request.processors { try resize.validate() }
+        for processor in request.processors { try processor.validate() }
     }
 
     private func response(
@@ -127,7 +127,7 @@ extension Coordinator {
     private func step(
         _ resolved: ResolvedRequest, options: DecodeOptions, processors: ArraySlice<any ImageProcessor>, demand: Demand
     ) async throws -> DecodedImage {
-        guard let processor = processors.last else {
+        guard !processors.isEmpty else {
             return try await unprocessed(resolved, options: options, demand: demand)
         }
         let image = ImageKey(
@@ -135,11 +135,12 @@ extension Coordinator {
             coders: resolved.request.coders)
         let key = LoadKey(resolved, image: image).ofStep
         return try await steps.value(for: key, demand: demand, isolation: self) { coordinator, demand in
+            let run = processors.lastRun
             var image = try await coordinator.step(
-                resolved, options: options, processors: processors.dropLast(), demand: demand)
+                resolved, options: options, processors: processors.dropLast(run.count), demand: demand)
             let input = image.image
             let started = ContinuousClock.now
-            image.image = try await coordinator.compute(for: demand) { try processor.process(input, context: $0) }
+            image.image = try await coordinator.compute(for: demand) { try run.process(input, context: $0) }
             let time = ContinuousClock.now - started
             demand.note(.processed(time))
             image.process = (image.process ?? .zero) + time

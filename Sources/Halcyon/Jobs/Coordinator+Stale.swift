@@ -74,7 +74,7 @@ extension Coordinator {
         }
         guard !processors.isEmpty else { return image }
         return try await compute(for: demand) { context in
-            try processors.reduce(image) { try $1.process($0, context: context) }
+            try processors.process(image, context: context)
         }
     }
 }

@@ -36,7 +36,7 @@ final class Previewer {
             guard shows, let image = try decoding.preview(context: context) else {
                 return Result(image: nil, reading: read - started, preview: .zero)
             }
-            let processed = try processors.reduce(image) { try $1.process($0, context: context) }
+            let processed = try processors.process(image, context: context)
             return Result(image: ImagePreview(processed), reading: read - started, preview: ThreadTime.now - read)
         }
     }

@@ -84,7 +84,7 @@ struct ResolvedRequest: Sendable {
     /// How the source's bytes become the image. Where the image before any processor is kept, a resize is a processor.
     var steps: (decode: DecodeOptions, processors: [any ImageProcessor]) {
         let keepsOriginal = !cache.reads.union(cache.writes).isDisjoint(with: .memoryOriginal)
-        return keepsOriginal ? (request.decode, request.processors) : key.steps
+        return keepsOriginal ? (key.decode, key.processors) : key.steps
     }
 
     /// Whether the disk keeps anything of it: what is local already is not copied.

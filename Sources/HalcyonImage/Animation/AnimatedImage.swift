@@ -70,12 +70,14 @@ public struct AnimatedImage: Sendable {
     ///
     /// - Throws: what `frame(at:)` throws.
     public func preloaded(context: WorkContext = .uncancellable) throws -> AnimatedImage {
-        if source is KeptFrames { return self }
+        if isPreloaded { return self }
         var bitmaps: [Bitmap] = []
         for index in durations.indices { bitmaps.append(try frame(at: index, context: context)) }
         return try AnimatedImage(
             source: KeptFrames(bitmaps: bitmaps), size: size, durations: durations, loopCount: loopCount)
     }
+
+    package var isPreloaded: Bool { source is KeptFrames }
 
     /// Gives the animation back for as long as somebody else keeps its frames; nil where their source is no object.
     var weakReference: (@Sendable () -> AnimatedImage?)? {

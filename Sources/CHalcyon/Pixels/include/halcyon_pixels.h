@@ -63,6 +63,38 @@ void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientatio
 halcyon_status halcyon_blur(halcyon_bitmap source, halcyon_bitmap result, double sigma, halcyon_cancelled cancelled,
                             void *context);
 
+/// Rows for red, green, blue and alpha; columns for the same four of 0 to 1, not multiplied with alpha, and what is added.
+typedef struct {
+    float rows[4][5];
+    /// Whether colours depend on colours alone, and alpha is a part of itself, up to all of it.
+    bool is_separable;
+} halcyon_color_matrix;
+
+/// Multiplies each pixel with a matrix; what leaves 0 to 1 is clamped.
+halcyon_status halcyon_transform_colors(halcyon_bitmap source, halcyon_bitmap result, const halcyon_color_matrix *matrix,
+                                        halcyon_cancelled cancelled, void *context);
+
+typedef struct {
+    /// Of the angle, clockwise.
+    double cosine, sine;
+    /// What lies behind the image, as a pixel.
+    uint32_t ground;
+    /// Whether the source is.
+    bool is_opaque;
+} halcyon_turning;
+
+/// Turns a source about its middle, which is that of the result.
+halcyon_status halcyon_turn(halcyon_bitmap source, halcyon_bitmap result, halcyon_turning turning,
+                            halcyon_cancelled cancelled, void *context);
+
+/// Adds `amount` times what a blur takes away. Alpha stays as it is.
+halcyon_status halcyon_sharpen(halcyon_bitmap source, halcyon_bitmap result, double sigma, float amount,
+                               halcyon_cancelled cancelled, void *context);
+
+/// Fills squares of `side` pixels, from the top left, with their means.
+halcyon_status halcyon_pixelate(halcyon_bitmap source, halcyon_bitmap result, int side, halcyon_cancelled cancelled,
+                                void *context);
+
 /// Draws a `source` without padding onto `target`, whose rows are `stride` bytes apart: with its alpha over what is
 /// there, or in its place. Premultiplied colours must not exceed their alpha.
 void halcyon_draw(uint8_t *target, size_t stride, const uint8_t *source, size_t width, size_t height, bool over);

@@ -2,7 +2,7 @@ import HalcyonImage
 import HalcyonSystem
 
 /// Keeps a rectangle of an image.
-public struct CropProcessor: ImageProcessor {
+public struct CropProcessor: GeometricProcessor {
     /// Which rectangle.
     public enum Region: Hashable, Sendable {
         /// Pixels from the top left; the part of it that lies outside the image is left out.
@@ -34,38 +34,47 @@ public struct CropProcessor: ImageProcessor {
         }
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` for an empty rectangle or an anchor that is no number,
-    ///   `.notApplicable` for one that lies beside the image.
-    public func process(_ image: Image, context: WorkContext) throws -> Image {
-        let rect = try rectangle(in: image.size)
-        guard let inside = rect.clamped(to: image.size) else {
-            throw ProcessingError.notApplicable(
-                processor: "crop", reason: "\(rect) lies outside the image of \(image.size) pixels")
-        }
-        if inside.size == image.size { return image }
-        return image.replacing(try image.bitmap.cropped(to: inside))
-    }
-
-    private func rectangle(in bounds: PixelSize) throws -> PixelRect {
+    /// - Throws: `ProcessingError.invalidArgument` for an empty rectangle or an anchor that is no number.
+    public func validate() throws {
         switch region {
         case .rect(let rect):
             guard !rect.size.isEmpty else { throw empty(rect.size) }
-            return rect
         case .anchored(let size, let x, let y):
             guard !size.isEmpty else { throw empty(size) }
             guard !x.isNaN, !y.isNaN else {
                 throw ProcessingError.invalidArgument(processor: "crop", reason: "an anchor that is no number")
             }
-            let kept = PixelSize(min(size.width, bounds.width), min(size.height, bounds.height))
-            return PixelRect(
-                x: Self.offset(x, Double(bounds.width - kept.width)),
-                y: Self.offset(y, Double(bounds.height - kept.height)),
-                width: kept.width, height: kept.height)
         }
     }
 
-    private static func offset(_ anchor: Double, _ room: Double) -> Int {
-        Int((min(max(anchor, 0), 1) * room).rounded())
+    /// - Throws: what `validate()` throws; `ProcessingError.notApplicable` for a rectangle beside the image.
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try processGeometry(image, context: context)
+    }
+
+    var geometryStep: GeometryStep? { .exact }
+
+    func add(to plan: inout GeometryPlan) throws {
+        try validate()
+        let rect = rectangle(in: plan.size)
+        guard let inside = rect.clamped(to: plan.size) else {
+            throw ProcessingError.notApplicable(
+                processor: "crop", reason: "\(rect) lies outside the image of \(plan.size) pixels")
+        }
+        plan.crop(inside)
+    }
+
+    private func rectangle(in bounds: PixelSize) -> PixelRect {
+        switch region {
+        case .rect(let rect):
+            return rect
+        case .anchored(let size, let x, let y):
+            let kept = PixelSize(min(size.width, bounds.width), min(size.height, bounds.height))
+            return PixelRect(
+                x: Anchor.offset(x, room: bounds.width - kept.width),
+                y: Anchor.offset(y, room: bounds.height - kept.height),
+                width: kept.width, height: kept.height)
+        }
     }
 
     private func empty(_ size: PixelSize) -> ProcessingError {

@@ -2,7 +2,7 @@ import HalcyonImage
 import HalcyonSystem
 
 /// Mirrors an image.
-public struct FlipProcessor: ImageProcessor {
+public struct FlipProcessor: GeometricProcessor {
     public enum Axis: String, Sendable, Hashable, CaseIterable {
         /// Left and right change places.
         case horizontal
@@ -22,7 +22,13 @@ public struct FlipProcessor: ImageProcessor {
     }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
-        image.replacing(try image.bitmap.oriented(axis == .horizontal ? .upMirrored : .downMirrored))
+        try processGeometry(image, context: context)
+    }
+
+    var geometryStep: GeometryStep? { .exact }
+
+    func add(to plan: inout GeometryPlan) throws {
+        plan.turn(axis == .horizontal ? .upMirrored : .downMirrored)
     }
 }
 

@@ -11,8 +11,18 @@ import HalcyonSystem
 ///         func process(_ image: Image, context: WorkContext) throws -> Image { ... }
 ///     }
 public protocol ImageProcessor: Hashable, Sendable {
+    /// Whether each frame of an animation is processed by itself, when it is asked for, with durations and loops kept.
+    /// True by default; false makes a still image of an animation.
+    ///
+    /// Frames must all come out at one size.
+    var appliesPerFrame: Bool { get }
+
     /// Writes the type's identifier, its version, then every parameter in a fixed order.
     func encode(into key: inout KeyEncoder)
+
+    /// Throws where the parameters suit no image, such as a width of zero. Asked before anything is fetched; accepts all by
+    /// default.
+    func validate() throws
 
     /// Makes the new image. Runs on one of Halcyon's own threads, so it may take its time; ask `context` every few rows
     /// whether anybody still waits.
@@ -22,6 +32,10 @@ public protocol ImageProcessor: Hashable, Sendable {
 }
 
 extension ImageProcessor {
+    public var appliesPerFrame: Bool { true }
+
+    public func validate() throws {}
+
     /// Equality across types, for lists of processors.
     package func isEqual(to other: any ImageProcessor) -> Bool {
         guard let other = other as? Self else { return false }

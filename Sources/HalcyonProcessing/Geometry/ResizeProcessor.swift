@@ -5,7 +5,7 @@ import HalcyonSystem
 ///
 /// As the first step of a request it is part of the decode: a JPEG or WebP is then decoded at about that size, which is
 /// several times faster than in full.
-public struct ResizeProcessor: ImageProcessor {
+public struct ResizeProcessor: GeometricProcessor {
     /// The longest side of a box, in pixels.
     public static let maximumSide = 65_535
 
@@ -42,9 +42,17 @@ public struct ResizeProcessor: ImageProcessor {
     }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try processGeometry(image, context: context)
+    }
+
+    /// Which pixel is nearest to the middle between two depends on the side that one comes from.
+    var geometryStep: GeometryStep? { filter == .nearest ? nil : .scaling }
+
+    func add(to plan: inout GeometryPlan) throws {
         try validate()
-        let geometry = ResizeGeometry(source: image.size, box: size, mode: mode, upscale: upscale)
-        return image.replacing(try image.bitmap.resampled(geometry, filter: filter, context: context))
+        let geometry = ResizeGeometry(source: plan.size, box: size, mode: mode, upscale: upscale)
+        try ResultLimit.check(geometry.size, processor: "resize")
+        plan.scale(geometry, filter: filter)
     }
 }
 

@@ -1,0 +1,46 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Draws an image onto a ground of one colour.
+public struct BlendProcessor: ImageProcessor {
+    /// `.over` by default.
+    public var mode: BlendMode
+    /// What the image's alpha is multiplied with first, 0 to 1. 1 by default.
+    public var alpha: Double
+    /// The ground. Clear by default.
+    public var background: Color
+
+    public init(_ mode: BlendMode = .over, alpha: Double = 1, background: Color = .clear) {
+        self.mode = mode
+        self.alpha = alpha
+        self.background = background
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.blend", version: 1)
+        key.encode(mode.rawValue)
+        key.encode(alpha)
+        key.encode(background)
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` where alpha is not in 0...1 or the colour is no number.
+    public func validate() throws {
+        try Fraction.validate(alpha, processor: "blend")
+        try background.validate(processor: "blend")
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try validate()
+        let layers = Layers(
+            size: image.size, destination: .color(background), source: .bitmap(image.bitmap, alpha: alpha),
+            mode: mode, processor: "blend")
+        return image.replacing(try layers.drawn(context: context))
+    }
+}
+
+extension ImageProcessor where Self == BlendProcessor {
+    /// Draws the image onto a ground of one colour.
+    public static func blend(_ mode: BlendMode = .over, alpha: Double = 1, background: Color = .clear) -> Self {
+        BlendProcessor(mode, alpha: alpha, background: background)
+    }
+}

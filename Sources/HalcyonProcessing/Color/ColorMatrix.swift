@@ -1,0 +1,92 @@
+import CHalcyonPixels
+import HalcyonImage
+
+/// A matrix over a pixel's red, green, blue and alpha, each from 0 to 1 and not multiplied with alpha.
+///
+/// What comes out is clamped to 0...1. Four rows, for the channels that come out, of five columns: for the channels that go
+/// in, and what is added.
+public struct ColorMatrix: Hashable, Sendable {
+    public var red: Row
+    public var green: Row
+    public var blue: Row
+    public var alpha: Row
+
+    /// What a channel is made of.
+    public struct Row: Hashable, Sendable {
+        public var red: Double
+        public var green: Double
+        public var blue: Double
+        public var alpha: Double
+        /// Is added.
+        public var bias: Double
+
+        public init(_ red: Double, _ green: Double, _ blue: Double, _ alpha: Double = 0, bias: Double = 0) {
+            self.red = red
+            self.green = green
+            self.blue = blue
+            self.alpha = alpha
+            self.bias = bias
+        }
+
+        var values: [Double] { [red, green, blue, alpha, bias] }
+    }
+
+    /// - Parameter alpha: leaves it as it is by default.
+    public init(red: Row, green: Row, blue: Row, alpha: Row = Row(0, 0, 0, 1)) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    public static let identity = ColorMatrix(red: Row(1, 0, 0), green: Row(0, 1, 0), blue: Row(0, 0, 1))
+
+    /// The light that each channel gives, by ITU-R BT.709.
+    static let luma = (red: 0.2126, green: 0.7152, blue: 0.0722)
+
+    /// Colours of light and dark alone: 0 is grey, 1 leaves all as it is, more is more colourful.
+    public static func saturation(_ amount: Double) -> ColorMatrix {
+        let (red, green, blue) = (luma.red * (1 - amount), luma.green * (1 - amount), luma.blue * (1 - amount))
+        return ColorMatrix(
+            red: Row(red + amount, green, blue), green: Row(red, green + amount, blue),
+            blue: Row(red, green, blue + amount))
+    }
+
+    /// Each colour times `factor`, plus `bias`.
+    public static func scale(_ factor: Double, bias: Double = 0) -> ColorMatrix {
+        ColorMatrix(
+            red: Row(factor, 0, 0, bias: bias), green: Row(0, factor, 0, bias: bias),
+            blue: Row(0, 0, factor, bias: bias))
+    }
+
+    /// This one, then another; what is clamped between two steps is not here.
+    public func followed(by next: ColorMatrix) -> ColorMatrix {
+        func row(_ next: Row) -> Row {
+            let first = rows.map(\.values), factors = [next.red, next.green, next.blue, next.alpha]
+            var values = [0, 0, 0, 0, next.bias]
+            for (factor, row) in zip(factors, first) {
+                for column in 0..<5 { values[column] += factor * row[column] }
+            }
+            return Row(values[0], values[1], values[2], values[3], bias: values[4])
+        }
+        return ColorMatrix(red: row(next.red), green: row(next.green), blue: row(next.blue), alpha: row(next.alpha))
+    }
+
+    var rows: [Row] { [red, green, blue, alpha] }
+
+    /// Whether all of it are numbers that a `Float` holds.
+    var isFinite: Bool { rows.allSatisfy { $0.values.allSatisfy { Float($0).isFinite } } }
+
+    /// Whether colours are made of colours alone, and alpha of a part of itself.
+    var isSeparable: Bool {
+        red.alpha == 0 && green.alpha == 0 && blue.alpha == 0 && alpha.red == 0 && alpha.green == 0
+            && alpha.blue == 0 && alpha.bias == 0 && (0...1).contains(alpha.alpha)
+    }
+
+    var kernel: halcyon_color_matrix {
+        func row(_ row: Row) -> (Float, Float, Float, Float, Float) {
+            (Float(row.red), Float(row.green), Float(row.blue), Float(row.alpha), Float(row.bias))
+        }
+        return halcyon_color_matrix(rows: (row(red), row(green), row(blue), row(alpha)), is_separable: isSeparable)
+    }
+}

@@ -1,0 +1,50 @@
+import CHalcyonPixels
+import HalcyonImage
+import HalcyonSystem
+
+/// Multiplies each pixel with a matrix.
+public struct ColorMatrixProcessor: ImageProcessor {
+    public var matrix: ColorMatrix
+
+    public init(_ matrix: ColorMatrix) {
+        self.matrix = matrix
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.color-matrix", version: 1)
+        for row in matrix.rows { row.values.forEach { key.encode($0) } }
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` where the matrix has what is no number.
+    public func validate() throws { try matrix.validate(processor: "matrix") }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try matrix.applied(to: image, processor: "matrix", context: context)
+    }
+}
+
+extension ColorMatrix {
+    func validate(processor: String) throws {
+        guard isFinite else {
+            throw ProcessingError.invalidArgument(processor: processor, reason: "a colour matrix that has no number")
+        }
+    }
+
+    /// - Throws: what `validate(processor:)` throws; `CancellationError` within 16 rows of the cancellation.
+    func applied(to image: Image, processor: String, context: WorkContext) throws -> Image {
+        try validate(processor: processor)
+        if self == .identity { return image }
+        var kernel = kernel
+        // Alpha that is made of alpha alone, and stays, is no other than it was.
+        let isOpaque = image.bitmap.isOpaque && isSeparable && alpha.alpha == 1
+        let bitmap = try image.bitmap.applying(isOpaque: isOpaque, context: context) {
+            halcyon_transform_colors($0, $1, &kernel, $2, $3)
+        }
+        return image.replacing(bitmap)
+    }
+}
+
+extension ImageProcessor where Self == ColorMatrixProcessor {
+    /// Multiplies each pixel with a matrix.
+    public static func colorMatrix(_ matrix: ColorMatrix) -> Self { ColorMatrixProcessor(matrix) }
+}

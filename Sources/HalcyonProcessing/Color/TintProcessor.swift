@@ -1,0 +1,36 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Draws a colour onto an image.
+public struct TintProcessor: ImageProcessor {
+    public var color: Color
+    /// `.sourceAtop` by default: over the image, and only where it is. With an opaque colour that is a silhouette.
+    public var mode: BlendMode
+
+    public init(_ color: Color, mode: BlendMode = .sourceAtop) {
+        self.color = color
+        self.mode = mode
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.tint", version: 1)
+        key.encode(color)
+        key.encode(mode.rawValue)
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` where the colour is no number.
+    public func validate() throws { try color.validate(processor: "tint") }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try validate()
+        let layers = Layers(
+            size: image.size, destination: .bitmap(image.bitmap, alpha: 1), source: .color(color), mode: mode,
+            processor: "tint")
+        return image.replacing(try layers.drawn(context: context))
+    }
+}
+
+extension ImageProcessor where Self == TintProcessor {
+    /// Draws a colour onto the image.
+    public static func tint(_ color: Color, mode: BlendMode = .sourceAtop) -> Self { TintProcessor(color, mode: mode) }
+}

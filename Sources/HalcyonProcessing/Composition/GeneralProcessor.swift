@@ -1,0 +1,57 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// A processor made of a closure, known by the identifier that it is given.
+///
+///     let invert = GeneralProcessor("org.example.invert") { image, context in ... }
+///
+/// Two with the same identifier and version are taken for the same: whatever changes what the closure does, a captured value
+/// too, must be in the identifier.
+public struct GeneralProcessor: ImageProcessor {
+    public typealias Work = @Sendable (_ image: Image, _ context: WorkContext) throws -> Image
+
+    public let identifier: String
+    public let version: Int
+    public let appliesPerFrame: Bool
+    private let work: Work
+
+    /// - Parameters:
+    ///   - version: to be raised when the output changes for the same identifier. 1 by default.
+    ///   - appliesPerFrame: whether the frames of an animation are processed too. True by default.
+    public init(
+        _ identifier: String, version: Int = 1, appliesPerFrame: Bool = true, _ work: @escaping Work
+    ) {
+        self.identifier = identifier
+        self.version = version
+        self.appliesPerFrame = appliesPerFrame
+        self.work = work
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.general", version: 1)
+        key.encode(identifier)
+        key.encode(version)
+        key.encode(appliesPerFrame)
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image { try work(image, context) }
+
+    public static func == (left: GeneralProcessor, right: GeneralProcessor) -> Bool {
+        left.identifier.utf8.elementsEqual(right.identifier.utf8) && left.version == right.version
+            && left.appliesPerFrame == right.appliesPerFrame
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(version)
+        for byte in identifier.utf8 { hasher.combine(byte) }
+    }
+}
+
+extension ImageProcessor where Self == GeneralProcessor {
+    /// A processor made of a closure, known by its identifier.
+    public static func general(
+        _ identifier: String, version: Int = 1, appliesPerFrame: Bool = true, _ work: @escaping GeneralProcessor.Work
+    ) -> Self {
+        GeneralProcessor(identifier, version: version, appliesPerFrame: appliesPerFrame, work)
+    }
+}

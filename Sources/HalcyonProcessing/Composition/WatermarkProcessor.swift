@@ -1,0 +1,115 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Draws another image over an image.
+///
+/// It is known by the watermark's pixels, so that it needs no name.
+public struct WatermarkProcessor: ImageProcessor {
+    public let watermark: Image
+    /// Where it sits: 0 is left, 0.5 the middle, 1 right. 1 by default.
+    public var anchorX: Double
+    /// 0 is the top, 1 the bottom. 1 by default.
+    public var anchorY: Double
+    /// Pixels that are left at each edge. 0 by default.
+    public var margin: Int
+    /// The watermark's width as a part of the image's; nil, the default, is its own size. What does not fit is cut off.
+    public var widthFraction: Double?
+    /// 0 to 1, the default.
+    public var opacity: Double
+    private let digest: PixelDigest
+
+    public init(
+        _ watermark: Image, anchorX: Double = 1, anchorY: Double = 1, margin: Int = 0, widthFraction: Double? = nil,
+        opacity: Double = 1
+    ) {
+        self.watermark = watermark
+        self.anchorX = anchorX
+        self.anchorY = anchorY
+        self.margin = margin
+        self.widthFraction = widthFraction
+        self.opacity = opacity
+        digest = PixelDigest(watermark.bitmap)
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.watermark", version: 1)
+        key.encode(watermark.size)
+        digest.encode(into: &key)
+        for value in [anchorX, anchorY, opacity] { key.encode(value) }
+        key.encode(margin)
+        key.encode(widthFraction != nil)
+        if let widthFraction { key.encode(widthFraction) }
+    }
+
+    public static func == (left: WatermarkProcessor, right: WatermarkProcessor) -> Bool {
+        left.digest == right.digest && left.watermark.size == right.watermark.size && left.anchorX == right.anchorX
+            && left.anchorY == right.anchorY && left.margin == right.margin
+            && left.widthFraction == right.widthFraction && left.opacity == right.opacity
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(digest)
+        hasher.combine(margin)
+        hasher.combine(opacity)
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` where an anchor is no number, the margin negative, the opacity not in
+    ///   0...1, or the width not above 0 and at most 1.
+    public func validate() throws {
+        try Fraction.validate(opacity, processor: "watermark")
+        guard !anchorX.isNaN, !anchorY.isNaN else {
+            throw ProcessingError.invalidArgument(processor: "watermark", reason: "an anchor that is no number")
+        }
+        guard (0...Bitmap.maximumSide).contains(margin) else {
+            throw ProcessingError.invalidArgument(processor: "watermark", reason: "a margin of \(margin) pixels")
+        }
+        if let widthFraction, !(widthFraction > 0 && widthFraction <= 1) {
+            throw ProcessingError.invalidArgument(
+                processor: "watermark", reason: "a width of \(widthFraction) of the image's")
+        }
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try validate()
+        guard opacity > 0 else { return image }
+        let mark = try sized(for: image.size, context: context)
+        let (x, y) = (place(anchorX, image.width, mark.width), place(anchorY, image.height, mark.height))
+        let visible = PixelRect(x: -x, y: -y, width: image.width, height: image.height).clamped(to: mark.size)
+        guard let visible else { return image }
+        let part = try mark.bitmap.cropped(to: visible)
+        let bitmap = try Bitmap(size: image.size, isOpaque: image.bitmap.isOpaque) { output in
+            var canvas = Canvas(output, size: image.size)
+            try canvas.draw(image.bitmap, x: 0, y: 0, over: false, context: context)
+            try canvas.draw(part, x: max(0, x), y: max(0, y), over: true, context: context)
+        }
+        return image.replacing(bitmap)
+    }
+
+    private func sized(for size: PixelSize, context: WorkContext) throws -> Image {
+        var mark = watermark
+        if let widthFraction {
+            let width = max(1, Int((Double(size.width) * widthFraction).rounded()))
+            // So high that the width alone decides.
+            let box = PixelSize(min(width, ResizeProcessor.maximumSide), ResizeProcessor.maximumSide)
+            mark = try ResizeProcessor(box, mode: .fit, upscale: true).process(mark, context: context)
+        }
+        return try OpacityProcessor(opacity).process(mark, context: context)
+    }
+
+    /// Left of the image where the watermark is larger.
+    private func place(_ anchor: Double, _ length: Int, _ mark: Int) -> Int {
+        margin + Anchor.offset(anchor, room: length - mark - 2 * margin)
+    }
+}
+
+extension ImageProcessor where Self == WatermarkProcessor {
+    /// Draws another image over the image, at the bottom right by default.
+    public static func watermark(
+        _ watermark: Image, anchorX: Double = 1, anchorY: Double = 1, margin: Int = 0, widthFraction: Double? = nil,
+        opacity: Double = 1
+    ) -> Self {
+        WatermarkProcessor(
+            watermark, anchorX: anchorX, anchorY: anchorY, margin: margin, widthFraction: widthFraction,
+            opacity: opacity)
+    }
+}

@@ -1,0 +1,45 @@
+import CHalcyonPixels
+import HalcyonImage
+import HalcyonSystem
+
+/// The memory of a bitmap that is being made, to be drawn on by rows.
+struct Canvas {
+    private let pixels: UnsafeMutableBufferPointer<UInt32>
+    let size: PixelSize
+
+    init(_ memory: UnsafeMutableRawBufferPointer, size: PixelSize) {
+        pixels = memory.bindMemory(to: UInt32.self)
+        self.size = size
+    }
+
+    /// The pixels of a row.
+    subscript(row: Int) -> UnsafeMutableBufferPointer<UInt32> {
+        UnsafeMutableBufferPointer(rebasing: pixels[(row * size.width)..<((row + 1) * size.width)])
+    }
+
+    /// - Throws: `CancellationError` within 16 rows of the cancellation.
+    mutating func fill(_ pixel: UInt32, context: WorkContext) throws {
+        for row in 0..<size.height {
+            if row % 16 == 0 { try context.checkCancellation() }
+            self[row].update(repeating: pixel)
+        }
+    }
+
+    /// Draws a bitmap that lies inside of the canvas, by its alpha or in the place of what is there.
+    ///
+    /// - Throws: `CancellationError` within 16 rows of the cancellation.
+    mutating func draw(_ bitmap: Bitmap, x: Int, y: Int, over: Bool, context: WorkContext) throws {
+        try bitmap.withPixels { bytes in
+            guard let source = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+            for start in stride(from: 0, to: bitmap.height, by: 16) {
+                try context.checkCancellation()
+                let target = UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(self[y + start])[(x * 4)...])
+                halcyon_draw(
+                    target.baseAddress?.assumingMemoryBound(to: UInt8.self), size.width * 4,
+                    source + start * bitmap.bytesPerRow, bitmap.width, min(16, bitmap.height - start),
+                    over && !bitmap.isOpaque)
+            }
+        }
+    }
+}

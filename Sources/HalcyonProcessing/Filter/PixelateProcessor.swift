@@ -1,0 +1,41 @@
+import CHalcyonPixels
+import HalcyonImage
+import HalcyonSystem
+
+/// Fills squares with their mean colours, from the top left on.
+public struct PixelateProcessor: ImageProcessor {
+    /// Of a square, in pixels; 1 changes nothing.
+    public var side: Int
+
+    public init(side: Int) {
+        self.side = side
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.pixelate", version: 1)
+        key.encode(side)
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` where the side is below 1.
+    public func validate() throws {
+        guard side >= 1 else {
+            throw ProcessingError.invalidArgument(processor: "pixelate", reason: "squares of \(side) pixels")
+        }
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try validate()
+        guard side > 1 else { return image }
+        // One square is no larger than the image.
+        let side = Int32(min(side, max(image.width, image.height)))
+        let bitmap = try image.bitmap.applying(isOpaque: image.bitmap.isOpaque, context: context) {
+            halcyon_pixelate($0, $1, side, $2, $3)
+        }
+        return image.replacing(bitmap)
+    }
+}
+
+extension ImageProcessor where Self == PixelateProcessor {
+    /// Fills squares of `side` pixels with their mean colours.
+    public static func pixelate(side: Int) -> Self { PixelateProcessor(side: side) }
+}

@@ -1,0 +1,47 @@
+import CHalcyonPixels
+import HalcyonImage
+import HalcyonSystem
+
+/// Makes edges clearer, by adding what a blur takes away.
+public struct SharpenProcessor: ImageProcessor {
+    /// How much of that: 0 changes nothing. 0.5 by default, at most 100.
+    public var amount: Double
+    /// Of the blur, in pixels: how far from an edge the change reaches. 1 by default.
+    public var radius: Double
+
+    public init(amount: Double = 0.5, radius: Double = 1) {
+        self.amount = amount
+        self.radius = radius
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.sharpen", version: 1)
+        key.encode(amount)
+        key.encode(radius)
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` where the amount is not in 0...100 or the radius not in 0...1,000.
+    public func validate() throws {
+        guard (0...100).contains(amount) else {
+            throw ProcessingError.invalidArgument(
+                processor: "sharpen", reason: "an amount of \(amount); it is 0 to 100")
+        }
+        try BlurProcessor.validate(radius, processor: "sharpen")
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try validate()
+        guard amount > 0, radius > 0 else { return image }
+        let bitmap = try image.bitmap.applying(isOpaque: image.bitmap.isOpaque, context: context) {
+            halcyon_sharpen($0, $1, radius, Float(amount), $2, $3)
+        }
+        return image.replacing(bitmap)
+    }
+}
+
+extension ImageProcessor where Self == SharpenProcessor {
+    /// Makes edges clearer.
+    public static func sharpen(amount: Double = 0.5, radius: Double = 1) -> Self {
+        SharpenProcessor(amount: amount, radius: radius)
+    }
+}

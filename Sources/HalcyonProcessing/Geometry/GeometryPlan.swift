@@ -1,0 +1,118 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Cuts, turns and at most one scaling, gathered into one pass: a part of the source is scaled and then turned.
+///
+/// The pixels are those of one step after the other within one level, since what is cut away is not sampled and a turn
+/// only exchanges places.
+struct GeometryPlan {
+    /// Of the source, before it is turned.
+    private var part: PixelRect
+    /// From the part to the size before the turn; nil where nothing is scaled.
+    private var scaling: (geometry: ResizeGeometry, filter: ResizeFilter)?
+    private var orientation = Orientation.up
+    private let source: PixelSize
+
+    init(_ source: PixelSize) {
+        self.source = source
+        part = PixelRect(x: 0, y: 0, width: source.width, height: source.height)
+    }
+
+    /// Of the result so far.
+    var size: PixelSize { orientation.applied(to: scaling?.geometry.size ?? part.size) }
+
+    /// Keeps a rectangle that lies inside of `size`.
+    mutating func crop(_ rect: PixelRect) {
+        let rect = orientation.inverse.applied(to: rect, in: size)
+        guard var geometry = scaling?.geometry else {
+            part = PixelRect(x: part.x + rect.x, y: part.y + rect.y, width: rect.size.width, height: rect.size.height)
+            return
+        }
+        let (across, down) = (geometry.scaleX, geometry.scaleY)
+        geometry.sourceX += Double(rect.x) * across
+        geometry.sourceY += Double(rect.y) * down
+        geometry.sourceWidth = Double(rect.size.width) * across
+        geometry.sourceHeight = Double(rect.size.height) * down
+        geometry.size = rect.size
+        scaling?.geometry = geometry
+    }
+
+    mutating func turn(_ next: Orientation) {
+        orientation = orientation.followed(by: next)
+    }
+
+    /// Scales; once at most.
+    mutating func scale(_ geometry: ResizeGeometry, filter: ResizeFilter) {
+        scaling = (geometry.turned(by: orientation.inverse, from: size), filter)
+    }
+
+    func applied(to image: Image, context: WorkContext) throws -> Image {
+        try context.checkCancellation()
+        let whole = part.size == source ? nil : part
+        if let scaling, whole != nil || !scaling.geometry.isIdentity(for: source) {
+            let scaled = try image.bitmap.resampled(whole, scaling.geometry, filter: scaling.filter, context: context)
+            return image.replacing(try scaled.oriented(orientation))
+        }
+        if orientation != .up { return image.replacing(try image.bitmap.oriented(whole, orientation)) }
+        return whole == nil ? image : image.replacing(try image.bitmap.cropped(to: part))
+    }
+}
+
+extension ResizeGeometry {
+    /// Source pixels for one of the result.
+    fileprivate var scaleX: Double { sourceWidth / Double(size.width) }
+    fileprivate var scaleY: Double { sourceHeight / Double(size.height) }
+
+    /// The same for a source that is turned.
+    ///
+    /// - Parameter source: the size before the turn.
+    fileprivate func turned(by orientation: Orientation, from source: PixelSize) -> ResizeGeometry {
+        var turned = self
+        let (width, height) = (Double(source.width), Double(source.height))
+        if orientation.mirrorsX { turned.sourceX = width - sourceX - sourceWidth }
+        if orientation.mirrorsY { turned.sourceY = height - sourceY - sourceHeight }
+        guard orientation.swapsSides else { return turned }
+        (turned.sourceX, turned.sourceY) = (turned.sourceY, turned.sourceX)
+        (turned.sourceWidth, turned.sourceHeight) = (turned.sourceHeight, turned.sourceWidth)
+        turned.size = size.transposed
+        return turned
+    }
+}
+
+extension Orientation {
+    /// An orientation is its mirrorings, and then an exchange of rows and columns.
+    fileprivate var mirrorsX: Bool { [.upMirrored, .down, .rightMirrored, .left].contains(self) }
+    fileprivate var mirrorsY: Bool { [.down, .downMirrored, .rightMirrored, .right].contains(self) }
+
+    private init(mirrorsX: Bool, mirrorsY: Bool, swaps: Bool) {
+        self =
+            switch (mirrorsX, mirrorsY, swaps) {
+            case (false, false, false): .up
+            case (true, false, false): .upMirrored
+            case (true, true, false): .down
+            case (false, true, false): .downMirrored
+            case (false, false, true): .leftMirrored
+            case (false, true, true): .right
+            case (true, true, true): .rightMirrored
+            case (true, false, true): .left
+            }
+    }
+
+    /// This one, then another.
+    fileprivate func followed(by next: Orientation) -> Orientation {
+        // Behind an exchange, a mirroring across is one down.
+        let (x, y) = swapsSides ? (next.mirrorsY, next.mirrorsX) : (next.mirrorsX, next.mirrorsY)
+        return Orientation(
+            mirrorsX: mirrorsX != x, mirrorsY: mirrorsY != y, swaps: swapsSides != next.swapsSides)
+    }
+
+    /// Where a rectangle of an image of this size goes.
+    fileprivate func applied(to rect: PixelRect, in size: PixelSize) -> PixelRect {
+        let x = mirrorsX ? size.width - rect.x - rect.size.width : rect.x
+        let y = mirrorsY ? size.height - rect.y - rect.size.height : rect.y
+        let turned = applied(to: rect.size)
+        return swapsSides
+            ? PixelRect(x: y, y: x, width: turned.width, height: turned.height)
+            : PixelRect(x: x, y: y, width: turned.width, height: turned.height)
+    }
+}

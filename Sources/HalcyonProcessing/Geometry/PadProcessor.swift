@@ -1,0 +1,100 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Puts an image on a larger ground.
+public struct PadProcessor: ImageProcessor {
+    /// How much larger.
+    public enum Amount: Hashable, Sendable {
+        /// Pixels on each side.
+        case insets(top: Int, left: Int, bottom: Int, right: Int)
+        /// At least so many pixels, and where the image sits in them: 0 is left or top, 0.5 the middle, 1 right or bottom.
+        /// Anchors are clamped to 0...1. A side of the image that is longer stays as it is.
+        case size(PixelSize, x: Double, y: Double)
+    }
+
+    public var amount: Amount
+    /// The ground, also behind what is transparent in the image. Clear by default.
+    public var background: Color
+
+    public init(_ amount: Amount, background: Color = .clear) {
+        self.amount = amount
+        self.background = background
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.pad", version: 1)
+        switch amount {
+        case .insets(let top, let left, let bottom, let right):
+            key.encode(0)
+            for side in [top, left, bottom, right] { key.encode(side) }
+        case .size(let size, let x, let y):
+            key.encode(1)
+            key.encode(size)
+            key.encode(x)
+            key.encode(y)
+        }
+        key.encode(background)
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` for negative insets, an empty size, or what is no number.
+    public func validate() throws {
+        try background.validate(processor: "pad")
+        switch amount {
+        case .insets(let top, let left, let bottom, let right):
+            let sides = [top, left, bottom, right]
+            guard sides.allSatisfy({ (0...Bitmap.maximumSide).contains($0) }) else {
+                throw ProcessingError.invalidArgument(processor: "pad", reason: "insets of \(sides) pixels")
+            }
+        case .size(let size, let x, let y):
+            guard !size.isEmpty, size.width <= Bitmap.maximumSide, size.height <= Bitmap.maximumSide else {
+                throw ProcessingError.invalidArgument(processor: "pad", reason: "a size of \(size) pixels")
+            }
+            guard !x.isNaN, !y.isNaN else {
+                throw ProcessingError.invalidArgument(processor: "pad", reason: "an anchor that is no number")
+            }
+        }
+    }
+
+    /// - Throws: what `validate()` throws; `ProcessingError.notApplicable` where the result is larger than a bitmap can be.
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try validate()
+        let (size, x, y) = placed(image.size)
+        try ResultLimit.check(size, processor: "pad")
+        let ground = background.packed
+        if size == image.size, ground == 0 || image.bitmap.isOpaque { return image }
+        let isOpaque = ground >> 24 == 255 || (image.bitmap.isOpaque && size == image.size)
+        let bitmap = try Bitmap(size: size, isOpaque: isOpaque) { output in
+            var canvas = Canvas(output, size: size)
+            try canvas.fill(ground, context: context)
+            try canvas.draw(image.bitmap, x: x, y: y, over: ground != 0, context: context)
+        }
+        return image.replacing(bitmap)
+    }
+
+    private func placed(_ image: PixelSize) -> (size: PixelSize, x: Int, y: Int) {
+        switch amount {
+        case .insets(let top, let left, let bottom, let right):
+            return (PixelSize(image.width + left + right, image.height + top + bottom), left, top)
+        case .size(let size, let x, let y):
+            let grown = PixelSize(max(size.width, image.width), max(size.height, image.height))
+            return (
+                grown, Anchor.offset(x, room: grown.width - image.width),
+                Anchor.offset(y, room: grown.height - image.height)
+            )
+        }
+    }
+}
+
+extension ImageProcessor where Self == PadProcessor {
+    /// Adds pixels on all sides.
+    public static func pad(_ pixels: Int, background: Color = .clear) -> Self {
+        PadProcessor(.insets(top: pixels, left: pixels, bottom: pixels, right: pixels), background: background)
+    }
+
+    /// Puts the image on a ground of at least `size` pixels, in the middle by default.
+    public static func pad(
+        to size: PixelSize, anchorX: Double = 0.5, anchorY: Double = 0.5, background: Color = .clear
+    ) -> Self {
+        PadProcessor(.size(size, x: anchorX, y: anchorY), background: background)
+    }
+}

@@ -1,0 +1,49 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Draws a line along the inside of an image's edge. What lies outside of round corners stays; `RoundCornersProcessor` cuts
+/// it off.
+public struct BorderProcessor: ImageProcessor {
+    public var border: Border
+    /// Of the line's outer edge; more than half of the shorter side is taken as half. 0 by default.
+    public var radius: CornerRadius
+    /// All by default.
+    public var corners: Corners
+
+    public init(_ border: Border = Border(), radius: CornerRadius = .pixels(0), corners: Corners = .all) {
+        self.border = border
+        self.radius = radius
+        self.corners = corners
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.border", version: 1)
+        border.encode(into: &key)
+        radius.encode(into: &key)
+        key.encode(corners.rawValue)
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` where a length is negative or no number, or the colour is none.
+    public func validate() throws {
+        try border.validate(processor: "border")
+        try radius.validate(processor: "border")
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try validate()
+        guard border.width > 0, border.color.packed != 0 else { return image }
+        let painter = ShapePainter(
+            image.size, radius: radius.pixels(in: image.size), corners: corners, border: border, background: .clear,
+            clips: false)
+        return image.replacing(try painter.painted(image.bitmap, context: context))
+    }
+}
+
+extension ImageProcessor where Self == BorderProcessor {
+    /// Draws a line along the inside of the edge, `width` pixels wide.
+    public static func border(
+        width: Double = 4, color: Color = .black, radius: CornerRadius = .pixels(0), corners: Corners = .all
+    ) -> Self {
+        BorderProcessor(Border(width: width, color: color), radius: radius, corners: corners)
+    }
+}

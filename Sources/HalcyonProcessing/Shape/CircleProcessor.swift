@@ -1,0 +1,43 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Cuts the largest circle out of the middle of an image.
+public struct CircleProcessor: ImageProcessor {
+    /// Along the inside of the circle. None by default.
+    public var border: Border?
+    /// What is behind the image and around the circle. Clear by default.
+    public var background: Color
+
+    public init(border: Border? = nil, background: Color = .clear) {
+        self.border = border
+        self.background = background
+    }
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.circle", version: 1)
+        key.encode(border)
+        key.encode(background)
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` where the border's width is negative or no number, or a colour is none.
+    public func validate() throws {
+        try border?.validate(processor: "circle")
+        try background.validate(processor: "circle")
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try validate()
+        let side = min(image.width, image.height)
+        let square = try CropProcessor.crop(to: PixelSize(side, side)).process(image, context: context)
+        let painter = ShapePainter(
+            square.size, radius: Double(side) / 2, corners: .all, border: border, background: background)
+        return square.replacing(try painter.painted(square.bitmap, context: context))
+    }
+}
+
+extension ImageProcessor where Self == CircleProcessor {
+    /// Cuts the largest circle out of the middle.
+    public static func circle(border: Border? = nil, background: Color = .clear) -> Self {
+        CircleProcessor(border: border, background: background)
+    }
+}

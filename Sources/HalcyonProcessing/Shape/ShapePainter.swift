@@ -1,0 +1,103 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Cuts an image to a rectangle with round corners, with a border along its edge and a ground behind it.
+///
+/// All in premultiplied pixels: a pixel that is half covered is half of each channel, so that edges have no fringe.
+struct ShapePainter {
+    private let outer: RoundedRect
+    /// What the border leaves of the image; nil without one.
+    private let inner: RoundedRect?
+    private let border: SIMD4<Float>
+    private let ground: SIMD4<Float>
+    private let clips: Bool
+
+    /// - Parameter clips: whether the image ends at the shape; else only the border is drawn.
+    init(
+        _ size: PixelSize, radius: Double, corners: Corners, border: Border?, background: Color, clips: Bool = true
+    ) {
+        outer = RoundedRect(size: size, radius: radius, corners: corners)
+        self.clips = clips
+        // A border that leaves nothing is as wide as half of the image.
+        let width = min(border?.width ?? 0, Double(min(size.width, size.height)) / 2)
+        inner =
+            width > 0
+            ? RoundedRect(size: size, radius: max(0, radius - width), corners: corners, inset: width) : nil
+        self.border = Self.premultiplied(border?.color ?? .clear)
+        ground = Self.premultiplied(background)
+    }
+
+    /// - Throws: `BitmapError`; `CancellationError` within 16 rows of the cancellation.
+    func painted(_ bitmap: Bitmap, context: WorkContext) throws -> Bitmap {
+        let isOpaque = clips ? ground.w == 255 : bitmap.isOpaque
+        return try Bitmap(size: bitmap.size, isOpaque: isOpaque) { output in
+            let canvas = Canvas(output, size: bitmap.size)
+            try bitmap.withPixels { bytes in
+                let source = bytes.bindMemory(to: UInt32.self)
+                for row in 0..<bitmap.height {
+                    if row % 16 == 0 { try context.checkCancellation() }
+                    let start = row * bitmap.width
+                    paint(
+                        row, UnsafeBufferPointer(rebasing: source[start..<(start + bitmap.width)]), canvas[row],
+                        isOpaque: bitmap.isOpaque)
+                }
+            }
+        }
+    }
+
+    private func paint(
+        _ row: Int, _ source: UnsafeBufferPointer<UInt32>, _ target: UnsafeMutableBufferPointer<UInt32>, isOpaque: Bool
+    ) {
+        let width = source.count
+        let showsGround = ground.w > 0 && !isOpaque && clips
+        if outer.isPlain(row: row), inner == nil, !showsGround {
+            _ = target.update(fromContentsOf: source)
+            return
+        }
+        let margin = outer.isPlain(row: row) && inner == nil ? 0 : max(outer.margin, inner?.margin ?? 0)
+        for column in 0..<margin {
+            paint(
+                source, target, column, outer.coverage(column: column, row: row),
+                inner?.coverage(column: column, row: row))
+            let other = width - 1 - column
+            guard other != column else { continue }
+            paint(
+                source, target, other, outer.coverage(column: other, row: row), inner?.coverage(column: other, row: row)
+            )
+        }
+        guard margin < width - margin else { return }
+        let (covered, left) = (outer.middle(row: row), inner?.middle(row: row))
+        if covered == 1, left ?? 1 == 1, !showsGround {
+            for column in margin..<(width - margin) { target[column] = source[column] }
+        } else {
+            for column in margin..<(width - margin) { paint(source, target, column, covered, left) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - covered: the share of the pixel that the shape covers.
+    ///   - left: the share of it that the border leaves.
+    private func paint(
+        _ source: UnsafeBufferPointer<UInt32>, _ target: UnsafeMutableBufferPointer<UInt32>, _ column: Int,
+        _ covered: Float, _ left: Float?
+    ) {
+        let ring = max(0, covered - (left ?? covered))
+        let line = border * ring
+        var pixel = Self.vector(source[column])
+        // The border covers the image by its alpha, and only where it is.
+        pixel = pixel * ((clips ? covered : 1) - ring * border.w / 255) + line
+        if ground.w > 0, clips { pixel += ground * (1 - pixel.w / 255) }
+        target[column] = Self.packed(pixel)
+    }
+
+    private static func premultiplied(_ color: Color) -> SIMD4<Float> { vector(color.packed) }
+
+    private static func vector(_ pixel: UInt32) -> SIMD4<Float> {
+        SIMD4<Float>(unsafeBitCast(pixel.littleEndian, to: SIMD4<UInt8>.self))
+    }
+
+    private static func packed(_ pixel: SIMD4<Float>) -> UInt32 {
+        let rounded = (pixel + 0.5).clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
+        return unsafeBitCast(SIMD4<UInt8>(truncatingIfNeeded: SIMD4<Int32>(rounded)), to: UInt32.self).littleEndian
+    }
+}
