@@ -1,0 +1,132 @@
+"""How near each idiom's result comes to the exact one, which is computed in floating point here."""
+
+import math
+
+import numpy as np
+from PIL import Image
+
+from idioms import DEGREES, MATRIX, RADIUS
+from picture import premultiplied_bgra
+
+# Pixels at each edge that do not count where libraries differ in what they take to lie outside.
+MARGIN = 4
+
+
+def planes(picture):
+    """The picture as floating point, blue first; the comparison is of opaque pictures."""
+    return picture.opencv.astype(np.float32)
+
+
+def resized(picture, _):
+    pixels = planes(picture)
+    return np.stack([
+        np.asarray(Image.fromarray(pixels[..., channel]).resize(picture.target, Image.Resampling.LANCZOS))
+        for channel in range(4)
+    ], axis=-1)
+
+
+def blurred(picture, sigma):
+    """By the Gaussian itself, to five standard deviations."""
+    reach = 5 * sigma
+    weights = np.exp(-np.arange(-reach, reach + 1) ** 2 / (2 * sigma * sigma))
+    weights /= weights.sum()
+    result = planes(picture)
+    for axis in (0, 1):
+        padding = [(0, 0)] * 3
+        padding[axis] = reach, reach
+        padded = np.pad(result, padding, mode="edge")
+        length = result.shape[axis]
+        result = sum(
+            weight * padded.take(range(start, start + length), axis=axis) for start, weight in enumerate(weights))
+    return result
+
+
+def mixed(picture):
+    pixels = planes(picture)
+    red, green, blue = (pixels[..., channel] for channel in (2, 1, 0))
+    rows = [row[0] * red + row[1] * green + row[2] * blue + row[3] for row in MATRIX]
+    return np.stack([*rows[::-1], pixels[..., 3]], axis=-1)
+
+
+def rounded(picture):
+    """Every pixel at an edge by 32x32 samples."""
+    coverage = np.ones(picture.size[::-1], np.float32)
+    places = (np.arange(RADIUS * 32) + 0.5) / 32 - RADIUS
+    inside = (places ** 2 + places[:, None] ** 2 <= RADIUS ** 2).astype(np.float32)
+    corner = inside.reshape(RADIUS, 32, RADIUS, 32).mean(axis=(1, 3))
+    coverage[:RADIUS, :RADIUS] = corner
+    coverage[:RADIUS, -RADIUS:] = corner[:, ::-1]
+    coverage[-RADIUS:, :RADIUS] = corner[::-1]
+    coverage[-RADIUS:, -RADIUS:] = corner[::-1, ::-1]
+    return planes(picture) * coverage[..., None]
+
+
+def rotated(picture, size, shift):
+    """Bilinear, the centre on the centre of a canvas of `size` pixels, moved by `shift`; transparent outside."""
+    (width, height), angle = picture.size, math.radians(DEGREES)
+    x = np.arange(size[0], dtype=np.float64) - (size[0] - 1) / 2 + shift[0]
+    y = (np.arange(size[1], dtype=np.float64) - (size[1] - 1) / 2 + shift[1])[:, None]
+    # One pixel around it is transparent.
+    from_x = np.clip(x * math.cos(angle) + y * math.sin(angle) + (width - 1) / 2, -1, width) + 1
+    from_y = np.clip(y * math.cos(angle) - x * math.sin(angle) + (height - 1) / 2, -1, height) + 1
+    pixels = np.pad(planes(picture), ((1, 2), (1, 2), (0, 0)))
+    left, top = from_x.astype(int), from_y.astype(int)
+    across, down = (from_x - left)[..., None], (from_y - top)[..., None]
+    upper = pixels[top, left] * (1 - across) + pixels[top, left + 1] * across
+    lower = pixels[top + 1, left] * (1 - across) + pixels[top + 1, left + 1] * across
+    return upper * (1 - down) + lower * down
+
+
+def psnr(pixels, reference):
+    error = np.mean((pixels.astype(np.float64) - np.clip(reference, 0, 255)) ** 2)
+    return 99.0 if error == 0 else float(10 * np.log10(255 ** 2 / error))
+
+
+def interior(pixels, margin):
+    return pixels[margin:-margin, margin:-margin]
+
+
+def rotation_likeness(picture, pixels):
+    """Of the best place: where the centre comes to lie in a canvas of whole pixels is each library's own choice."""
+    size = pixels.shape[1], pixels.shape[0]
+    best = (0.0, (0.0, 0.0))
+    step, centre = 0.5, (0.0, 0.0)
+    # The middle of the canvas says where it lies; the whole says how alike it is.
+    for _ in range(7):
+        places = [(centre[0] + x * step, centre[1] + y * step) for x in (-2, -1, 0, 1, 2) for y in (-2, -1, 0, 1, 2)]
+        # Edges of the picture are in it as well as its inside.
+        best = max((psnr(interior(pixels, 300), interior(rotated(picture, size, place), 300)), place)
+                   for place in places)
+        centre, step = best[1], step / 2
+    reference = rotated(picture, size, centre)
+    middle = (slice(size[1] // 4, -size[1] // 4), slice(size[0] // 4, -size[0] // 4))
+    return psnr(pixels[middle], reference[middle]), psnr(pixels, reference), centre
+
+
+def check(selection, operations):
+    """Prints the size of every result, and the likeness for the small picture."""
+    print("| operation | picture | idiom | size | dB | |")
+    print("| --- | --- | --- | --- | ---: | --- |")
+    for name, picture, chosen in selection:
+        for operation in chosen:
+            results = {idiom.name: premultiplied_bgra(idiom.run(picture)) for idiom in operations[operation]}
+            reference = None
+            if picture.size[0] < 2000 and operation != "rotate":
+                exact = {"resize": lambda: resized(picture, None), "blur5": lambda: blurred(picture, 5),
+                         "blur20": lambda: blurred(picture, 20), "matrix": lambda: mixed(picture),
+                         "round": lambda: rounded(picture)}
+                reference = exact[operation]()
+            for idiom, pixels in results.items():
+                size = "%dx%d" % (pixels.shape[1], pixels.shape[0])
+                likeness, remark = "", ""
+                if reference is not None:
+                    likeness = "%.1f" % psnr(interior(pixels, MARGIN), interior(reference, MARGIN))
+                    if operation == "round":
+                        likeness, remark = "%.1f" % psnr(pixels, reference), "corner: %.1f dB" % psnr(
+                            pixels[:RADIUS, :RADIUS], reference[:RADIUS, :RADIUS])
+                    else:
+                        remark = "with edges: %.1f dB" % psnr(pixels, reference)
+                elif picture.size[0] < 2000:
+                    inside, whole, place = rotation_likeness(picture, pixels)
+                    likeness, remark = "%.1f" % inside, "with edges: %.1f dB; centre moved by %.3f, %.3f" % (whole, *place)
+                print(f"| {operation} | {name} | {idiom} | {size} | {likeness} | {remark} |")
