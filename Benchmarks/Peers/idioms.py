@@ -194,7 +194,7 @@ def vips_round(picture):
 
 def opencv_circle(radius):
     disc = np.zeros((radius * 8, radius * 8), np.uint8)
-    cv2.circle(disc, (radius * 8 - 1, radius * 8 - 1), radius * 8, 255, cv2.FILLED, shift=1)
+    cv2.circle(disc, (radius * 8 - 1, radius * 8 - 1), radius * 8 - 1, 255, cv2.FILLED, shift=1)
     return cv2.resize(disc, (radius * 2, radius * 2), interpolation=cv2.INTER_AREA)
 
 
