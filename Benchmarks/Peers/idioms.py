@@ -86,15 +86,29 @@ def opencv_boxes(sigma):
     return run
 
 
-def blurs(sigma):
+def opencv_reduced(sigma, factor):
+    """On a picture that is so many times smaller, which must not show: both scalings blur too, and that is left out."""
+    rest = math.sqrt(sigma * sigma - (factor * factor - 1) / 12 - factor * factor / 6) / factor
+
+    def run(picture):
+        width, height = picture.size
+        small = cv2.resize(picture.opencv, (width // factor, height // factor), interpolation=cv2.INTER_AREA)
+        small = cv2.GaussianBlur(small, (0, 0), rest, borderType=cv2.BORDER_REPLICATE)
+        return cv2.resize(small, picture.size, interpolation=cv2.INTER_LINEAR)
+    return run
+
+
+def blurs(sigma, factor):
     return [
         Idiom("pillow", pillow_blur(sigma), f"filter(GaussianBlur({sigma})), three extended boxes"),
         Idiom("vips", vips_blur(sigma), f"gaussblur({sigma}), integers, mask cut at a fifth of its peak"),
         Idiom("vips min_ampl", vips_blur(sigma, min_ampl=0.01), "gaussblur with min_ampl=0.01, a mask cut at 3 sigma"),
         Idiom("vips boxes", vips_blur(sigma, precision="approximate"), "gaussblur with precision=approximate"),
-        Idiom("opencv", opencv_blur(sigma, cv2.ALGO_HINT_ACCURATE), f"GaussianBlur(sigma {sigma}), mask cut at 3 sigma"),
+        Idiom("opencv", opencv_blur(sigma, cv2.ALGO_HINT_ACCURATE), f"GaussianBlur, sigma {sigma}, cut at 3 sigma"),
         Idiom("opencv hint", opencv_blur(sigma, cv2.ALGO_HINT_APPROX), "GaussianBlur with ALGO_HINT_APPROX"),
         Idiom("opencv boxes", opencv_boxes(sigma), "blur three times, boxes of the same variance"),
+        Idiom("opencv reduced", opencv_reduced(sigma, factor),
+              f"resize to 1/{factor}, GaussianBlur there, resize back", is_alike=False),
     ]
 
 
@@ -227,17 +241,18 @@ OPERATIONS = {
     "resize": [
         Idiom("pillow", pillow_resize, "RGBA: resize(LANCZOS), which premultiplies and divides again"),
         Idiom("pillow RGBa", pillow_resize_premultiplied, "premultiplied already: resize(LANCZOS)"),
-        Idiom("pillow gap", pillow_resize_gap, "RGBa: resize(LANCZOS, reducing_gap=2), averages to twice the size first",
+        Idiom("pillow gap", pillow_resize_gap, "RGBa: resize(LANCZOS, reducing_gap=2), averages to twice that first",
               is_alike=False),
-        Idiom("vips", vips_resize, "resize(kernel=lanczos3), gap 2: averages to twice the size first", is_alike=False),
+        Idiom("vips", vips_resize, "resize(kernel=lanczos3), gap 2: averages to twice that first", is_alike=False),
         Idiom("vips gap 0", lambda picture: vips_resize(picture, gap=0), "resize(kernel=lanczos3, gap=0)"),
-        Idiom("vips thumbnail", vips_thumbnail, "thumbnail_image: premultiplies, divides, averages first", is_alike=False),
+        Idiom("vips thumbnail", vips_thumbnail, "thumbnail_image: premultiplies, divides, averages first",
+              is_alike=False),
         Idiom("opencv area", opencv_resize(cv2.INTER_AREA), "resize(INTER_AREA), an average", is_alike=False),
         Idiom("opencv lanczos4", opencv_resize(cv2.INTER_LANCZOS4), "resize(INTER_LANCZOS4), not antialiased",
               is_alike=False),
     ],
-    "blur5": blurs(5),
-    "blur20": blurs(20),
+    "blur5": blurs(5, factor=4),
+    "blur20": blurs(20, factor=8),
     "rotate": [
         Idiom("pillow", pillow_rotate, "RGBA: rotate(BILINEAR, expand=True), which premultiplies and divides again"),
         Idiom("pillow RGBa", pillow_rotate_premultiplied, "premultiplied already: rotate(BILINEAR, expand=True)"),

@@ -17,7 +17,7 @@ def planes(picture):
     return picture.opencv.astype(np.float32)
 
 
-def resized(picture, _):
+def resized(picture):
     pixels = planes(picture)
     return np.stack([
         np.asarray(Image.fromarray(pixels[..., channel]).resize(picture.target, Image.Resampling.LANCZOS))
@@ -99,6 +99,15 @@ def rotation_likeness(picture, pixels):
     return psnr(pixels[middle], reference[middle]), psnr(pixels, reference), centre
 
 
+EXACT = {
+    "resize": resized,
+    "blur5": lambda picture: blurred(picture, 5),
+    "blur20": lambda picture: blurred(picture, 20),
+    "matrix": mixed,
+    "round": rounded,
+}
+
+
 def check(selection, operations):
     """Prints the size of every result, and the likeness for the small picture."""
     print("| operation | picture | idiom | size | dB | |")
@@ -108,21 +117,22 @@ def check(selection, operations):
             results = {idiom.name: premultiplied_bgra(idiom.run(picture)) for idiom in operations[operation]}
             reference = None
             if picture.size[0] < 2000 and operation != "rotate":
-                exact = {"resize": lambda: resized(picture, None), "blur5": lambda: blurred(picture, 5),
-                         "blur20": lambda: blurred(picture, 20), "matrix": lambda: mixed(picture),
-                         "round": lambda: rounded(picture)}
-                reference = exact[operation]()
+                reference = EXACT[operation](picture)
             for idiom, pixels in results.items():
                 size = "%dx%d" % (pixels.shape[1], pixels.shape[0])
-                likeness, remark = "", ""
-                if reference is not None:
-                    likeness = "%.1f" % psnr(interior(pixels, MARGIN), interior(reference, MARGIN))
-                    if operation == "round":
-                        likeness, remark = "%.1f" % psnr(pixels, reference), "corner: %.1f dB" % psnr(
-                            pixels[:RADIUS, :RADIUS], reference[:RADIUS, :RADIUS])
-                    else:
-                        remark = "with edges: %.1f dB" % psnr(pixels, reference)
-                elif picture.size[0] < 2000:
-                    inside, whole, place = rotation_likeness(picture, pixels)
-                    likeness, remark = "%.1f" % inside, "with edges: %.1f dB; centre moved by %.3f, %.3f" % (whole, *place)
-                print(f"| {operation} | {name} | {idiom} | {size} | {likeness} | {remark} |")
+                figures = described(operation, picture, pixels, reference)
+                print(f"| {operation} | {name} | {idiom} | {size} | {figures} |")
+
+
+def described(operation, picture, pixels, reference):
+    """The likeness, and in words what else is known of it."""
+    if operation == "rotate" and picture.size[0] < 2000:
+        inside, whole, place = rotation_likeness(picture, pixels)
+        return "%.1f | with edges: %.1f dB; centre moved by %.3f, %.3f" % (inside, whole, *place)
+    if reference is None:
+        return " | "
+    whole = psnr(pixels, reference)
+    if operation == "round":
+        corner = slice(0, RADIUS), slice(0, RADIUS)
+        return "%.1f | in a corner: %.1f dB" % (whole, psnr(pixels[corner], reference[corner]))
+    return "%.1f | with edges: %.1f dB" % (psnr(interior(pixels, MARGIN), interior(reference, MARGIN)), whole)

@@ -22,7 +22,7 @@ PICTURES = {"12 Mpx": ((4000, 3000), (640, 480)), "1024x768": ((1024, 768), (256
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=7, help="turns that every idiom takes (7)")
-    parser.add_argument("--filter", default="", help="part of an operation's name and picture, as `blur` or `round, 12 Mpx`")
+    parser.add_argument("--filter", default="", help="part of an operation and its picture, as `round, 12 Mpx`")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="where all runs (the last core)")
     parser.add_argument("--check", action="store_true", help="the likeness to an exact result instead of times")
     parser.add_argument("--serve", action="store_true", help="answer questions on standard input")
@@ -46,21 +46,24 @@ def named(operation, name):
     return next(idiom for idiom in OPERATIONS[operation] if idiom.name == name)
 
 
+def described(idiom):
+    return {"name": idiom.name, "note": idiom.note, "isAlike": idiom.is_alike}
+
+
 def serve():
     """Answers one line with one line; the fields are divided by tabs.
 
-        idioms                                       JSON: the versions, and of every operation its idioms
-        load   PICTURE FILE WIDTH HEIGHT TO_WIDTH TO_HEIGHT    premultiplied BGRA from a file
-        time   PICTURE OPERATION IDIOM REPEATS       nanoseconds: wall, processor
-        write  PICTURE OPERATION IDIOM FILE          the result as premultiplied BGRA; its width and height
+        idioms                                  JSON: the versions, and of every operation its idioms
+        load   PICTURE FILE SIDES               reads premultiplied BGRA; width, height, and those to resize it to
+        time   PICTURE OPERATION IDIOM REPEATS  nanoseconds: wall, processor
+        write  PICTURE OPERATION IDIOM FILE     writes the result as premultiplied BGRA; its width and height
     """
     pictures = {}
     for line in sys.stdin:
         word, *fields = line.rstrip("\n").split("\t")
         if word == "idioms":
-            listed = {operation: [{"name": idiom.name, "note": idiom.note, "isAlike": idiom.is_alike} for idiom in idioms]
-                      for operation, idioms in OPERATIONS.items()}
-            answer = json.dumps({"versions": versions(), "operations": listed})
+            answer = json.dumps({"versions": versions(), "operations": {
+                operation: [described(idiom) for idiom in idioms] for operation, idioms in OPERATIONS.items()}})
         elif word == "load":
             name, path, *sides = fields
             width, height, to_width, to_height = map(int, sides)
