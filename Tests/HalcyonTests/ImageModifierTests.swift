@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func previewsHaveItToo() async throws {
-        let fixture = PipelineFixture()
+        let fixture = PipelineFixture { $0.coders = .standard() }
         let url = PipelineFixture.url("a.jpg")
         let data = try TestFiles.data("jpeg/progressive.jpg")
         let gate = ScriptedTransportGate()

@@ -52,13 +52,21 @@ import Testing
         #expect(fixture.decodes.value == 1)
     }
 
+    /// One that gives a new image and counts how often.
+    private static func copying(_ runs: Counter) -> GeneralProcessor {
+        GeneralProcessor("test.copying") { image, _ in
+            runs.increment()
+            return image.replacing(image.bitmap)
+        }
+    }
+
     @Test(arguments: ["animation/mixed.gif", "animation/mixed-both.webp"])
     func anAnimationIsProcessedFrameByFrame(file: String) async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve(file)
         let plain = try #require(try await fixture.pipeline.image(for: url).animation)
         let runs = Counter()
-        let counting = CountingProcessor("frames", runs: runs)
+        let counting = Self.copying(runs)
         let request = ImageRequest(url, processors: [counting, .resize(to: PixelSize(13, 9)), .invert])
         let image = try await fixture.pipeline.image(for: request)
         let animation = try #require(image.animation)
@@ -92,7 +100,7 @@ import Testing
         let fixture = PipelineFixture()
         let url = try fixture.serve("animation/mixed.gif")
         let runs = Counter()
-        var request = ImageRequest(url, processors: [CountingProcessor("frames", runs: runs)])
+        var request = ImageRequest(url, processors: [Self.copying(runs)])
         request.decode.preloadAllFrames = true
         let image = try await fixture.pipeline.image(for: request)
         let before = runs.value
@@ -102,7 +110,7 @@ import Testing
     }
 
     @Test func aDrawingIsDrawnAtTheSizeThatIsAskedFor() async throws {
-        let fixture = PipelineFixture()
+        let fixture = PipelineFixture { $0.coders = .standard() }
         let text = """
             <svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect x="0" y="0" width="1" height="8"/></svg>
             """
