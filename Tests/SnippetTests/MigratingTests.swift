@@ -13,7 +13,9 @@ import Testing
 
     /// The compiled lines, without what a list adds to its elements.
     private static func compiledLines() throws -> Set<String> {
-        lines(of: try SnippetTests.text(of: "Tests/SnippetTests/MigrationSnippets.swift"))
+        try ["MigrationSnippets", "MigrationProcessorSnippets"].reduce(into: []) { all, file in
+            all.formUnion(lines(of: try SnippetTests.text(of: "Tests/SnippetTests/\(file).swift")))
+        }
     }
 
     private static func lines(of code: String) -> Set<String> {

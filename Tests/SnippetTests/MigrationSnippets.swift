@@ -158,19 +158,6 @@ private func sources(_ program: Program) -> [ImageSource] {
     ]
 }
 
-private func processors() -> [any ImageProcessor] {
-    [
-        .resize(to: PixelSize(320, 240)),
-        .resize(to: PixelSize(320, 240), mode: .fill),
-        .resize(to: PixelSize(320, 240), mode: .stretch, upscale: true),
-        .crop(to: PixelSize(320, 240), anchorX: 0.5, anchorY: 0),
-        .crop(PixelRect(x: 0, y: 0, width: 64, height: 64)),
-        .roundCorners(radius: 20),
-        .roundCorners(radius: 20, corners: [.topLeft, .topRight]),
-        .flip(.horizontal),
-    ]
-}
-
 // MARK: - The tables: statements
 
 private func ofARequest(_ program: Program) -> ImageRequest {
@@ -183,6 +170,7 @@ private func ofARequest(_ program: Program) -> ImageRequest {
     request.processors = [.resize(to: PixelSize(320, 240)), .roundCorners(radius: 20)]
     request.processors = []
     request.scale = 2
+    request.modifier = .template
     request.alternatives = [ImageSource(mirror)]
     request.lowDataAlternative = ImageSource(small)
     request.coders = CoderRegistry([QOICoder()])
