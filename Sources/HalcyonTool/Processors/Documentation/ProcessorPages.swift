@@ -25,9 +25,9 @@ enum ProcessorPages {
         try Data((text + "\n").utf8).write(to: file)
     }
 
-    /// The title without its spaces.
+    /// The title in one word. By itself it may be the name of a type, and the page would be dropped for that.
     private static func fileName(_ entry: ProcessorEntry) -> String {
-        entry.title.split(separator: " ").map(\.capitalized).joined()
+        "Processor-" + entry.title.split(separator: " ").map(\.capitalized).joined()
     }
 
     private static var root: String {
