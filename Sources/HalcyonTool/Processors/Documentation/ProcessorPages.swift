@@ -42,7 +42,7 @@ enum ProcessorPages {
             ## Overview
 
             A processor is a value of its parameters. A request has a list of them; their results are cached like \
-            any image, and the frames of an animation are processed one by one. What is missing is a type that \
+            any image, and the frames of an animation are processed one by one. What is missing can be written: a type that \
             conforms to ``ImageProcessor``, or a closure in a ``GeneralProcessor``.
 
             The pictures of the pages are made of these two, of which the second has a clear edge.
