@@ -11,7 +11,10 @@ struct HalcyonCommand: AsyncParsableCommand {
             failed, 64 for wrong usage. Errors go to standard error, a line each.
             """,
         version: ToolVersion.text,
-        subcommands: [LoadCommand.self, ProbeCommand.self, FormatsCommand.self, CacheCommand.self, DemoCommand.self]
+        subcommands: [
+            LoadCommand.self, ProbeCommand.self, ProcessorsCommand.self, FormatsCommand.self, CacheCommand.self,
+            DemoCommand.self,
+        ]
     )
 
     static func main() async {

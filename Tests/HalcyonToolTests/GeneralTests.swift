@@ -13,7 +13,9 @@ import Testing
     func helpNamesTheCommands(arguments: [String]) async throws {
         let result = try await Tool().run(arguments)
         #expect(result.status == 0)
-        for command in ["load", "probe", "cache", "demo"] { #expect(result.text.contains("\n  \(command) ")) }
+        for command in ["load", "probe", "processors", "cache", "demo"] {
+            #expect(result.text.contains("\n  \(command) "))
+        }
     }
 
     @Test(arguments: [
@@ -24,7 +26,8 @@ import Testing
                 "--header", "--timeout", "--retries", "--cache", "--concurrency", "--passes", "--quiet", "--json",
             ]
         ),
-        (["probe"], ["--json"]), (["cache"], ["info", "show", "remove", "trim", "clear"]),
+        (["probe"], ["--json"]), (["processors"], ["--markdown"]),
+        (["cache"], ["info", "show", "remove", "trim", "clear"]),
         (["cache", "trim"], ["--to", "--expired", "--cache", "--json"]),
         (["demo"], ["--gallery", "--generated", "--urls", "--output", "--concurrency"]),
     ])

@@ -139,7 +139,7 @@ import Testing
         [], ["--nothing"], ["a.png", "--nothing"], ["a.png", "--resize", "20"], ["a.png", "--resize", "0x5"],
         ["a.png", "--resize", "-1x5"], ["a.png", "--resize", "axb"], ["a.png", "--resize", "5x5x5"],
         ["a.png", "--resize", "20x10:cover"], ["a.png", "--resize", "20x10:fit:fit"],
-        ["a.png", "--resize", "99999999999999999999x1"], ["a.png", "--process", "blur=3"],
+        ["a.png", "--resize", "99999999999999999999x1"], ["a.png", "--process", "blur"],
         ["a.png", "--process", "crop"], ["a.png", "--process", "crop=0x1"], ["a.png", "--process", "crop=1x1@1"],
         ["a.png", "--process", "crop=1x1@1,2,3"], ["a.png", "--process", "crop=1x1@1,2@3"],
         ["a.png", "--process", "flip"], ["a.png", "--process", "flip=diagonal"], ["a.png", "--process", "round=x"],

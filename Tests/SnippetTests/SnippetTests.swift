@@ -8,12 +8,15 @@ import Testing
 
     static let documents: [String] = {
         let docs = (try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: "docs").path())) ?? []
+        let catalog = "Sources/HalcyonProcessing/HalcyonProcessing.docc"
+        let pages = (try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: catalog).path())) ?? []
         return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
+            + pages.filter { $0.hasSuffix(".md") }.sorted().map { catalog + "/" + $0 }
     }()
 
     private static let compiled = [
         "Snippets.swift", "CacheSnippets.swift", "NetworkSnippets.swift", "MigrationSnippets.swift",
-        "QOI/QOICoder.swift",
+        "ProcessorSnippets.swift", "QOI/QOICoder.swift",
     ].map {
         "Tests/SnippetTests/" + $0
     }

@@ -37,13 +37,21 @@ struct LoadCommand: AsyncParsableCommand {
         let entries = try SourceList.read(sources)
         guard !entries.isEmpty else { throw ValidationError("There is no source.") }
         let destination = try OutputDestination(options.output, sourceCount: entries.count)
+        let processors: [any ImageProcessor]
+        do {
+            processors = try await ExecutionDomains.cpu.run { [options] _ in try options.makeProcessors() }
+        } catch {
+            Output.error("\(FailureReport(error))")
+            throw ExitCode(1)
+        }
         let pipeline = ImagePipeline(
             configuration: ImagePipeline.Configuration(cache: ImageCache(disk: cache.diskCache)))
         let writer = OutputWriter(
             destination: destination, format: try options.outputFormat, quality: options.quality,
             coders: pipeline.configuration.coders)
         let runner = LoadRunner(
-            pipeline: pipeline, entries: entries, options: options, writer: writer, concurrency: concurrency)
+            pipeline: pipeline, entries: entries, options: options, processors: processors, writer: writer,
+            concurrency: concurrency)
         var allSucceeded = true
         for pass in 1...passes {
             await runner.run(pass: pass) { report in

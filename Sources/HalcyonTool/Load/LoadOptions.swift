@@ -11,7 +11,9 @@ struct LoadOptions: ParsableArguments {
 
     @Option(
         name: .customLong("process"),
-        help: ArgumentHelp("Process, in order: \(ProcessorArgument.help).", valueName: "name[=value]"))
+        help: ArgumentHelp(
+            "Process, in order: \(ProcessorTable.help). 'halcyon processors' says more.", valueName: "name[=value]"),
+        transform: ProcessorArgument.init)
     var processors: [ProcessorArgument] = []
 
     @Option(
@@ -59,10 +61,16 @@ struct LoadOptions: ParsableArguments {
         }
     }
 
-    func request(for source: ImageSource) -> ImageRequest {
-        var request = ImageRequest(source)
-        if let resize { request.processors.append(resize.processor) }
-        request.processors += processors.map(\.processor)
+    /// What `--resize` and `--process` ask for, in the order of the work.
+    ///
+    /// - Throws: `FailureReport` where the file of a watermark cannot be read.
+    func makeProcessors() throws -> [any ImageProcessor] {
+        let resizing = resize.map { [$0.processor] } ?? []
+        return resizing + (try processors.map { try $0.processor() })
+    }
+
+    func request(for source: ImageSource, processors: [any ImageProcessor]) -> ImageRequest {
+        var request = ImageRequest(source, processors: processors)
         request.decode.maximumBytes = maxBytes.map { ByteLimit($0.bytes) }
         request.cache = policy.policy
         if let ttl { request.cache.diskExpiration = .seconds(ttl.seconds) }

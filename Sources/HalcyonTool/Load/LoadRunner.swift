@@ -6,6 +6,7 @@ struct LoadRunner: Sendable {
     let pipeline: ImagePipeline
     let entries: [SourceList.Entry]
     let options: LoadOptions
+    let processors: [any ImageProcessor]
     let writer: OutputWriter
     let concurrency: Int
 
@@ -38,7 +39,7 @@ struct LoadRunner: Sendable {
         let started = ContinuousClock.now
         var report = LoadReport(source: entry.text, pass: pass, milliseconds: 0)
         do {
-            let request = options.request(for: entry.source)
+            let request = options.request(for: entry.source, processors: processors)
             let response = try await pipeline.response(for: request)
             report.milliseconds = (ContinuousClock.now - started).milliseconds
             report.origin = response.origin

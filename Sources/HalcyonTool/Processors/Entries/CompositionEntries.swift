@@ -1,0 +1,32 @@
+import Halcyon
+
+/// Processors that bring another image.
+enum CompositionEntries {
+    static let all = [watermark]
+
+    private static let watermark = ProcessorEntry(
+        name: "watermark", title: "Watermark", type: "WatermarkProcessor",
+        text: "Draws another image over an image. What of it does not fit is cut off.",
+        forms: ["watermark=FILE[@X%,Y%][:OPACITY][:margin=PIXELS][:width=N%]"], brief: "watermark=FILE",
+        parts: [
+            .init("FILE", "", "In any format that can be read; of an animation the first frame."),
+            .init(
+                "@X%,Y%", "anchorX, anchorY",
+                "Where it sits: 0% is left or top, 50% the middle, 100% right or bottom, the default. Clamped to these."
+            ),
+            .init("OPACITY", "opacity", "0 to 1, the default."),
+            .init("margin=PIXELS", "margin", "What is left at each edge. 0 by default."),
+            .init("width=N%", "widthFraction", "Its width as a part of the image's. Its own size by default."),
+        ],
+        example: "watermark=logo.png@0%,0%:0.8:margin=8",
+        call: ".watermark(logo, anchorX: 0, anchorY: 0, margin: 8, opacity: 0.8)"
+    ) { parts in
+        let opacity = parts.take(PartReader.number) ?? 1
+        let margin = parts.take("margin", PartReader.integer) ?? 0
+        let width = parts.take("width", PartReader.share)
+        let (mark, anchor) = try parts.takeImage(PartReader.anchor)
+        return .watermark(
+            mark, anchorX: anchor?.x ?? 1, anchorY: anchor?.y ?? 1, margin: margin, widthFraction: width,
+            opacity: opacity)
+    }
+}

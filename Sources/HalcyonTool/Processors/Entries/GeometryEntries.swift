@@ -1,0 +1,110 @@
+import Halcyon
+
+/// Processors that cut, turn, scale and enlarge.
+enum GeometryEntries {
+    static let all = [resize, crop, flip, rotate, pad]
+
+    private static let color = "The ground. Clear by default."
+    private static let anchor =
+        "Where it sits: 0% is left or top, 50% the middle, the default, 100% right or bottom. Clamped to these."
+
+    private static let resize = ProcessorEntry(
+        name: "resize", title: "Resize", type: "ResizeProcessor",
+        text: """
+            Scales an image to a box of pixels. As the first step of a request it is part of the decode: a JPEG or \
+            WebP is then decoded at about that size, which is several times faster than in full.
+            """,
+        forms: ["resize=WxH[:fit|fill|stretch][:upscale][:FILTER]"], brief: "resize=WxH[:fit|fill|stretch]",
+        parts: [
+            .init("WxH", "to", "The box in pixels. Sides are 1 to 65,535."),
+            .init(
+                "fit, fill, stretch", "mode",
+                "`fit`, the default: inside the box. `fill`: covers the box, cut to it. `stretch`: exactly the box."
+            ),
+            .init("upscale", "upscale", "Allows a result that is larger than the source. Not by default."),
+            .init("FILTER", "filter", "`nearest`, `area`, `bilinear` or `lanczos`, the default."),
+        ],
+        example: "resize=80x80:fill", call: ".resize(to: PixelSize(80, 80), mode: .fill)"
+    ) { parts in
+        let size = try parts.require("WxH", SizeArgument.size)
+        return .resize(
+            to: size, mode: parts.take(PartReader.word) ?? .fit, upscale: parts.take(word: "upscale"),
+            filter: parts.take(PartReader.word) ?? .lanczos)
+    }
+
+    private static let crop = ProcessorEntry(
+        name: "crop", title: "Crop", type: "CropProcessor",
+        text: """
+            Keeps a rectangle of an image. What of it lies outside the image is left out; a rectangle beside the \
+            image is an error.
+            """,
+        forms: ["crop=WxH[@X,Y]", "crop=WxH@X%,Y%"], brief: "crop=WxH[@X,Y]",
+        parts: [
+            .init("WxH", "to", "The size in pixels, without X and Y in the middle. Sides are at least 1."),
+            .init("@X,Y", "PixelRect", "Pixels from the top left."),
+            .init("@X%,Y%", "anchorX, anchorY", anchor),
+        ],
+        example: "crop=100x80@20,30", call: ".crop(PixelRect(x: 20, y: 30, width: 100, height: 80))"
+    ) { parts in
+        if let rect = parts.take(PartReader.rect) { return .crop(rect) }
+        let place = try parts.require("WxH[@X,Y]", PartReader.anchored)
+        return .crop(to: place.size, anchorX: place.x, anchorY: place.y)
+    }
+
+    private static let flip = ProcessorEntry(
+        name: "flip", title: "Flip", type: "FlipProcessor", text: "Mirrors an image.",
+        forms: ["flip=horizontal|vertical"],
+        brief: "flip=horizontal|vertical",
+        parts: [
+            .init(
+                "horizontal, vertical", "",
+                "`horizontal`: left and right change places. `vertical`: top and bottom do.")
+        ],
+        example: "flip=horizontal", call: ".flip(.horizontal)"
+    ) { .flip(try $0.require("axis", PartReader.word)) }
+
+    private static let rotate = ProcessorEntry(
+        name: "rotate", title: "Rotate", type: "RotateProcessor",
+        text: """
+            Turns an image clockwise by any angle. Quarter turns only exchange the places of pixels; other angles \
+            are sampled bilinearly, with smooth edges.
+            """,
+        forms: ["rotate=DEGREES[:fit|keep][:#COLOR]"], brief: "rotate=DEGREES",
+        parts: [
+            .init("DEGREES", "degrees", "Clockwise. Less than 0 turns the other way."),
+            .init(
+                "fit, keep", "fitsSize",
+                "`fit`, the default: the result grows to hold all of it. `keep`: it keeps the size and loses corners."
+            ),
+            .init("#COLOR", "background", color),
+        ],
+        example: "rotate=20", call: ".rotate(degrees: 20)"
+    ) { parts in
+        let degrees = try parts.require("DEGREES", PartReader.number)
+        let keeps = parts.take(word: "keep")
+        // Said, it is what is there anyway; both make no sense.
+        if !keeps { _ = parts.take(word: "fit") }
+        return .rotate(degrees: degrees, fitsSize: !keeps, background: parts.take(PartReader.color) ?? .clear)
+    }
+
+    private static let pad = ProcessorEntry(
+        name: "pad", title: "Pad", type: "PadProcessor",
+        text: "Puts an image on a larger ground, which also lies behind what is transparent in the image.",
+        forms: ["pad=PIXELS[:#COLOR]", "pad=TOP,LEFT,BOTTOM,RIGHT[:#COLOR]", "pad=WxH[@X%,Y%][:#COLOR]"],
+        brief: "pad=PIXELS",
+        parts: [
+            .init("PIXELS", "", "On each side. 0 or more."),
+            .init("TOP,LEFT,BOTTOM,RIGHT", "PadProcessor(.insets)", "Pixels on each side. 0 or more."),
+            .init(
+                "WxH", "to", "At least so many pixels; a longer side of the image stays. Sides are at least 1."),
+            .init("@X%,Y%", "anchorX, anchorY", anchor),
+            .init("#COLOR", "background", color),
+        ],
+        example: "pad=14:#fc6", call: ".pad(14, background: Color(red: 1, green: 0.8, blue: 0.4))"
+    ) { parts in
+        let background = parts.take(PartReader.color) ?? .clear
+        if let insets = parts.take(PartReader.insets) { return PadProcessor(insets, background: background) }
+        let place = try parts.require("PIXELS, TOP,LEFT,BOTTOM,RIGHT or WxH", PartReader.anchored)
+        return .pad(to: place.size, anchorX: place.x, anchorY: place.y, background: background)
+    }
+}
