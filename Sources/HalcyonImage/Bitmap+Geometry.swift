@@ -4,7 +4,7 @@ import HalcyonSystem
 extension Bitmap {
     /// The part that `geometry` names, scaled to its size.
     ///
-    /// Cost: linear in the pixels of the source's part and of the result. Memory beside the result: at most 64 of its
+    /// Cost: linear in the pixels of the source's part and of the result. Memory beside the result: at most 65 of its
     /// rows and one of the source's, at 16 bytes a pixel, and of the filter's weights a few for each row and column of
     /// both.
     ///
