@@ -4,9 +4,9 @@ import HalcyonSystem
 extension Bitmap {
     /// The part that `geometry` names, scaled to its size.
     ///
-    /// Cost: linear in the pixels of the source's part and of the result. Memory beside the result: at most 65 of its
-    /// rows and one of the source's, at 16 bytes a pixel, and of the filter's weights a few for each row and column of
-    /// both.
+    /// Cost: linear in the pixels of the source's part and of the result. Memory beside the result: a row of the
+    /// source and one of the result at 16 bytes a pixel; up to 64 rows, of the source at 4 or of the result at 16; and of
+    /// the filter's weights a few for each row and column of both.
     ///
     /// - Throws: `BitmapError`: `.invalidSource` where the part is empty or not inside the bitmap; `CancellationError`
     ///   within 16 rows of the cancellation.

@@ -61,7 +61,7 @@ import Testing
             url,
             with: .init(steps: [.chunk(Data(data.prefix(half))), .wait(gate), .chunk(Data(data.dropFirst(half)))]))
         var request = request(url, .template)
-        request.wantsPreviews = true
+        (request.wantsPreviews, request.wantsEveryPreview) = (true, true)
         var previews = 0
         for try await event in fixture.pipeline.events(for: request) {
             if case .preview(let preview) = event {
