@@ -6,6 +6,8 @@ struct CornerCut {
     let reach: Int
     /// The cut area of each pixel, row by row.
     private let cuts: [Float]
+    /// Columns of each row up to the last that is cut.
+    private let columns: [Int]
 
     /// - Parameters:
     ///   - radius: of the arc, in pixels.
@@ -14,13 +16,15 @@ struct CornerCut {
         let end = radius > 0 ? Int((radius + inset).rounded(.up)) : 0
         reach = end
         var cuts = [Float](repeating: 0, count: end * end)
+        var columns = [Int](repeating: 0, count: end)
         let arc = Arc(radius: radius, inset: inset)
         for row in 0..<end {
             let (top, bottom) = (max(Double(row), inset), Double(row + 1))
             guard bottom > top else { continue }
             // To the left of `empty` nothing of the row is inside of the arc, and from `full` on all of it.
             let (empty, full) = (arc.column(at: bottom), arc.column(at: top))
-            for column in 0..<min(end, Int(full.rounded(.up))) {
+            columns[row] = min(end, Int(full.rounded(.up)))
+            for column in 0..<columns[row] {
                 let (left, right) = (max(Double(column), inset), Double(column + 1))
                 guard right > left else { continue }
                 let whole = max(0, right - max(left, full)) * (bottom - top)
@@ -29,7 +33,11 @@ struct CornerCut {
             }
         }
         self.cuts = cuts
+        self.columns = columns
     }
+
+    /// Columns of a row up to the last that is cut.
+    func columns(row: Int) -> Int { row < reach ? columns[row] : 0 }
 
     subscript(column: Int, row: Int) -> Float { cuts[row * reach + column] }
 }

@@ -18,7 +18,10 @@ struct RoundedRect {
     }
 
     /// Columns at either end of a row that may not be covered like its middle.
-    var margin: Int { min((size.width + 1) / 2, max(cut.reach, Int(inset.rounded(.up)))) }
+    func margin(row: Int) -> Int {
+        let cut = cut.columns(row: min(row, size.height - 1 - row))
+        return min((size.width + 1) / 2, max(cut, Int(inset.rounded(.up))))
+    }
 
     /// What a row's middle is covered by: 1 but for an inset.
     func middle(row: Int) -> Float { Float(Self.edge(row, size.height, inset)) }

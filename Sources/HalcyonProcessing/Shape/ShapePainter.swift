@@ -54,7 +54,7 @@ struct ShapePainter {
             _ = target.update(fromContentsOf: source)
             return
         }
-        let margin = outer.isPlain(row: row) && inner == nil ? 0 : max(outer.margin, inner?.margin ?? 0)
+        let margin = max(outer.margin(row: row), inner?.margin(row: row) ?? 0)
         for column in 0..<margin {
             paint(
                 source, target, column, outer.coverage(column: column, row: row),
