@@ -168,7 +168,7 @@ public final class ImagePipeline: Sendable {
         var metrics = metrics
         metrics.bytes = answer.cached.encodedBytes
         let response = ImageResponse(
-            image: resolved.scaled(answer.cached.image), origin: answer.origin(place == .memory ? .memory : .disk),
+            image: resolved.delivered(answer.cached.image), origin: answer.origin(place == .memory ? .memory : .disk),
             source: resolved.source,
             originalSource: resolved.source,
             metrics: metrics, cacheRule: answer.rule,

@@ -10,6 +10,10 @@ public struct ImagePreview: Sendable {
     public let info: ImageInfo
     /// Pixels for one unit of a view, as `Image.scale`.
     public let scale: Double
+    /// As `Image.isTemplate`.
+    public let isTemplate: Bool
+    /// As `Image.mirrorsForRightToLeft`.
+    public let mirrorsForRightToLeft: Bool
 
     init(_ image: Image) {
         bitmap = image.bitmap
@@ -17,12 +21,7 @@ public struct ImagePreview: Sendable {
         info.isPreview = true
         self.info = info
         scale = image.scale
-    }
-
-    init(_ preview: ImagePreview, scale: Double) {
-        bitmap = preview.bitmap
-        info = preview.info
-        self.scale = scale
+        (isTemplate, mirrorsForRightToLeft) = (image.isTemplate, image.mirrorsForRightToLeft)
     }
 
     /// Pixels of this preview.

@@ -54,6 +54,10 @@ public struct ImageRequest: Sendable {
     /// `photo@2x.png`, 3 for `photo@3x.png`, else 1. Not part of any cache's key.
     public var scale: Double?
 
+    /// What is done to the image, and to previews, when they are delivered. Nil, the default, is nothing. Not part of any
+    /// cache's key.
+    public var modifier: ImageModifier?
+
     /// What the pipeline's `defaults` leave alone.
     private(set) var given: GivenOptions = []
 

@@ -147,7 +147,7 @@ public final class ImageTask: Sendable {
                 state.progress = progress
                 told = .progress(progress)
             case .preview(let preview):
-                let preview = resolved.scaled(preview)
+                let preview = resolved.delivered(preview)
                 state.preview = preview
                 told = .preview(preview)
             }

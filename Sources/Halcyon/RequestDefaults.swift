@@ -23,6 +23,8 @@ public struct RequestDefaults: Sendable {
     public var wantsEveryPreview: Bool?
     /// For requests whose `scale` is nil.
     public var scale: Double?
+    /// For requests whose `modifier` is nil.
+    public var modifier: ImageModifier?
 
     public init() {}
 
@@ -39,12 +41,13 @@ public struct RequestDefaults: Sendable {
         if let wantsPreviews, !given.contains(.wantsPreviews) { request.wantsPreviews = wantsPreviews }
         if let wantsEveryPreview, !given.contains(.wantsEveryPreview) { request.wantsEveryPreview = wantsEveryPreview }
         request.scale = request.scale ?? scale
+        request.modifier = request.modifier ?? modifier
         return request
     }
 
     /// So that a memory hit need not look at each.
     var isEmpty: Bool {
         processors == nil && decode == nil && cache == nil && priority == nil && alternatives == nil
-            && wantsPreviews == nil && wantsEveryPreview == nil && scale == nil
+            && wantsPreviews == nil && wantsEveryPreview == nil && scale == nil && modifier == nil
     }
 }

@@ -12,6 +12,12 @@ public struct Image: Sendable {
     /// a view gives the image, never a pixel.
     public var scale: Double = 1
 
+    /// Whether a view paints the image's alpha in its own colour, as a symbol in a text's. False by default; no pixel changes.
+    public var isTemplate = false
+
+    /// Whether a view mirrors the image where text runs from right to left, as an arrow. False by default; no pixel changes.
+    public var mirrorsForRightToLeft = false
+
     /// The ICC profile of the pixels where they are not sRGB, because the decode was told to leave them as they are.
     public var colorProfile: Data?
 
@@ -27,18 +33,17 @@ public struct Image: Sendable {
     public var height: Int { bitmap.height }
 
     /// The same facts with other pixels, without an animation: what a processor returns.
-    public func replacing(_ bitmap: Bitmap) -> Image {
-        var image = Image(bitmap: bitmap, info: info)
-        image.scale = scale
-        image.colorProfile = colorProfile
-        return image
-    }
+    public func replacing(_ bitmap: Bitmap) -> Image { replacing(bitmap, animation: nil) }
 
     /// The same pixels with an animation of which they are the first frame.
     package func replacing(animation: AnimatedImage) -> Image {
+        replacing(bitmap, animation: animation)
+    }
+
+    private func replacing(_ bitmap: Bitmap, animation: AnimatedImage?) -> Image {
         var image = Image(bitmap: bitmap, info: info, animation: animation)
-        image.scale = scale
-        image.colorProfile = colorProfile
+        (image.scale, image.colorProfile) = (scale, colorProfile)
+        (image.isTemplate, image.mirrorsForRightToLeft) = (isTemplate, mirrorsForRightToLeft)
         return image
     }
 

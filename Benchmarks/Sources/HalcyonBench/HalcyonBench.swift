@@ -3,7 +3,7 @@ import Glibc
 
 /// Measures Halcyon beside what the same work costs without it.
 ///
-///     halcyon-bench [--filter NAME] [--runs N] [--json]
+///     halcyon-bench [--filter NAME] [--runs N] [--json] [--python PATH]
 ///     halcyon-bench --decode FILE --to WIDTHxHEIGHT [--runs N] [--rgba OUTPUT]
 @main
 struct HalcyonBench {
@@ -40,7 +40,7 @@ struct HalcyonBench {
         // between two runs, and the growth of resident memory would look too small.
         let suites: [any Suite] = [
             EndToEndSuite(), RequestSuite(), MemoryHitSuite(), DiskHitSuite(), DiskStoreSuite(), DiskManySuite(),
-            DecodeSuite(),
+            DecodeSuite(), ProcessingSuite(python: options.python),
         ]
         guard let filter = options.filter else { return suites }
         let named = suites.filter { suite in

@@ -6,13 +6,15 @@ struct Options {
     private(set) var filter: String?
     private(set) var runs = 20
     private(set) var isJSONOnly = false
+    /// The Python that has Pillow, libvips and OpenCV; without it, image processors are measured alone.
+    private(set) var python: String?
     /// Set in the second process that the benchmark starts where there is no nginx: the folder that it serves.
     private(set) var servedFolder: String?
     /// Set where one file is decoded to a size instead of measuring everything.
     private(set) var sizedDecode: SizedDecode?
 
     private static let usage = """
-        usage: halcyon-bench [--filter NAME] [--runs N] [--json]
+        usage: halcyon-bench [--filter NAME] [--runs N] [--json] [--python PATH]
                halcyon-bench --decode FILE --to WIDTHxHEIGHT [--runs N] [--rgba OUTPUT]
         """
 
@@ -25,6 +27,7 @@ struct Options {
             switch argument {
             case "--json": isJSONOnly = true
             case "--filter": filter = try Self.value(of: argument, rest.next())
+            case "--python": python = try Self.value(of: argument, rest.next())
             case "--serve": servedFolder = try Self.value(of: argument, rest.next())
             case "--decode": file = try Self.value(of: argument, rest.next())
             case "--to": size = try Self.size(try Self.value(of: argument, rest.next()))

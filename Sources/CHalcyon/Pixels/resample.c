@@ -1,20 +1,16 @@
-// Separable convolution: each source row is scaled across once, as it comes. Where a result row needs few of them they stay
-// in a ring until the last one that needs them is made; where it needs many, each is added at once to the few result rows
-// that it is a part of. So no more than 64 rows of the result's width are kept, however high the source is.
+// Separable convolution, in one of three ways:
+// - A reduction whose result rows need few rows of the source keeps these in a ring, weighs them into one row, and scales that
+//   across: bytes are read as they are, many at a time.
+// - A reduction that needs many adds each source row, scaled across, to the few result rows that it is a part of.
+// - An enlargement scales each source row across and keeps it until the last result row that needs it is made.
+// So no more than 64 rows are kept, however high the source is.
 #include "halcyon_pixels.h"
+#include "pixels_internal.h"
+#include "resample_kernels.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef float float4 __attribute__((vector_size(16)));
-
-// The weights of the source pixels that make one result pixel.
-typedef struct {
-    int first;
-    int count;
-    const float *weights;
-} taps;
 
 typedef struct {
     taps *items;
@@ -122,18 +118,6 @@ static inline void store(uint8_t *pixel, float4 value, bool premultiplied) {
     memcpy(pixel, &bytes, 4);
 }
 
-static void scale_across(const uint8_t *row, int first, int last, float4 *line, float4 *result, const kernel *k,
-                         int width) {
-    for (int x = first; x < last; x++) line[x] = load(row + (size_t)x * 4);
-    for (int x = 0; x < width; x++) {
-        taps t = k->items[x];
-        const float4 *pixels = line + t.first;
-        float4 sum = {0, 0, 0, 0};
-        for (int j = 0; j < t.count; j++) sum += pixels[j] * t.weights[j];
-        result[x] = sum;
-    }
-}
-
 static void add_down(float4 *sum, const float4 *row, float weight, int width, bool begin) {
     if (begin) {
         for (int x = 0; x < width; x++) sum[x] = row[x] * weight;
@@ -147,13 +131,20 @@ static void store_row(halcyon_bitmap result, int y, const float4 *sum) {
     for (size_t x = 0; x < (size_t)result.width; x++) store(out + x * 4, sum[x], true);
 }
 
+// The most rows that are kept.
+enum { most_kept = 64 };
+
 struct halcyon_row_sink {
     halcyon_bitmap result;
+    size_t source_width;
     kernel across, down;
     // With kernels: room for one row of the source, behind it a row of the result, and behind that the rows that are kept.
     float4 *line, *scaled, *kept;
     size_t kept_rows;
-    bool scatters;
+    enum { weighing_first, gathering, scattering } way;
+    // For the first way: the weights of each result row, as parts of 16,384, and the rows of bytes.
+    int16_t *parts;
+    uint8_t *bytes;
     int begun, done;  // result rows
     // Without kernels: the part that is copied.
     int left, top;
@@ -179,20 +170,49 @@ static size_t overlapping_rows(const kernel *down, int height) {
     return (size_t)most;
 }
 
+// Weights that a result row has room for: an even number.
+static size_t parts_of(const kernel *down) {
+    return ((size_t)down->longest + 1) & ~(size_t)1;
+}
+
+static bool make_parts(halcyon_row_sink *sink) {
+    size_t count = parts_of(&sink->down);
+    sink->parts = calloc((size_t)sink->result.height * count, sizeof *sink->parts);
+    if (!sink->parts) return false;
+    for (int y = 0; y < sink->result.height; y++) {
+        taps t = sink->down.items[y];
+        int16_t *parts = sink->parts + (size_t)y * count;
+        int rest = 16384, largest = 0;
+        for (int i = 0; i < t.count; i++) {
+            parts[i] = (int16_t)lrintf(t.weights[i] * 16384);
+            rest -= parts[i];
+            if (parts[i] > parts[largest]) largest = i;
+        }
+        // All of them together are one, so that what is even stays what it is.
+        parts[largest] = (int16_t)(parts[largest] + rest);
+    }
+    return true;
+}
+
 static bool prepare(halcyon_row_sink *sink, int source_width, int source_height, halcyon_region region,
                     halcyon_filter filter) {
     size_t width = (size_t)sink->result.width;
     if (!make_kernel(&sink->across, source_width, region.x, region.width, sink->result.width, filter)) return false;
     if (!make_kernel(&sink->down, source_height, region.y, region.height, sink->result.height, filter)) return false;
-    sink->scatters = sink->down.longest > 64;
-    sink->kept_rows = sink->scatters ? overlapping_rows(&sink->down, sink->result.height) : (size_t)sink->down.longest;
-    size_t pixels = (size_t)source_width + width * (sink->kept_rows + 1);
-    void *memory = NULL;
-    if (posix_memalign(&memory, 64, pixels * sizeof *sink->line) != 0) return false;
-    sink->line = memory;
-    sink->scaled = sink->line + source_width;
+    sink->way = sink->down.longest > most_kept          ? scattering
+                : region.height >= sink->result.height ? weighing_first
+                                                       : gathering;
+    sink->kept_rows = sink->way == scattering ? overlapping_rows(&sink->down, sink->result.height)
+                                              : (size_t)sink->down.longest;
+    // One more, to be read and not to count.
+    size_t rows = 1 + (sink->way == weighing_first ? 0 : sink->kept_rows), line = (size_t)source_width + 1;
+    sink->line = allocate((line + width * rows) * sizeof *sink->line);
+    if (!sink->line) return false;
+    sink->scaled = sink->line + line;
     sink->kept = sink->scaled + width;
-    return true;
+    if (sink->way != weighing_first) return true;
+    sink->bytes = allocate(sink->kept_rows * (size_t)source_width * 4);
+    return sink->bytes && make_parts(sink);
 }
 
 halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, halcyon_region region,
@@ -200,6 +220,7 @@ halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, h
     halcyon_row_sink *sink = calloc(1, sizeof *sink);
     if (!sink) return NULL;
     sink->result = result;
+    sink->source_width = (size_t)source_width;
     if (is_cut(region, result)) {
         sink->left = (int)region.x;
         sink->top = (int)region.y;
@@ -214,6 +235,8 @@ void halcyon_row_sink_free(halcyon_row_sink *sink) {
     free_kernel(&sink->across);
     free_kernel(&sink->down);
     free(sink->line);
+    free(sink->parts);
+    free(sink->bytes);
     free(sink);
 }
 
@@ -227,9 +250,49 @@ static int end_row(const halcyon_row_sink *sink) {
     return last.first + last.count;
 }
 
-static void scale_row(halcyon_row_sink *sink, const uint8_t *row, float4 *target) {
+// The columns of the source that any result pixel needs.
+typedef struct {
+    size_t first, end;
+} span;
+
+static span needed_columns(const halcyon_row_sink *sink) {
     taps left = sink->across.items[0], right = sink->across.items[sink->result.width - 1];
-    scale_across(row, left.first, right.first + right.count, sink->line, target, &sink->across, sink->result.width);
+    return (span){(size_t)left.first, (size_t)(right.first + right.count)};
+}
+
+static void scale_row(halcyon_row_sink *sink, const uint8_t *row, float4 *target) {
+    span columns = needed_columns(sink);
+    for (size_t x = columns.first; x < columns.end; x++) sink->line[x] = load(row + x * 4);
+    halcyon_weigh_line(sink->line, target, sink->across.items, (size_t)sink->result.width);
+}
+
+// Makes the next result row of the rows of bytes that it needs.
+static void make_row(halcyon_row_sink *sink, const uint8_t *const *rows) {
+    taps t = sink->down.items[sink->done];
+    span columns = needed_columns(sink);
+    const uint8_t *moved[most_kept + 1];
+    for (int i = 0; i < t.count; i++) moved[i] = rows[i] + columns.first * 4;
+    // The weights are an even number.
+    moved[t.count] = moved[0];
+    const int16_t *parts = sink->parts + (size_t)sink->done * parts_of(&sink->down);
+    halcyon_weigh_rows(moved, parts, ((size_t)t.count + 1) & ~(size_t)1, sink->line + columns.first,
+                       columns.end - columns.first);
+    halcyon_weigh_line(sink->line, sink->scaled, sink->across.items, (size_t)sink->result.width);
+    store_row(sink->result, sink->done++, sink->scaled);
+}
+
+// The first way, with rows that come one by one.
+static void keep_and_weigh(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
+    const taps *items = sink->down.items;
+    if (row < items[sink->done].first) return;
+    size_t stride = sink->source_width * 4;
+    memcpy(sink->bytes + ((size_t)row % sink->kept_rows) * stride, pixels, stride);
+    while (sink->done < sink->result.height && row >= items[sink->done].first + items[sink->done].count - 1) {
+        taps t = items[sink->done];
+        const uint8_t *rows[most_kept];
+        for (int i = 0; i < t.count; i++) rows[i] = sink->bytes + ((size_t)(t.first + i) % sink->kept_rows) * stride;
+        make_row(sink, rows);
+    }
 }
 
 // The way for few source rows a result row.
@@ -272,7 +335,9 @@ void halcyon_row_sink_put(halcyon_row_sink *sink, int row, const uint8_t *pixels
         if (row < sink->top) return;
         size_t bytes = (size_t)sink->result.width * 4;
         memcpy(sink->result.pixels + (size_t)(sink->done++) * bytes, pixels + (size_t)sink->left * 4, bytes);
-    } else if (sink->scatters) {
+    } else if (sink->way == weighing_first) {
+        keep_and_weigh(sink, row, pixels);
+    } else if (sink->way == scattering) {
         scatter(sink, row, pixels);
     } else {
         gather(sink, row, pixels);
@@ -283,12 +348,27 @@ bool halcyon_row_sink_is_full(const halcyon_row_sink *sink) {
     return sink->done == sink->result.height;
 }
 
+// The first way, with all rows at hand.
+static halcyon_status weigh_all(halcyon_row_sink *sink, halcyon_bitmap source, halcyon_cancelled cancelled,
+                                void *context) {
+    while (sink->done < sink->result.height) {
+        if ((sink->done & 3) == 0 && cancelled && cancelled(context)) return HALCYON_CANCELLED;
+        taps t = sink->down.items[sink->done];
+        const uint8_t *rows[most_kept];
+        for (int i = 0; i < t.count; i++) rows[i] = source.pixels + (size_t)(t.first + i) * source.stride;
+        make_row(sink, rows);
+    }
+    return HALCYON_OK;
+}
+
 halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, halcyon_bitmap result,
                                 halcyon_filter filter, halcyon_cancelled cancelled, void *context) {
     halcyon_row_sink *sink = halcyon_row_sink_create(source.width, source.height, region, result, filter);
     if (!sink) return HALCYON_NO_MEMORY;
     halcyon_status status = HALCYON_OK;
-    for (int row = first_row(sink), end = end_row(sink); row < end; row++) {
+    if (sink->line && sink->way == weighing_first) status = weigh_all(sink, source, cancelled, context);
+    int end = status == HALCYON_OK && !halcyon_row_sink_is_full(sink) ? end_row(sink) : 0;
+    for (int row = first_row(sink); row < end; row++) {
         if ((row & 15) == 0 && cancelled && cancelled(context)) {
             status = HALCYON_CANCELLED;
             break;

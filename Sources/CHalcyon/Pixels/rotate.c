@@ -97,82 +97,96 @@ static void narrow(long *from, long *to, place start, place step, place limit) {
     while (*from < *to && (start + step * (*to - 1) < 0 || start + step * (*to - 1) >= limit)) --*to;
 }
 
+// A row of the result.
 typedef struct {
-    place start_x, start_y;  // of the tile's column 0 in this row
+    place start_x, start_y;  // of its first column
+    // The columns that see the source at all, and of these the ones that see nothing else.
+    long from, first, last, to;
+} line;
+
+typedef struct {
     place step_x, step_y;
-    long width;
     uint32_t ground;
     bool blends;  // whether inner samples may be transparent, and the ground is not
-} line;
+} turn;
+
+static line make_line(halcyon_bitmap source, const turn *t, double x, double y, long width) {
+    const place one = (place)1 << 32;
+    line l = {.start_x = fixed(x), .start_y = fixed(y), .to = width};
+    narrow(&l.from, &l.to, l.start_x + one, t->step_x, ((place)source.width + 1) << 32);
+    narrow(&l.from, &l.to, l.start_y + one, t->step_y, ((place)source.height + 1) << 32);
+    if (l.from >= l.to) l.to = l.from;
+    l.first = l.from;
+    l.last = l.to;
+    narrow(&l.first, &l.last, l.start_x, t->step_x, (place)(source.width - 1) << 32);
+    narrow(&l.first, &l.last, l.start_y, t->step_y, (place)(source.height - 1) << 32);
+    if (l.first >= l.last) l.first = l.last = l.from;
+    return l;
+}
+
+static long within(long value, long from, long to) {
+    return value < from ? from : value > to ? to : value;
+}
 
 static void fill(uint8_t *out, long from, long to, uint32_t pixel) {
     for (long i = from; i < to; i++) memcpy(out + i * 4, &pixel, 4);
 }
 
-static void turn_edge(halcyon_bitmap source, uint8_t *out, const line *l, long from, long to) {
+static void turn_edge(halcyon_bitmap source, uint8_t *out, const line *l, const turn *t, long from, long to) {
     for (long i = from; i < to; i++) {
-        uint32_t sample = edge_sample(source, l->start_x + i * l->step_x, l->start_y + i * l->step_y);
-        uint32_t pixel = over(sample, l->ground);
+        uint32_t sample = edge_sample(source, l->start_x + i * t->step_x, l->start_y + i * t->step_y);
+        uint32_t pixel = over(sample, t->ground);
         memcpy(out + i * 4, &pixel, 4);
     }
 }
 
-ALWAYS void turn_inner(halcyon_bitmap source, uint8_t *out, const line *l, long from, long to) {
-    place x = l->start_x + from * l->step_x, y = l->start_y + from * l->step_y;
-    for (long i = from; i < to; i++, x += l->step_x, y += l->step_y) {
+ALWAYS void turn_inner(halcyon_bitmap source, uint8_t *out, const line *l, const turn *t, long from, long to) {
+    place x = l->start_x + from * t->step_x, y = l->start_y + from * t->step_y;
+    for (long i = from; i < to; i++, x += t->step_x, y += t->step_y) {
         uint32_t pixel = inner_sample(source, x, y);
         memcpy(out + i * 4, &pixel, 4);
     }
-}
-
-ALWAYS void turn_line(halcyon_bitmap source, uint8_t *out, const line *l) {
-    // The columns that see the source at all, and of these the ones that see nothing else.
-    const place one = (place)1 << 32;
-    long from = 0, to = l->width;
-    narrow(&from, &to, l->start_x + one, l->step_x, ((place)source.width + 1) << 32);
-    narrow(&from, &to, l->start_y + one, l->step_y, ((place)source.height + 1) << 32);
-    if (from >= to) return fill(out, 0, l->width, l->ground);
-    long first = from, last = to;
-    narrow(&first, &last, l->start_x, l->step_x, (place)(source.width - 1) << 32);
-    narrow(&first, &last, l->start_y, l->step_y, (place)(source.height - 1) << 32);
-    if (first >= last) first = last = from;
-    fill(out, 0, from, l->ground);
-    turn_edge(source, out, l, from, first);
-    turn_inner(source, out, l, first, last);
-    if (l->blends) {
-        for (long i = first; i < last; i++) {
-            uint32_t pixel;
-            memcpy(&pixel, out + i * 4, 4);
-            pixel = over(pixel, l->ground);
-            memcpy(out + i * 4, &pixel, 4);
-        }
+    for (long i = from; i < to && t->blends; i++) {
+        uint32_t pixel;
+        memcpy(&pixel, out + i * 4, 4);
+        pixel = over(pixel, t->ground);
+        memcpy(out + i * 4, &pixel, 4);
     }
-    turn_edge(source, out, l, last, to);
-    fill(out, to, l->width, l->ground);
 }
 
-VARIANTS(void, turn, (halcyon_bitmap source, uint8_t *out, const line *l), turn_line(source, out, l))
+// The columns `left..<right` of a row.
+ALWAYS void turn_part(halcyon_bitmap source, uint8_t *out, const line *l, const turn *t, long left, long right) {
+    long from = within(l->from, left, right), to = within(l->to, left, right);
+    long first = within(l->first, left, right), last = within(l->last, left, right);
+    fill(out, left, from, t->ground);
+    turn_edge(source, out, l, t, from, first);
+    turn_inner(source, out, l, t, first, last);
+    turn_edge(source, out, l, t, last, to);
+    fill(out, to, right, t->ground);
+}
+
+VARIANTS(void, part, (halcyon_bitmap source, uint8_t *out, const line *l, const turn *t, long left, long right),
+         turn_part(source, out, l, t, left, right))
 
 halcyon_status halcyon_turn(halcyon_bitmap source, halcyon_bitmap result, halcyon_turning turning,
                             halcyon_cancelled cancelled, void *context) {
-    enum { tile_width = 128, tile_height = 64 };
+    enum { tile_width = 128, tile_height = 32 };
     double cosine = turning.cosine, sine = turning.sine;
+    turn t = {fixed(cosine), fixed(-sine), turning.ground, turning.ground >> 24 != 0 && !turning.is_opaque};
+    line lines[tile_height];
     for (long top = 0; top < result.height; top += tile_height) {
-        long bottom = top + tile_height < result.height ? top + tile_height : result.height;
         if (cancelled && cancelled(context)) return HALCYON_CANCELLED;
+        long rows = result.height - top < tile_height ? result.height - top : tile_height;
+        for (long i = 0; i < rows; i++) {
+            double x = 0.5 - result.width / 2.0, y = (double)(top + i) + 0.5 - result.height / 2.0;
+            // A source pixel's colour is that of its middle. The fraction is cut to 8 bits: half of one rounds it.
+            lines[i] = make_line(source, &t, cosine * x + sine * y + source.width / 2.0 - 0.5 + 1 / 512.0,
+                                 -sine * x + cosine * y + source.height / 2.0 - 0.5 + 1 / 512.0, result.width);
+        }
         for (long left = 0; left < result.width; left += tile_width) {
-            line l = {.step_x = fixed(cosine),
-                      .step_y = fixed(-sine),
-                      .width = result.width - left < tile_width ? result.width - left : tile_width,
-                      .ground = turning.ground,
-                      .blends = turning.ground >> 24 != 0 && !turning.is_opaque};
-            double x = (double)left + 0.5 - result.width / 2.0;
-            for (long row = top; row < bottom; row++) {
-                double y = (double)row + 0.5 - result.height / 2.0;
-                // A source pixel's colour is that of its middle. The fraction is cut to 8 bits: half of one rounds it.
-                l.start_x = fixed(cosine * x + sine * y + source.width / 2.0 - 0.5 + 1 / 512.0);
-                l.start_y = fixed(-sine * x + cosine * y + source.height / 2.0 - 0.5 + 1 / 512.0);
-                VARIANT(turn)(source, result.pixels + (size_t)row * result.stride + (size_t)left * 4, &l);
+            long right = left + tile_width < result.width ? left + tile_width : result.width;
+            for (long i = 0; i < rows; i++) {
+                VARIANT(part)(source, result.pixels + (size_t)(top + i) * result.stride, &lines[i], &t, left, right);
             }
         }
     }

@@ -52,7 +52,7 @@ extension Coordinator {
         metrics.bytes = loaded.encodedBytes
         metrics.transfer = loaded.fetched?.transfer
         return ImageResponse(
-            image: resolved.scaled(loaded.image), origin: loaded.origin, source: resolved.source,
+            image: resolved.delivered(loaded.image), origin: loaded.origin, source: resolved.source,
             originalSource: resolved.source,
             metrics: metrics, cacheRule: loaded.rule, encoded: encodedBytes(of: resolved, fetched: loaded.fetched))
     }
@@ -130,12 +130,9 @@ extension Coordinator {
         guard !processors.isEmpty else {
             return try await unprocessed(resolved, options: options, demand: demand)
         }
-        let image = ImageKey(
-            source: resolved.key.source, decode: options, processors: Array(processors),
-            coders: resolved.request.coders)
-        let key = LoadKey(resolved, image: image).ofStep
+        let key = stepKey(resolved, options, processors)
         return try await steps.value(for: key, demand: demand, isolation: self) { coordinator, demand in
-            let run = processors.lastRun
+            let run = coordinator.lastRun(of: processors, resolved, options)
             var image = try await coordinator.step(
                 resolved, options: options, processors: processors.dropLast(run.count), demand: demand)
             let input = image.image
@@ -146,6 +143,26 @@ extension Coordinator {
             image.process = (image.process ?? .zero) + time
             return image
         }
+    }
+
+    private func stepKey(
+        _ resolved: ResolvedRequest, _ options: DecodeOptions, _ processors: ArraySlice<any ImageProcessor>
+    ) -> LoadKey {
+        let image = ImageKey(
+            source: resolved.key.source, decode: options, processors: Array(processors),
+            coders: resolved.request.coders)
+        return LoadKey(resolved, image: image).ofStep
+    }
+
+    /// The last processors, which are done in one go: fewer of them where another load has made a part already.
+    private func lastRun(
+        of processors: ArraySlice<any ImageProcessor>, _ resolved: ResolvedRequest, _ options: DecodeOptions
+    ) -> ArraySlice<any ImageProcessor> {
+        let run = processors.lastRun
+        let shared = (1..<max(1, run.count)).first {
+            steps.isUnderWay(stepKey(resolved, options, processors.dropLast($0)))
+        }
+        return processors.suffix(shared ?? run.count)
     }
 
     /// The image before any processor: from memory where the request keeps it there, else decoded.

@@ -56,6 +56,8 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
 
     var count: Int { jobs.count }
 
+    func isUnderWay(_ key: Key) -> Bool { jobs[key] != nil }
+
     /// The result for `key`: of the job that is under way, else of a new one that does `work`.
     ///
     /// - Throws: what the work throws; `CancellationError` at once when the awaiting task is cancelled, whether or not

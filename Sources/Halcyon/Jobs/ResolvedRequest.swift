@@ -93,15 +93,15 @@ struct ResolvedRequest: Sendable {
     }
 
     /// An image as this request gives it: the cached one may be another request's, with another scale.
-    func scaled(_ image: Image) -> Image {
+    func delivered(_ image: Image) -> Image {
         var image = image
         image.scale = request.scale ?? parts.defaultScale
-        return image
+        return request.modifier.map { $0(image) } ?? image
     }
 
     /// The same for what comes before it.
-    func scaled(_ preview: ImagePreview) -> ImagePreview {
-        ImagePreview(preview, scale: request.scale ?? parts.defaultScale)
+    func delivered(_ preview: ImagePreview) -> ImagePreview {
+        ImagePreview(delivered(Image(bitmap: preview.bitmap, info: preview.info)))
     }
 
     /// Whether the disk keeps the finished image apart from its source.

@@ -11,7 +11,7 @@ enum ResultLimit {
         guard size.width <= side, size.height <= side, let area = size.area, area <= maximumPixels else {
             throw ProcessingError.notApplicable(
                 processor: processor,
-                reason: "it would be \(size) pixels large; at most \(maximumPixels) pixels, and \(side) a side, are made")
+                reason: "it would be \(size) pixels large; the most are \(maximumPixels), and \(side) a side")
         }
     }
 }

@@ -83,6 +83,12 @@ int64_t bench_cpu_time(void);
 /// Gives freed heap back to the system, so that resident memory says what is in use.
 void bench_trim_heap(void);
 
+/// The last core that the calling thread may run on.
+int bench_last_core(void);
+/// Keeps the calling thread on one core, until `bench_unpin_thread`.
+bool bench_pin_thread(int core);
+void bench_unpin_thread(void);
+
 /// Sends `size` bytes of a file from its start to a socket.
 bool bench_send_file(int socket, int file, size_t size);
 

@@ -7,36 +7,42 @@ struct Outcome: Encodable {
     let unit: String
     let minimum: Double
     let median: Double
-    let floorMinimum: Double
-    let floorMedian: Double
-    /// Of the minima.
-    let ratio: Double
+    let floorMinimum: Double?
+    let floorMedian: Double?
+    /// Of the minima; nil, as all that needs a floor, where there is none.
+    let ratio: Double?
     let cpuMinimum: Double
-    let floorCpuMinimum: Double
-    let cpuRatio: Double
+    let floorCpuMinimum: Double?
+    let cpuRatio: Double?
     let runs: Int
     let imagesPerSecond: Double?
     let floorImagesPerSecond: Double?
     /// Bytes, the median of all runs.
     let residentGrowth: Int?
     let floorResidentGrowth: Int?
+    /// The rival that is the floor.
+    var floor: String?
+    var rivals: [RivalOutcome]?
 
     init(_ comparison: Comparison, subjects: [Sample], floors: [Sample]) {
         let scale = 1 / (comparison.unit.nanoseconds * Double(comparison.operations))
         func minimum(_ samples: [Sample], _ time: KeyPath<Sample, Double>) -> Double {
             (samples.map { $0[keyPath: time] }.min() ?? 0) * scale
         }
+        func ofFloor(_ value: @autoclosure () -> Double) -> Double? {
+            floors.isEmpty ? nil : Self.rounded(value())
+        }
         name = comparison.name
         variant = comparison.variant
         unit = comparison.unit.rawValue
         self.minimum = Self.rounded(minimum(subjects, \.wall))
         median = Self.rounded(Self.median(subjects.map(\.wall)) * scale)
-        floorMinimum = Self.rounded(minimum(floors, \.wall))
-        floorMedian = Self.rounded(Self.median(floors.map(\.wall)) * scale)
-        ratio = Self.rounded(minimum(subjects, \.wall) / minimum(floors, \.wall))
+        floorMinimum = ofFloor(minimum(floors, \.wall))
+        floorMedian = ofFloor(Self.median(floors.map(\.wall)) * scale)
+        ratio = ofFloor(minimum(subjects, \.wall) / minimum(floors, \.wall))
         cpuMinimum = Self.rounded(minimum(subjects, \.cpu))
-        floorCpuMinimum = Self.rounded(minimum(floors, \.cpu))
-        cpuRatio = Self.rounded(minimum(subjects, \.cpu) / minimum(floors, \.cpu))
+        floorCpuMinimum = ofFloor(minimum(floors, \.cpu))
+        cpuRatio = ofFloor(minimum(subjects, \.cpu) / minimum(floors, \.cpu))
         runs = subjects.count
         func rate(_ samples: [Sample]) -> Double? {
             comparison.images.map { images in
@@ -57,7 +63,7 @@ struct Outcome: Encodable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
-    private static func median(_ values: [Double]) -> Double {
+    static func median(_ values: [Double]) -> Double {
         let sorted = values.sorted()
         guard let last = sorted.indices.last else { return 0 }
         return (sorted[last / 2] + sorted[(last + 1) / 2]) / 2
@@ -69,7 +75,7 @@ struct Outcome: Encodable {
     }
 
     /// To a thousandth: what is behind it is noise, and hard to read.
-    private static func rounded(_ value: Double) -> Double {
+    static func rounded(_ value: Double) -> Double {
         (value * 1000).rounded() / 1000
     }
 }

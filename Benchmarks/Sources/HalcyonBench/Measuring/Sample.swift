@@ -25,6 +25,12 @@ struct Sample: Sendable {
         return Sample(since: wall, cpu)
     }
 
+    /// What another process has timed.
+    init(wall: Double, cpu: Double) {
+        self.wall = wall
+        self.cpu = cpu
+    }
+
     private init(since wall: Int64, _ cpu: Int64) {
         self.cpu = Double(bench_cpu_time() - cpu)
         self.wall = Double(bench_wall_time() - wall)

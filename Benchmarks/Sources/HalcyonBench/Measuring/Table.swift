@@ -41,12 +41,28 @@ struct Table {
             }
             return note
         }
-        return [""] + figures + [String(cString: bench_library_versions())]
+        return [""] + outcomes.flatMap(Self.rivals) + figures + [String(cString: bench_library_versions())]
+    }
+
+    /// What each rival took, and Halcyon as a multiple of it.
+    private static func rivals(_ outcome: Outcome) -> [String] {
+        guard let rivals = outcome.rivals else { return [] }
+        let lines = rivals.map { rival in
+            var line = "    \(rival.name): \(short(rival.cpuMinimum)) \(outcome.unit) of processor time, ratio "
+            line += String(format: "%.2f", outcome.cpuMinimum / rival.cpuMinimum)
+            if let likeness = rival.likeness { line += String(format: ", %.1f dB", likeness) }
+            return line + "; \(rival.note)" + (rival.isAlike ? "" : " (not the same work)")
+        }
+        return ["\(outcome.name), \(outcome.variant): Halcyon \(short(outcome.cpuMinimum)) \(outcome.unit)"] + lines
     }
 
     private static func cells(_ outcome: Outcome) -> [String] {
-        let times = [outcome.minimum, outcome.median, outcome.floorMinimum, outcome.floorMedian].map(short)
-        let ratios = [outcome.ratio, outcome.cpuRatio].map { String(format: "%.2f", $0) }
+        let times = [outcome.minimum, outcome.median, outcome.floorMinimum, outcome.floorMedian].map { time in
+            time.map(short) ?? "-"
+        }
+        let ratios = [outcome.ratio, outcome.cpuRatio].map { ratio in
+            ratio.map { String(format: "%.2f", $0) } ?? "-"
+        }
         return [outcome.name, outcome.variant, outcome.unit] + times + ratios
     }
 

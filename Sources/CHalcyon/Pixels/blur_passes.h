@@ -1,0 +1,133 @@
+// The passes of a blur. `blur.c` includes it once for each kind of processor, with `FOR` to name what is for it, `TARGET` to
+// compile it, and `HIGH` for the upper 16 bits of products.
+
+// MARK: Across
+
+TARGET static inline void FOR(pass_across)(const half16 *in, half16 *out, long count, box b) {
+    long span = 2 * b.reach;
+    const half16 part = (half16){0} + b.part, inverse = (half16){0} + b.inverse;
+    half16 sum = (half16){0} + b.half;
+    for (long i = 1; i < span; i++) sum += in[i];
+    for (long i = 0; i < count; i++) {
+        half16 last = in[i + span];
+        half16 all = sum + HIGH(in[i] + last, part);
+        out[i] = HIGH(all, inverse);
+        sum += last - in[i + 1];
+    }
+}
+
+TARGET static inline void FOR(widen_rows)(const uint8_t *const rows[4], half16 *samples, long width, int bits) {
+    for (long x = 0; x < width; x++) {
+        byte16 bytes;
+        for (int i = 0; i < 4; i++) memcpy((uint8_t *)&bytes + 4 * i, rows[i] + x * 4, 4);
+        samples[x] = __builtin_convertvector(bytes, half16) << bits;
+    }
+}
+
+TARGET static inline void FOR(narrow_rows)(const half16 *samples, uint8_t *const rows[4], long width, int bits) {
+    const half16 half = (half16){0} + (uint16_t)((1 << bits) >> 1);
+    for (long x = 0; x < width; x++) {
+        byte16 bytes = __builtin_convertvector((samples[x] + half) >> bits, byte16);
+        for (int i = 0; i < 4; i++) memcpy(rows[i] + x * 4, (uint8_t *)&bytes + 4 * i, 4);
+    }
+}
+
+TARGET static void FOR(across)(const uint8_t *const from[4], uint8_t *const to[4], long width, half16 *samples, half16 *others,
+                        box b) {
+    long pad = 3 * b.reach;
+    FOR(widen_rows)(from, samples + pad, width, b.bits);
+    for (long x = 0; x < pad; x++) {
+        samples[x] = samples[pad];
+        samples[pad + width + x] = samples[pad + width - 1];
+    }
+    FOR(pass_across)(samples, others, width + 4 * b.reach, b);
+    FOR(pass_across)(others, samples, width + 2 * b.reach, b);
+    FOR(pass_across)(samples, others, width, b);
+    FOR(narrow_rows)(others, to, width, b.bits);
+}
+
+// MARK: Down
+
+// Where the next row is to be put.
+TARGET static inline half16 *FOR(slot)(const stage *s, long lanes, box b) {
+    return s->rows + (s->taken % (2 * b.reach + 1)) * lanes;
+}
+
+// Takes the row that was put there. Whether one came out.
+TARGET static inline bool FOR(pass_down)(stage *s, half16 *out, long lanes, box b) {
+    long span = 2 * b.reach, rows = span + 1, j = s->taken++;
+    const half16 *last = s->rows + (j % rows) * lanes;
+    if (j < span) {
+        // The first of them is at the edge of the box already.
+        for (long i = 0; i < lanes; i++) s->sums[i] = j == 0 ? (half16){0} + b.half : s->sums[i] + last[i];
+        return false;
+    }
+    const half16 *first = s->rows + ((j - span) % rows) * lanes, *leaving = s->rows + ((j - span + 1) % rows) * lanes;
+    const half16 part = (half16){0} + b.part, inverse = (half16){0} + b.inverse;
+    for (long i = 0; i < lanes; i++) {
+        half16 sum = s->sums[i];
+        half16 all = sum + HIGH(first[i] + last[i], part);
+        out[i] = HIGH(all, inverse);
+        s->sums[i] = sum + last[i] - leaving[i];
+    }
+    return true;
+}
+
+TARGET static inline void FOR(widen)(const uint8_t *in, half16 *row, long width, int bits) {
+    long whole = width / 4;
+    for (long x = 0; x < whole; x++) {
+        byte16 bytes;
+        memcpy(&bytes, in + x * 16, 16);
+        row[x] = __builtin_convertvector(bytes, half16) << bits;
+    }
+    if (width & 3) {
+        byte16 bytes = {0};
+        memcpy(&bytes, in + whole * 16, (size_t)(width & 3) * 4);
+        row[whole] = __builtin_convertvector(bytes, half16) << bits;
+    }
+}
+
+TARGET static inline void FOR(narrow)(const half16 *row, uint8_t *out, long width, int bits) {
+    const half16 half = (half16){0} + (uint16_t)((1 << bits) >> 1);
+    long whole = width / 4;
+    for (long x = 0; x < whole; x++) {
+        byte16 bytes = __builtin_convertvector((row[x] + half) >> bits, byte16);
+        memcpy(out + x * 16, &bytes, 16);
+    }
+    if (width & 3) {
+        byte16 bytes = __builtin_convertvector((row[whole] + half) >> bits, byte16);
+        memcpy(out + whole * 16, &bytes, (size_t)(width & 3) * 4);
+    }
+}
+
+// In place: each row is read before what comes out is written over it.
+TARGET static void FOR(down)(uint8_t *pixels, long stride, long width, long height, strip s, box b) {
+    long lanes = (width + 3) / 4, done = 0;
+    half16 *sums = s.memory + 3 * s.ring, *outgoing = sums + 3 * lanes;
+    stage stages[3];
+    for (int i = 0; i < 3; i++) stages[i] = (stage){s.memory + (size_t)i * s.ring, sums + i * lanes, 0};
+    // The last row is read before it is written, and comes again and again behind it.
+    half16 *edge = outgoing + lanes;
+    FOR(widen)(pixels + (height - 1) * stride, edge, width, b.bits);
+    for (long y = -3 * b.reach; done < height; y++) {
+        // Rows lie so far apart that the processor does not see what comes next.
+        if (y + 24 < height) {
+            const uint8_t *ahead = pixels + (y + 24 < 0 ? 0 : y + 24) * stride;
+            for (long x = 0; x < width * 4; x += 64) __builtin_prefetch(ahead + x, 1);
+        }
+        half16 *incoming = FOR(slot)(&stages[0], lanes, b);
+        if (y < height) {
+            FOR(widen)(pixels + (y < 0 ? 0 : y) * stride, incoming, width, b.bits);
+        } else {
+            memcpy(incoming, edge, (size_t)lanes * sizeof *edge);
+        }
+        if (!FOR(pass_down)(&stages[0], FOR(slot)(&stages[1], lanes, b), lanes, b)) continue;
+        if (!FOR(pass_down)(&stages[1], FOR(slot)(&stages[2], lanes, b), lanes, b)) continue;
+        if (!FOR(pass_down)(&stages[2], outgoing, lanes, b)) continue;
+        FOR(narrow)(outgoing, pixels + done++ * stride, width, b.bits);
+    }
+}
+
+#undef FOR
+#undef TARGET
+#undef HIGH

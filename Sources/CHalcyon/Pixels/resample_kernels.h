@@ -1,0 +1,24 @@
+// The two inner loops of a scaling.
+#ifndef HALCYON_RESAMPLE_KERNELS_H
+#define HALCYON_RESAMPLE_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef float float4 __attribute__((vector_size(16)));
+
+// The source pixels that make one result pixel, and what each counts.
+typedef struct {
+    int first;
+    int count;
+    const float *weights;
+} taps;
+
+// Weighs rows of bytes, `count` of them, into one of pixels. The weights are parts of 16,384 and an even number: behind an
+// odd one there is a zero, and any row.
+void halcyon_weigh_rows(const uint8_t *const *rows, const int16_t *weights, size_t count, float4 *line, size_t width);
+
+// Weighs the pixels of a line. Behind its last there is memory for another.
+void halcyon_weigh_line(const float4 *line, float4 *result, const taps *items, size_t width);
+
+#endif

@@ -1,0 +1,45 @@
+import HalcyonImage
+
+/// What is done to an image when it is delivered, and not before: caches hold it as it was.
+///
+///     request.modifier = .template.appending(.scale(2))
+///
+/// For what tells a view how to show an image; what changes pixels is the work of an `ImageProcessor`, which is done once
+/// and cached. Runs at each delivery, previews and memory hits among them, on the thread that delivers: it must be quick.
+public struct ImageModifier: Sendable {
+    private let modify: @Sendable (Image) -> Image
+
+    public init(_ modify: @escaping @Sendable (Image) -> Image) {
+        self.modify = modify
+    }
+
+    public func callAsFunction(_ image: Image) -> Image { modify(image) }
+
+    /// This one, then another.
+    public func appending(_ next: ImageModifier) -> ImageModifier {
+        ImageModifier { next(self($0)) }
+    }
+
+    /// Sets `Image.scale`: pixels for one unit of a view.
+    public static func scale(_ scale: Double) -> ImageModifier {
+        ImageModifier { image in
+            var image = image
+            image.scale = scale
+            return image
+        }
+    }
+
+    /// Sets `Image.isTemplate`: a view paints the image's alpha in its own colour.
+    public static let template = ImageModifier { image in
+        var image = image
+        image.isTemplate = true
+        return image
+    }
+
+    /// Sets `Image.mirrorsForRightToLeft`: a view mirrors the image where text runs from right to left.
+    public static let mirroredForRightToLeft = ImageModifier { image in
+        var image = image
+        image.mirrorsForRightToLeft = true
+        return image
+    }
+}

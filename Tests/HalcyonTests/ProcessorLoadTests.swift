@@ -1,0 +1,147 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+/// Processors through the whole pipeline.
+@Suite(.timeLimit(.minutes(5))) struct ProcessorLoadTests {
+    @Test func aChainWrittenTwoWaysIsOneImage() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        let runs = Counter()
+        let (count, invert, blur) = (CountingProcessor("a", runs: runs), InvertProcessor(), BlurProcessor(radius: 2))
+        let spellings: [[any ImageProcessor]] = [
+            [count, invert, blur], [count + invert + blur], [count |> invert |> blur], [count, invert + blur],
+            [ChainProcessor([count, ChainProcessor([invert, blur])])], [count + ChainProcessor([]) + invert, blur],
+        ]
+        for (index, processors) in spellings.enumerated() {
+            let response = try await fixture.pipeline.response(for: ImageRequest(url, processors: processors))
+            #expect(response.origin == (index == 0 ? .network : .memory))
+        }
+        #expect(runs.value == 1)
+    }
+
+    @Test func aChainIsPartOfTheDecodeAsItsFirstStepIs() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("jpeg/baseline-420.jpg")
+        let chain = ResizeProcessor(PixelSize(16, 16), mode: .stretch) + InvertProcessor()
+        let image = try await fixture.pipeline.image(for: ImageRequest(url, processors: [chain]))
+        #expect(image.size == PixelSize(16, 16))
+        let plain: [any ImageProcessor] = [.resize(to: PixelSize(16, 16), mode: .stretch), .invert]
+        #expect(try await fixture.pipeline.response(for: ImageRequest(url, processors: plain)).origin == .memory)
+    }
+
+    @Test func aRunThatAnotherLoadHasBegunIsNotBegunAnew() async throws {
+        let fixture = PipelineFixture()
+        let gate = ScriptedTransportGate()
+        let url = try fixture.serve("png/rgb8.png", gate: gate)
+        let crop = CropProcessor.crop(to: PixelSize(20, 10))
+        let lists: [[any ImageProcessor]] = [
+            [crop], [crop, .flip(.horizontal)], [crop, .flip(.horizontal), .rotate(degrees: 90)],
+        ]
+        let tasks = lists.map { fixture.pipeline.task(for: ImageRequest(url, processors: $0)) }
+        try await fixture.transport.waitForRequests(1)
+        while await fixture.pipeline.runningCount < 3 { await Task.yield() }
+        gate.open()
+        var images: [Image] = []
+        for task in tasks { images.append(try await task.response.image) }
+        #expect(images.map(\.size) == [PixelSize(20, 10), PixelSize(20, 10), PixelSize(10, 20)])
+        let expected = try FlipProcessor(.horizontal).process(images[0], context: .uncancellable)
+        #expect(images[1].withPixels { Array($0) } == expected.withPixels { Array($0) })
+        #expect(fixture.decodes.value == 1)
+    }
+
+    @Test(arguments: ["animation/mixed.gif", "animation/mixed-both.webp"])
+    func anAnimationIsProcessedFrameByFrame(file: String) async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve(file)
+        let plain = try #require(try await fixture.pipeline.image(for: url).animation)
+        let runs = Counter()
+        let counting = CountingProcessor("frames", runs: runs)
+        let request = ImageRequest(url, processors: [counting, .resize(to: PixelSize(13, 9)), .invert])
+        let image = try await fixture.pipeline.image(for: request)
+        let animation = try #require(image.animation)
+        #expect(animation.durations == plain.durations)
+        #expect(animation.loopCount == plain.loopCount)
+        #expect(animation.size == image.size)
+        // The others when they are asked for.
+        #expect(runs.value == 1)
+        let frame = try animation.frame(at: 5)
+        #expect(runs.value == 2)
+        let processors: [any ImageProcessor] = [.resize(to: PixelSize(13, 9)), .invert]
+        var expected = Image(bitmap: try plain.frame(at: 5), info: image.info)
+        for processor in processors { expected = try processor.process(expected, context: .uncancellable) }
+        #expect(frame.withPixels { Array($0) } == expected.withPixels { Array($0) })
+    }
+
+    @Test func aProcessedAnimationIsStoredAsOne() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("animation/mixed.gif")
+        var request = ImageRequest(url, processors: [.invert])
+        request.cache = .storeProcessed
+        let made = try await fixture.pipeline.image(for: request)
+        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        fixture.pipeline.cache.clearMemory()
+        let read = try await fixture.pipeline.response(for: request)
+        #expect(read.origin == .disk)
+        #expect(read.image.animation?.durations == made.animation?.durations)
+    }
+
+    @Test func allFramesWantedBeforehandAreProcessedBeforehand() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("animation/mixed.gif")
+        let runs = Counter()
+        var request = ImageRequest(url, processors: [CountingProcessor("frames", runs: runs)])
+        request.decode.preloadAllFrames = true
+        let image = try await fixture.pipeline.image(for: request)
+        let before = runs.value
+        #expect(before >= 9)
+        _ = try image.animation?.frame(at: 5)
+        #expect(runs.value == before)
+    }
+
+    @Test func aDrawingIsDrawnAtTheSizeThatIsAskedFor() async throws {
+        let fixture = PipelineFixture()
+        let text = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect x="0" y="0" width="1" height="8"/></svg>
+            """
+        let url = PipelineFixture.url("a.svg")
+        fixture.transport.answer(url, with: .data(Data(text.utf8)))
+        let request = ImageRequest(
+            url, processors: [.resize(to: PixelSize(800, 800), upscale: true), .roundCorners(radius: 0)])
+        let image = try await fixture.pipeline.image(for: request)
+        #expect(image.size == PixelSize(800, 800))
+        // An enlarged raster would be soft here.
+        #expect(image.color(x: 99, y: 400)?.alpha == 1)
+        #expect(image.color(x: 101, y: 400)?.alpha == 0)
+    }
+
+    @Test func whatFailsIsAnErrorAndNotStored() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        var request = ImageRequest(url, processors: [.invert, FailingProcessor()])
+        request.cache = .storeProcessed
+        await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: request) }
+        #expect(await fixture.pipeline.cache.cachedLevel(for: request) != .memory)
+        // The source's own bytes are no failure.
+        #expect(await fixture.diskEntries() == 1)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func badArgumentsAreRefusedBeforeAnythingIsFetched() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        let bad: [any ImageProcessor] = [
+            .blur(radius: -1), .blur(radius: .nan), .rotate(degrees: .infinity), .pixelate(side: 0),
+            .crop(to: PixelSize(0, 4)), .resize(to: PixelSize(0, 0)), .pad(-1), .opacity(2), .sepia(intensity: .nan),
+            .roundCorners(radius: -1), .border(width: .nan), InvertProcessor() + BlurProcessor(radius: -1),
+        ]
+        for processor in bad {
+            await #expect(throws: ImagePipelineError.self, "\(processor)") {
+                try await fixture.pipeline.image(for: ImageRequest(url, processors: [processor]))
+            }
+        }
+        #expect(fixture.transport.requestCount == 0)
+    }
+}
