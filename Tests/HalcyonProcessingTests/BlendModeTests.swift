@@ -78,12 +78,4 @@ import Testing
         ]
         #expect(BlendMode.allCases.map(\.rawValue) == names)
     }
-
-    @Test func layersAreDrawnInTilesWithoutASeam() throws {
-        for size in [PixelSize(16_390, 3), PixelSize(3, 520)] {
-            let source = try noise(size.width, size.height, hasAlpha: false)
-            let result = try source.processed(by: .tint(.white, mode: .difference))
-            #expect(result.bytes.enumerated().allSatisfy { $0 % 4 == 3 ? $1 == 255 : $1 == 255 - source.bytes[$0] })
-        }
-    }
 }

@@ -28,8 +28,8 @@ import Testing
     @Test(arguments: grounds, borders)
     func aGroundAndABorderAreDrawn(ground: Color, border: Border?) throws {
         for hasAlpha in [false, true] {
-            let source = try noise(30, 23, hasAlpha: hasAlpha)
-            for radius in [0, 1, 7.5, 11.5] {
+            let source = try noise(24, 19, hasAlpha: hasAlpha)
+            for radius in [0, 6.5, 9.5] {
                 let processor = RoundCornersProcessor(.pixels(radius), background: ground, border: border)
                 try expectFramed(source, processor, radius: radius)
             }

@@ -21,9 +21,10 @@ import Testing
         for softness in [1.0, 6, 25] {
             let source = try disc(40, color, softness: softness)
             let result = try source.processed(by: .sharpen(amount: values.amount, radius: values.radius))
-            // Half a level each of the source, of its blurred colour and of its blurred alpha is added so many times;
-            // where a blur leaves half of an edge's alpha, what the blur rounds counts double.
-            #expect(fringe(result, color) <= 0.5 + 2.5 * values.amount)
+            // The source's colours are rounded by half a level; those of the blur and its alpha by three quarters,
+            // across and down, which counts double where the blur leaves half of an edge's alpha. All that as often
+            // as `amount`.
+            #expect(fringe(result, color) <= 0.5 + 3.5 * values.amount)
             expectSound(result, "\(values)")
         }
     }
