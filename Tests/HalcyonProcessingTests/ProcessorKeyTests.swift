@@ -35,6 +35,37 @@ import Testing
             .roundCorners(radius: 8, corners: RoundCornersProcessor.Corners(rawValue: 15)),
         ],
         [.roundCorners(radius: 0), .roundCorners(radius: -0.0)],
+        [
+            .roundCorners(.pixels(8), corners: .all, background: .clear, border: nil, targetSize: nil),
+            .roundCorners(radius: 8), RoundCornersProcessor(.pixels(8)),
+        ],
+        [.rotate(degrees: 0), .rotate(degrees: -0.0, fitsSize: true, background: Color(white: -0.0, alpha: 0))],
+        [.pad(3), PadProcessor(.insets(top: 3, left: 3, bottom: 3, right: 3), background: .clear)],
+        [
+            .pad(to: PixelSize(9, 8)), .pad(to: PixelSize(9, 8), anchorX: 0.5, anchorY: 0.5, background: .clear),
+            PadProcessor(.size(PixelSize(9, 8), x: 0.5, y: 0.5)),
+        ],
+        [
+            .border(), .border(width: 4, color: .black, radius: .pixels(-0.0), corners: .all), BorderProcessor(),
+            BorderProcessor(Border(width: 4, color: Color(red: 0, green: 0, blue: 0))),
+        ],
+        [.circle(), CircleProcessor(border: nil, background: Color(red: 0, green: 0, blue: 0, alpha: 0))],
+        [.blur(radius: 0), .blur(radius: -0.0), BlurProcessor(radius: 0)],
+        [.sharpen(), .sharpen(amount: 0.5, radius: 1), SharpenProcessor()],
+        [.pixelate(side: 5), PixelateProcessor(side: 5)],
+        [.colorMatrix(.identity), .colorMatrix(.scale(1)), .colorMatrix(.saturation(1))],
+        [.colorControls(), .colorControls(brightness: -0.0, contrast: 1, saturation: 1, exposure: -0.0)],
+        [.blackWhite, BlackWhiteProcessor()],
+        [.invert, InvertProcessor()],
+        [.sepia(), .sepia(intensity: 1), SepiaProcessor()],
+        [.opacity(0), .opacity(-0.0)],
+        [.overlay(.black), .overlay(Color(white: -0.0), fraction: 0.5)],
+        [.tint(.white), .tint(Color(red: 1, green: 1, blue: 1, alpha: 1), mode: .sourceAtop), TintProcessor(.white)],
+        [.blend(), .blend(.over, alpha: 1, background: .clear), BlendProcessor()],
+        [
+            .general("org.example.a") { image, _ in image },
+            .general("org.example.a", version: 1, appliesPerFrame: true) { image, _ in image.replacing(image.bitmap) },
+        ],
     ]
 
     @Test(arguments: spellings.indices)
@@ -78,12 +109,43 @@ import Testing
         #expect(seen.count == processors.count)
     }
 
-    @Test func noKeyBeginsAnother() {
-        // So that those of a list can follow each other without a mark between them.
-        let keys = Self.different.map(key)
-        for (index, one) in keys.enumerated() {
-            for (other, bytes) in keys.enumerated() where other != index { #expect(!bytes.starts(with: one)) }
+    /// Of every processor each parameter, changed by itself.
+    private static func everything() throws -> [any ImageProcessor] {
+        // What the families have of these stands in `different` too.
+        try different.filter { !($0 is ResizeProcessor || $0 is FlipProcessor) }
+            + AllProcessors.families().flatMap(\.all)
+    }
+
+    @Test func everyParameterIsInTheKeyAndInTheValue() throws {
+        for family in try AllProcessors.families() {
+            for (index, one) in family.all.enumerated() {
+                for other in family.all[(index + 1)...] {
+                    #expect(!one.isEqual(to: other), "\(one) and \(other)")
+                    #expect(key(one) != key(other), "\(one) and \(other)")
+                }
+            }
         }
+    }
+
+    @Test func noKeyBeginsAnother() throws {
+        // So that those of a list can follow each other without a mark between them. Sorted, one that another begins
+        // with would stand before it.
+        let keys = try Self.everything().map(key).sorted { $0.lexicographicallyPrecedes($1) }
+        for (one, next) in zip(keys, keys.dropFirst()) { #expect(!next.starts(with: one)) }
+        #expect(keys.count > 250)
+    }
+
+    @Test func blackAndWhiteIsKnownByItsControls() {
+        // They make the same of every image, so that one's results are the other's.
+        #expect(key(.blackWhite) == key(.colorControls(saturation: 0, exposure: 0.7)))
+        #expect(!BlackWhiteProcessor().isEqual(to: ColorControlsProcessor(saturation: 0, exposure: 0.7)))
+    }
+
+    @Test func watermarksAreKnownByTheirPixels() throws {
+        let (mark, twin) = (WatermarkProcessor(try noise(8, 5)), WatermarkProcessor(try noise(8, 5)))
+        #expect(mark.isEqual(to: twin) && key(mark) == key(twin))
+        let transposed = try image(5, 8, isOpaque: false, try noise(8, 5).bytes)
+        #expect(!mark.isEqual(to: WatermarkProcessor(transposed)) && key(mark) != key(WatermarkProcessor(transposed)))
     }
 
     @Test func keysAreFixed() {

@@ -1,6 +1,6 @@
 // A Gaussian as three passes of a box whose two outermost samples count in part, so that its variance is exactly a third of
-// the Gaussian's. Samples between passes have 16 bits, a few of them behind the point; a large blur is one of a reduced
-// picture.
+// the Gaussian's, or below one pixel of weights that make the Gaussian itself. Samples between passes have 16 bits, a few of
+// them behind the point; a large blur is one of a reduced picture.
 #include "halcyon_pixels.h"
 #include "pixels_internal.h"
 
@@ -26,6 +26,20 @@ typedef struct {
     int bits;
 } box;
 
+// Of the three passes; all of one reach.
+typedef struct {
+    box pass[3];
+} boxes;
+
+static box weights(int reach, double part) {
+    part = fmin(fmax(part, 0), 1 - 1 / 65536.0);
+    double total = 2 * reach - 1 + 2 * part;
+    int bits = 0;
+    while (bits < 6 && total * (double)(4 << bits) <= 256) bits++;
+    // Up: what is cut off in the products must not make a bright picture darker.
+    return (box){reach, (uint16_t)(part * 65536), (uint16_t)fmin(ceil(65536 / total), 65535), (uint16_t)(total / 2), bits};
+}
+
 static box make_box(double sigma) {
     // With whole weights for -r...r and `part` for the next on either side, the variance is
     // (r (r + 1) (2 r + 1) / 3 + 2 part (r + 1)^2) / (2 r + 1 + 2 part).
@@ -33,12 +47,18 @@ static box make_box(double sigma) {
     int r = (int)((sqrt(12 * variance + 1) - 1) / 2);
     double next = (r + 1.0) * (r + 1.0);
     double part = (2 * r + 1) * (r * (r + 1) / 3.0 - variance) / (2 * (variance - next));
-    part = fmin(fmax(part, 0), 1 - 1 / 65536.0);
-    double total = 2 * r + 1 + 2 * part;
-    int bits = 0;
-    while (bits < 6 && total * (double)(4 << bits) <= 256) bits++;
-    // Up: what is cut off in the products must not make a bright picture darker.
-    return (box){r + 1, (uint16_t)(part * 65536), (uint16_t)fmin(ceil(65536 / total), 65535), (uint16_t)(total / 2), bits};
+    return weights(r + 1, part);
+}
+
+// The samples of a Gaussian, q^(n^2), are the product of passes of three samples, (a, 1 + a^2, a) where a is q, q^3, q^5 and
+// so on (Jacobi). Up to one pixel the first three leave next to nothing out, while boxes have another shape.
+static boxes make_boxes(double sigma) {
+    boxes b;
+    for (int i = 0; i < 3; i++) {
+        double a = exp(-(2 * i + 1) / (2 * sigma * sigma));
+        b.pass[i] = sigma < 1 ? weights(1, a / (1 + a * a)) : make_box(sigma);
+    }
+    return b;
 }
 
 // One of the three passes down a strip: it is given rows and, once it has as many as its box is high, gives one for each.
@@ -72,9 +92,9 @@ typedef struct {
 #define CHOSEN(name) name##_any
 #endif
 
-static halcyon_status all_across(halcyon_bitmap source, halcyon_bitmap result, box b, halcyon_cancelled cancelled,
-                                 void *context) {
-    size_t samples = (size_t)source.width + 6 * (size_t)b.reach;
+static halcyon_status all_across(halcyon_bitmap source, halcyon_bitmap result, const boxes *b,
+                                 halcyon_cancelled cancelled, void *context) {
+    size_t samples = (size_t)source.width + 6 * (size_t)b->pass[0].reach;
     half16 *memory = allocate(2 * samples * sizeof *memory);
     if (!memory) return HALCYON_NO_MEMORY;
     halcyon_status status = HALCYON_OK;
@@ -97,11 +117,11 @@ static halcyon_status all_across(halcyon_bitmap source, halcyon_bitmap result, b
     return status;
 }
 
-static halcyon_status all_down(halcyon_bitmap result, box b, halcyon_cancelled cancelled, void *context) {
+static halcyon_status all_down(halcyon_bitmap result, const boxes *b, halcyon_cancelled cancelled, void *context) {
     // What a strip keeps of a small blur stays in the first-level cache.
-    long columns = b.reach <= 12 ? 64 : 32;
+    long reach = b->pass[0].reach, columns = reach <= 12 ? 64 : 32;
     size_t lanes = (size_t)columns / 4;
-    strip s = {.ring = (2 * (size_t)b.reach + 1) * lanes};
+    strip s = {.ring = (2 * (size_t)reach + 1) * lanes};
     s.memory = allocate((3 * s.ring + 5 * lanes) * sizeof(half16));
     halcyon_status status = s.memory ? HALCYON_OK : HALCYON_NO_MEMORY;
     for (long x = 0; x < result.width && status == HALCYON_OK; x += columns) {
@@ -118,33 +138,71 @@ static halcyon_status all_down(halcyon_bitmap result, box b, halcyon_cancelled c
 
 static halcyon_status blur(halcyon_bitmap source, halcyon_bitmap result, double sigma_x, double sigma_y,
                            halcyon_cancelled cancelled, void *context) {
-    halcyon_status status = all_across(source, result, make_box(sigma_x), cancelled, context);
-    return status == HALCYON_OK ? all_down(result, make_box(sigma_y), cancelled, context) : status;
+    boxes across = make_boxes(sigma_x), down = make_boxes(sigma_y);
+    halcyon_status status = all_across(source, result, &across, cancelled, context);
+    return status == HALCYON_OK ? all_down(result, &down, cancelled, context) : status;
 }
 
 // MARK: Large blurs
 
-// What a reduction to means and an enlargement by triangles leave of a blur, in pixels between them.
+// Up to here a bit is left behind the point.
+static const double most = 31;
+
+// What a reduction to means and an enlargement by triangles leave of a blur, in pixels between them. It is more than `most`
+// where an image is less than a few of them; then all that is left of it are its edges.
 static double left_of(double sigma, double factor) {
-    return sqrt(fmax(sigma * sigma - factor * factor / 4, 0)) / factor;
+    return fmin(sqrt(fmax(sigma * sigma - factor * factor / 4, 0)) / factor, most);
+}
+
+static halcyon_bitmap part(halcyon_bitmap source, int x, int y, int width, int height) {
+    return (halcyon_bitmap){source.pixels + (size_t)y * source.stride + (size_t)x * 4, width, height, source.stride};
+}
+
+// Writes means of a source to a part of a result, by way of `memory`, which has room for them.
+static halcyon_status reduce(halcyon_bitmap source, halcyon_bitmap result, uint8_t *memory, halcyon_cancelled cancelled,
+                             void *context) {
+    halcyon_bitmap small = {memory, result.width, result.height, (size_t)result.width * 4};
+    halcyon_region all = {0, 0, source.width, source.height};
+    halcyon_status status = halcyon_resample(source, all, small, HALCYON_FILTER_AREA, cancelled, context);
+    for (int y = 0; y < small.height && status == HALCYON_OK; y++) {
+        memcpy(result.pixels + (size_t)y * result.stride, small.pixels + (size_t)y * small.stride, small.stride);
+    }
+    return status;
+}
+
+// `small` has one pixel more on each side than means: of what lies beyond the edges, which are the outermost pixels alone.
+static halcyon_status reduce_with_edges(halcyon_bitmap source, halcyon_bitmap small, uint8_t *memory,
+                                        halcyon_cancelled cancelled, void *context) {
+    // Where each of three columns, and of three rows, comes from and goes to.
+    const int from_x[3] = {0, 0, source.width - 1}, widths[3] = {1, source.width, 1};
+    const int from_y[3] = {0, 0, source.height - 1}, heights[3] = {1, source.height, 1};
+    const int to_x[3] = {0, 1, small.width - 1}, small_widths[3] = {1, small.width - 2, 1};
+    const int to_y[3] = {0, 1, small.height - 1}, small_heights[3] = {1, small.height - 2, 1};
+    halcyon_status status = HALCYON_OK;
+    for (int i = 0; i < 9 && status == HALCYON_OK; i++) {
+        int x = i % 3, y = i / 3;
+        status = reduce(part(source, from_x[x], from_y[y], widths[x], heights[y]),
+                        part(small, to_x[x], to_y[y], small_widths[x], small_heights[y]), memory, cancelled, context);
+    }
+    return status;
 }
 
 static halcyon_status blur_reduced(halcyon_bitmap source, halcyon_bitmap result, double sigma, int factor,
                                    halcyon_cancelled cancelled, void *context) {
     int width = (source.width + factor - 1) / factor, height = (source.height + factor - 1) / factor;
-    size_t bytes = (size_t)width * (size_t)height * 4;
+    size_t stride = ((size_t)width + 2) * 4, bytes = stride * ((size_t)height + 2);
     uint8_t *memory = allocate(2 * bytes);
     if (!memory) return HALCYON_NO_MEMORY;
-    halcyon_bitmap small = {memory, width, height, (size_t)width * 4}, blurred = small;
+    halcyon_bitmap small = {memory, width + 2, height + 2, stride}, blurred = small;
     blurred.pixels += bytes;
-    halcyon_region all = {0, 0, source.width, source.height}, all_small = {0, 0, width, height};
-    halcyon_status status = halcyon_resample(source, all, small, HALCYON_FILTER_AREA, cancelled, context);
+    halcyon_status status = reduce_with_edges(source, small, blurred.pixels, cancelled, context);
     if (status == HALCYON_OK) {
         status = blur(small, blurred, left_of(sigma, (double)source.width / width),
                       left_of(sigma, (double)source.height / height), cancelled, context);
     }
     if (status == HALCYON_OK) {
-        status = halcyon_resample(blurred, all_small, result, HALCYON_FILTER_BILINEAR, cancelled, context);
+        halcyon_region inner = {1, 1, width, height};
+        status = halcyon_resample(blurred, inner, result, HALCYON_FILTER_BILINEAR, cancelled, context);
     }
     free(memory);
     return status;
@@ -152,8 +210,6 @@ static halcyon_status blur_reduced(halcyon_bitmap source, halcyon_bitmap result,
 
 halcyon_status halcyon_blur(halcyon_bitmap source, halcyon_bitmap result, double sigma, halcyon_cancelled cancelled,
                             void *context) {
-    // Up to here a bit is left behind the point.
-    const double most = 31;
     int factor = 1;
     while (sigma / factor > most) factor *= 2;
     if (factor == 1) return blur(source, result, sigma, sigma, cancelled, context);

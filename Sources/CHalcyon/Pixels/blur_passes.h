@@ -33,24 +33,25 @@ TARGET static inline void FOR(narrow_rows)(const half16 *samples, uint8_t *const
 }
 
 TARGET static void FOR(across)(const uint8_t *const from[4], uint8_t *const to[4], long width, half16 *samples, half16 *others,
-                        box b) {
-    long pad = 3 * b.reach;
-    FOR(widen_rows)(from, samples + pad, width, b.bits);
+                        const boxes *b) {
+    long reach = b->pass[0].reach, pad = 3 * reach;
+    int bits = b->pass[0].bits;
+    FOR(widen_rows)(from, samples + pad, width, bits);
     for (long x = 0; x < pad; x++) {
         samples[x] = samples[pad];
         samples[pad + width + x] = samples[pad + width - 1];
     }
-    FOR(pass_across)(samples, others, width + 4 * b.reach, b);
-    FOR(pass_across)(others, samples, width + 2 * b.reach, b);
-    FOR(pass_across)(samples, others, width, b);
-    FOR(narrow_rows)(others, to, width, b.bits);
+    FOR(pass_across)(samples, others, width + 4 * reach, b->pass[0]);
+    FOR(pass_across)(others, samples, width + 2 * reach, b->pass[1]);
+    FOR(pass_across)(samples, others, width, b->pass[2]);
+    FOR(narrow_rows)(others, to, width, bits);
 }
 
 // MARK: Down
 
 // Where the next row is to be put.
-TARGET static inline half16 *FOR(slot)(const stage *s, long lanes, box b) {
-    return s->rows + (s->taken % (2 * b.reach + 1)) * lanes;
+TARGET static inline half16 *FOR(slot)(const stage *s, long lanes, long reach) {
+    return s->rows + (s->taken % (2 * reach + 1)) * lanes;
 }
 
 // Takes the row that was put there. Whether one came out.
@@ -101,30 +102,31 @@ TARGET static inline void FOR(narrow)(const half16 *row, uint8_t *out, long widt
 }
 
 // In place: each row is read before what comes out is written over it.
-TARGET static void FOR(down)(uint8_t *pixels, long stride, long width, long height, strip s, box b) {
-    long lanes = (width + 3) / 4, done = 0;
+TARGET static void FOR(down)(uint8_t *pixels, long stride, long width, long height, strip s, const boxes *b) {
+    long reach = b->pass[0].reach, lanes = (width + 3) / 4, done = 0;
+    int bits = b->pass[0].bits;
     half16 *sums = s.memory + 3 * s.ring, *outgoing = sums + 3 * lanes;
     stage stages[3];
     for (int i = 0; i < 3; i++) stages[i] = (stage){s.memory + (size_t)i * s.ring, sums + i * lanes, 0};
     // The last row is read before it is written, and comes again and again behind it.
     half16 *edge = outgoing + lanes;
-    FOR(widen)(pixels + (height - 1) * stride, edge, width, b.bits);
-    for (long y = -3 * b.reach; done < height; y++) {
+    FOR(widen)(pixels + (height - 1) * stride, edge, width, bits);
+    for (long y = -3 * reach; done < height; y++) {
         // Rows lie so far apart that the processor does not see what comes next.
         if (y + 24 < height) {
             const uint8_t *ahead = pixels + (y + 24 < 0 ? 0 : y + 24) * stride;
             for (long x = 0; x < width * 4; x += 64) __builtin_prefetch(ahead + x, 1);
         }
-        half16 *incoming = FOR(slot)(&stages[0], lanes, b);
+        half16 *incoming = FOR(slot)(&stages[0], lanes, reach);
         if (y < height) {
-            FOR(widen)(pixels + (y < 0 ? 0 : y) * stride, incoming, width, b.bits);
+            FOR(widen)(pixels + (y < 0 ? 0 : y) * stride, incoming, width, bits);
         } else {
             memcpy(incoming, edge, (size_t)lanes * sizeof *edge);
         }
-        if (!FOR(pass_down)(&stages[0], FOR(slot)(&stages[1], lanes, b), lanes, b)) continue;
-        if (!FOR(pass_down)(&stages[1], FOR(slot)(&stages[2], lanes, b), lanes, b)) continue;
-        if (!FOR(pass_down)(&stages[2], outgoing, lanes, b)) continue;
-        FOR(narrow)(outgoing, pixels + done++ * stride, width, b.bits);
+        if (!FOR(pass_down)(&stages[0], FOR(slot)(&stages[1], lanes, reach), lanes, b->pass[0])) continue;
+        if (!FOR(pass_down)(&stages[1], FOR(slot)(&stages[2], lanes, reach), lanes, b->pass[1])) continue;
+        if (!FOR(pass_down)(&stages[2], outgoing, lanes, b->pass[2])) continue;
+        FOR(narrow)(outgoing, pixels + done++ * stride, width, bits);
     }
 }
 

@@ -35,7 +35,7 @@ halcyon_status halcyon_pixelate(halcyon_bitmap source, halcyon_bitmap result, in
     for (size_t top = 0; top < height && status == HALCYON_OK; top += block) {
         size_t bottom = height - top < block ? height : top + block;
         memset(sums, 0, places * sizeof *sums);
-        for (size_t y = top; y < bottom; y++) {
+        for (size_t y = top; y < bottom && status == HALCYON_OK; y++) {
             if ((y & 15) == 0 && cancelled && cancelled(context)) status = HALCYON_CANCELLED;
             add_row(source.pixels + y * source.stride, sums, width, block);
         }

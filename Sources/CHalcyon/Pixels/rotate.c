@@ -91,7 +91,7 @@ static void narrow(long *from, long *to, place start, place step, place limit) {
         last = swap;
     }
     if (first > (double)*from) *from = first > (double)*to ? *to : (long)ceil(first);
-    if (last < (double)*to) *to = last < (double)*from ? *from : (long)floor(last);
+    if (last < (double)*to) *to = last < (double)*from ? *from : (long)ceil(last);
     // Doubles round, and what is out of bounds must not be read.
     while (*from < *to && (start + step * *from < 0 || start + step * *from >= limit)) ++*from;
     while (*from < *to && (start + step * (*to - 1) < 0 || start + step * (*to - 1) >= limit)) --*to;

@@ -28,10 +28,17 @@ public struct ColorControlsProcessor: ImageProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` where one of them is no number.
-    public func validate() throws { try matrix.validate(processor: "colors") }
+    public func validate() throws {
+        // A stop of minus infinity is black in the matrix, and nothing to be seen of it.
+        guard exposure.isFinite else {
+            throw ProcessingError.invalidArgument(processor: "colors", reason: "an exposure of \(exposure)")
+        }
+        try matrix.validate(processor: "colors")
+    }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
-        try matrix.applied(to: image, processor: "colors", context: context)
+        try validate()
+        return try matrix.applied(to: image, processor: "colors", context: context)
     }
 
     private var matrix: ColorMatrix {

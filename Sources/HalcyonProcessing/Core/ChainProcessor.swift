@@ -19,6 +19,8 @@ public struct ChainProcessor: ImageProcessor {
         // As one alone writes itself.
         if processors.count == 1 { return processors[0].encode(into: &key) }
         key.encode(type: "halcyon.chain", version: 1)
+        // So that a longer one does not begin with it.
+        key.encode(processors.count)
         for processor in processors { key.encode(nested: { processor.encode(into: &$0) }) }
     }
 

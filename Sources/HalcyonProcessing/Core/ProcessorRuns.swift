@@ -46,9 +46,11 @@ extension ArraySlice<any ImageProcessor> {
 extension ImageProcessor {
     /// What it makes of an image and, where it applies to each, of its frames.
     func applied(to image: Image, context: WorkContext) throws -> Image {
-        let result = try process(image, context: context)
+        guard appliesPerFrame, let animation = image.animation else { return try process(image, context: context) }
+        // The still image alone: one that is nothing to do for may come back with all that it has, and its frames with it.
+        let result = try process(image.replacing(image.bitmap), context: context)
         // One that brings an animation of its own has dealt with the frames.
-        guard appliesPerFrame, result.animation == nil, let animation = image.animation else { return result }
+        if result.animation != nil { return result }
         let frames = ProcessedFrames(animation, of: image, by: self, first: result.bitmap)
         let processed = try AnimatedImage(
             source: frames, size: result.size, durations: animation.durations, loopCount: animation.loopCount)

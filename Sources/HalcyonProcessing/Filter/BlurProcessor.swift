@@ -4,9 +4,9 @@ import HalcyonSystem
 
 /// Blurs an image as a Gaussian does.
 ///
-/// By three passes of a box each way, whose widths make the Gaussian's variance exactly; beyond its edges the image goes on
-/// as its outermost pixels. From a radius of 0.5 on, no pixel is far from the Gaussian itself: 40 dB and more. Cost: linear in
-/// the pixels, whatever the radius.
+/// By three passes of a box each way, whose widths make the Gaussian's variance exactly, or below a radius of 1 by the
+/// Gaussian's own weights; beyond its edges the image goes on as its outermost pixels. No pixel is far from the Gaussian
+/// itself: 40 dB and more. Cost: linear in the pixels, whatever the radius.
 public struct BlurProcessor: ImageProcessor {
     /// In pixels.
     public static let maximumRadius = 1000.0
