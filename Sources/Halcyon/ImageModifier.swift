@@ -5,7 +5,8 @@ import HalcyonImage
 ///     request.modifier = .template.appending(.scale(2))
 ///
 /// For what tells a view how to show an image; what changes pixels is the work of an `ImageProcessor`, which is done once
-/// and cached. Runs at each delivery, previews and memory hits among them, on the thread that delivers: it must be quick.
+/// and cached. Runs at each delivery, previews and memory hits among them: for a hit that is given at once on the caller's
+/// thread, else on the one that keeps the pipeline's books, so it must be quick and wait for nothing.
 public struct ImageModifier: Sendable {
     private let modify: @Sendable (Image) -> Image
 
@@ -29,14 +30,14 @@ public struct ImageModifier: Sendable {
         }
     }
 
-    /// Sets `Image.isTemplate`: a view paints the image's alpha in its own colour.
+    /// Sets `Image.isTemplate`, which is false in every cache: a view paints the image's alpha in its own colour.
     public static let template = ImageModifier { image in
         var image = image
         image.isTemplate = true
         return image
     }
 
-    /// Sets `Image.mirrorsForRightToLeft`: a view mirrors the image where text runs from right to left.
+    /// Sets `Image.mirrorsForRightToLeft`, which is false in every cache: a view mirrors the image where text runs from right to left.
     public static let mirroredForRightToLeft = ImageModifier { image in
         var image = image
         image.mirrorsForRightToLeft = true

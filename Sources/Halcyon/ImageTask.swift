@@ -137,19 +137,21 @@ public final class ImageTask: Sendable {
 
     var hasEnded: Bool { state.withLock { $0.result != nil } }
 
+    /// Called by the coordinator alone, one event after the other.
     func receive(_ event: JobEvent) {
+        let told: ImageEvent
+        switch event {
+        case .body, .stale, .arrived, .note: return
+        case .progress(let progress): told = .progress(progress)
+        // The request's modifier is foreign code, and may ask this task something: never under the lock.
+        case .preview(let preview): told = .preview(resolved.delivered(preview))
+        }
         state.withLock { state in
             guard state.result == nil else { return }
-            let told: ImageEvent
-            switch event {
-            case .body, .stale, .arrived, .note: return
-            case .progress(let progress):
-                state.progress = progress
-                told = .progress(progress)
-            case .preview(let preview):
-                let preview = resolved.delivered(preview)
-                state.preview = preview
-                told = .preview(preview)
+            switch told {
+            case .progress(let progress): state.progress = progress
+            case .preview(let preview): state.preview = preview
+            case .finished: break
             }
             // Under the lock, so that every observer sees the events in their order; observers only pass them on.
             for observer in state.observers.values { observer.event(told) }

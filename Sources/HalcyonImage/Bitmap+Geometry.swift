@@ -34,30 +34,33 @@ extension Bitmap {
     ///
     /// - Throws: `BitmapError.outOfMemory`.
     public func oriented(_ orientation: Orientation) throws -> Bitmap {
-        orientation == .up ? self : try oriented(nil, orientation)
+        orientation == .up ? self : try oriented(nil, orientation, context: .uncancellable)
     }
 
     /// The same of a part that lies inside the bitmap.
-    package func oriented(_ part: PixelRect?, _ orientation: Orientation) throws -> Bitmap {
+    package func oriented(
+        _ part: PixelRect?, _ orientation: Orientation, context: WorkContext
+    ) throws -> Bitmap {
         let stored = part?.size ?? size
         guard part == nil || part?.clamped(to: size) == part else { throw BitmapError.invalidSize(stored) }
         return try applying(
-            to: part, size: orientation.applied(to: stored), isOpaque: isOpaque, context: .uncancellable
-        ) { source, result, _, _ in
-            halcyon_orient(source, result, Int32(orientation.rawValue))
-            return HALCYON_OK
-        }
+            to: part, size: orientation.applied(to: stored), isOpaque: isOpaque, context: context
+        ) { halcyon_orient($0, $1, Int32(orientation.rawValue), $2, $3) }
     }
 
     /// A copy of a part that lies inside the bitmap.
     ///
     /// - Throws: `BitmapError.invalidSize` where it does not.
-    public func cropped(to rect: PixelRect) throws -> Bitmap {
+    public func cropped(to rect: PixelRect) throws -> Bitmap { try cropped(to: rect, context: .uncancellable) }
+
+    /// - Throws: `CancellationError` within 64 rows of the cancellation, too.
+    package func cropped(to rect: PixelRect, context: WorkContext) throws -> Bitmap {
         guard rect.clamped(to: size) == rect else { throw BitmapError.invalidSize(rect.size) }
         return try Bitmap(size: rect.size, isOpaque: isOpaque) { output in
-            withPixels { source in
+            try withPixels { source in
                 let rowBytes = rect.size.width * 4
                 for row in 0..<rect.size.height {
+                    if row % 64 == 0 { try context.checkCancellation() }
                     let start = (rect.y + row) * bytesPerRow + rect.x * 4
                     output[(row * rowBytes)..<((row + 1) * rowBytes)].copyBytes(from: source[start..<start + rowBytes])
                 }

@@ -32,6 +32,12 @@ public final class RowSink {
         halcyon_row_sink_put(pointer, Int32(next), base.assumingMemoryBound(to: UInt8.self))
         next += 1
     }
+
+    /// The bitmap's memory may be another's from now on: whatever still comes is passed over.
+    fileprivate func close() {
+        next = sourceSize.height
+        halcyon_row_sink_close(pointer)
+    }
 }
 
 extension Bitmap {
@@ -46,10 +52,14 @@ extension Bitmap {
         _ source: PixelSize, to geometry: ResizeGeometry, isOpaque: Bool, filter: ResizeFilter = .lanczos,
         rows body: (RowSink) throws -> Void
     ) throws -> Bitmap {
-        guard geometry.liesInside(source) else { throw BitmapError.invalidSource(source) }
+        let sides = 1...Bitmap.maximumSide
+        guard sides.contains(source.width), sides.contains(source.height), geometry.liesInside(source) else {
+            throw BitmapError.invalidSource(source)
+        }
         return try Bitmap(size: geometry.size, isOpaque: isOpaque) { output in
             let sink = try RowSink(
                 source: source, geometry: geometry, filter: filter, result: .init(output, size: geometry.size))
+            defer { sink.close() }
             try body(sink)
             guard sink.isFull else { throw BitmapError.invalidSource(source) }
         }

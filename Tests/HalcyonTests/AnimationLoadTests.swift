@@ -48,7 +48,7 @@ import Testing
         let read = try await fixture.pipeline.image(for: request)
         #expect(fixture.transport.requestCount == 1)
         // Not made of the GIF again: that is what it is stored as.
-        #expect(read.info.format == .gif)
+        #expect(read.info.format == .png)
         #expect(read.animation?.durations == made.animation?.durations)
         #expect(read.animation?.size == PixelSize(13, 9))
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -35,6 +36,44 @@ import Testing
         let task = fixture.pipeline.task(for: request(url, .template))
         #expect(task.status == .finished)
         #expect(try await task.response.image.isTemplate)
+    }
+
+    @Test func onlyAModifierSaysHowAnImageIsShown() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        let template = GeneralProcessor("test.template") { image, _ in
+            var image = image
+            image.isTemplate = true
+            return image
+        }
+        // Some caches keep only pixels.
+        let image = try await fixture.pipeline.image(for: ImageRequest(url, processors: [template]))
+        #expect(!image.isTemplate)
+    }
+
+    @Test func aModifierMayAskTheTask() async throws {
+        let fixture = PipelineFixture { $0.coders = .standard() }
+        let url = PipelineFixture.url("a.jpg")
+        let data = try TestFiles.data("jpeg/progressive.jpg")
+        let half = data.count / 2
+        let gate = ScriptedTransportGate()
+        fixture.transport.answer(
+            url, with: .init(steps: [.chunk(Data(data.prefix(half))), .wait(gate), .chunk(Data(data.dropFirst(half)))]))
+        let asked = Lock<(task: ImageTask?, count: Int)>((nil, 0))
+        var request = request(
+            url,
+            ImageModifier { image in
+                _ = asked.withLock { $0.task }?.status
+                asked.withLock { $0.count += 1 }
+                gate.open()
+                return image
+            })
+        (request.wantsPreviews, request.wantsEveryPreview) = (true, true)
+        let task = fixture.pipeline.task(for: request)
+        asked.withLock { $0.task = task }
+        _ = try await task.response
+        #expect(asked.withLock { $0.count } >= 2)
+        asked.withLock { $0.task = nil }
     }
 
     @Test func theDefaultIsForRequestsWithoutOne() async throws {

@@ -3,7 +3,8 @@
 // Tiles of this side stay in the first-level cache while rows become columns.
 enum { tile = 32 };
 
-void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation) {
+halcyon_status halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation,
+                              halcyon_cancelled cancelled, void *context) {
     const uint32_t *in = (const uint32_t *)source.pixels;
     uint32_t *out = (uint32_t *)result.pixels;
     long width = source.width, height = source.height, line = (long)(source.stride / 4);
@@ -20,6 +21,7 @@ void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientatio
     default: break;
     }
     for (long top = 0; top < height; top += tile) {
+        if (cancelled && cancelled(context)) return HALCYON_CANCELLED;
         long bottom = top + tile < height ? top + tile : height;
         for (long left = 0; left < width; left += tile) {
             long edge = left + tile < width ? left + tile : width;
@@ -28,4 +30,5 @@ void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientatio
             }
         }
     }
+    return HALCYON_OK;
 }

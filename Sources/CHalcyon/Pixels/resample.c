@@ -146,6 +146,10 @@ struct halcyon_row_sink {
     int16_t *parts;
     uint8_t *bytes;
     int begun, done;  // result rows
+    // Asked while one source row makes many of the result, as all of the work is within it.
+    halcyon_cancelled cancelled;
+    void *context;
+    bool is_cancelled;
     // Without kernels: the part that is copied.
     int left, top;
 };
@@ -302,6 +306,10 @@ static void gather(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
     if (row < items[sink->done].first) return;
     scale_row(sink, pixels, sink->kept + ((size_t)row % sink->kept_rows) * (size_t)width);
     while (sink->done < sink->result.height && row >= items[sink->done].first + items[sink->done].count - 1) {
+        if ((sink->done & 15) == 0 && sink->cancelled && sink->cancelled(sink->context)) {
+            sink->is_cancelled = true;
+            return;
+        }
         taps t = items[sink->done];
         for (int i = 0; i < t.count; i++) {
             const float4 *kept = sink->kept + ((size_t)(t.first + i) % sink->kept_rows) * (size_t)width;
@@ -320,7 +328,8 @@ static void scatter(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
     scale_row(sink, pixels, sink->scaled);
     for (int y = sink->done; y < sink->begun; y++) {
         int i = row - items[y].first;
-        if (i >= items[y].count) continue;
+        // A row that comes again is none that is needed.
+        if (i < 0 || i >= items[y].count) continue;
         float4 *sum = sink->kept + ((size_t)y % sink->kept_rows) * (size_t)width;
         add_down(sum, sink->scaled, items[y].weights[i], width, i == 0);
     }
@@ -342,6 +351,10 @@ void halcyon_row_sink_put(halcyon_row_sink *sink, int row, const uint8_t *pixels
     } else {
         gather(sink, row, pixels);
     }
+}
+
+void halcyon_row_sink_close(halcyon_row_sink *sink) {
+    sink->done = sink->result.height;
 }
 
 bool halcyon_row_sink_is_full(const halcyon_row_sink *sink) {
@@ -368,12 +381,15 @@ halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, ha
     halcyon_status status = HALCYON_OK;
     if (sink->line && sink->way == weighing_first) status = weigh_all(sink, source, cancelled, context);
     int end = status == HALCYON_OK && !halcyon_row_sink_is_full(sink) ? end_row(sink) : 0;
-    for (int row = first_row(sink); row < end; row++) {
+    sink->cancelled = cancelled;
+    sink->context = context;
+    for (int row = first_row(sink); row < end && status == HALCYON_OK; row++) {
         if ((row & 15) == 0 && cancelled && cancelled(context)) {
             status = HALCYON_CANCELLED;
             break;
         }
         halcyon_row_sink_put(sink, row, source.pixels + (size_t)row * source.stride);
+        if (sink->is_cancelled) status = HALCYON_CANCELLED;
     }
     halcyon_row_sink_free(sink);
     return status;

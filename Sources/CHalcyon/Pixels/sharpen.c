@@ -13,10 +13,12 @@ static void sharpen_row(const uint8_t *in, uint8_t *blurred, size_t width, float
         // What is darker only because it is less there must not be taken for a darker colour: both are compared at the
         // alpha of the source.
         float alpha = in[x + 3], around = blurred[x + 3];
+        // Where next to nothing is around, its colour is lost in its rounding, and says as little.
+        float trust = around < 32 ? around / 32 : 1;
         float scale = around > 0 ? alpha / around : 0;
         for (size_t i = 0; i < 3; i++) {
             float value = in[x + i];
-            blurred[x + i] = byte(value + amount * (value - (float)blurred[x + i] * scale), alpha);
+            blurred[x + i] = byte(value + amount * trust * (value - (float)blurred[x + i] * scale), alpha);
         }
         blurred[x + 3] = in[x + 3];
     }

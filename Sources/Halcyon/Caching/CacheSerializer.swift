@@ -35,14 +35,19 @@ public struct CacheSerializerInput: Sendable {
     public let image: Image
     /// The source's bytes; nil where the image is not what they show (it was processed) or where there are none.
     public let original: Data?
+    /// Whether the image is not what its source shows, but what was made of it.
+    public let isProcessed: Bool
     /// Where the image came from; nil for an image that came from no URL.
     public let url: URL?
     /// What can encode it.
     public let coders: CoderRegistry
 
-    public init(image: Image, original: Data?, url: URL?, coders: CoderRegistry = .shared) {
+    public init(
+        image: Image, original: Data?, isProcessed: Bool = false, url: URL?, coders: CoderRegistry = .shared
+    ) {
         self.image = image
         self.original = original
+        self.isProcessed = isProcessed
         self.url = url
         self.coders = coders
     }

@@ -5,8 +5,9 @@ import HalcyonSystem
 
 /// Keeps the source's bytes where they are what the image shows, else a format that loses nothing.
 ///
-/// An animation without its bytes keeps its format if that has frames (a GIF stays a GIF, of 256 colours), else it
-/// becomes an animated PNG; a still becomes a PNG. Where the build has no PNG it is the image's own format.
+/// An animation without its bytes keeps its format if that has frames: a WebP without loss, and a GIF, of 256 colours and no
+/// soft edges, only where nothing was made of it. Any other becomes an animated PNG; a still becomes a PNG. Nothing is kept
+/// where the build has no PNG.
 public struct DefaultCacheSerializer: CacheSerializer, Hashable {
     public init() {}
 
@@ -18,7 +19,8 @@ public struct DefaultCacheSerializer: CacheSerializer, Hashable {
 
     private func format(for input: CacheSerializerInput) -> ImageFormat? {
         let own = input.image.info.format
-        if input.image.animation != nil, [.gif, .webp].contains(own), input.coders.canEncode(own) { return own }
+        let keeps = own == .webp || (own == .gif && !input.isProcessed)
+        if input.image.animation != nil, keeps, input.coders.canEncode(own) { return own }
         return input.coders.canEncode(.png) ? .png : nil
     }
 }

@@ -39,20 +39,22 @@ struct DiskImageReader {
         guard let entry = await entry(key.originalDiskKey) else { return nil }
         try Task.checkCancellation()
         let (options, processors) = key.steps
+        let (data, unprocessed): (Data, Image)
         do {
-            let data = try await bytes(of: entry)
-            var image = try await decoded(data, options: options)
-            if !processors.isEmpty {
-                image = try await ExecutionDomains.cpu.run(ticket: ticket) { [image] context in
-                    try processors.process(image, context: context)
-                }
-            }
-            return CachedImage(
-                image: image, encodedBytes: data.count, http: HTTPCacheMetadata(decoding: entry.metadata))
+            data = try await bytes(of: entry)
+            unprocessed = try await decoded(data, options: options)
         } catch let error as CodecError where error.blamesBytes {
             await cache.disk?.remove(key.originalDiskKey)
             return nil
         }
+        var image = unprocessed
+        // Whatever a processor says, it says nothing of these bytes.
+        if !processors.isEmpty {
+            image = try await ExecutionDomains.cpu.run(ticket: ticket) { context in
+                try processors.process(unprocessed, context: context)
+            }
+        }
+        return CachedImage(image: image, encodedBytes: data.count, http: HTTPCacheMetadata(decoding: entry.metadata))
     }
 
     func entry(_ key: DiskKey) async -> DiskEntry? {

@@ -38,7 +38,7 @@ struct DiskImageWriter {
     func storeFinished(_ image: Image, http: HTTPCacheMetadata?) async throws {
         let metadata = FinishedImage(info: image.info, http: http).encoded
         try await stage(metadata: metadata, key: key.processedDiskKey) {
-            try await serialized(image, original: nil)
+            try await serialized(image, original: nil, isProcessed: true)
         }
     }
 
@@ -56,8 +56,9 @@ struct DiskImageWriter {
         }
     }
 
-    private func serialized(_ image: Image, original: Data?) async throws -> Data? {
-        let input = CacheSerializerInput(image: image, original: original, url: url, coders: coders)
+    private func serialized(_ image: Image, original: Data?, isProcessed: Bool = false) async throws -> Data? {
+        let input = CacheSerializerInput(
+            image: image, original: original, isProcessed: isProcessed, url: url, coders: coders)
         return try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer] context in
             try serializer.data(for: input, context: context)
         }

@@ -34,7 +34,7 @@ extension Coordinator {
     ) async throws -> (answer: EncodedAnswer, source: ImageSource) {
         try await withAlternatives(to: resolved, demand: demand) { coordinator, resolved, demand in
             try coordinator.validate(resolved.request)
-            let request = resolved.changing { $0.showsNothingMeanwhile() }
+            let request = resolved.changing { $0.showsNothing() }
             let key = EncodeKey(load: LoadKey(request, image: request.key), encoding: encoding)
             let answer = try await coordinator.encodes.value(
                 for: key, demand: demand, isolation: coordinator

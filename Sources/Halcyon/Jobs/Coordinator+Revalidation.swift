@@ -59,7 +59,7 @@ extension Coordinator {
     func revalidateBehind(_ resolved: ResolvedRequest) {
         let request = resolved.changing(asRevalidation: true) {
             $0.priority = .veryLow
-            $0.showsNothingMeanwhile()
+            $0.showsNothing()
             $0.cache.waitsForStore = false
         }
         let key = LoadKey(request, image: request.key)

@@ -96,6 +96,8 @@ struct ResolvedRequest: Sendable {
     func delivered(_ image: Image) -> Image {
         var image = image
         image.scale = request.scale ?? parts.defaultScale
+        // Some caches keep only pixels, so what an image says of its showing is the modifier's alone.
+        (image.isTemplate, image.mirrorsForRightToLeft) = (false, false)
         return request.modifier.map { $0(image) } ?? image
     }
 
@@ -109,8 +111,9 @@ struct ResolvedRequest: Sendable {
 }
 
 extension ImageRequest {
-    /// Nobody is there to see what comes before the image.
-    mutating func showsNothingMeanwhile() {
+    /// Nobody is there to see an image of it, nor what comes before.
+    mutating func showsNothing() {
         (wantsPreviews, wantsEveryPreview, cache.showsStale) = (false, false, false)
+        modifier = nil
     }
 }

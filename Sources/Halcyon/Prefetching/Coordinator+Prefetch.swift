@@ -63,7 +63,7 @@ extension Coordinator {
         _ request: ImageRequest, to destination: ImagePrefetcher.Destination
     ) async -> ResolvedRequest {
         ResolvedRequest(request, for: self).changing { request in
-            request.showsNothingMeanwhile()
+            request.showsNothing()
             switch destination {
             case .memory: request.cache.writes.insert(.memory)
             case .disk:

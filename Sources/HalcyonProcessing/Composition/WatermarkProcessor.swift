@@ -72,11 +72,11 @@ public struct WatermarkProcessor: ImageProcessor {
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try validate()
         guard opacity > 0 else { return image }
-        let mark = try sized(for: image.size, context: context)
+        let mark = sizedMark(for: image.size)
         let (x, y) = (place(anchorX, image.width, mark.width), place(anchorY, image.height, mark.height))
-        let visible = PixelRect(x: -x, y: -y, width: image.width, height: image.height).clamped(to: mark.size)
+        let visible = PixelRect(x: -x, y: -y, width: image.width, height: image.height).clamped(to: mark)
         guard let visible else { return image }
-        let part = try mark.bitmap.cropped(to: visible)
+        let part = try part(visible, of: mark, context: context).bitmap
         let bitmap = try Bitmap(size: image.size, isOpaque: image.bitmap.isOpaque) { output in
             var canvas = Canvas(output, size: image.size)
             try canvas.draw(image.bitmap, x: 0, y: 0, over: false, context: context)
@@ -85,15 +85,23 @@ public struct WatermarkProcessor: ImageProcessor {
         return image.replacing(bitmap)
     }
 
-    private func sized(for size: PixelSize, context: WorkContext) throws -> Image {
-        var mark = watermark
-        if let widthFraction {
-            let width = max(1, Int((Double(size.width) * widthFraction).rounded()))
-            // So high that the width alone decides.
-            let box = PixelSize(min(width, ResizeProcessor.maximumSide), ResizeProcessor.maximumSide)
-            mark = try ResizeProcessor(box, mode: .fit, upscale: true).process(mark, context: context)
+    /// Pixels of all of the watermark, whatever of it can be seen.
+    private func sizedMark(for size: PixelSize) -> PixelSize {
+        guard let widthFraction else { return watermark.size }
+        let width = max(1, (Double(size.width) * widthFraction).rounded())
+        let height = (Double(watermark.height) * width / Double(watermark.width)).rounded()
+        return PixelSize(Int(width), max(1, Int(height)))
+    }
+
+    /// Only what can be seen of it is scaled.
+    private func part(_ visible: PixelRect, of size: PixelSize, context: WorkContext) throws -> Image {
+        var plan = GeometryPlan(watermark.size)
+        if size != watermark.size {
+            let geometry = ResizeGeometry(source: watermark.size, box: size, mode: .stretch, upscale: true)
+            plan.scale(geometry, filter: .lanczos)
         }
-        return try OpacityProcessor(opacity).process(mark, context: context)
+        plan.crop(visible)
+        return try OpacityProcessor(opacity).process(plan.applied(to: watermark, context: context), context: context)
     }
 
     /// Left of the image where the watermark is larger.

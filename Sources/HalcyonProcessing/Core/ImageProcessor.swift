@@ -12,9 +12,8 @@ import HalcyonSystem
 ///     }
 public protocol ImageProcessor: Hashable, Sendable {
     /// Whether each frame of an animation is processed by itself, when it is asked for, with durations and loops kept.
-    /// True by default; false makes a still image of an animation.
-    ///
-    /// Frames must all come out at one size.
+    /// True by default: then `process` sees one frame at a time, and frames must all come out at one size. False leaves the
+    /// animation to the processor, which is given it with the image; a result of `Image.replacing` is a still.
     var appliesPerFrame: Bool { get }
 
     /// Writes the type's identifier, its version, then every parameter in a fixed order.
@@ -24,7 +23,7 @@ public protocol ImageProcessor: Hashable, Sendable {
     /// default.
     func validate() throws
 
-    /// Makes the new image. Runs on one of Halcyon's own threads, so it may take its time; ask `context` every few rows
+    /// Makes the new image; of an animation, its first frame. `Image.processed(by:)` does all of them. Runs on one of Halcyon's own threads, so it may take its time; ask `context` every few rows
     /// whether anybody still waits.
     ///
     /// - Throws: whatever says what was wrong: the load ends with it, and nothing is stored.

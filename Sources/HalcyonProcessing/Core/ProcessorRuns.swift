@@ -54,8 +54,20 @@ extension ImageProcessor {
         let frames = ProcessedFrames(animation, of: image, by: self, first: result.bitmap)
         let processed = try AnimatedImage(
             source: frames, size: result.size, durations: animation.durations, loopCount: animation.loopCount)
-        // All frames were wanted beforehand.
-        return result.replacing(
-            animation: animation.isPreloaded ? try processed.preloaded(context: context) : processed)
+        // All frames were wanted beforehand; but not more than may be made.
+        let area = (result.size.area ?? .max).multipliedReportingOverflow(by: animation.frameCount)
+        guard animation.isPreloaded, !area.overflow, area.partialValue <= ResultLimit.maximumPixels else {
+            return result.replacing(animation: processed)
+        }
+        return result.replacing(animation: try processed.preloaded(context: context))
+    }
+}
+
+extension Image {
+    /// The image after processors, in order, and the frames of its animation with it, as they are asked for.
+    ///
+    /// - Throws: what a processor throws.
+    public func processed(by processors: [any ImageProcessor]) throws -> Image {
+        try processors.flattened.process(self, context: .uncancellable)
     }
 }

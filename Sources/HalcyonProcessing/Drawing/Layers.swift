@@ -28,13 +28,13 @@ struct Layers {
 
     private static let tile = PixelSize(16_384, 256)
 
-    /// - Throws: `ProcessingError.failed`, `BitmapError`; `CancellationError` within 256 rows of the cancellation.
+    /// - Throws: `ProcessingError.failed`, `BitmapError`; `CancellationError` within a tile of the cancellation.
     func drawn(context: WorkContext) throws -> Bitmap {
         let isOpaque = mode.isOpaque(source: source.isOpaque, destination: destination.isOpaque)
         return try Bitmap(size: size, isOpaque: isOpaque) { output in
             for top in stride(from: 0, to: size.height, by: Self.tile.height) {
-                try context.checkCancellation()
                 for left in stride(from: 0, to: size.width, by: Self.tile.width) {
+                    try context.checkCancellation()
                     let rect = PixelRect(
                         x: left, y: top, width: min(Self.tile.width, size.width - left),
                         height: min(Self.tile.height, size.height - top))

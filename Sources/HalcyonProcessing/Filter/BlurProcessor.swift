@@ -5,8 +5,9 @@ import HalcyonSystem
 /// Blurs an image as a Gaussian does.
 ///
 /// By three passes of a box each way, whose widths make the Gaussian's variance exactly, or below a radius of 1 by the
-/// Gaussian's own weights; beyond its edges the image goes on as its outermost pixels. No pixel is far from the Gaussian
-/// itself: 40 dB and more. Cost: linear in the pixels, whatever the radius.
+/// Gaussian's own weights; beyond its edges the image goes on as its outermost pixels. A photograph is within 40 dB of
+/// the Gaussian itself; stripes of black and white that are as wide as a radius or two are, at worst, eight levels off. Cost:
+/// linear in the pixels, whatever the radius, but for images that are thinner than it.
 public struct BlurProcessor: ImageProcessor {
     /// In pixels.
     public static let maximumRadius = 1000.0

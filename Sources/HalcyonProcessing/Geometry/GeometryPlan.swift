@@ -51,10 +51,13 @@ struct GeometryPlan {
         let whole = part.size == source ? nil : part
         if let scaling, whole != nil || !scaling.geometry.isIdentity(for: source) {
             let scaled = try image.bitmap.resampled(whole, scaling.geometry, filter: scaling.filter, context: context)
-            return image.replacing(try scaled.oriented(orientation))
+            if orientation == .up { return image.replacing(scaled) }
+            return image.replacing(try scaled.oriented(nil, orientation, context: context))
         }
-        if orientation != .up { return image.replacing(try image.bitmap.oriented(whole, orientation)) }
-        return whole == nil ? image : image.replacing(try image.bitmap.cropped(to: part))
+        if orientation != .up {
+            return image.replacing(try image.bitmap.oriented(whole, orientation, context: context))
+        }
+        return whole == nil ? image : image.replacing(try image.bitmap.cropped(to: part, context: context))
     }
 }
 

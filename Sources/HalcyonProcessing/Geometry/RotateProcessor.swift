@@ -5,7 +5,7 @@ import HalcyonSystem
 
 /// Turns an image clockwise by any angle.
 ///
-/// Quarter turns only exchange places. Others are sampled bilinearly in premultiplied pixels, so that edges are smooth and
+/// Quarter turns of which nothing is cut off only exchange places. Others are sampled bilinearly in premultiplied pixels, so that edges are smooth and
 /// have no fringe. Cost: linear in the pixels of the result.
 public struct RotateProcessor: GeometricProcessor {
     /// Degrees, clockwise. Whole turns change nothing.

@@ -1,45 +1,61 @@
 import Foundation
 
 /// What an arc cuts off each pixel of a top left corner: exact areas, by the integral of the circle.
+///
+/// Only the pixels that it cuts in part are kept: some two for each of radius and inset.
 struct CornerCut {
+    private struct Row {
+        /// The first column that is not cut off as a whole, and the end of those that are cut.
+        let start: Int
+        let end: Int
+        /// Where the cuts of the columns between are.
+        let offset: Int
+    }
+
     /// Columns and rows that the corner reaches.
     let reach: Int
-    /// The cut area of each pixel, row by row.
+    private let inset: Double
+    private let rows: [Row]
     private let cuts: [Float]
-    /// Columns of each row up to the last that is cut.
-    private let columns: [Int]
 
     /// - Parameters:
     ///   - radius: of the arc, in pixels.
     ///   - inset: of the edges from the image's, in pixels; what lies outside of them is no part of the cut.
     init(radius: Double, inset: Double) {
-        let end = radius > 0 ? Int((radius + inset).rounded(.up)) : 0
-        reach = end
-        var cuts = [Float](repeating: 0, count: end * end)
-        var columns = [Int](repeating: 0, count: end)
+        let reach = radius > 0 ? Int((radius + inset).rounded(.up)) : 0
         let arc = Arc(radius: radius, inset: inset)
-        for row in 0..<end {
+        var (rows, cuts): ([Row], [Float]) = ([], [])
+        for row in 0..<reach {
             let (top, bottom) = (max(Double(row), inset), Double(row + 1))
-            guard bottom > top else { continue }
+            guard bottom > top else {
+                rows.append(Row(start: 0, end: 0, offset: 0))
+                continue
+            }
             // To the left of `empty` nothing of the row is inside of the arc, and from `full` on all of it.
             let (empty, full) = (arc.column(at: bottom), arc.column(at: top))
-            columns[row] = min(end, Int(full.rounded(.up)))
-            for column in 0..<columns[row] {
+            let end = min(reach, Int(full.rounded(.up)))
+            let start = min(end, Int(empty.rounded(.down)))
+            rows.append(Row(start: start, end: end, offset: cuts.count))
+            for column in start..<end {
                 let (left, right) = (max(Double(column), inset), Double(column + 1))
-                guard right > left else { continue }
                 let whole = max(0, right - max(left, full)) * (bottom - top)
                 let part = arc.area(from: max(left, empty), to: min(right, full), above: bottom)
-                cuts[row * end + column] = Float(max(0, (right - left) * (bottom - top) - whole - part))
+                cuts.append(Float(max(0, max(0, right - left) * (bottom - top) - whole - part)))
             }
         }
-        self.cuts = cuts
-        self.columns = columns
+        (self.reach, self.inset, self.rows, self.cuts) = (reach, inset, rows, cuts)
     }
 
     /// Columns of a row up to the last that is cut.
-    func columns(row: Int) -> Int { row < reach ? columns[row] : 0 }
+    func columns(row: Int) -> Int { row < reach ? rows[row].end : 0 }
 
-    subscript(column: Int, row: Int) -> Float { cuts[row * reach + column] }
+    /// The area that is cut off a pixel.
+    subscript(column: Int, row: Int) -> Float {
+        guard row < reach, column < rows[row].end else { return 0 }
+        if column >= rows[row].start { return cuts[rows[row].offset + column - rows[row].start] }
+        func inside(_ place: Int) -> Double { max(0, Double(place + 1) - max(Double(place), inset)) }
+        return Float(inside(column) * inside(row))
+    }
 }
 
 /// The arc of a top left corner: its height at x is c - sqrt(r^2 - (c - x)^2), about a middle at c on both axes.

@@ -36,15 +36,11 @@ struct RoundedRect {
         let plain = Float(Self.edge(column, size.width, inset)) * middle(row: row)
         let (right, bottom) = (size.width - 1 - column, size.height - 1 - row)
         var cut: Float = 0
-        if corners.contains(.topLeft) { cut += self.cut(column, row) }
-        if corners.contains(.topRight) { cut += self.cut(right, row) }
-        if corners.contains(.bottomLeft) { cut += self.cut(column, bottom) }
-        if corners.contains(.bottomRight) { cut += self.cut(right, bottom) }
+        if corners.contains(.topLeft) { cut += self.cut[column, row] }
+        if corners.contains(.topRight) { cut += self.cut[right, row] }
+        if corners.contains(.bottomLeft) { cut += self.cut[column, bottom] }
+        if corners.contains(.bottomRight) { cut += self.cut[right, bottom] }
         return max(0, plain - cut)
-    }
-
-    private func cut(_ column: Int, _ row: Int) -> Float {
-        column < cut.reach && row < cut.reach ? cut[column, row] : 0
     }
 
     /// How much of a pixel lies between two edges.

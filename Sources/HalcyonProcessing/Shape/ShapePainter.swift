@@ -11,6 +11,7 @@ struct ShapePainter {
     private let border: SIMD4<Float>
     private let ground: SIMD4<Float>
     private let clips: Bool
+    private let cuts: Bool
 
     /// - Parameter clips: whether the image ends at the shape; else only the border is drawn.
     init(
@@ -18,6 +19,7 @@ struct ShapePainter {
     ) {
         outer = RoundedRect(size: size, radius: radius, corners: corners)
         self.clips = clips
+        cuts = clips && radius > 0 && !corners.isEmpty
         // A border that leaves nothing is as wide as half of the image.
         let width = min(border?.width ?? 0, Double(min(size.width, size.height)) / 2)
         inner =
@@ -29,7 +31,7 @@ struct ShapePainter {
 
     /// - Throws: `BitmapError`; `CancellationError` within 16 rows of the cancellation.
     func painted(_ bitmap: Bitmap, context: WorkContext) throws -> Bitmap {
-        let isOpaque = clips ? ground.w == 255 : bitmap.isOpaque
+        let isOpaque = (clips && ground.w == 255) || (bitmap.isOpaque && !cuts)
         return try Bitmap(size: bitmap.size, isOpaque: isOpaque) { output in
             let canvas = Canvas(output, size: bitmap.size)
             try bitmap.withPixels { bytes in

@@ -51,12 +51,15 @@ void halcyon_row_sink_free(halcyon_row_sink *sink);
 /// Takes in the row number `row`, which is read before the call returns. Every row comes once, in order; those outside of
 /// the region, and after the last one that it needs, are passed over.
 void halcyon_row_sink_put(halcyon_row_sink *sink, int row, const uint8_t *pixels);
+/// Writes no more: what comes is passed over.
+void halcyon_row_sink_close(halcyon_row_sink *sink);
 /// Whether every pixel of the result is written.
 bool halcyon_row_sink_is_full(const halcyon_row_sink *sink);
 
 /// Writes `source` turned upright. `orientation` is the EXIF value, 1 to 8; the sides of `result` are exchanged for 5
 /// to 8.
-void halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation);
+halcyon_status halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation,
+                              halcyon_cancelled cancelled, void *context);
 
 /// Blurs by a Gaussian of `sigma` pixels, up to 1,000, of which three passes of a box come near; beyond its edges the image
 /// goes on as its outermost pixels.
