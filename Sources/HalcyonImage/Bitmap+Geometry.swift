@@ -5,7 +5,7 @@ extension Bitmap {
     /// The part that `geometry` names, scaled to its size.
     ///
     /// Cost: linear in the pixels of the source's part and of the result. Memory beside the result: a row of the
-    /// source and one of the result at 16 bytes a pixel; up to 64 rows, of the source at 4 or of the result at 16; and of
+    /// source and one of the result at 16 bytes a pixel; up to 112 rows, of the source at 4 or of the result at 16; and of
     /// the filter's weights a few for each row and column of both.
     ///
     /// - Throws: `BitmapError`: `.invalidSource` where the part is empty or not inside the bitmap; `CancellationError`

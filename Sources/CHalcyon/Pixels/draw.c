@@ -1,12 +1,7 @@
 #include "halcyon_pixels.h"
+#include "pixels_internal.h"
 
 #include <string.h>
-
-// a * b / 255 to the nearest, exact for bytes.
-static inline uint32_t scaled(uint32_t a, uint32_t b) {
-    uint32_t product = a * b + 128;
-    return (product + (product >> 8)) >> 8;
-}
 
 void halcyon_draw(uint8_t *target, size_t stride, const uint8_t *source, size_t width, size_t height, bool over) {
     for (size_t y = 0; y < height; y++, target += stride, source += width * 4) {

@@ -3,6 +3,7 @@
 #define HALCYON_PIXELS_INTERNAL_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define ALWAYS static inline __attribute__((always_inline))
@@ -33,6 +34,12 @@
 static inline void *allocate(size_t bytes) {
     void *memory = NULL;
     return posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;
+}
+
+// a * b / 255 to the nearest, exact for bytes.
+static inline uint32_t scaled(uint32_t a, uint32_t b) {
+    uint32_t product = a * b + 128;
+    return (product + (product >> 8)) >> 8;
 }
 
 #endif

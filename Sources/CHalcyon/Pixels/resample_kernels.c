@@ -1,19 +1,12 @@
 #include "resample_kernels.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 // MARK: For any processor
-
-static inline float4 load(const uint8_t *pixel) {
-    uint8_t bytes __attribute__((vector_size(4)));
-    memcpy(&bytes, pixel, 4);
-    return __builtin_convertvector(bytes, float4);
-}
 
 // The pixels from `from` on. Whole numbers, as with AVX2: the results are the same.
 static void weigh_rows_any(const uint8_t *const *rows, const int16_t *weights, size_t count, float4 *line, size_t from,

@@ -4,8 +4,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef float float4 __attribute__((vector_size(16)));
+
+// The channels of a pixel.
+static inline float4 load(const uint8_t *pixel) {
+    uint8_t bytes __attribute__((vector_size(4)));
+    memcpy(&bytes, pixel, 4);
+    return __builtin_convertvector(bytes, float4);
+}
 
 // The source pixels that make one result pixel, and what each counts.
 typedef struct {

@@ -63,12 +63,6 @@ static uint32_t edge_sample(halcyon_bitmap source, place x, place y) {
                  (uint32_t)y >> 24);
 }
 
-// a * b / 255 to the nearest, exact for bytes.
-static inline uint32_t scaled(uint32_t a, uint32_t b) {
-    uint32_t product = a * b + 128;
-    return (product + (product >> 8)) >> 8;
-}
-
 static uint32_t over(uint32_t pixel, uint32_t ground) {
     uint32_t rest = 255 - (pixel >> 24), out = 0;
     for (int shift = 0; shift < 32; shift += 8) {
