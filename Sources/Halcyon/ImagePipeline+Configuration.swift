@@ -21,6 +21,14 @@ extension ImagePipeline {
         }
         /// Nil where there is nothing to call.
         private(set) var modifier: (@Sendable (ImageRequest) -> ImageRequest)?
+        /// What brings the images of URLs that the downloader does not know, or should not be asked for; none by default.
+        ///
+        ///     configuration.providers.append { url in url.scheme == "book" ? CoverOfBook(url) : nil }
+        ///
+        /// Asked for each URL, also of files and of any scheme, after the `requestModifier`, on the caller's thread, also
+        /// for images that are in memory. The last one is asked first, and the first that has a provider counts, whose key
+        /// is then the image's; where none has, the URL is loaded as if there were none.
+        public var providers: [@Sendable (URL) -> (any ImageDataProvider)?] = []
         /// What requests have where they do not say otherwise; nothing by default.
         public var defaults = RequestDefaults()
         /// By default one with the defaults, whose `Accept` names what `coders` decode.

@@ -13,7 +13,8 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     case data(Data, key: String)
     /// Bytes that a program's own code brings when they are needed.
     case provider(any ImageDataProvider)
-    /// Something that names no image; its load fails with `ImagePipelineError.invalidRequest`.
+    /// Something that names no image; its load fails with `ImagePipelineError.invalidRequest`. A URL of another scheme is
+    /// one, unless the pipeline has one of its `providers` for it.
     case malformed(String, reason: String)
 
     /// Sorts a URL by its scheme.
@@ -70,6 +71,21 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         case .provider(let provider): provider.contentURL
         case .dataURL, .data, .malformed: nil
         }
+    }
+
+    /// What the last of a pipeline's `providers` that knows the URL makes of it; itself where none does.
+    func provided(by providers: [@Sendable (URL) -> (any ImageDataProvider)?]) -> ImageSource {
+        let url: URL?
+        switch self {
+        case .remote(let remote), .file(let remote): url = remote
+        case .malformed(let text, _): url = URL(string: text)
+        case .dataURL, .data, .provider: url = nil
+        }
+        guard let url, url.scheme != nil else { return self }
+        for provider in providers.reversed() {
+            if let found = provider(url) { return .provider(found) }
+        }
+        return self
     }
 
     /// The scale that its name says, for an `Image.scale` that the request leaves open.

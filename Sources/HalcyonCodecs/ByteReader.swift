@@ -63,8 +63,8 @@ struct ByteReader {
     /// Whether these bytes stand at `offset`.
     func matches(_ expected: StaticString, at offset: Int) -> Bool {
         let length = expected.utf8CodeUnitCount
-        guard has(length, at: offset) else { return false }
-        return (0..<length).allSatisfy { bytes[offset + $0] == expected.utf8Start[$0] }
+        guard has(length, at: offset), let start = bytes.baseAddress else { return false }
+        return memcmp(start + offset, expected.utf8Start, length) == 0
     }
 
     func matches(_ expected: [UInt8], at offset: Int) -> Bool {

@@ -134,7 +134,8 @@ import Testing
         let color = Color(red: overlay[0], green: overlay[1], blue: overlay[2], alpha: alpha)
         try expectChanged(by: .overlay(color, fraction: fraction)) { pixel in
             let share = (1 - fraction) * alpha
-            return (0..<3).map { pixel[$0] * (1 - share) + overlay[$0] * share } + [pixel[3]]
+            let colors: [Double] = (0..<3).map { pixel[$0] * (1 - share) + overlay[$0] * share }
+            return colors + [pixel[3]]
         }
     }
 

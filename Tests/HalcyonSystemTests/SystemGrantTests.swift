@@ -43,7 +43,7 @@ import Testing
         #expect(try grant([:], affinity: 1) == SystemGrant(cores: 1, memory: Self.gibibyte))
     }
 
-    @Test(arguments: [
+    private static let limits: [(files: [String: String], memory: Int)] = [
         (["a/b/memory.max": "1073741824\n"], 1 << 30),
         // The tightest of the nested limits binds, wherever it is.
         (["a/b/memory.max": "2147483648\n", "a/memory.max": "1073741824\n"], 1 << 30),
@@ -52,8 +52,9 @@ import Testing
         (["memory.max": "1073741824\n"], 1 << 30), (["a/b/memory.max": "max\n"], 8 << 30),
         // More than there is is no more than there is.
         (["a/b/memory.max": "17179869184\n"], 8 << 30), (["a/c/memory.max": "1073741824\n"], 8 << 30),
-    ])
-    func memoryOfVersion2(files: [String: String], memory: Int) throws {
+    ]
+
+    @Test(arguments: limits) func memoryOfVersion2(files: [String: String], memory: Int) throws {
         #expect(try grant(version2(files)).memory == memory)
     }
 
@@ -106,12 +107,13 @@ import Testing
         #expect(try grant(version2(["a/b/memory.max": text])).memory == 8 * Self.gibibyte)
     }
 
-    @Test(arguments: [
+    private static let machines: [(text: String, memory: Int)] = [
         ("", 1 << 30), ("MemTotal:", 1 << 30), ("MemTotal: many kB", 1 << 30), ("MemTotal: -5 kB", 1 << 30),
         ("MemTotal: 0 kB", 1 << 30), ("MemTotal: 99999999999999999999999 kB", 1 << 30),
         ("MemTotal: 9223372036854775807 kB", Int.max), ("Other: 1 kB\nMemTotal: 2048 kB", 2 << 20),
-    ])
-    func theMachinesMemoryIsReadWithCare(text: String, memory: Int) throws {
+    ]
+
+    @Test(arguments: machines) func theMachinesMemoryIsReadWithCare(text: String, memory: Int) throws {
         #expect(try grant(["proc/meminfo": text]).memory == memory)
     }
 

@@ -89,15 +89,16 @@ struct AlternativeTests {
             guard case .download(_, let download) = error else { return [] }
             return download.earlierReasons + [download.reason]
         }
-        #expect(
-            attempts == [
-                [.connection(.reset), .httpStatus(502), .httpStatus(503)], [.httpStatus(504), .httpStatus(404)],
-            ])
-        #expect(
-            error.map { "\($0)" } == "http://images.test/first: http://images.test/first: the server answered with "
-                + "status 503 (attempt 3; before: the connection was reset; the server answered with status 502); "
-                + "http://images.test/second: the server answered with status 404 "
-                + "(attempt 2; before: the server answered with status 504)")
+        let expected: [[DownloadError.Reason]] = [
+            [.connection(.reset), .httpStatus(502), .httpStatus(503)], [.httpStatus(504), .httpStatus(404)],
+        ]
+        #expect(attempts == expected)
+        let text = """
+            http://images.test/first: http://images.test/first: the server answered with status 503 (attempt 3; before: \
+            the connection was reset; the server answered with status 502); http://images.test/second: the server \
+            answered with status 404 (attempt 2; before: the server answered with status 504)
+            """
+        #expect(error.map { "\($0)" } == text)
     }
 
     @Test func theLastErrorTellsOfEach() async throws {

@@ -97,13 +97,19 @@ extension CoverageTests {
     private static func brokenLines(_ document: CoverageDocument) -> [String] {
         let rows = Set(document.rows.map(\.id))
         let lines = Set(document.lines.map(\.name))
-        return document.lines.flatMap { line in
-            (line.rows.isEmpty ? ["\(line.name): leads to no row"] : [])
-                + line.rows.filter { !rows.contains($0) }.map { "\(line.name): there is no row \($0)" }
-                + (rows.contains(line.name) && !line.rows.contains(line.name)
-                    ? ["\(line.name): does not lead to its own row"] : [])
-                + line.rows.filter { lines.contains($0) && $0 != line.name }
-                .map { "\(line.name): leads to the row of another line, \($0)" }
+        return document.lines.flatMap { line -> [String] in
+            var wrong: [String] = []
+            if line.rows.isEmpty { wrong.append("\(line.name): leads to no row") }
+            if rows.contains(line.name), !line.rows.contains(line.name) {
+                wrong.append("\(line.name): does not lead to its own row")
+            }
+            for row in line.rows {
+                if !rows.contains(row) { wrong.append("\(line.name): there is no row \(row)") }
+                if lines.contains(row), row != line.name {
+                    wrong.append("\(line.name): leads to the row of another line, \(row)")
+                }
+            }
+            return wrong
         }
     }
 

@@ -52,7 +52,7 @@ import Testing
 
     @Test func kingfishersOptionsAreAllThere() throws {
         let table = try #require(try Self.tables().first { $0.header == ["", "Kingfisher", "Halcyon"] })
-        #expect(table.rows.map { $0[0] } == (1...28).map(String.init))
+        #expect(table.rows.map { $0[0] } == (1...28).map { "\($0)" })
         #expect(table.rows.flatMap { DocumentTable.code(in: $0[1]) } == MigrationNames.kingfisherOptions)
     }
 

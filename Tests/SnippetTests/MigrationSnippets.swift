@@ -282,6 +282,7 @@ private func ofAPipeline(_ program: Program, downloader: ImageDownloader, disk: 
     configuration.downloader = downloader
     configuration.coders = CoderRegistry.standard()
     configuration.requestModifier = { prepared($0) }
+    configuration.providers.append { $0.scheme == "book" ? Cover(id: 7) : nil }
     configuration.defaults.cache = .storeProcessed
     configuration.remembersFailures = false
     configuration.logger = Logger(label: "images")

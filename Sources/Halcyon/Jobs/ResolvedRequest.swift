@@ -17,6 +17,9 @@ struct ResolvedRequest: Sendable {
 
         /// - Parameter request: what the pipeline's modifier made of it.
         init(_ request: ImageRequest, for coordinator: Coordinator) {
+            var request = request
+            let providers = coordinator.configuration.providers
+            if !providers.isEmpty { request.source = request.source.provided(by: providers) }
             self.request = request
             target = request.targetCache ?? coordinator.configuration.cache
             originals = request.originalCache ?? coordinator.configuration.originalCache ?? target

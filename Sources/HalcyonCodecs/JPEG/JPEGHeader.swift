@@ -120,11 +120,11 @@
 
             /// The segment at or behind `offset`, as libjpeg looks for it: over anything that is no marker.
             init?(_ reader: ByteReader, at offset: Int) {
-                var position = offset
-                while let byte = reader.byte(position), let next = reader.byte(position + 1) {
+                var from = offset
+                while let position = reader.firstIndex(of: 0xFF, from: from), let next = reader.byte(position + 1) {
                     // Restart markers, TEM and a second SOI stand alone; 00 and FF are no markers.
-                    guard byte == 0xFF, next != 0, next != 0xFF, next != 1, !(0xD0...0xD8).contains(next) else {
-                        position += 1
+                    guard next > 1, next != 0xFF, next < 0xD0 || next > 0xD8 else {
+                        from = position + 1
                         continue
                     }
                     marker = next
