@@ -56,6 +56,29 @@ import Testing
         #expect(fixture.cache.statistics.writes == 0)
     }
 
+    /// The newer entry waits in memory while the older one on the disk goes: nobody may see that one again.
+    @Test(arguments: [false, true]) func aRemoveShowsNothingOlder(isOfAll: Bool) async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(Data([1]), for: key)
+        fixture.files.hold(.write)
+        await fixture.cache.stage(data, for: key)
+        try await fixture.files.waitForHeld(.write)
+        fixture.files.hold(.unlink)
+        let cache = fixture.cache
+        let work = Task { [key] in
+            if isOfAll { await cache.removeAll() } else { await cache.remove(key) }
+        }
+        try await fixture.files.waitForHeld(.unlink)
+        #expect(cache.entrySynchronously(for: key).map { $0.data == data } ?? true)
+        #expect(cache.containsSynchronously(key))
+        fixture.files.release(.unlink)
+        fixture.files.release(.write)
+        await work.value
+        #expect(cache.entrySynchronously(for: key) == nil)
+        await cache.flush()
+        #expect(fixture.allFiles() == ["CACHEDIR.TAG"])
+    }
+
     @Test func stagedAgainAfterARemoveIsWritten() async throws {
         let fixture = DiskFixture()
         fixture.files.hold(.write)

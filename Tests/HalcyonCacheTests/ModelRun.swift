@@ -11,6 +11,13 @@ final class ModelRun: Sendable {
         var moment = 0
         var histories = [ModelHistory](repeating: ModelHistory(), count: ModelRun.sharedKeys)
         var problems: [String] = []
+        /// What happened to each shared key lately, for the report of a problem.
+        var events = [[String]](repeating: [], count: ModelRun.sharedKeys)
+
+        mutating func note(_ event: String, _ key: Int) {
+            if events[key].count == 60 { events[key].removeFirst(20) }
+            events[key].append(event)
+        }
     }
 
     static let sharedKeys = 6
@@ -28,6 +35,10 @@ final class ModelRun: Sendable {
         shared.withLock { $0.problems.append(problem) }
     }
 
+    func note(_ event: String, shared key: Int) {
+        shared.withLock { $0.note("\($0.moment) \(event)", key) }
+    }
+
     /// The number by which `StressContent` knows a shared key.
     static func number(ofShared key: Int) -> Int { 9000 + key }
 
@@ -36,10 +47,11 @@ final class ModelRun: Sendable {
     /// Writes a version of a shared key, or removes it by version 0.
     ///
     /// - Parameter body: false when it did not take place after all.
-    func write(_ version: Int, shared key: Int, _ body: () throws -> Bool) {
+    func write(_ version: Int, shared key: Int, how: String = "", _ body: () throws -> Bool) {
         let begin = shared.withLock { shared in
             shared.histories[key].begin(version)
             shared.moment += 1
+            shared.note("\(shared.moment) begin \(version) \(how)", key)
             return shared.moment
         }
         var isDone = false
@@ -50,6 +62,7 @@ final class ModelRun: Sendable {
         }
         shared.withLock { shared in
             shared.moment += 1
+            shared.note("\(shared.moment) \(isDone ? "end" : "cancel") \(version)", key)
             if isDone {
                 shared.histories[key].end(version, begun: begin, at: shared.moment)
             } else {
@@ -59,8 +72,11 @@ final class ModelRun: Sendable {
     }
 
     /// Reads a shared key; what it finds must be something that was written and not overwritten before.
-    func read(shared key: Int, _ body: () throws -> DiskEntry?) {
-        let mark = shared.withLock { $0.histories[key].mark }
+    func read(shared key: Int, how: String = "", _ body: () throws -> DiskEntry?) {
+        let mark = shared.withLock { shared in
+            shared.note("\(shared.moment) read \(how)", key)
+            return shared.histories[key].mark
+        }
         do {
             let number = Self.number(ofShared: key)
             var version: Int? = 0
@@ -70,7 +86,12 @@ final class ModelRun: Sendable {
             let isRight = shared.withLock { shared in
                 version.map { shared.histories[key].mayBeRead($0, since: mark) } ?? false
             }
-            if !isRight { report("shared \(key): read version \(version.map(String.init) ?? "none that is whole")") }
+            if !isRight {
+                let found = version.map(String.init) ?? "none that is whole"
+                report("shared \(key): read version \(found) since \(mark): \(shared.withLock { $0.events[key] })")
+            } else {
+                shared.withLock { $0.note("\($0.moment) found \(version ?? -1) \(how)", key) }
+            }
         } catch {
             report("read of shared \(key): \(error)")
         }

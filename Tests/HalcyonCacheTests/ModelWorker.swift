@@ -104,9 +104,13 @@ struct ModelWorker {
 
     /// By one of the four ways. Only the one that does not wait may find no room.
     private mutating func put(_ content: StressContent, _ key: Int, _ expiration: StorageExpiration) throws -> Bool {
+        try put(content, key, expiration, way: roll(4))
+    }
+
+    private func put(_ content: StressContent, _ key: Int, _ expiration: StorageExpiration, way: Int) throws -> Bool {
         let (cache, diskKey) = (cache, StressContent.key(key))
         let (data, metadata, extended) = (content.data, content.metadata, content.extended)
-        switch roll(4) {
+        switch way {
         case 0:
             return cache.stageIfRoom(
                 data, metadata: metadata, extended: extended, for: diskKey, expiration: expiration)
@@ -208,18 +212,24 @@ struct ModelWorker {
         case 0...2:
             let version = newVersion()
             let content = StressContent(key: number, version: version, largest: ModelRun.largest)
-            let run = run
-            run.write(version, shared: key) { try put(content, number, .never) }
+            let way = roll(4)
+            let how = "by thread \(self.number), \(["stageIfRoom", "storeSynchronously", "store", "stage"][way])"
+            run.write(version, shared: key, how: how) { try put(content, number, .never, way: way) }
         case 3:
-            run.write(0, shared: key) {
+            run.write(0, shared: key, how: "by thread \(self.number)") {
                 cache.removeSynchronously(diskKey)
                 return true
             }
         case 4:
             let metadata = StressContent.metadata(key: number, number: newVersion())
-            _ = try ModelRun.blocking { try await cache.updateMetadata(metadata, for: diskKey) }
-        case 5: run.read(shared: key) { try ModelRun.blocking { await cache.entry(for: diskKey) } }
-        default: run.read(shared: key) { cache.entrySynchronously(for: diskKey) }
+            run.note("update by thread \(self.number)", shared: key)
+            let isDone = try ModelRun.blocking { try await cache.updateMetadata(metadata, for: diskKey) }
+            run.note("updated \(isDone) by thread \(self.number)", shared: key)
+        case 5:
+            run.read(shared: key, how: "async by thread \(self.number)") {
+                try ModelRun.blocking { await cache.entry(for: diskKey) }
+            }
+        default: run.read(shared: key, how: "by thread \(self.number)") { cache.entrySynchronously(for: diskKey) }
         }
     }
 }

@@ -11,10 +11,13 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         struct Subscriber {
             let demand: Demand
             let link: Int
+            /// The demand's, as it is counted.
+            var priority: RequestPriority
             let continuation: CheckedContinuation<Output, any Error>
         }
 
-        var subscribers: [Int: Subscriber] = [:]
+        private(set) var subscribers: [Int: Subscriber] = [:]
+        private var priorities = PriorityTally()
         var demand: Demand?
         var task: Task<Void, Never>?
         /// Kept for who joins late.
@@ -46,9 +49,35 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
             if let latestPreview { demand.send(latestPreview) }
         }
 
-        func updatePriority() {
-            guard let highest = subscribers.values.lazy.map({ $0.demand.priority }).max() else { return }
-            demand?.setPriority(highest)
+        func add(_ number: Int, _ subscriber: Subscriber) {
+            subscribers[number] = subscriber
+            priorities.add(subscriber.priority)
+            updatePriority()
+        }
+
+        func remove(_ number: Int) -> Subscriber? {
+            guard let subscriber = subscribers.removeValue(forKey: number) else { return nil }
+            priorities.remove(subscriber.priority)
+            updatePriority()
+            return subscriber
+        }
+
+        func removeAll() -> [Int: Subscriber] {
+            defer { (subscribers, priorities) = ([:], PriorityTally()) }
+            return subscribers
+        }
+
+        func setPriority(_ priority: RequestPriority, of number: Int) {
+            guard let former = subscribers[number]?.priority else { return }
+            subscribers[number]?.priority = priority
+            priorities.remove(former)
+            priorities.add(priority)
+            updatePriority()
+        }
+
+        /// Without anybody it stays what it was.
+        private func updatePriority() {
+            if let highest = priorities.highest { demand?.setPriority(highest) }
         }
     }
 
@@ -70,9 +99,10 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
             try await withCheckedThrowingContinuation { continuation in
                 if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
                 let job = join(key, coordinator: coordinator, demand: demand, work: work)
-                let link = demand.follow { [weak job] _ in job?.updatePriority() }
-                job.subscribers[subscriber] = .init(demand: demand, link: link, continuation: continuation)
-                job.updatePriority()
+                let link = demand.follow { [weak job] in job?.setPriority($0, of: subscriber) }
+                job.add(
+                    subscriber,
+                    .init(demand: demand, link: link, priority: demand.priority, continuation: continuation))
                 coordinator.setLeave(subscriber) { [weak self, weak job] in
                     guard let job else { return }
                     self?.leave(subscriber, of: job, key: key)
@@ -108,9 +138,7 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         _ job: Job, key: Key, _ result: Result<Output, any Error>, coordinator: isolated Coordinator
     ) {
         if jobs[key] === job { jobs[key] = nil }
-        let subscribers = job.subscribers
-        job.subscribers = [:]
-        for (number, subscriber) in subscribers {
+        for (number, subscriber) in job.removeAll() {
             coordinator.setLeave(number, nil)
             subscriber.demand.unfollow(subscriber.link)
             subscriber.continuation.resume(with: result)
@@ -118,13 +146,11 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
     }
 
     private func leave(_ number: Int, of job: Job, key: Key) {
-        guard let subscriber = job.subscribers.removeValue(forKey: number) else { return }
+        guard let subscriber = job.remove(number) else { return }
         subscriber.demand.unfollow(subscriber.link)
         if job.subscribers.isEmpty {
             if jobs[key] === job { jobs[key] = nil }
             job.task?.cancel()
-        } else {
-            job.updatePriority()
         }
         subscriber.continuation.resume(throwing: CancellationError())
     }

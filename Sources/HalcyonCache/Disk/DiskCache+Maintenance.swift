@@ -60,11 +60,26 @@ extension DiskCache {
     /// not count in the answer. What others put into the folder stays.
     @discardableResult
     public func removeAll() async -> Removal {
-        await perform { [self] in store.names.withLock { _ in staging.dropAll() } }
-        staging.admitWaiting { writeBehind() }
+        var removal = await perform { [self] in removeStaged() }
         let files = await scan()
-        let removal = await remove(files, .removedAll) { _, _ in true }
+        let others = await remove(files, .removedAll) { _, _ in true }
+        removal.entries += others.entries
+        removal.bytes += others.bytes
         await removePartialBodies()
+        return removal
+    }
+
+    /// Removes what is staged, each together with the older entry of its key on the disk, so that nobody finds that instead.
+    private func removeStaged() -> Removal {
+        var removal = Removal()
+        for key in staging.keys {
+            let entry = store.naming.file(for: key)
+            guard let size = store.remove(entry, alsoThen: { staging.drop(key) }) else { continue }
+            removal.entries += 1
+            removal.bytes += size
+            store.removals.report(.removedAll, bytes: size) { [entry.fileName] }
+        }
+        staging.admitWaiting { writeBehind() }
         return removal
     }
 

@@ -8,7 +8,7 @@ extension EntryStore {
     ///   - limit: what the entry's file may occupy, in bytes.
     ///   - isWanted: asked under the lock under which names are given and taken, just before the rename.
     ///   - onceWritten: done under the same lock, just behind it.
-    ///   - onceFailed: done under the same lock when the entry could not be written, just before the former one goes.
+    ///   - onceFailed: done under the same lock when the entry could not be written, just behind the former one's end.
     /// - Returns: whether the entry was written.
     /// - Throws: `DiskCacheError`. Nothing is left behind then, but what another write has put there meanwhile.
     func replace(

@@ -61,7 +61,8 @@ final class EntryStore: Sendable {
 
     /// Removes an entry's file if it is what the caller thinks.
     ///
-    /// - Parameter alsoThen: done under the same lock, before the file goes.
+    /// - Parameter alsoThen: done under the same lock, once the file has gone or stays: what is staged is newer, and whoever
+    ///   finds it no more must not find the file instead.
     /// - Returns: the bytes it had; nil when nothing was removed.
     @discardableResult
     func remove(
@@ -69,7 +70,7 @@ final class EntryStore: Sendable {
     ) -> Int? {
         let path = folder.file(entry)
         return names.withLock { sizes in
-            alsoThen()
+            defer { alsoThen() }
             guard let status = try? files.status(at: path), status.kind != .directory, isIt(status),
                 (try? files.unlink(path)) != nil
             else { return nil }

@@ -53,6 +53,13 @@ final class StagingArea: Sendable {
 
     var bytes: Int { state.withLock { $0.bytes } }
 
+    /// Of all writes that are staged.
+    var keys: [DiskKey] {
+        state.withLock { state in
+            Array(state.writes.keys) + (state.inFlight.map { [$0.key] } ?? [])
+        }
+    }
+
     /// Nothing is staged. A look at one number.
     @inline(__always)
     var isIdle: Bool { !isBusy.load(ordering: .acquiring) }
@@ -181,16 +188,6 @@ final class StagingArea: Sendable {
 
     /// Tells the writes that were staged before this from later ones.
     var mark: Int { state.withLock { $0.lastNumber } }
-
-    /// Forgets everything that is staged, as `drop` does.
-    func dropAll() {
-        state.withLock { state in
-            state.bytes = state.inFlight?.cost ?? 0
-            state.writes = [:]
-            state.places = [:]
-            if state.inFlight != nil { state.isInFlightDropped = true }
-        }
-    }
 
     /// Puts other contents in place of a staged write's, at the same place.
     ///

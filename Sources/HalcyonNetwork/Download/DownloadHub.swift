@@ -17,17 +17,36 @@ final class DownloadHub: Sendable {
     /// Touched under the lock alone.
     private final class Flight {
         let key: TransferKey
-        var subscribers: [Int: Subscriber]
+        private(set) var subscribers: [Int: Subscriber] = [:]
+        private var priorities = PriorityTally()
         var progress: DownloadProgress?
         var progressSequence = 0
         var task: Task<Void, Never>?
 
         init(_ key: TransferKey, _ id: Int, _ subscriber: Subscriber) {
             self.key = key
-            subscribers = [id: subscriber]
+            add(id, subscriber)
         }
 
-        var priority: RequestPriority { subscribers.values.map(\.priority).max() ?? .normal }
+        /// The highest of all who wait.
+        var priority: RequestPriority { priorities.highest ?? .normal }
+
+        func add(_ id: Int, _ subscriber: Subscriber) {
+            subscribers[id] = subscriber
+            priorities.add(subscriber.priority)
+        }
+
+        func remove(_ id: Int) -> Subscriber? {
+            guard let subscriber = subscribers.removeValue(forKey: id) else { return nil }
+            priorities.remove(subscriber.priority)
+            return subscriber
+        }
+
+        func setPriority(_ priority: RequestPriority, of id: Int) {
+            guard var subscriber = remove(id) else { return }
+            subscriber.priority = priority
+            add(id, subscriber)
+        }
     }
 
     private struct State {
@@ -76,7 +95,7 @@ final class DownloadHub: Sendable {
             let subscriber = Subscriber(priority: priority(), progress: progress, continuation: continuation)
             if let number = state.current[key], let flight = state.flights[number] {
                 state.seats[id] = number
-                flight.subscribers[id] = subscriber
+                flight.add(id, subscriber)
                 updatePriority(of: number, in: state)
                 return .seated(latest: flight.progress, sequence: flight.progressSequence)
             }
@@ -101,7 +120,7 @@ final class DownloadHub: Sendable {
     func cancel(_ id: Int) {
         let (subscriber, task) = state.withLock { state -> (Subscriber?, Task<Void, Never>?) in
             guard let flight = state.seats.removeValue(forKey: id) else { return (nil, nil) }
-            let subscriber = state.flights[flight]?.subscribers.removeValue(forKey: id)
+            let subscriber = state.flights[flight]?.remove(id)
             guard state.flights[flight]?.subscribers.isEmpty ?? true else {
                 updatePriority(of: flight, in: state)
                 return (subscriber, nil)
@@ -128,7 +147,7 @@ final class DownloadHub: Sendable {
     func setPriority(_ id: Int, _ priority: () -> RequestPriority) {
         state.withLock { state in
             guard let flight = state.seats[id] else { return }
-            state.flights[flight]?.subscribers[id]?.priority = priority()
+            state.flights[flight]?.setPriority(priority(), of: id)
             updatePriority(of: flight, in: state)
         }
     }

@@ -1,0 +1,19 @@
+/// How many there are of each priority, so that the highest of any number of them is known at once.
+package struct PriorityTally: Sendable {
+    private var counts = [Int](repeating: 0, count: RequestPriority.allCases.count)
+
+    package init() {}
+
+    /// Nil where there is none.
+    package var highest: RequestPriority? {
+        RequestPriority.allCases.last { counts[$0.rawValue] > 0 }
+    }
+
+    package mutating func add(_ priority: RequestPriority) {
+        counts[priority.rawValue] += 1
+    }
+
+    package mutating func remove(_ priority: RequestPriority) {
+        counts[priority.rawValue] -= 1
+    }
+}
