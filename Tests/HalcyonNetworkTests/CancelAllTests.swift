@@ -23,17 +23,13 @@ struct CancelAllTests {
                 await Task.yield()
             }
         }
-        await withTaskGroup { group in
-            for index in 0..<Self.downloads {
-                group.addTask {
-                    do {
-                        #expect(try await fixture.downloader.download(urls[index % urls.count]).data == body)
-                        finished.increment()
-                    } catch {
-                        #expect(error is CancellationError)
-                        cancelled.increment()
-                    }
-                }
+        await withTasks(Self.downloads) { index in
+            do {
+                #expect(try await fixture.downloader.download(urls[index % urls.count]).data == body)
+                finished.increment()
+            } catch {
+                #expect(error is CancellationError)
+                cancelled.increment()
             }
         }
         canceller.cancel()
