@@ -6,7 +6,7 @@ package struct PriorityTally: Sendable {
 
     /// Nil where there is none.
     package var highest: RequestPriority? {
-        RequestPriority.allCases.last { counts[$0.rawValue] > 0 }
+        counts.lastIndex { $0 > 0 }.flatMap(RequestPriority.init(rawValue:))
     }
 
     package mutating func add(_ priority: RequestPriority) {
