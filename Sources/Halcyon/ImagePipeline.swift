@@ -114,6 +114,10 @@ public final class ImagePipeline: Sendable {
     }
 
     /// Jobs of every level that are under way; for tests, which want to see it return to zero.
+    package var loadWaiterCount: Int {
+        get async { await coordinator.loadWaiterCount }
+    }
+
     package var jobCount: Int {
         get async { await coordinator.jobCount }
     }

@@ -33,6 +33,26 @@ import Testing
         #expect(fixture.pipeline.configuration.cache.image(inMemoryFor: request) == nil)
     }
 
+    /// Bytes that have proved to be no image are not taken for those of a new load, whoever still has them.
+    @Test func aRejectedBodyIsFetchedAnew() async throws {
+        let fixture = PipelineFixture()
+        let decoder = HeldDecoder(holding: .plan)
+        var held = ImageRequest(try fixture.serve("bad/truncated.png"))
+        held.coders = CoderRegistry([decoder])
+        held.network.retriesFailures = true
+        let first = fixture.pipeline.task(for: held)
+        try await decoder.hasCome.wait()
+        var request = held
+        // Others of the same formats: the server is asked for the same.
+        request.coders = CoderRegistry([HeldDecoder(holding: .preview)])
+        for count in [1, 2] {
+            await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: request) }
+            #expect(fixture.transport.requestCount == count)
+        }
+        decoder.release()
+        await #expect(throws: ImagePipelineError.self) { try await first.response }
+    }
+
     @Test func anImageUnderAWrongContentTypeIsStillAnImage() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png", headers: ["Content-Type": "text/html"])

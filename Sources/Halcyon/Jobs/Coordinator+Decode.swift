@@ -31,6 +31,8 @@ extension Coordinator {
             return made
         } catch {
             rememberDecode(of: fetched, resolved, error)
+            // Who asks again asks for other bytes, even if somebody still works with these.
+            if error is CodecError { forgetFetch(fetched, FetchKey(resolved)) }
             throw error
         }
     }

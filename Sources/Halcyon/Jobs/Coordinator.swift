@@ -123,6 +123,9 @@ actor Coordinator {
     /// Loads that are running.
     var runningCount: Int { running.count }
 
+    /// Loads that have got as far as a job of their own or another's.
+    var loadWaiterCount: Int { loads.waiterCount }
+
     var jobCount: Int { loads.count + steps.count + decodes.count + fetches.count + encodes.count }
 
     // MARK: - Recent fetches

@@ -85,6 +85,9 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
 
     var count: Int { jobs.count }
 
+    /// How many wait for one of them.
+    var waiterCount: Int { jobs.values.reduce(0) { $0 + $1.subscribers.count } }
+
     func isUnderWay(_ key: Key) -> Bool { jobs[key] != nil }
 
     /// The result for `key`: of the job that is under way, else of a new one that does `work`.

@@ -79,6 +79,12 @@ public struct AnimatedImage: Sendable {
 
     package var isPreloaded: Bool { source is KeptFrames }
 
+    /// Equal for animations of the same frames, for as long as one of them is kept; nil where their source is no object.
+    package var identity: ObjectIdentifier? {
+        // A value would be put into an object of its own.
+        type(of: source) is any AnyObject.Type ? ObjectIdentifier(source as AnyObject) : nil
+    }
+
     /// Gives the animation back for as long as somebody else keeps its frames; nil where their source is no object.
     var weakReference: (@Sendable () -> AnimatedImage?)? {
         let (size, durations, loopCount) = (size, durations, loopCount)

@@ -1,0 +1,202 @@
+import HalcyonImage
+import HalcyonProcessing
+import HalcyonSystem
+
+/// The frames of one animation for all that play it: decoded ahead, one at a time, and dropped once nobody wants them.
+final class FrameSupply: Sendable {
+    /// Which frames these are; the supply keeps their source, so that no other can take its address.
+    struct ID: Hashable {
+        var source: ObjectIdentifier
+        /// Its type and parameters.
+        var transformer: [UInt8]?
+    }
+
+    /// What came of a frame so far.
+    enum Frame {
+        case ready(Bitmap)
+        case failed(any Error)
+        case missing
+    }
+
+    /// Where one that plays stands, for those that come after it.
+    struct Lead {
+        var playback: Playback
+        var rate: Double
+        var time: Duration
+    }
+
+    private struct State {
+        var frames: [Int: Bitmap] = [:]
+        var failures: [Int: any Error] = [:]
+        /// The frames that players want, in their order, and how many want just these.
+        var readings: [[Int]: Int] = [:]
+        /// The players that look for a frame that was not there.
+        var waiting: [ObjectIdentifier: @Sendable () -> Void] = [:]
+        var lead: Lead?
+        /// That of the decode under way.
+        var ticket: WorkTicket?
+
+        /// What all want, the most urgent first: each one's first frame, then each one's second.
+        var wanted: [Int] {
+            if readings.count == 1, let only = readings.first { return only.key }
+            var wanted: [Int] = []
+            for rank in 0..<(readings.keys.map(\.count).max() ?? 0) {
+                for reading in readings.keys where rank < reading.count && !wanted.contains(reading[rank]) {
+                    wanted.append(reading[rank])
+                }
+            }
+            return wanted
+        }
+    }
+
+    /// Bytes of one frame. A transformer's may be of another size, which is known too late to plan with.
+    let frameBytes: Int
+    private let image: Image
+    private let animation: AnimatedImage
+    private let transformer: (any ImageProcessor)?
+    private let pool: FramePool
+    private let id: ID?
+    private let state = Lock(State())
+
+    init(
+        of image: Image, _ animation: AnimatedImage, transformer: (any ImageProcessor)?, pool: FramePool, id: ID?
+    ) {
+        self.image = image
+        self.animation = animation
+        self.transformer = transformer
+        self.pool = pool
+        self.id = id
+        frameBytes = max(1, (animation.size.area ?? .max / 4) * 4)
+    }
+
+    deinit {
+        if let id { pool.forget(id) }
+    }
+
+    var keptBytes: Int { state.withLock { $0.frames.values.reduce(0) { $0 + $1.byteCount } } }
+
+    var lead: Lead? {
+        get { state.withLock { $0.lead } }
+        set { state.withLock { $0.lead = newValue } }
+    }
+
+    /// The frames that may be decoded ahead of the one that is due: at least one, and no more than a few megabytes, since
+    /// frames are decoded faster than they play.
+    func ahead(atMost count: Int) -> Int {
+        max(1, min(count, min(Self.mostAhead, pool.share) / frameBytes))
+    }
+
+    private static let mostAhead = 8 << 20
+
+    /// - Parameter waiter: who is told, by `notify`, once any frame has come where this one is missing.
+    func frame(_ index: Int, for waiter: ObjectIdentifier, notify: (@Sendable () -> Void)?) -> Frame {
+        state.withLock { state in
+            let frame = frame(index, in: state)
+            if case .missing = frame {
+                state.waiting[waiter] = notify
+            } else {
+                state.waiting[waiter] = nil
+            }
+            return frame
+        }
+    }
+
+    /// A frame that is there already.
+    func kept(_ index: Int) -> Bitmap? { state.withLock { $0.frames[index] } }
+
+    /// Replaces what a player wants; nothing where it wants nothing (any more).
+    func want(_ new: [Int], insteadOf old: [Int]) {
+        guard new != old else { return }
+        let (playing, dropped) = state.withLock { state -> (Int, [Bitmap]) in
+            let wasIdle = state.readings.isEmpty
+            if !new.isEmpty { state.readings[new, default: 0] += 1 }
+            if !old.isEmpty, let count = state.readings[old] { state.readings[old] = count > 1 ? count - 1 : nil }
+            let isIdle = state.readings.isEmpty
+            if isIdle {
+                state.lead = nil
+                state.ticket?.cancel()
+            }
+            return ((wasIdle ? 1 : 0) - (isIdle ? 1 : 0), trim(&state))
+        }
+        if playing != 0 { pool.changePlaying(by: playing) }
+        withExtendedLifetime(dropped) {}
+        decodeNext()
+    }
+
+    /// Nobody calls the waiter any more.
+    func forget(_ waiter: ObjectIdentifier) {
+        state.withLock { $0.waiting[waiter] = nil }
+    }
+
+    /// Drops what is not wanted, unless all frames fit into the share. They are freed outside of the lock.
+    private func trim(_ state: inout State) -> [Bitmap] {
+        if state.readings.isEmpty {
+            defer { (state.frames, state.failures) = ([:], [:]) }
+            return Array(state.frames.values)
+        }
+        if animation.frameCount <= pool.share / frameBytes { return [] }
+        let wanted = Set(state.wanted)
+        let unwanted = state.frames.keys.filter { !wanted.contains($0) }
+        return unwanted.compactMap { state.frames.removeValue(forKey: $0) }
+    }
+
+    /// Decodes the most urgent missing frame, then the next, until none is missing.
+    private func decodeNext() {
+        let next = state.withLock { state -> (Int, WorkTicket)? in
+            guard state.ticket == nil, let index = nextMissing(state) else { return nil }
+            let ticket = WorkTicket()
+            state.ticket = ticket
+            return (index, ticket)
+        }
+        guard let (index, ticket) = next else { return }
+        pool.run { [weak self] in
+            self?.decode(index, ticket: ticket)
+        }
+    }
+
+    private func nextMissing(_ state: State) -> Int? {
+        // Players that are apart have many frames between them: then the later ones wait until there is room.
+        let room = max(pool.share / frameBytes, 2 * state.readings.count)
+        return state.wanted.prefix(room).first { state.frames[$0] == nil && state.failures[$0] == nil }
+    }
+
+    private func decode(_ index: Int, ticket: WorkTicket) {
+        let result = Result { try made(index, context: ticket.context) }
+        let waiting = state.withLock { state -> [@Sendable () -> Void] in
+            state.ticket = nil
+            // Whoever wanted it has gone; if somebody has come since, it is decoded anew.
+            guard !ticket.isCancelled else { return [] }
+            keep(result, at: index, in: &state)
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for notify in waiting { notify() }
+        decodeNext()
+    }
+
+    /// Decodes a frame on the caller's thread, for those who want no other.
+    func decodeNow(_ index: Int) {
+        if case .missing = state.withLock({ frame(index, in: $0) }) {
+            let result = Result { try made(index, context: .uncancellable) }
+            state.withLock { keep(result, at: index, in: &$0) }
+        }
+    }
+
+    private func frame(_ index: Int, in state: State) -> Frame {
+        state.frames[index].map { .ready($0) } ?? state.failures[index].map { .failed($0) } ?? .missing
+    }
+
+    private func keep(_ result: Result<Bitmap, any Error>, at index: Int, in state: inout State) {
+        guard !state.readings.isEmpty else { return }
+        switch result {
+        case .success(let bitmap): state.frames[index] = bitmap
+        case .failure(let error): state.failures[index] = error
+        }
+    }
+
+    private func made(_ index: Int, context: WorkContext) throws -> Bitmap {
+        let frame = try animation.frame(at: index, context: context)
+        guard let transformer else { return frame }
+        return try transformer.process(image.replacing(frame), context: context).bitmap
+    }
+}

@@ -1,0 +1,85 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// A frame of an animation whose time has come.
+public struct PlayedFrame: Sendable {
+    public let image: Image
+    /// Which of the animation's frames it is.
+    public let index: Int
+}
+
+/// The frames of an image as they become due, for programs without a screen's clock; a still image is one frame.
+///
+/// A frame comes no earlier than it is due. A reader that takes its time misses those that were over by then. The sequence
+/// ends with the last loop, or with a cancelled task; a frame that cannot be decoded is left out.
+public struct PlayedFrames: AsyncSequence {
+    public typealias Element = PlayedFrame
+
+    fileprivate let image: Image
+    fileprivate let configuration: AnimatedImagePlayer.Configuration
+    fileprivate let time: TimeSource
+    fileprivate let pool: FramePool
+
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let player: AnimatedImagePlayer?
+        private let time: TimeSource
+        private var still: PlayedFrame?
+        private let shown = Shown()
+        private var ready: AsyncStream<Void>.Iterator
+
+        /// What the player shows in an `advance(to:)`.
+        private final class Shown {
+            var frame: PlayedFrame?
+        }
+
+        fileprivate init(_ frames: PlayedFrames) {
+            time = frames.time
+            player = AnimatedImagePlayer(frames.image, configuration: frames.configuration, pool: frames.pool)
+            if player == nil { still = PlayedFrame(image: frames.image, index: 0) }
+            let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+            ready = stream.makeAsyncIterator()
+            player?.onFrame = { [shown] image, index in shown.frame = PlayedFrame(image: image, index: index) }
+            player?.onFrameReady = { continuation.yield() }
+            player?.play()
+        }
+
+        public mutating func next() async throws -> PlayedFrame? { try await next(isolation: #isolation) }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> PlayedFrame? {
+            guard let player else {
+                defer { still = nil }
+                return still
+            }
+            while player.isPlaying {
+                try Task.checkCancellation()
+                player.advance(to: .seconds(time.now.timeIntervalSince1970))
+                if let frame = shown.frame {
+                    shown.frame = nil
+                    return frame
+                }
+                if let pause = player.timeToNextFrame {
+                    try await time.wait(for: pause)
+                } else if player.isPlaying {
+                    _ = await ready.next(isolation: actor)
+                }
+            }
+            return nil
+        }
+    }
+}
+
+extension Image {
+    /// The frames of the animation as they become due.
+    ///
+    ///     for try await frame in image.playedFrames() { show(frame.image) }
+    ///
+    /// - Parameter time: the system's by default.
+    public func playedFrames(
+        configuration: AnimatedImagePlayer.Configuration = .init(), time: TimeSource = .system,
+        pool: FramePool = .shared
+    ) -> PlayedFrames {
+        PlayedFrames(image: self, configuration: configuration, time: time, pool: pool)
+    }
+}
