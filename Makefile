@@ -42,8 +42,8 @@ example-server:
 
 install:
 	scripts/install-packages
-	swift build -c release --enable-all-traits --product halcyon
-	install -D "$$(swift build -c release --enable-all-traits --show-bin-path)/halcyon" "$(DESTDIR)$(PREFIX)/bin/halcyon"
+	scripts/build -c release --enable-all-traits --product halcyon
+	install -D "$$(scripts/build -c release --enable-all-traits --show-bin-path)/halcyon" "$(DESTDIR)$(PREFIX)/bin/halcyon"
 
 # Runs the two commands of the README on a Debian system that is made for it.
 fresh:
