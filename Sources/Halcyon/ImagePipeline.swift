@@ -113,11 +113,12 @@ public final class ImagePipeline: Sendable {
         get async { await coordinator.runningCount }
     }
 
-    /// Jobs of every level that are under way; for tests, which want to see it return to zero.
+    /// Loads that have joined a job; for tests, which want to see that one has.
     package var loadWaiterCount: Int {
         get async { await coordinator.loadWaiterCount }
     }
 
+    /// Jobs of every level that are under way; for tests, which want to see it return to zero.
     package var jobCount: Int {
         get async { await coordinator.jobCount }
     }

@@ -185,6 +185,8 @@ struct PipelineEventTests {
         let fixture = PipelineFixture(disk: false)
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: url)
+        // The books tell of its end right after that, on their own thread.
+        #expect(await fixture.pipeline.runningCount == 0)
         let slow = fixture.pipeline.events(bufferingNewest: 4)
         let quick = fixture.pipeline.events
         for _ in 0..<10 { _ = try await fixture.pipeline.image(for: url) }
