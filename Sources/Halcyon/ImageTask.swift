@@ -135,7 +135,9 @@ public final class ImageTask: Sendable {
         coordinator.perform { $0.start(self) }
     }
 
-    var hasEnded: Bool { state.withLock { $0.result != nil } }
+    var hasEnded: Bool { result != nil }
+
+    var result: Result<ImageResponse, any Error>? { state.withLock { $0.result } }
 
     /// Called by the coordinator alone, one event after the other.
     func receive(_ event: JobEvent) {

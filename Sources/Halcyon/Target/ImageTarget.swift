@@ -1,0 +1,251 @@
+import HalcyonImage
+import HalcyonSystem
+
+/// Gives anything that can show an image the behaviour of an image view: one load at a time, of which only the last is
+/// ever shown, with a placeholder, an image for failures, and an end that is told exactly once.
+///
+///     let target = ImageTarget { content in cell.picture = content.image }
+///     target.setImage(ImageRequest(url), options: .init(placeholder: .image(grey)))
+///
+/// An image in memory is shown before `setImage` returns, without placeholder and without transition. A target that goes
+/// away cancels its load. One target is one role, a view's image or its background; what has several has a target for each.
+@MainActor
+public final class ImageTarget {
+    /// How far it is. The surface is told of each change.
+    public private(set) var state: State = .empty {
+        didSet { surface?.stateChanged(state) }
+    }
+
+    /// What is to be seen now.
+    public private(set) var content: Content = .nothing
+
+    /// How urgent the present load is, and those to come; each request's own by default. A view that nobody sees lowers it.
+    public var priority: RequestPriority? {
+        didSet { if let setting, let request { setting.task.priority = priority ?? request.priority } }
+    }
+
+    /// That of the load under way; nil while there is none.
+    package var loadPriority: RequestPriority? { setting?.task.priority }
+
+    /// The request that is shown or under way.
+    public private(set) var request: ImageRequest?
+
+    private var pipeline: ImagePipeline?
+    private var options = Options()
+    private var setting: Setting?
+    private weak var surface: (any ImageSurface)?
+    /// A surface that nobody else keeps.
+    private var ownSurface: ClosureSurface?
+
+    /// One call of `setImage`, to its end.
+    @MainActor private final class Setting {
+        let task: ImageTask
+        let options: Options
+        private var completion: (@MainActor (End) -> Void)?
+
+        init(_ task: ImageTask, _ options: Options, _ completion: (@MainActor (End) -> Void)?) {
+            self.task = task
+            self.options = options
+            self.completion = completion
+        }
+
+        func end(_ end: End) {
+            let completion = completion
+            self.completion = nil
+            completion?(end)
+        }
+    }
+
+    /// - Parameter surface: kept weakly: it is the view that has the target.
+    public init(surface: any ImageSurface) {
+        self.surface = surface
+    }
+
+    /// - Parameter show: called on the main actor with what is to be seen from then on.
+    public init(show: @escaping @MainActor (Content) -> Void) {
+        let own = ClosureSurface(show)
+        ownSurface = own
+        surface = own
+    }
+
+    isolated deinit {
+        setting?.task.cancel()
+        setting?.end(.cancelled)
+    }
+
+    // MARK: - Loads
+
+    /// Loads an image and shows it, instead of whatever was loading or shown.
+    ///
+    /// Where the very same is shown already, nothing happens but the completion.
+    ///
+    /// - Parameters:
+    ///   - pipeline: the shared one by default.
+    ///   - completion: called once, on the main actor, after the image is on the view; before `setImage` returns for an
+    ///     image in memory.
+    public func setImage(
+        _ request: ImageRequest, options: Options = Options(), pipeline: ImagePipeline = .shared,
+        completion: (@MainActor (End) -> Void)? = nil
+    ) {
+        if setting == nil, case .showing(let response) = state, isSame(request, pipeline) {
+            completion?(.shown(response))
+            return
+        }
+        var asked = request
+        asked.priority = priority ?? request.priority
+        let task = pipeline.task(for: asked)
+        let setting = Setting(task, options, completion)
+        let former = supersede(by: setting)
+        (self.request, self.pipeline, self.options) = (request, pipeline, options)
+        if let result = task.result {
+            finish(setting, result)
+        } else {
+            state = .loading(nil)
+            if case .loading = state, self.setting === setting { showBeforehand(options) }
+            follow(setting)
+        }
+        former?.end(.superseded)
+    }
+
+    /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile.
+    public func reload(completion: (@MainActor (End) -> Void)? = nil) {
+        guard var request, let pipeline else { return }
+        request.cache.reads = []
+        var options = options
+        options.keepsCurrent = true
+        setImage(request, options: options, pipeline: pipeline, completion: completion)
+    }
+
+    /// Ends the load that is under way; what is seen stays, but for a preview.
+    public func cancel() {
+        guard let setting else { return }
+        self.setting = nil
+        setting.task.cancel()
+        withdrawPreview(setting.options)
+        restoreState()
+        setting.end(.cancelled)
+    }
+
+    /// Ends the load that is under way, and shows nothing.
+    public func clear() {
+        let former = supersede(by: nil)
+        request = nil
+        show(.nothing)
+        state = .empty
+        former?.end(.superseded)
+    }
+
+    private func supersede(by setting: Setting?) -> Setting? {
+        let former = self.setting
+        self.setting = setting
+        if let former, former.options.formerLoad == .cancel { former.task.cancel() }
+        return former
+    }
+
+    private func isSame(_ request: ImageRequest, _ pipeline: ImagePipeline) -> Bool {
+        guard let shown = self.request, self.pipeline === pipeline, !request.cache.reads.isEmpty else { return false }
+        // What is done to an image behind the caches cannot be compared.
+        guard shown.modifier == nil, request.modifier == nil, shown.scale == request.scale else { return false }
+        return pipeline.cache.key(for: shown) == pipeline.cache.key(for: request)
+    }
+
+    // MARK: - What is seen
+
+    private func show(_ content: Content) {
+        self.content = content
+        surface?.show(content)
+    }
+
+    private func showBeforehand(_ options: Options) {
+        if options.placeholderTiming == .onFailure { return }
+        if options.keepsCurrent, hasImage { return }
+        show(options.placeholder.map { .placeholder($0) } ?? .nothing)
+    }
+
+    /// Part of an image must not pass for all of it.
+    private func withdrawPreview(_ options: Options) {
+        guard case .preview = content else { return }
+        show(options.placeholder.map { .placeholder($0) } ?? .nothing)
+    }
+
+    private var hasImage: Bool {
+        if case .image = content { true } else { false }
+    }
+
+    /// The state of what is seen, once nothing is loading.
+    private func restoreState() {
+        if case .image(let response) = content { state = .showing(response) } else { state = .empty }
+    }
+
+    private func follow(_ setting: Setting) {
+        setting.task.observe(
+            event: { [weak self] event in
+                MainInbox.shared.add { [weak setting] in setting.map { self?.receive(event, $0) } }
+            },
+            end: { [weak self] result in
+                MainInbox.shared.add {
+                    guard let self else { return }
+                    self.finish(setting, result)
+                }
+            })
+    }
+
+    private func receive(_ event: ImageEvent, _ setting: Setting) {
+        guard setting === self.setting else { return }
+        switch event {
+        case .progress(let progress): state = .loading(progress)
+        case .preview(let preview): if setting.options.setsAutomatically { show(.preview(preview)) }
+        case .finished: break
+        }
+    }
+
+    private func finish(_ setting: Setting, _ result: Result<ImageResponse, any Error>) {
+        guard setting === self.setting else { return }
+        switch result {
+        case .success(let response): succeed(setting, response)
+        // Somebody else has the task too: the pipeline cancels all of its own.
+        case .failure(is CancellationError): cancel()
+        case .failure(let error): fail(setting, error)
+        }
+    }
+
+    private func succeed(_ setting: Setting, _ response: ImageResponse) {
+        guard setting.options.setsAutomatically else {
+            self.setting = nil
+            restoreState()
+            return setting.end(.shown(response))
+        }
+        guard let transition = setting.options.transition, transition.origins.contains(response.origin), let surface
+        else {
+            self.setting = nil
+            show(.image(response))
+            state = .showing(response)
+            return setting.end(.shown(response))
+        }
+        // From here on the image is there; who cancels now cuts the transition short.
+        self.setting = nil
+        content = .image(response)
+        state = .showing(response)
+        surface.show(response, by: transition) {
+            if setting.options.waitsForTransition { setting.end(.shown(response)) }
+        }
+        if !setting.options.waitsForTransition { setting.end(.shown(response)) }
+    }
+
+    private func fail(_ setting: Setting, _ error: any Error) {
+        self.setting = nil
+        switch setting.options.failure {
+        case .image(let image?): show(.failure(image))
+        case .image(nil): show(.nothing)
+        case .placeholder:
+            if setting.options.keepsCurrent, hasImage { break }
+            if let placeholder = setting.options.placeholder {
+                show(.placeholder(placeholder))
+            } else {
+                withdrawPreview(setting.options)
+            }
+        }
+        state = .failed(error)
+        setting.end(.failed(error))
+    }
+}
