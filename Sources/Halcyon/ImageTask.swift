@@ -135,9 +135,11 @@ public final class ImageTask: Sendable {
         coordinator.perform { $0.start(self) }
     }
 
-    var hasEnded: Bool { result != nil }
+    var hasEnded: Bool { state.withLock { $0.result != nil } }
 
-    var result: Result<ImageResponse, any Error>? { state.withLock { $0.result } }
+    /// The result of a load that never had to begin, since its image was in memory. Not that of one that was quick: when that
+    /// is there is chance.
+    var immediateResult: Result<ImageResponse, any Error>? { state.withLock { $0.isStarted ? nil : $0.result } }
 
     /// Called by the coordinator alone, one event after the other.
     func receive(_ event: JobEvent) {

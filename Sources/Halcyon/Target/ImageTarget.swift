@@ -97,7 +97,7 @@ public final class ImageTarget {
         let setting = Setting(task, options, completion)
         let former = supersede(by: setting)
         (self.request, self.pipeline, self.options) = (request, pipeline, options)
-        if let result = task.result {
+        if let result = task.immediateResult {
             finish(setting, result)
         } else {
             state = .loading(nil)
