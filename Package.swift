@@ -33,6 +33,7 @@ let package = Package(
     name: "halcyon",
     products: [
         .library(name: "Halcyon", targets: ["Halcyon"]),
+        .library(name: "HalcyonGTK", targets: ["HalcyonGTK"]),
         .library(name: "HalcyonTesting", targets: ["HalcyonTesting"]),
         .executable(name: "halcyon", targets: ["HalcyonTool"]),
     ],
@@ -71,6 +72,7 @@ let package = Package(
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
         systemLibrary("CCairo", pkgConfig: "cairo", package: "libcairo2-dev"),
+        systemLibrary("CGTK", pkgConfig: "gtk4", package: "libgtk-4-dev"),
 
         // The little C that must be C.
         cTarget("CHalcyonSystem", "System"),
@@ -91,6 +93,7 @@ let package = Package(
                 .define("HALCYON_SVG", .when(traits: ["SVG"])),
             ]),
         cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl"]),
+        cTarget("CHalcyonGTK", "GTK", dependencies: ["CGTK"]),
 
         // The library, a module per stage.
         .target(name: "HalcyonSystem", dependencies: ["CHalcyonSystem"], swiftSettings: strict),
@@ -123,6 +126,7 @@ let package = Package(
                 "HalcyonNetwork", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .target(name: "HalcyonGTK", dependencies: ["Halcyon", "CHalcyonGTK", "CGTK"], swiftSettings: strict),
         .target(name: "HalcyonTesting", dependencies: ["Halcyon"], swiftSettings: strict),
 
         // The command-line tool. Its folder is not `halcyon`: beside `Halcyon` that breaks a clone on
@@ -162,6 +166,7 @@ let package = Package(
             ("HalcyonCacheTests", ["HalcyonCache", "TestSupport", "CacheStress"]),
             ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CTestResolver", "CZlib", "BodyMemory"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
+            ("HalcyonGTKTests", ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
             ("SnippetTests", ["Halcyon"]),
         ].map { name, dependencies in

@@ -1,0 +1,47 @@
+import CGTK
+
+/// Calls a closure before each frame that a widget's window draws, until it says that it has had enough.
+///
+/// The frame clock stands still while it is not needed, so nothing runs between two uses.
+@MainActor final class FrameTicks {
+    private let widget: UnsafeMutablePointer<GtkWidget>
+    private let body: @MainActor (Duration) -> Bool
+    private var id: guint = 0
+
+    /// - Parameter body: given the frame's time; returns whether it wants the next one too.
+    init(_ widget: UnsafeMutablePointer<GtkWidget>, _ body: @escaping @MainActor (Duration) -> Bool) {
+        self.widget = widget
+        self.body = body
+    }
+
+    /// Asks for frames; nothing where they are asked for already.
+    func start() {
+        guard id == 0 else { return }
+        let call: GtkTickCallback = { _, clock, data in
+            guard let data, let clock else { return 0 }
+            let time = Duration.microseconds(gdk_frame_clock_get_frame_time(clock))
+            return MainActor.assumeIsolated {
+                Unmanaged<FrameTicks>.fromOpaque(data).takeUnretainedValue().tick(time) ? 1 : 0
+            }
+        }
+        let forget: GDestroyNotify = { data in
+            guard let data else { return }
+            Unmanaged<FrameTicks>.fromOpaque(data).release()
+        }
+        id = gtk_widget_add_tick_callback(widget, call, Unmanaged.passRetained(self).toOpaque(), forget)
+    }
+
+    func stop() {
+        guard id != 0 else { return }
+        gtk_widget_remove_tick_callback(widget, id)
+        id = 0
+    }
+
+    private func tick(_ time: Duration) -> Bool {
+        let current = id
+        if body(time) { return true }
+        // The body may have stopped it and asked anew: that is another callback.
+        if id == current { id = 0 }
+        return false
+    }
+}

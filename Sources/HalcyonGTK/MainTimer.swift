@@ -1,0 +1,38 @@
+import CGTK
+
+/// Calls a closure once, after a while, on GLib's main loop.
+@MainActor final class MainTimer {
+    private var id: guint = 0
+    private var body: (@MainActor () -> Void)?
+
+    func start(after time: Duration, _ body: @escaping @MainActor () -> Void) {
+        stop()
+        self.body = body
+        let milliseconds = guint(
+            clamping: time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000)
+        let call: GSourceFunc = { data in
+            guard let data else { return 0 }
+            MainActor.assumeIsolated { Unmanaged<MainTimer>.fromOpaque(data).takeUnretainedValue().fire() }
+            return 0
+        }
+        let forget: GDestroyNotify = { data in
+            guard let data else { return }
+            Unmanaged<MainTimer>.fromOpaque(data).release()
+        }
+        id = g_timeout_add_full(G_PRIORITY_DEFAULT, milliseconds, call, Unmanaged.passRetained(self).toOpaque(), forget)
+    }
+
+    func stop() {
+        body = nil
+        guard id != 0 else { return }
+        g_source_remove(id)
+        id = 0
+    }
+
+    private func fire() {
+        id = 0
+        let body = body
+        self.body = nil
+        body?()
+    }
+}

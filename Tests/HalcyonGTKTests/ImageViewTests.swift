@@ -1,0 +1,174 @@
+import CGTK
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@testable import HalcyonGTK
+
+/// Views in real windows.
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ImageViewTests {
+    private let fixture = PipelineFixture { $0.coders = .standard() }
+
+    private final class Ends: Sendable {
+        let all = Lock<[String]>([])
+
+        var callback: @MainActor (ImageTarget.End) -> Void {
+            { end in
+                let name = if case .shown = end { "shown" } else { "\(end)" }
+                self.all.withLock { $0.append(name) }
+            }
+        }
+
+        var count: Int { all.withLock { $0.count } }
+    }
+
+    private func size(_ view: ImageView) -> PixelSize {
+        PixelSize(
+            Int(gdk_paintable_get_intrinsic_width(view.paintable.pointer)),
+            Int(gdk_paintable_get_intrinsic_height(view.paintable.pointer)))
+    }
+
+    @Test func anImageInMemoryIsOnTheViewInTheSameCall() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        let image = try await fixture.pipeline.image(for: url)
+        try Window.requireScreen()
+        let view = ImageView()
+        let ends = Ends()
+        view.setImage(
+            from: url, placeholder: .image(try Colors.image(Colors.red, 3, 3)), transition: .fade(),
+            pipeline: fixture.pipeline, completion: ends.callback)
+        #expect(ends.all.withLock { $0 } == ["shown"] && size(view) == image.size)
+    }
+
+    @Test func placeholderThenImageByATransition() async throws {
+        let gate = ScriptedTransportGate()
+        let url = try fixture.serve("png/rgb8.png", gate: gate)
+        try Window.requireScreen()
+        let view = ImageView()
+        let window = try Window(view.widget)
+        window.show()
+        let ends = Ends()
+        view.setImage(
+            ImageRequest(url),
+            options: .init(
+                placeholder: .image(try Colors.image(Colors.red, 3, 3)), transition: .fade(.milliseconds(50)),
+                waitsForTransition: true),
+            pipeline: fixture.pipeline, completion: ends.callback)
+        #expect(size(view) == PixelSize(3, 3))
+        await Window.run { gtk_widget_get_mapped(view.widget) != 0 }
+        gate.open()
+        await Window.run { ends.count == 1 }
+        let image = try await fixture.pipeline.image(for: url)
+        #expect(ends.all.withLock { $0 } == ["shown"] && size(view) == image.size)
+        window.close()
+    }
+
+    @Test func aWidgetMayStandIn() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        try Window.requireScreen()
+        let view = ImageView()
+        let ends = Ends()
+        var made = 0
+        view.setImage(
+            from: url,
+            placeholder: .widget {
+                made += 1
+                return gtk_spinner_new()
+            }, pipeline: fixture.pipeline, completion: ends.callback)
+        #expect(made == 1 && children(view) == 2)
+        await Window.run { ends.count == 1 }
+        #expect(children(view) == 1)
+    }
+
+    private func children(_ view: ImageView) -> Int {
+        var (count, child) = (0, gtk_widget_get_first_child(view.widget))
+        while let widget = child {
+            count += 1
+            child = gtk_widget_get_next_sibling(widget)
+        }
+        return count
+    }
+
+    /// T-50.
+    @Test func animationsPlayWhileTheyAreSeen() async throws {
+        let url = try fixture.serve("animation/mixed.gif")
+        try Window.requireScreen()
+        let view = ImageView()
+        view.playback.repeatCount = .infinite
+        let window = try Window(view.widget)
+        let ends = Ends()
+        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 1 }
+        let player = try #require(view.player)
+        #expect(!player.isPlaying)
+        window.show()
+        var seen: Set<Int> = []
+        await Window.run {
+            seen.insert(player.currentFrameIndex)
+            return seen.count == player.frameCount
+        }
+        #expect(player.isPlaying)
+        window.hide()
+        #expect(!player.isPlaying)
+        window.show()
+        await Window.run { player.isPlaying }
+        // A still image takes its place, and back.
+        view.setImage(from: try fixture.serve("png/rgb8.png"), pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 2 }
+        #expect(view.player == nil && !player.isPlaying)
+        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        #expect(ends.count == 3 && view.player?.isPlaying == true)
+        window.close()
+    }
+
+    @Test func aViewThatGoesLeavesNothing() async throws {
+        let gate = ScriptedTransportGate()
+        let (url, held) = (try fixture.serve("animation/mixed.gif"), try fixture.serve("png/rgb8.png", gate: gate))
+        try Window.requireScreen()
+        weak var gone: ImageView?
+        let ends = Ends()
+        do {
+            let view = ImageView()
+            gone = view
+            let window = try Window(view.widget)
+            window.show()
+            view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+            await Window.run { ends.count == 1 && view.player?.isPlaying == true }
+            view.setImage(
+                ImageRequest(held), options: .init(keepsCurrent: true), pipeline: fixture.pipeline,
+                completion: ends.callback)
+            try await fixture.transport.waitForRequests(2)
+            window.close()
+        }
+        await Window.run { gone == nil && ends.count == 2 }
+        #expect(ends.all.withLock { $0.last }?.hasPrefix("cancelled") == true)
+        await Window.run { FramePool.shared.keptBytes == 0 }
+    }
+
+    @Test func aProgramsOwnTransition() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        try Window.requireScreen()
+        let view = ImageView()
+        let window = try Window(view.widget)
+        window.show()
+        await Window.run { gtk_widget_get_mapped(view.widget) != 0 }
+        let animator = Animator()
+        let ends = Ends()
+        view.setImage(
+            from: url, transition: ImageTransition(.custom(animator), duration: .milliseconds(40)),
+            pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { animator.steps.last == "complete" }
+        #expect(animator.steps.first == "prepare" && animator.steps.filter { $0 == "complete" }.count == 1)
+        #expect(animator.steps.dropFirst().first == "0.0" && animator.steps.suffix(2).first == "1.0")
+        window.close()
+    }
+
+    private final class Animator: ImageTransitionAnimator {
+        var steps: [String] = []
+        func prepare(_ surface: AnyObject) { steps.append("prepare") }
+        func animate(_ surface: AnyObject, progress: Double) { steps.append("\(progress)") }
+        func complete(_ surface: AnyObject) { steps.append("complete") }
+    }
+}

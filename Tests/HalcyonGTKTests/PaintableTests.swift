@@ -1,0 +1,101 @@
+import CGTK
+import Halcyon
+import Testing
+
+@testable import HalcyonGTK
+
+/// What is drawn, pixel by pixel; none of it needs a screen.
+@MainActor @Suite struct PaintableTests {
+    private let paintable = ImagePaintable()
+
+    private func show(_ image: Image, scale: Double = 1) {
+        paintable.show(ImageTexture(image.bitmap), scale: scale)
+    }
+
+    private func begin(_ image: Image, _ style: ImageTransition.Style, progress: Double) throws {
+        paintable.begin(ImageTexture(image.bitmap), style)
+        paintable.progress = progress
+    }
+
+    @Test func anImageFitsItsView() throws {
+        show(try Colors.image(Colors.red, 20, 10))
+        // 40 x 40 for an image twice as wide as high.
+        let expected: [(ContentFit, middle: [UInt8], top: [UInt8], corner: [UInt8])] = [
+            (.contain, Colors.red, Colors.clear, Colors.clear), (.cover, Colors.red, Colors.red, Colors.red),
+            (.fill, Colors.red, Colors.red, Colors.red), (.scaleDown, Colors.red, Colors.clear, Colors.clear),
+        ]
+        for (fit, middle, top, corner) in expected {
+            paintable.contentFit = fit
+            let drawn = try Rendering(paintable, width: 40, height: 40)
+            #expect(drawn.isClose(20, 20, middle) && drawn.isClose(20, 2, top) && drawn.isClose(1, 1, corner), "\(fit)")
+            // As it is, in the middle; or up to the sides.
+            #expect(drawn.isClose(2, 20, fit == .scaleDown ? Colors.clear : Colors.red), "\(fit)")
+        }
+    }
+
+    @Test func theNaturalSizeIsInUnits() throws {
+        #expect(gdk_paintable_get_intrinsic_width(paintable.pointer) == 0)
+        paintable.sizeHint = (30, 40)
+        #expect(gdk_paintable_get_intrinsic_height(paintable.pointer) == 40)
+        #expect(gdk_paintable_get_intrinsic_aspect_ratio(paintable.pointer) == 0.75)
+        show(try Colors.image(Colors.red, 20, 10), scale: 2)
+        #expect(gdk_paintable_get_intrinsic_width(paintable.pointer) == 10)
+        #expect(gdk_paintable_get_intrinsic_height(paintable.pointer) == 5)
+        paintable.show(nil)
+        #expect(gdk_paintable_get_intrinsic_width(paintable.pointer) == 30)
+        #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, Colors.clear))
+    }
+
+    @Test func halfwayThroughAFade() throws {
+        show(try Colors.image(Colors.red, 8, 8))
+        try begin(Colors.image(Colors.blue, 8, 8), .crossFade, progress: 0.5)
+        #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, [128, 0, 128, 255]))
+        paintable.progress = 1
+        #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, Colors.blue))
+    }
+
+    @Test func fadesInFromNothing() throws {
+        try begin(Colors.image(Colors.blue, 8, 8), .crossFade, progress: 0.25)
+        #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, [0, 0, 64, 64]))
+    }
+
+    @Test(arguments: ImageTransition.Edge.allCases) func halfwayThroughASlide(edge: ImageTransition.Edge) throws {
+        show(try Colors.image(Colors.red, 8, 8))
+        try begin(Colors.image(Colors.blue, 8, 8), .slide(from: edge), progress: 0.5)
+        let drawn = try Rendering(paintable, width: 8, height: 8)
+        let isNew = [
+            ImageTransition.Edge.left: (2, 4), .right: (6, 4), .top: (4, 2), .bottom: (4, 6),
+        ]
+        for (side, point) in isNew where [.left, .right].contains(side) == [.left, .right].contains(edge) {
+            #expect(drawn.isClose(point.0, point.1, side == edge ? Colors.blue : Colors.red), "\(side)")
+        }
+    }
+
+    @Test(arguments: ImageTransition.Edge.allCases) func aFlipTurnsTheOldAwayAndTheNewToTheFront(
+        edge: ImageTransition.Edge
+    ) throws {
+        for (progress, color) in [(0.3, Colors.red), (0.7, Colors.blue)] {
+            show(try Colors.image(Colors.red, 40, 40))
+            try begin(Colors.image(Colors.blue, 40, 40), .flip(from: edge), progress: progress)
+            let drawn = try Rendering(paintable, width: 40, height: 40)
+            #expect(drawn.isClose(20, 20, color))
+            // As narrow as the cosine of 54 degrees.
+            let isAcross = edge == .left || edge == .right
+            #expect(drawn.isClose(isAcross ? 3 : 20, isAcross ? 20 : 3, Colors.clear))
+        }
+    }
+
+    @Test func aTextureSharesItsPixelsAndLetsGo() throws {
+        weak var bitmap: Bitmap?
+        do {
+            let image = try Colors.image(Colors.red, 4, 4)
+            bitmap = image.bitmap
+            let texture = ImageTexture(image.bitmap)
+            #expect(gdk_texture_get_width(texture.pointer) == 4)
+            paintable.show(texture)
+        }
+        #expect(bitmap != nil)
+        paintable.show(nil)
+        #expect(bitmap == nil)
+    }
+}
