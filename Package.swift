@@ -157,6 +157,10 @@ let package = Package(
         // Started by the tests of large bodies, for their memory.
         .executableTarget(
             name: "BodyMemory", dependencies: ["Halcyon"], path: "Tests/BodyMemory", swiftSettings: strict),
+        // Started by the tests of the main loop.
+        .executableTarget(
+            name: "MainLoopProgram", dependencies: ["HalcyonGTK", "Halcyon", "CGTK"], path: "Tests/MainLoopProgram",
+            swiftSettings: strict),
     ]
         + [
             ("HalcyonSystemTests", ["HalcyonSystem"]),
@@ -166,7 +170,7 @@ let package = Package(
             ("HalcyonCacheTests", ["HalcyonCache", "TestSupport", "CacheStress"]),
             ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CTestResolver", "CZlib", "BodyMemory"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
-            ("HalcyonGTKTests", ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK"]),
+            ("HalcyonGTKTests", ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK", "MainLoopProgram"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
             ("SnippetTests", ["Halcyon"]),
         ].map { name, dependencies in

@@ -9,6 +9,10 @@ import Halcyon
 ///     gtk_window_set_child(window, view.widget)
 ///     view.setImage(from: url, placeholder: .image(grey), transition: .fade())
 ///
+/// Images are loaded at the size of the view in pixels of its screen, unless a request has a size of its own: before the first
+/// layout any size that is in memory is shown, and after a resize a larger image is asked for where the view has grown by a
+/// quarter, once it has rested for 200 ms.
+///
 /// The object has its widget, and must be kept for as long as that is to show anything. Animations play while the view is on
 /// screen, and take neither time nor frames while it is not. Call `GTKMainLoop.attach()` before GTK's loop runs.
 @MainActor public final class ImageView {
@@ -28,27 +32,34 @@ import Halcyon
     public var onStateChange: (@MainActor (ImageTarget.State) -> Void)?
 
     let paintable = ImagePaintable()
-    private let picture: UnsafeMutablePointer<GtkWidget>
+    private let area: ViewArea
+    private let sizing = ViewSizing()
+    private let settling = MainTimer()
+    /// Of a load that waits for the first layout.
+    private var waiting: (@MainActor (ImageTarget.End) -> Void)??
+    /// What is shown is the image at another size, until the view has one.
+    private var isStandIn = false
     private var placeholder: UnsafeMutablePointer<GtkWidget>?
     private var transition: TransitionRun?
     private var ticks: FrameTicks?
     private let timer = MainTimer()
 
     public init() {
-        picture = gtk_picture_new_for_paintable(paintable.pointer)
-        // The paintable fits its content itself, the old and the new one of a transition each.
-        gtk_picture_set_content_fit(OpaquePointer(picture), GTK_CONTENT_FIT_FILL)
+        area = ViewArea(paintable)
         widget = gtk_overlay_new()
         g_object_ref_sink(widget)
-        gtk_overlay_set_child(OpaquePointer(widget), picture)
-        ticks = FrameTicks(picture) { [weak self] time in self?.tick(time) ?? false }
-        Signal.connect(picture, "map") { [weak self] in self?.mapped() }
-        Signal.connect(picture, "unmap") { [weak self] in self?.unmapped() }
+        gtk_overlay_set_child(OpaquePointer(widget), area.widget)
+        ticks = FrameTicks(area.widget) { [weak self] time in self?.tick(time) ?? false }
+        Signal.connect(area.widget, "map") { [weak self] in self?.mapped() }
+        Signal.connect(area.widget, "unmap") { [weak self] in self?.unmapped() }
+        area.onResize = { [weak self] in self?.resized() }
     }
 
     isolated deinit {
+        settling.stop()
         timer.stop()
         ticks?.stop()
+        endWaiting(.cancelled)
         transition?.end()
         g_object_unref(widget)
     }
@@ -72,11 +83,67 @@ import Halcyon
         _ request: ImageRequest, options: ImageTarget.Options = .init(), pipeline: ImagePipeline = .shared,
         completion: (@MainActor (ImageTarget.End) -> Void)? = nil
     ) {
-        target.setImage(request, options: options, pipeline: pipeline, completion: completion)
+        let former = waiting ?? nil
+        (waiting, isStandIn) = (nil, false)
+        settling.stop()
+        sizing.begin(.init(request: request, options: options, pipeline: pipeline))
+        load(completion)
+        former?(.superseded)
     }
 
     /// Ends the load that is under way; what is seen stays.
-    public func cancel() { target.cancel() }
+    public func cancel() {
+        settling.stop()
+        target.cancel()
+        endWaiting(.cancelled)
+    }
+}
+
+// MARK: - Sizes
+
+extension ImageView {
+    private func load(_ completion: (@MainActor (ImageTarget.End) -> Void)?) {
+        guard let wish = sizing.wish, let request = sizing.request(for: area.pixels, fit: contentFit) else { return }
+        guard sizing.waits(for: area.pixels) else {
+            var options = wish.options
+            if isStandIn { (options.keepsCurrent, options.transition) = (true, nil) }
+            isStandIn = false
+            return target.setImage(request, options: options, pipeline: wish.pipeline, completion: completion)
+        }
+        waiting = .some(completion)
+        isStandIn = wish.pipeline.cache.image(inMemoryFor: request) != nil
+        if isStandIn {
+            target.setImage(request, options: wish.options, pipeline: wish.pipeline)
+        } else {
+            target.await(wish.options)
+        }
+    }
+
+    private func resized() {
+        if let completion = waiting {
+            guard area.pixels != nil else { return }
+            waiting = nil
+            return load(completion)
+        }
+        // Not again for each step of a resize.
+        guard sizing.isOutgrown(by: area.pixels, fit: contentFit) else { return settling.stop() }
+        settling.start(after: .milliseconds(200)) { [weak self] in self?.outgrown() }
+    }
+
+    private func outgrown() {
+        guard sizing.isOutgrown(by: area.pixels, fit: contentFit), let wish = sizing.wish,
+            let request = sizing.request(for: area.pixels, fit: contentFit)
+        else { return }
+        var options = wish.options
+        (options.keepsCurrent, options.transition) = (true, nil)
+        target.setImage(request, options: options, pipeline: wish.pipeline)
+    }
+
+    private func endWaiting(_ end: ImageTarget.End) {
+        let completion = waiting ?? nil
+        waiting = nil
+        completion?(end)
+    }
 }
 
 // MARK: - What is seen
@@ -95,7 +162,7 @@ extension ImageView: ImageSurface {
     public func show(
         _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
     ) {
-        guard isMapped, Self.isAnimationEnabled(picture) else {
+        guard isMapped, Self.isAnimationEnabled(area.widget) else {
             show(.image(response))
             return completion()
         }
@@ -137,7 +204,7 @@ extension ImageView: ImageSurface {
         transition?.end()
     }
 
-    private var isMapped: Bool { gtk_widget_get_mapped(picture) != 0 }
+    private var isMapped: Bool { gtk_widget_get_mapped(area.widget) != 0 }
 
     /// What the user has chosen for the whole desktop.
     private static func isAnimationEnabled(_ widget: UnsafeMutablePointer<GtkWidget>) -> Bool {

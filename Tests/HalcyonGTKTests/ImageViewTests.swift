@@ -39,7 +39,81 @@ import Testing
         view.setImage(
             from: url, placeholder: .image(try Colors.image(Colors.red, 3, 3)), transition: .fade(),
             pipeline: fixture.pipeline, completion: ends.callback)
+        // The size that there is; the right one once the view has a size.
+        #expect(ends.count == 0 && size(view) == image.size)
+        let window = try Window(view.widget)
+        window.show()
+        await Window.run { ends.count == 1 }
         #expect(ends.all.withLock { $0 } == ["shown"] && size(view) == image.size)
+        // From then on it is there at once.
+        view.setImage(from: try fixture.serve("png/rgba8.png"), pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 2 }
+        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        #expect(ends.count == 3 && size(view) == image.size)
+        window.close()
+    }
+
+    @Test func aRequestsOwnSizeNeedsNoLayout() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        let request = wide(url)
+        _ = try await fixture.pipeline.image(for: request)
+        try Window.requireScreen()
+        let view = ImageView()
+        let ends = Ends()
+        view.setImage(request, pipeline: fixture.pipeline, completion: ends.callback)
+        #expect(ends.all.withLock { $0 } == ["shown"])
+    }
+
+    /// With a size of its own, larger than any image here.
+    private func wide(_ url: URL) -> ImageRequest {
+        var request = ImageRequest(url)
+        request.decode.target = TargetSize(PixelSize(1000, 1000))
+        return request
+    }
+
+    @Test func imagesAreLoadedAtTheViewsSize() async throws {
+        let url = PipelineFixture.url("large.png")
+        fixture.transport.answer(url, with: .data(try Colors.image(Colors.red, 800, 400).data(as: .png)))
+        try Window.requireScreen()
+        let (view, fixed) = (ImageView(), gtk_fixed_new())
+        gtk_fixed_put(UnsafeMutableRawPointer(fixed)?.assumingMemoryBound(to: GtkFixed.self), view.widget, 0, 0)
+        let window = try Window(try #require(fixed))
+        let ends = Ends()
+        func resize(_ width: Int32, _ height: Int32) async {
+            gtk_widget_set_size_request(view.widget, width, height)
+            await Window.run { gtk_widget_get_width(view.widget) == width }
+        }
+        gtk_widget_set_size_request(view.widget, 200, 200)
+        window.show()
+        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        #expect(fixture.transport.requestCount == 0)
+        await Window.run { ends.count == 1 }
+        #expect(view.target.content.image?.size == PixelSize(200, 100))
+        // A little more is stretched, a lot more is loaded, less is there already.
+        await resize(240, 240)
+        await resize(400, 400)
+        await Window.run { view.target.content.image?.width == 400 }
+        await resize(100, 100)
+        view.contentFit = .cover
+        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 2 }
+        #expect(view.target.content.image?.size == PixelSize(100, 100) && fixture.transport.requestCount == 1)
+        window.close()
+    }
+
+    @Test func aLoadThatWaitsForALayoutEndsOnce() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        try Window.requireScreen()
+        var view: ImageView? = ImageView()
+        let ends = Ends()
+        for _ in 0..<2 { view?.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback) }
+        #expect(ends.all.withLock { $0 } == ["superseded"])
+        view?.cancel()
+        #expect(ends.all.withLock { $0 } == ["superseded", "cancelled"])
+        view?.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        view = nil
+        #expect(ends.all.withLock { $0 } == ["superseded", "cancelled", "cancelled"])
+        #expect(fixture.transport.requestCount == 0)
     }
 
     @Test func placeholderThenImageByATransition() async throws {
@@ -78,8 +152,11 @@ import Testing
                 return gtk_spinner_new()
             }, pipeline: fixture.pipeline, completion: ends.callback)
         #expect(made == 1 && children(view) == 2)
+        let window = try Window(view.widget)
+        window.show()
         await Window.run { ends.count == 1 }
         #expect(children(view) == 1)
+        window.close()
     }
 
     private func children(_ view: ImageView) -> Int {
@@ -99,7 +176,7 @@ import Testing
         view.playback.repeatCount = .infinite
         let window = try Window(view.widget)
         let ends = Ends()
-        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        view.setImage(wide(url), pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 1 }
         let player = try #require(view.player)
         #expect(!player.isPlaying)
@@ -118,7 +195,7 @@ import Testing
         view.setImage(from: try fixture.serve("png/rgb8.png"), pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 2 }
         #expect(view.player == nil && !player.isPlaying)
-        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        view.setImage(wide(url), pipeline: fixture.pipeline, completion: ends.callback)
         #expect(ends.count == 3 && view.player?.isPlaying == true)
         window.close()
     }

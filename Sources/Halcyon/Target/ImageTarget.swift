@@ -107,6 +107,15 @@ public final class ImageTarget {
         former?.end(.superseded)
     }
 
+    /// Shows what is seen before an image is there, for a load that is about to follow: its view has no size yet.
+    package func await(_ options: Options) {
+        let former = supersede(by: nil)
+        request = nil
+        state = .loading(nil)
+        showBeforehand(options)
+        former?.end(.superseded)
+    }
+
     /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile.
     public func reload(completion: (@MainActor (End) -> Void)? = nil) {
         guard var request, let pipeline else { return }

@@ -45,6 +45,14 @@ void halcyon_paintable_set_fit(HalcyonPaintable *self, HalcyonFit fit);
 // The natural size in units while there is no content; 0 is none.
 void halcyon_paintable_set_hint(HalcyonPaintable *self, int width, int height);
 
+// A widget that shows a paintable over all of its area, may be made as small as nothing, and says when its size has changed.
+G_DECLARE_FINAL_TYPE(HalcyonArea, halcyon_area, HALCYON, AREA, GtkWidget)
+
+// `resized(data, width, height)` is called in units, within GTK's layout: it must change nothing there and then.
+GtkWidget *halcyon_area_new(
+    GdkPaintable *paintable, void (*resized)(void *data, int width, int height), void *data,
+    void (*forget)(void *data));
+
 // A texture of premultiplied BGRA, `width * 4` bytes a row, which stay where they are until `release(owner)`. Any thread.
 GdkTexture *halcyon_texture_new(
     const void *pixels, int width, int height, void *owner, void (*release)(void *owner));

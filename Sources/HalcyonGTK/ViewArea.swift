@@ -1,0 +1,46 @@
+import CGTK
+import CHalcyonGTK
+import Halcyon
+
+/// The widget that draws a view's paintable, and its size.
+@MainActor final class ViewArea {
+    let widget: UnsafeMutablePointer<GtkWidget>
+    /// In units; nil before the first layout.
+    private(set) var size: (width: Int, height: Int)?
+    /// Called after a layout in which the size has changed.
+    var onResize: (@MainActor () -> Void)?
+
+    /// What the widget keeps: the area only for as long as its view does.
+    private final class Link: @unchecked Sendable {
+        // Read and written on GTK's thread alone.
+        weak var area: ViewArea?
+    }
+
+    init(_ paintable: ImagePaintable) {
+        let link = Link()
+        widget = halcyon_area_new(
+            paintable.pointer,
+            { data, width, height in
+                guard let data else { return }
+                let link = Unmanaged<Link>.fromOpaque(data).takeUnretainedValue()
+                // The layout goes on: what comes of it waits until it is done.
+                MainInbox.shared.add { link.area?.resized(Int(width), Int(height)) }
+            }, Unmanaged.passRetained(link).toOpaque(),
+            { data in
+                if let data { Unmanaged<Link>.fromOpaque(data).release() }
+            })
+        link.area = self
+    }
+
+    /// Pixels of the screen that it covers; nil before the first layout, and where there are none.
+    var pixels: PixelSize? {
+        guard let size, size.width > 0, size.height > 0 else { return nil }
+        let factor = Int(gtk_widget_get_scale_factor(widget))
+        return PixelSize(size.width * factor, size.height * factor)
+    }
+
+    private func resized(_ width: Int, _ height: Int) {
+        size = (width, height)
+        onResize?()
+    }
+}

@@ -1,0 +1,61 @@
+import Halcyon
+
+/// At which size a view's images are loaded: that of the view in pixels of its screen, and again only where that has become
+/// too small.
+@MainActor final class ViewSizing {
+    /// What is shown or loading, as it was asked for.
+    struct Wish {
+        var request: ImageRequest
+        var options: ImageTarget.Options
+        var pipeline: ImagePipeline
+    }
+
+    /// How much larger than its image a view may grow before a larger one is loaded.
+    private static let tolerance = 1.25
+
+    private(set) var wish: Wish?
+    /// The size that `wish` was last loaded for; nil while it waits for a first layout, or asks for a size of its own.
+    private var loaded: PixelSize?
+
+    func begin(_ wish: Wish?) {
+        self.wish = wish
+        loaded = nil
+    }
+
+    /// Whether the load must wait for the view's first layout.
+    func waits(for pixels: PixelSize?) -> Bool {
+        guard let wish, wish.request.decode.target == nil else { return false }
+        return pixels == nil
+    }
+
+    /// The request for a view of so many pixels; for the smallest image that there is, without a size yet.
+    func request(for pixels: PixelSize?, fit: ContentFit) -> ImageRequest? {
+        guard var request = wish?.request else { return nil }
+        guard request.decode.target == nil else { return request }
+        loaded = pixels
+        request.cache.acceptsLarger = true
+        request.decode.target = pixels.map { Self.target($0, fit) } ?? TargetSize(PixelSize(1, 1))
+        return request
+    }
+
+    private static func target(_ box: PixelSize, _ fit: ContentFit) -> TargetSize {
+        switch fit {
+        case .contain, .scaleDown: return TargetSize(box, mode: .fit)
+        case .cover: return TargetSize(box, mode: .fill)
+        case .fill:
+            // As many pixels as the side needs that needs most.
+            let side = max(box.width, box.height)
+            return TargetSize(PixelSize(side, side), mode: .fit)
+        }
+    }
+
+    /// Whether what was loaded is too small for a view of so many pixels, or cut for another shape.
+    func isOutgrown(by pixels: PixelSize?, fit: ContentFit) -> Bool {
+        guard let pixels, let loaded else { return false }
+        let (across, down) = (
+            Double(pixels.width) / Double(loaded.width), Double(pixels.height) / Double(loaded.height)
+        )
+        if max(across, down) > Self.tolerance { return true }
+        return fit == .cover && max(across / down, down / across) > 1.01
+    }
+}
