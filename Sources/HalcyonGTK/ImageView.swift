@@ -13,7 +13,7 @@ import Halcyon
 /// layout any size that is in memory is shown, and after a resize a larger image is asked for where the view has grown by a
 /// quarter, once it has rested for 200 ms.
 ///
-/// The object has its widget, and must be kept for as long as that is to show anything. Animations play while the view is on
+/// The object has its widget, and must be kept for as long as that is to show anything, or told to stay with it. Animations play while the view is on
 /// screen, and take neither time nor frames while it is not. Call `GTKMainLoop.attach()` before GTK's loop runs.
 @MainActor public final class ImageView {
     /// A `GtkOverlay`, kept by this object: put it where any widget goes.
@@ -28,6 +28,8 @@ import Halcyon
     public var playback = AnimatedImagePlayer.Configuration()
     /// Plays the animation that is shown; nil for a still image.
     public private(set) var player: AnimatedImagePlayer?
+    /// What tells that an image is loading; nil, the default, is nothing. For the next load.
+    public var loadingIndicator: Indicator?
     /// Called when loading begins, goes on or ends.
     public var onStateChange: (@MainActor (ImageTarget.State) -> Void)?
 
@@ -40,6 +42,8 @@ import Halcyon
     /// What is shown is the image at another size, until the view has one.
     private var isStandIn = false
     private var placeholder: UnsafeMutablePointer<GtkWidget>?
+    private var indicator: (kind: Indicator, widget: UnsafeMutablePointer<GtkWidget>)?
+    private var ownsWidget = true
     private var transition: TransitionRun?
     private var ticks: FrameTicks?
     private let timer = MainTimer()
@@ -61,7 +65,16 @@ import Halcyon
         ticks?.stop()
         endWaiting(.cancelled)
         transition?.end()
-        g_object_unref(widget)
+        if ownsWidget { g_object_unref(widget) }
+    }
+
+    /// Hands this object over to its widget, which keeps it until it is destroyed. For a widget that is about to get a
+    /// parent: nobody else may have a reference to it.
+    public func staysWithItsWidget() {
+        guard ownsWidget else { return }
+        ownsWidget = false
+        Signal.connect(widget, "destroy") { _ = self }
+        g_object_force_floating(UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self))
     }
 
     /// Loads the image of a URL and shows it, instead of whatever was loading or shown.
@@ -70,11 +83,14 @@ import Halcyon
     ///   - url: nil shows the placeholder and ends in `.failed`.
     ///   - completion: called once, with the image on the view.
     public func setImage(
-        from url: URL?, placeholder: ImageTarget.Placeholder? = nil, transition: ImageTransition? = nil,
+        from url: URL?, placeholder: ImageTarget.Placeholder? = nil, indicator: Indicator? = nil,
+        transition: ImageTransition? = nil, processors: [any ImageProcessor]? = nil,
         pipeline: ImagePipeline = .shared, completion: (@MainActor (ImageTarget.End) -> Void)? = nil
     ) {
+        if let indicator { loadingIndicator = indicator }
         setImage(
-            ImageRequest(url), options: .init(placeholder: placeholder, transition: transition), pipeline: pipeline,
+            ImageRequest(url, processors: processors), options: .init(placeholder: placeholder, transition: transition),
+            pipeline: pipeline,
             completion: completion)
     }
 
@@ -89,6 +105,14 @@ import Halcyon
         sizing.begin(.init(request: request, options: options, pipeline: pipeline))
         load(completion)
         former?(.superseded)
+    }
+
+    /// Shows an image that the program has, instead of whatever was loading or shown; nil shows nothing.
+    public func showImage(_ image: Image?) {
+        settling.stop()
+        sizing.begin(nil)
+        target.show(image)
+        endWaiting(.superseded)
     }
 
     /// Ends the load that is under way; what is seen stays.
@@ -177,7 +201,12 @@ extension ImageView: ImageSurface {
 
     public func stateChanged(_ state: ImageTarget.State) {
         let isBusy = if case .loading = state { true } else { false }
-        halcyon_set_busy(widget, isBusy ? 1 : 0)
+        halcyon_set_busy(area.widget, isBusy ? 1 : 0)
+        if case .loading(let progress) = state {
+            showIndicator(progress?.fraction, hasBegun: progress != nil)
+        } else {
+            removeIndicator()
+        }
         onStateChange?(state)
     }
 
@@ -198,6 +227,21 @@ extension ImageView: ImageSurface {
         placeholder = widget
     }
 
+    private func showIndicator(_ progress: Double?, hasBegun: Bool) {
+        if indicator == nil, let kind = loadingIndicator {
+            let widget = kind.make()
+            gtk_overlay_add_overlay(OpaquePointer(self.widget), widget)
+            indicator = (kind, widget)
+        }
+        if hasBegun, let indicator { indicator.kind.update(indicator.widget, progress) }
+    }
+
+    private func removeIndicator() {
+        guard let indicator else { return }
+        self.indicator = nil
+        gtk_overlay_remove_overlay(OpaquePointer(widget), indicator.widget)
+    }
+
     private func endTransition() {
         let transition = transition
         self.transition = nil
@@ -216,11 +260,14 @@ extension ImageView: ImageSurface {
 
 extension ImageView {
     private func mapped() {
+        target.priority = nil
         player?.play()
         if player != nil { ticks?.start() }
     }
 
     private func unmapped() {
+        // It may come back: its load goes on, behind those of what is seen.
+        target.priority = .low
         player?.stop()
         timer.stop()
         ticks?.stop()

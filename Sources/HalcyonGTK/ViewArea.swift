@@ -29,7 +29,12 @@ import Halcyon
             { data in
                 if let data { Unmanaged<Link>.fromOpaque(data).release() }
             })
+        g_object_ref_sink(widget)
         link.area = self
+    }
+
+    isolated deinit {
+        g_object_unref(widget)
     }
 
     /// Pixels of the screen that it covers; nil before the first layout, and where there are none.

@@ -159,6 +159,73 @@ import Testing
         window.close()
     }
 
+    @Test func anIndicatorIsThereForAsLongAsItLoads() async throws {
+        let gate = ScriptedTransportGate()
+        let data = try TestFiles.data("png/rgb8.png")
+        let url = PipelineFixture.url("slow.png")
+        fixture.transport.answer(
+            url,
+            with: .init(
+                headers: ["Content-Length": "\(data.count)"],
+                steps: [.chunk(data.prefix(data.count / 2)), .wait(gate), .chunk(data.dropFirst(data.count / 2))]))
+        try Window.requireScreen()
+        for indicator in [Indicator.spinner, .progressBar, .image(try Colors.image(Colors.red, 3, 3))] {
+            let view = ImageView()
+            var updates: [Double?] = []
+            var counted = indicator
+            counted.update = { widget, progress in
+                updates.append(progress)
+                indicator.update(widget, progress)
+            }
+            var request = wide(url)
+            request.cache = .reload
+            let ends = Ends()
+            view.loadingIndicator = counted
+            view.setImage(request, pipeline: fixture.pipeline, completion: ends.callback)
+            #expect(children(view) == 2)
+            await Window.run { !updates.isEmpty }
+            #expect(children(view) == 2 && updates.allSatisfy { $0 != nil })
+            gate.open()
+            await Window.run { ends.count == 1 }
+            #expect(children(view) == 1 && ends.all.withLock { $0 } == ["shown"])
+        }
+    }
+
+    @Test func aViewMayStayWithItsWidget() async throws {
+        try Window.requireScreen()
+        weak var gone: ImageView?
+        let window: Window
+        do {
+            let view = ImageView()
+            gone = view
+            view.showImage(try Colors.image(Colors.red, 3, 3))
+            view.staysWithItsWidget()
+            window = try Window(view.widget)
+        }
+        #expect(gone != nil)
+        window.show()
+        await Window.run { gone.map { gtk_widget_get_mapped($0.widget) != 0 } ?? true }
+        #expect(gone.map { size($0) } == PixelSize(3, 3))
+        window.close()
+        await Window.run { gone == nil }
+    }
+
+    @Test func whatIsNotSeenIsLessUrgent() async throws {
+        let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
+        try Window.requireScreen()
+        let view = ImageView()
+        let window = try Window(view.widget)
+        window.show()
+        await Window.run { gtk_widget_get_mapped(view.widget) != 0 }
+        view.setImage(wide(url), pipeline: fixture.pipeline)
+        #expect(view.target.loadPriority == .normal)
+        window.hide()
+        #expect(view.target.loadPriority == .low)
+        window.show()
+        await Window.run { view.target.loadPriority == .normal }
+        window.close()
+    }
+
     private func children(_ view: ImageView) -> Int {
         var (count, child) = (0, gtk_widget_get_first_child(view.widget))
         while let widget = child {

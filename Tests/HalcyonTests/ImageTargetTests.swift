@@ -40,6 +40,7 @@ import Testing
             case .preview: "preview"
             case .image(let response): "\(response.image.size)"
             case .failure(let image): "failure \(image.size)"
+            case .own(let image): "own \(image.size)"
             }
         }
     }
@@ -190,6 +191,11 @@ import Testing
         set(target, url, as: "2")
         target.clear()
         #expect(ends.all == ["1 shown", "2 shown"])
+        // An image that the program has.
+        set(target, PipelineFixture.url("none"), as: "3")
+        target.show(try image(4))
+        #expect(screen.contents.last == "own \(PixelSize(4, 1))" && ends.all.last == "3 superseded")
+        #expect(target.content.image?.width == 4 && screen.states.last == "empty")
     }
 
     // MARK: - Placeholders and failures

@@ -76,12 +76,14 @@ extension ImageTarget {
         case image(ImageResponse)
         /// What was given for a load that fails.
         case failure(Image)
+        /// An image that the program had.
+        case own(Image)
 
         /// The still image or animation of it; nil for `nothing`, a preview, and a placeholder that is no image.
         public var image: Image? {
             switch self {
             case .image(let response): response.image
-            case .failure(let image), .placeholder(.image(let image)): image
+            case .failure(let image), .own(let image), .placeholder(.image(let image)): image
             case .nothing, .preview, .placeholder: nil
             }
         }
@@ -89,6 +91,7 @@ extension ImageTarget {
 
     /// How far the target is.
     public enum State: Sendable {
+        /// Nothing was loaded; an image of the program's own may be seen.
         case empty
         /// Nothing is known of the progress before the first bytes.
         case loading(LoadProgress?)

@@ -136,10 +136,13 @@ public final class ImageTarget {
     }
 
     /// Ends the load that is under way, and shows nothing.
-    public func clear() {
+    public func clear() { show(nil) }
+
+    /// Ends the load that is under way, and shows an image that the program has; nil shows nothing.
+    public func show(_ image: Image?) {
         let former = supersede(by: nil)
         request = nil
-        show(.nothing)
+        show(image.map { Content.own($0) } ?? .nothing)
         state = .empty
         former?.end(.superseded)
     }
