@@ -13,7 +13,7 @@ import Testing
 
     /// The compiled lines, without what a list adds to its elements.
     private static func compiledLines() throws -> Set<String> {
-        try ["MigrationSnippets", "MigrationProcessorSnippets"].reduce(into: []) { all, file in
+        try ["MigrationSnippets", "MigrationProcessorSnippets", "MigrationViewSnippets"].reduce(into: []) { all, file in
             all.formUnion(lines(of: try SnippetTests.text(of: "Tests/SnippetTests/\(file).swift")))
         }
     }
