@@ -110,6 +110,7 @@ import Testing
         #expect(ends.all.withLock { $0 } == ["superseded"])
         view?.cancel()
         #expect(ends.all.withLock { $0 } == ["superseded", "cancelled"])
+        guard case .empty = view?.target.state else { return #expect(Bool(false), "it is still loading") }
         view?.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
         view = nil
         #expect(ends.all.withLock { $0 } == ["superseded", "cancelled", "cancelled"])

@@ -127,7 +127,11 @@ public final class ImageTarget {
 
     /// Ends the load that is under way; what is seen stays, but for a preview.
     public func cancel() {
-        guard let setting else { return }
+        guard let setting else {
+            // One that was announced and had not begun.
+            if case .loading = state { restoreState() }
+            return
+        }
         self.setting = nil
         setting.task.cancel()
         withdrawPreview(setting.options)
