@@ -161,16 +161,16 @@ import Testing
     }
 
     @Test func anIndicatorIsThereForAsLongAsItLoads() async throws {
-        let gate = ScriptedTransportGate()
         let data = try TestFiles.data("png/rgb8.png")
-        let url = PipelineFixture.url("slow.png")
-        fixture.transport.answer(
-            url,
-            with: .init(
-                headers: ["Content-Length": "\(data.count)"],
-                steps: [.chunk(data.prefix(data.count / 2)), .wait(gate), .chunk(data.dropFirst(data.count / 2))]))
+        let (first, second) = (data.prefix(data.count / 2), data.dropFirst(data.count / 2))
         try Window.requireScreen()
         for indicator in [Indicator.spinner, .progressBar, .image(try Colors.image(Colors.red, 3, 3))] {
+            let gate = ScriptedTransportGate()
+            let url = PipelineFixture.url("slow\(UUID().uuidString).png")
+            fixture.transport.answer(
+                url,
+                with: .init(
+                    headers: ["Content-Length": "\(data.count)"], steps: [.chunk(first), .wait(gate), .chunk(second)]))
             let view = ImageView()
             var updates: [Double?] = []
             var counted = indicator
@@ -178,11 +178,9 @@ import Testing
                 updates.append(progress)
                 indicator.update(widget, progress)
             }
-            var request = wide(url)
-            request.cache = .reload
             let ends = Ends()
             view.loadingIndicator = counted
-            view.setImage(request, pipeline: fixture.pipeline, completion: ends.callback)
+            view.setImage(wide(url), pipeline: fixture.pipeline, completion: ends.callback)
             #expect(children(view) == 2)
             await Window.run { !updates.isEmpty }
             #expect(children(view) == 2 && updates.allSatisfy { $0 != nil })
