@@ -7,6 +7,9 @@ import CGTK
     private let widget: UnsafeMutablePointer<GtkWidget>
     private let body: @MainActor (Duration) -> Bool
     private var id: guint = 0
+    private var isInside = false
+    /// It was asked to start while it called the body.
+    private var isAskedAgain = false
 
     /// - Parameter body: given the frame's time; returns whether it wants the next one too.
     init(_ widget: UnsafeMutablePointer<GtkWidget>, _ body: @escaping @MainActor (Duration) -> Bool) {
@@ -16,6 +19,10 @@ import CGTK
 
     /// Asks for frames; nothing where they are asked for already.
     func start() {
+        if isInside {
+            isAskedAgain = true
+            return
+        }
         guard id == 0 else { return }
         let call: GtkTickCallback = { _, clock, data in
             guard let data, let clock else { return 0 }
@@ -32,6 +39,7 @@ import CGTK
     }
 
     func stop() {
+        isAskedAgain = false
         guard id != 0 else { return }
         gtk_widget_remove_tick_callback(widget, id)
         id = 0
@@ -39,9 +47,16 @@ import CGTK
 
     private func tick(_ time: Duration) -> Bool {
         let current = id
-        if body(time) { return true }
-        // The body may have stopped it and asked anew: that is another callback.
-        if id == current { id = 0 }
+        (isInside, isAskedAgain) = (true, false)
+        let isWanted = body(time)
+        isInside = false
+        // The body may have stopped it, and asked anew: that is another callback.
+        guard id == current else {
+            if isAskedAgain { start() }
+            return false
+        }
+        if isWanted || isAskedAgain { return true }
+        id = 0
         return false
     }
 }

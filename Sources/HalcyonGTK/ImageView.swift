@@ -44,6 +44,10 @@ import Halcyon
     private var placeholder: UnsafeMutablePointer<GtkWidget>?
     private var indicator: (kind: Indicator, widget: UnsafeMutablePointer<GtkWidget>)?
     private var ownsWidget = true
+    /// The widget was destroyed while somebody still had this object.
+    private var isGone = false
+    /// Whether the animation was playing when the view went out of sight.
+    private var resumes = false
     private var transition: TransitionRun?
     private var ticks: FrameTicks?
     private let timer = MainTimer()
@@ -73,7 +77,9 @@ import Halcyon
     public func staysWithItsWidget() {
         guard ownsWidget else { return }
         ownsWidget = false
-        Signal.connect(widget, "destroy") { _ = self }
+        Signal.connect(widget, "destroy") {
+            (self.placeholder, self.indicator, self.isGone) = (nil, nil, true)
+        }
         g_object_force_floating(UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self))
     }
 
@@ -110,16 +116,21 @@ import Halcyon
     /// Shows an image that the program has, instead of whatever was loading or shown; nil shows nothing.
     public func showImage(_ image: Image?) {
         settling.stop()
+        let waiting = waiting ?? nil
+        self.waiting = nil
         sizing.begin(nil)
         target.show(image)
-        endWaiting(.superseded)
+        waiting?(.superseded)
     }
 
     /// Ends the load that is under way; what is seen stays.
     public func cancel() {
         settling.stop()
+        let waiting = waiting ?? nil
+        self.waiting = nil
+        if case .loading = target.state { sizing.begin(nil) }
         target.cancel()
-        endWaiting(.cancelled)
+        waiting?(.cancelled)
     }
 }
 
@@ -145,16 +156,21 @@ extension ImageView {
 
     private func resized() {
         if let completion = waiting {
-            guard area.pixels != nil else { return }
             waiting = nil
             return load(completion)
         }
         // Not again for each step of a resize.
         guard sizing.isOutgrown(by: area.pixels, fit: contentFit) else { return settling.stop() }
+        settle()
+    }
+
+    private func settle() {
         settling.start(after: .milliseconds(200)) { [weak self] in self?.outgrown() }
     }
 
     private func outgrown() {
+        // A load that is under way is not broken off for a larger one.
+        if case .loading = target.state { return settle() }
         guard sizing.isOutgrown(by: area.pixels, fit: contentFit), let wish = sizing.wish,
             let request = sizing.request(for: area.pixels, fit: contentFit)
         else { return }
@@ -219,7 +235,8 @@ extension ImageView: ImageSurface {
             gtk_overlay_remove_overlay(OpaquePointer(widget), placeholder)
             self.placeholder = nil
         }
-        guard case .placeholder(.custom(let custom)) = content, let custom = custom as? WidgetPlaceholder else {
+        guard !isGone, case .placeholder(.custom(let custom)) = content, let custom = custom as? WidgetPlaceholder
+        else {
             return
         }
         let widget = custom.make()
@@ -228,7 +245,7 @@ extension ImageView: ImageSurface {
     }
 
     private func showIndicator(_ progress: Double?, hasBegun: Bool) {
-        if indicator == nil, let kind = loadingIndicator {
+        if indicator == nil, !isGone, let kind = loadingIndicator {
             let widget = kind.make()
             gtk_overlay_add_overlay(OpaquePointer(self.widget), widget)
             indicator = (kind, widget)
@@ -261,13 +278,13 @@ extension ImageView: ImageSurface {
 extension ImageView {
     private func mapped() {
         target.priority = nil
-        player?.play()
-        if player != nil { ticks?.start() }
+        if resumes { player?.play() }
     }
 
     private func unmapped() {
         // It may come back: its load goes on, behind those of what is seen.
         target.priority = .low
+        resumes = player?.isPlaying == true
         player?.stop()
         timer.stop()
         ticks?.stop()
@@ -280,24 +297,27 @@ extension ImageView {
         player = image.flatMap { AnimatedImagePlayer($0, configuration: playback) }
         guard let player else { return }
         player.onFrame = { [weak self] image, _ in self?.show(image.bitmap, scale: image.scale) }
-        player.onFrameReady = { [weak self] in MainInbox.shared.add { self?.ticks?.start() } }
-        if isMapped {
-            player.play()
-            ticks?.start()
-        }
+        player.onFrameReady = { [weak self] in MainInbox.shared.add { self?.wake() } }
+        player.onWake = { [weak self] in self?.wake() }
+        resumes = true
+        if isMapped { player.play() }
+    }
+
+    private func wake() {
+        guard isMapped else { return }
+        timer.stop()
+        ticks?.start()
     }
 
     /// - Returns: whether the next frame of the screen is wanted too.
     private func tick(_ time: Duration) -> Bool {
-        var isWanted = false
-        if let transition {
-            isWanted = transition.advance(to: time)
-            if !isWanted, self.transition === transition { self.transition = nil }
-        }
-        guard let player, player.isPlaying else { return isWanted }
+        if let transition, !transition.advance(to: time), self.transition === transition { self.transition = nil }
         // A frame that comes during a transition would end it.
-        if isWanted { return true }
+        if transition != nil { return true }
+        guard let player, player.needsTime else { return false }
         player.advance(to: time)
+        // A callback may have brought another image.
+        guard self.player === player, transition == nil else { return true }
         guard let pause = player.timeToNextFrame else { return false }
         // Sleep until shortly before the frame is due, then take the screen's next one.
         if pause < .milliseconds(25) { return true }

@@ -8,6 +8,8 @@ import CGTK
     func start(after time: Duration, _ body: @escaping @MainActor () -> Void) {
         stop()
         self.body = body
+        // Whoever waits longer asks again.
+        let time = min(time, .seconds(86_400))
         let milliseconds = guint(
             clamping: time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000)
         let call: GSourceFunc = { data in

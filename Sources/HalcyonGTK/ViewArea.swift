@@ -37,11 +37,13 @@ import Halcyon
         g_object_unref(widget)
     }
 
-    /// Pixels of the screen that it covers; nil before the first layout, and where there are none.
+    /// Pixels of the screen that it covers; nil before the first layout. A side that its parent makes as long as the image
+    /// wants it is 0 without one, and free here: `Int.max`.
     var pixels: PixelSize? {
-        guard let size, size.width > 0, size.height > 0 else { return nil }
+        guard let size else { return nil }
         let factor = Int(gtk_widget_get_scale_factor(widget))
-        return PixelSize(size.width * factor, size.height * factor)
+        return PixelSize(
+            size.width > 0 ? size.width * factor : .max, size.height > 0 ? size.height * factor : .max)
     }
 
     private func resized(_ width: Int, _ height: Int) {

@@ -34,11 +34,14 @@ import Halcyon
         guard request.decode.target == nil else { return request }
         loaded = pixels
         request.cache.acceptsLarger = true
-        request.decode.target = pixels.map { Self.target($0, fit) } ?? TargetSize(PixelSize(1, 1))
+        request.decode.target = if let pixels { Self.target(pixels, fit) } else { TargetSize(PixelSize(1, 1)) }
         return request
     }
 
-    private static func target(_ box: PixelSize, _ fit: ContentFit) -> TargetSize {
+    private static func target(_ box: PixelSize, _ fit: ContentFit) -> TargetSize? {
+        let isFree = (box.width == .max, box.height == .max)
+        if isFree == (true, true) { return nil }
+        if isFree != (false, false) { return TargetSize(box, mode: .fit) }
         switch fit {
         case .contain, .scaleDown: return TargetSize(box, mode: .fit)
         case .cover: return TargetSize(box, mode: .fill)

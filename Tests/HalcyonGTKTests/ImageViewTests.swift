@@ -101,6 +101,47 @@ import Testing
         window.close()
     }
 
+    /// A parent that gives the view what its image wants, which is nothing before there is one.
+    @Test func aViewWithoutASizeTakesThatOfItsImage() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        try Window.requireScreen()
+        let view = ImageView()
+        gtk_widget_set_halign(view.widget, GTK_ALIGN_CENTER)
+        gtk_widget_set_valign(view.widget, GTK_ALIGN_CENTER)
+        let window = try Window(view.widget)
+        window.show()
+        let ends = Ends()
+        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 1 }
+        let image = try await fixture.pipeline.image(for: url)
+        await Window.run { gtk_widget_get_height(view.widget) == image.height }
+        #expect(ends.all.withLock { $0 } == ["shown"] && size(view) == image.size)
+        window.close()
+    }
+
+    /// The view's player is its user's too.
+    @Test func whatItsUserDoesToThePlayerIsSeen() async throws {
+        let url = try fixture.serve("animation/mixed.gif")
+        try Window.requireScreen()
+        let view = ImageView()
+        view.playback.repeatCount = .infinite
+        let window = try Window(view.widget)
+        window.show()
+        view.setImage(wide(url), pipeline: fixture.pipeline)
+        await Window.run { view.player?.currentFrameIndex ?? 0 > 1 }
+        let player = try #require(view.player)
+        player.stop()
+        player.seek(to: 5)
+        await Window.run { player.currentFrameIndex == 5 }
+        window.hide()
+        window.show()
+        await Window.run { gtk_widget_get_mapped(view.widget) != 0 }
+        #expect(!player.isPlaying)
+        player.play()
+        await Window.run { player.currentFrameIndex != 5 }
+        window.close()
+    }
+
     @Test func aLoadThatWaitsForALayoutEndsOnce() async throws {
         let url = try fixture.serve("png/rgb8.png")
         try Window.requireScreen()

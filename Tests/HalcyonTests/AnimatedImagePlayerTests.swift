@@ -208,6 +208,49 @@ import Testing
         #expect(notes.frames == frames)
     }
 
+    /// Its last frame is broken: played once more it begins anew all the same.
+    @Test func whatIsOverBeginsAnew() throws {
+        let (player, notes) = try player(Film(torn: [1]).image(frames: 2, loops: 1))
+        for start in [0, 10] {
+            player.play()
+            run(player, start..<start + 5)
+        }
+        #expect(notes.frames == [0, 0] && notes.ends == 2 && player.timeToNextFrame == nil)
+        // There and back, it ends where it began.
+        let bounce = try self.player(Film().image(frames: 3, loops: 1), .init(mode: .bounce))
+        bounce.0.play()
+        run(bounce.0, 0...8)
+        #expect(bounce.1.frames == [0, 1, 2, 1, 0] && bounce.1.ends == 1)
+    }
+
+    /// Nobody was to call it meanwhile, so the time does not count.
+    @Test func timeThatStoodStillIsNotMadeUpFor() throws {
+        let (player, notes) = try player(Film().image(frames: 8))
+        player.play()
+        run(player, [0, 1])
+        player.rate = 0
+        run(player, [2])
+        player.rate = 1
+        run(player, [500, 501])
+        #expect(notes.frames == [0, 1, 2])
+        player.rate = 1e-20
+        #expect(player.rate == 0 && player.timeToNextFrame == nil)
+        let arriving = try self.player(Film().image(frames: 2), isComplete: false)
+        arriving.0.play()
+        run(arriving.0, [0, 1])
+        arriving.0.update(try Film().image(frames: 4), isComplete: true)
+        run(arriving.0, [500, 501])
+        #expect(arriving.1.frames == [0, 1, 2])
+    }
+
+    @Test func aSeekInWhatArrivesStaysWithinIt() throws {
+        let (player, _) = try player(Film().image(frames: 2), isComplete: false)
+        player.play()
+        player.seek(to: 0, loop: 5)
+        run(player, 0...3)
+        #expect(player.currentFrameIndex == 1)
+    }
+
     @Test func aCallbackMayChangeTheCourse() throws {
         let (player, notes) = try player(Film().image(frames: 2, loops: 2))
         player.onFrame = { _, index in if index == 1 { player.stop() } }

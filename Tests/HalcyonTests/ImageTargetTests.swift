@@ -224,6 +224,25 @@ import Testing
         #expect(screen.contents == ["placeholder grey", "\(size)"] && ends.all.last == "2 failed")
     }
 
+    /// A is shown, B was called off: to ask for B again is to ask for B.
+    @Test func whatWasCalledOffIsNotTakenForWhatIsShown() async throws {
+        let gate = ScriptedTransportGate()
+        let (first, second) = (try fixture.serve("png/rgb8.png"), try fixture.serve("png/rgba8.png", gate: gate))
+        let target = ImageTarget(surface: screen)
+        set(target, first)
+        await ends.wait(for: 1)
+        set(target, second, .init(keepsCurrent: true), as: "2")
+        target.cancel()
+        set(target, second, .init(keepsCurrent: true), as: "3")
+        gate.open()
+        await ends.wait(for: 3)
+        let size = try await fixture.pipeline.image(for: second).size
+        #expect(ends.all == ["1 shown", "2 cancelled", "3 shown"] && screen.contents.last == "\(size)")
+        let empty = ImageTarget { _ in }
+        empty.reload(completion: ends.callback("4"))
+        #expect(ends.all.last == "4 cancelled")
+    }
+
     @Test func anImageForFailures() async throws {
         let (good, bad) = (try fixture.serve("png/rgb8.png"), PipelineFixture.url("none"))
         let target = ImageTarget(surface: screen)

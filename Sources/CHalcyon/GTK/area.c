@@ -68,7 +68,11 @@ static void halcyon_area_class_init(HalcyonAreaClass *class) {
     gtk_widget_class_set_accessible_role(widget, GTK_ACCESSIBLE_ROLE_IMG);
 }
 
-static void halcyon_area_init(HalcyonArea *self) { gtk_widget_set_overflow(GTK_WIDGET(self), GTK_OVERFLOW_HIDDEN); }
+static void halcyon_area_init(HalcyonArea *self) {
+    // The first layout is told even where it leaves nothing.
+    self->width = self->height = -1;
+    gtk_widget_set_overflow(GTK_WIDGET(self), GTK_OVERFLOW_HIDDEN);
+}
 
 GtkWidget *halcyon_area_new(
     GdkPaintable *paintable, void (*resized)(void *data, int width, int height), void *data,

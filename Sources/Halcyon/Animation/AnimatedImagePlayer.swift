@@ -32,12 +32,17 @@ public final class AnimatedImagePlayer {
     public var onEnd: (() -> Void)?
     /// Called by `advance(to:)` for a frame that could not be decoded, with its index; the one before it stays.
     public var onFailure: (((any Error), Int) -> Void)?
+    /// Called when `advance(to:)` is due sooner than it was said, since the course has changed.
+    package var onWake: (() -> Void)?
     /// Called on any thread when a frame has come that was due: `advance(to:)` should be called soon.
     public var onFrameReady: (@Sendable () -> Void)?
 
-    /// How fast it plays: 1 by default, 0 stands still, at most 1,000.
+    /// How fast it plays: 1 by default, at most 1,000; 0, as anything below a thousandth, stands still.
     public var rate: Double = 1 {
-        didSet { rate = rate.isFinite ? min(max(0, rate), 1000) : 1 }
+        didSet {
+            rate = rate.isFinite ? min(rate < 0.001 ? 0 : rate, 1000) : 1
+            onWake?()
+        }
     }
 
     /// The most frames that are shown in a second; nil, as many as there are, by default.
@@ -58,6 +63,8 @@ public final class AnimatedImagePlayer {
     private var reading: [Int] = []
     /// The time stands until the frame that is due is there: at the start and after a seek.
     private var awaitsFrame = false
+    /// Nobody was asked to call `advance(to:)`: the time until the next does not count.
+    private var stoodStill = false
     /// The frame that is due was not there; `onFrameReady` will tell.
     private var isWaiting = false
     private var hasSought = false
@@ -100,13 +107,17 @@ public final class AnimatedImagePlayer {
     /// Goes on from where it stands, from the start if it was over; joins others of the same image that are playing.
     public func play() {
         guard !isPlaying else { return }
-        if playback.isOver { playback.seek(to: 0, loop: 0) }
+        if playback.isOver {
+            playback = playback.rewound
+            (shownAt, shownTick, failedTick) = (nil, nil, nil)
+        }
         course += 1
         isPlaying = true
         lastTime = nil
         awaitsFrame = true
         isWaiting = false
         want()
+        onWake?()
     }
 
     /// Stands still and lets go of the frames that it does not show.
@@ -130,11 +141,12 @@ public final class AnimatedImagePlayer {
     public func seek(to frame: Int, loop: Int? = nil) {
         course += 1
         playback.seek(to: frame, loop: loop)
-        (shownTick, failedTick) = (nil, nil)
+        (shownAt, shownTick, failedTick) = (nil, nil, nil)
         awaitsFrame = true
         isWaiting = false
         hasSought = true
         want()
+        onWake?()
     }
 
     /// Goes on with the same animation of which more has arrived, at the frame where it stands.
@@ -154,7 +166,11 @@ public final class AnimatedImagePlayer {
             awaitsFrame = isPlaying
         }
         want()
+        onWake?()
     }
+
+    /// Whether `advance(to:)` has anything to do.
+    package var needsTime: Bool { isPlaying || awaitsFrame }
 
     /// The time after the last `advance(to:)` when it should be called again; nil where nothing is to come, or where
     /// `onFrameReady` will tell.
@@ -185,6 +201,7 @@ extension AnimatedImagePlayer {
         if isPlaying, playback.loops == 0, let lastTime {
             supply.lead = .init(playback: playback, rate: rate, time: lastTime)
         }
+        stoodStill = rate == 0 || playback.isHeld
         report(shown: shown, looped: looped, ended: hasEnded)
     }
 
@@ -193,9 +210,11 @@ extension AnimatedImagePlayer {
         if lastTime == nil { join(at: time) }
         let passed = max(.zero, time - (lastTime ?? time))
         lastTime = max(time, lastTime ?? time)
-        guard !awaitsFrame else { return false }
+        guard !awaitsFrame, !stoodStill else { return false }
         let loop = playback.loop
         playback.advance(by: scaled(passed))
+        // A turn there and back ends where it began, which is another frame than that of its last step.
+        if playback.isOver, shownTick == playback.tick, playback.frame != currentFrameIndex { shownTick = nil }
         return playback.loop > loop
     }
 

@@ -101,7 +101,7 @@ struct Playback: Sendable {
     /// The frames that come next, beginning with this one, each once.
     func upcoming(_ count: Int) -> [Int] {
         var frames: [Int] = []
-        let last = loops > 0 ? loops * ends.count - 1 : isComplete ? Int.max : ends.count - 1
+        let last = loops > 0 ? loops * ends.count - 1 : isComplete ? Int.max : (loop + 1) * ends.count - 1
         for tick in tick...min(last, tick + ends.count - 1) where frames.count < count {
             let frame = frame(atTick: tick)
             if !frames.contains(frame) { frames.append(frame) }

@@ -30,6 +30,8 @@ public final class ImageTarget {
     /// The request that is shown or under way.
     public private(set) var request: ImageRequest?
 
+    /// That of the image that is shown, which `request` is not once another load has been called off.
+    private var shown: (request: ImageRequest, pipeline: ImagePipeline)?
     private var pipeline: ImagePipeline?
     private var options = Options()
     private var setting: Setting?
@@ -116,9 +118,13 @@ public final class ImageTarget {
         former?.end(.superseded)
     }
 
-    /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile.
+    /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile. Ends in `.cancelled` where
+    /// there is nothing to load.
     public func reload(completion: (@MainActor (End) -> Void)? = nil) {
-        guard var request, let pipeline else { return }
+        guard var request, let pipeline else {
+            completion?(.cancelled)
+            return
+        }
         request.cache.reads = []
         var options = options
         options.keepsCurrent = true
@@ -159,7 +165,7 @@ public final class ImageTarget {
     }
 
     private func isSame(_ request: ImageRequest, _ pipeline: ImagePipeline) -> Bool {
-        guard let shown = self.request, self.pipeline === pipeline, !request.cache.reads.isEmpty else { return false }
+        guard let (shown, shownBy) = shown, shownBy === pipeline, !request.cache.reads.isEmpty else { return false }
         // What is done to an image behind the caches cannot be compared.
         guard shown.modifier == nil, request.modifier == nil, shown.scale == request.scale else { return false }
         return pipeline.cache.key(for: shown) == pipeline.cache.key(for: request)
@@ -210,7 +216,10 @@ public final class ImageTarget {
         guard setting === self.setting else { return }
         switch event {
         case .progress(let progress): state = .loading(progress)
-        case .preview(let preview): if setting.options.setsAutomatically { show(.preview(preview)) }
+        case .preview(let preview):
+            if setting.options.setsAutomatically, !(setting.options.keepsCurrent && hasImage) {
+                show(.preview(preview))
+            }
         case .finished: break
         }
     }
@@ -231,6 +240,7 @@ public final class ImageTarget {
             restoreState()
             return setting.end(.shown(response))
         }
+        if let request, let pipeline { shown = (request, pipeline) }
         guard let transition = setting.options.transition, transition.origins.contains(response.origin), let surface
         else {
             self.setting = nil
@@ -238,7 +248,7 @@ public final class ImageTarget {
             state = .showing(response)
             return setting.end(.shown(response))
         }
-        // From here on the image is there; who cancels now cuts the transition short.
+        // From here on the image is there, and nothing is left to cancel.
         self.setting = nil
         content = .image(response)
         state = .showing(response)
