@@ -78,6 +78,11 @@ public final class ImagePipeline: Sendable {
         return task
     }
 
+    /// What `task(for:)` answers at once, if it does; nothing is loaded.
+    package func responseInMemory(for request: ImageRequest) -> ImageResponse? {
+        cachedResponse(for: ResolvedRequest(request, for: coordinator))
+    }
+
     /// Starts a load and calls `completion` exactly once with its end.
     ///
     /// - Parameter delivery: where the callback runs; on the main queue, later, by default.

@@ -4,6 +4,46 @@ import Halcyon
 
 /// A `GdkPaintable` that fits an image into whatever it is given to draw in, and draws the way from one image to the next.
 @MainActor public final class ImagePaintable {
+    /// What is drawn: pixels, and how a view is to take them.
+    public struct Picture: Sendable {
+        public var texture: ImageTexture
+        /// Pixels for one unit of a view; 1 by default.
+        public var scale: Double
+        /// Whether the widget's colour is painted through its alpha, as `Image.isTemplate`.
+        public var isTemplate: Bool
+        /// Whether it is mirrored where text runs from right to left, as `Image.mirrorsForRightToLeft`.
+        public var mirrorsForRightToLeft: Bool
+
+        public init(
+            _ texture: ImageTexture, scale: Double = 1, isTemplate: Bool = false, mirrorsForRightToLeft: Bool = false
+        ) {
+            self.texture = texture
+            self.scale = scale
+            self.isTemplate = isTemplate
+            self.mirrorsForRightToLeft = mirrorsForRightToLeft
+        }
+
+        /// An image's pixels, scale and marks.
+        public init(_ image: Image) {
+            self.init(
+                ImageTexture(image.bitmap), scale: image.scale, isTemplate: image.isTemplate,
+                mirrorsForRightToLeft: image.mirrorsForRightToLeft)
+        }
+
+        /// Those of a preview.
+        public init(_ preview: ImagePreview) {
+            self.init(
+                ImageTexture(preview.bitmap), scale: preview.scale, isTemplate: preview.isTemplate,
+                mirrorsForRightToLeft: preview.mirrorsForRightToLeft)
+        }
+
+        fileprivate var look: HalcyonLook {
+            HalcyonLook(
+                rawValue: (isTemplate ? HALCYON_LOOK_TEMPLATE.rawValue : 0)
+                    | (mirrorsForRightToLeft ? HALCYON_LOOK_MIRRORED.rawValue : 0))
+        }
+    }
+
     /// The `GdkPaintable`, kept by this object.
     public let pointer: OpaquePointer
 
@@ -12,6 +52,7 @@ import Halcyon
     }
 
     isolated deinit {
+        halcyon_paintable_on_drawn(pointer, nil, nil, nil)
         g_object_unref(UnsafeMutableRawPointer(pointer))
     }
 
@@ -28,26 +69,45 @@ import Halcyon
         }
     }
 
+    /// Drawn beneath, in a fit of its own; nil by default.
+    public var background: ImagePaintable? {
+        didSet { halcyon_paintable_set_ground(pointer, background?.pointer) }
+    }
+
     /// How far a transition is, from 0 to 1.
     public var progress: Double = 1 {
         didSet { halcyon_paintable_set_progress(pointer, progress) }
     }
 
+    /// Whose colour templates are painted in, and whose direction of text counts; kept weakly. Nil, the default, paints
+    /// templates as they are.
+    public func follow(_ widget: UnsafeMutablePointer<GtkWidget>?) {
+        halcyon_paintable_set_widget(pointer, widget)
+    }
+
     /// Shows an image, or nothing, from now on.
-    ///
-    /// - Parameter scale: its pixels for one unit of a view.
-    public func show(_ texture: ImageTexture?, scale: Double = 1) {
+    public func show(_ picture: Picture?) {
         // The texture is kept until GTK has a reference of its own.
-        withExtendedLifetime(texture) { halcyon_paintable_show(pointer, texture?.pointer, scale) }
+        withExtendedLifetime(picture) {
+            halcyon_paintable_show(
+                pointer, picture?.texture.pointer, picture?.scale ?? 1, picture?.look ?? HALCYON_LOOK_PLAIN)
+        }
     }
 
     /// Shows an image in the place of the one before, which is seen less and less until `progress` is 1; at once where the
     /// style is a program's own.
-    public func begin(_ texture: ImageTexture, scale: Double = 1, _ style: ImageTransition.Style) {
-        guard let drawn = style.drawn else { return show(texture, scale: scale) }
-        withExtendedLifetime(texture) {
-            halcyon_paintable_begin(pointer, texture.pointer, scale, drawn.style, drawn.edge)
+    public func begin(_ picture: Picture, _ style: ImageTransition.Style) {
+        guard let drawn = style.drawn else { return show(picture) }
+        withExtendedLifetime(picture) {
+            halcyon_paintable_begin(
+                pointer, picture.texture.pointer, picture.scale, picture.look, drawn.style, drawn.edge)
         }
+    }
+
+    /// Calls a closure soon after it was drawn in another size than before.
+    func onDrawn(_ body: @escaping @MainActor () -> Void) {
+        let call = MainCall(body)
+        halcyon_paintable_on_drawn(pointer, MainCall.later, call.retained, MainCall.release)
     }
 }
 

@@ -13,91 +13,71 @@ import Halcyon
 /// layout any size that is in memory is shown, and after a resize a larger image is asked for where the view has grown by a
 /// quarter, once it has rested for 200 ms.
 ///
-/// The object has its widget, and must be kept for as long as that is to show anything, or told to stay with it. Animations play while the view is on
-/// screen, and take neither time nor frames while it is not. Call `GTKMainLoop.attach()` before GTK's loop runs.
-@MainActor public final class ImageView {
-    /// A `GtkOverlay`, kept by this object: put it where any widget goes.
+/// A `GtkPicture`, `GtkImage` or `GtkButton` that something else has made gets the same by `ImageView.of(_:)`.
+///
+/// The object has its widget, and must be kept for as long as that is to show anything, or told to stay with it. Animations
+/// play while the view is mapped and not transparent, and take neither time nor frames while it is not. Call
+/// `GTKMainLoop.attach()` before GTK's loop runs.
+@MainActor public class ImageView {
+    /// Put it where any widget goes: a `GtkOverlay` that is kept by this object, or the widget that this was made for.
     public let widget: UnsafeMutablePointer<GtkWidget>
-    /// What is loading or shown.
-    public private(set) lazy var target = ImageTarget(surface: self)
-    /// `.contain` by default.
-    public var contentFit: ContentFit = .contain {
-        didSet { paintable.contentFit = contentFit }
-    }
-    /// How animations are played; as their files say, by default. For the next image.
-    public var playback = AnimatedImagePlayer.Configuration()
-    /// Plays the animation that is shown; nil for a still image.
-    public private(set) var player: AnimatedImagePlayer?
-    /// What tells that an image is loading; nil, the default, is nothing. For the next load.
-    public var loadingIndicator: Indicator?
-    /// Called when loading begins, goes on or ends.
-    public var onStateChange: (@MainActor (ImageTarget.State) -> Void)?
 
-    let paintable = ImagePaintable()
-    private let area: ViewArea
-    private let sizing = ViewSizing()
-    private let settling = MainTimer()
-    /// Of a load that waits for the first layout.
-    private var waiting: (@MainActor (ImageTarget.End) -> Void)??
-    /// What is shown is the image at another size, until the view has one.
-    private var isStandIn = false
-    private var placeholder: UnsafeMutablePointer<GtkWidget>?
-    private var indicator: (kind: Indicator, widget: UnsafeMutablePointer<GtkWidget>)?
-    private var ownsWidget = true
-    /// The widget was destroyed while somebody still had this object.
-    private var isGone = false
-    /// Whether the animation was playing when the view went out of sight.
-    private var resumes = false
-    private var transition: TransitionRun?
-    private var ticks: FrameTicks?
-    private let timer = MainTimer()
+    /// What all of the members below are about; `background` and `highlight` are further ones.
+    let image: ImageLayer
+    private let layers: ViewLayers<Role>
+
+    private enum Role: Hashable {
+        case image, highlight
+    }
 
     public init() {
-        area = ViewArea(paintable)
-        widget = gtk_overlay_new()
-        g_object_ref_sink(widget)
-        gtk_overlay_set_child(OpaquePointer(widget), area.widget)
-        ticks = FrameTicks(area.widget) { [weak self] time in self?.tick(time) ?? false }
-        Signal.connect(area.widget, "map") { [weak self] in self?.mapped() }
-        Signal.connect(area.widget, "unmap") { [weak self] in self?.unmapped() }
-        area.onResize = { [weak self] in self?.resized() }
+        let host = ViewHost()
+        layers = ViewLayers(host, wanted: [.image])
+        image = layers.image(.image)
+        widget = host.overlay ?? host.area
     }
 
-    isolated deinit {
-        settling.stop()
-        timer.stop()
-        ticks?.stop()
-        endWaiting(.cancelled)
-        transition?.end()
-        if ownsWidget { g_object_unref(widget) }
+    /// For a widget that something else has made; nil where it is none that can show an image.
+    private init?(adopting widget: UnsafeMutablePointer<GtkWidget>) {
+        guard let adopted = AdoptedWidget(widget) else { return nil }
+        layers = ViewLayers(adopted.host, wanted: [.image], contentFit: adopted.contentFit)
+        image = layers.image(.image)
+        self.widget = widget
+    }
+
+    // MARK: - Whose it is
+
+    /// The view of a `GtkPicture`, a `GtkImage` or a `GtkButton`, made at the first call, which stays with the widget; nil for
+    /// any other widget. A button's takes the place of its child.
+    ///
+    /// A picture and an image have no room for placeholders and indicators that are widgets; they are left out there.
+    public static func of(_ widget: UnsafeMutablePointer<GtkWidget>) -> ImageView? {
+        Attachment.of(widget, key: "halcyon-image-view") { ImageView(adopting: widget) }
     }
 
     /// Hands this object over to its widget, which keeps it until it is destroyed. For a widget that is about to get a
     /// parent: nobody else may have a reference to it.
     public func staysWithItsWidget() {
-        guard ownsWidget else { return }
-        ownsWidget = false
-        Signal.connect(widget, "destroy") {
-            (self.placeholder, self.indicator, self.isGone) = (nil, nil, true)
-        }
-        g_object_force_floating(UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self))
+        guard layers.host.giveAway() else { return }
+        _ = Signal(widget, "destroy") { withExtendedLifetime(self) {} }
     }
+
+    // MARK: - Loads
 
     /// Loads the image of a URL and shows it, instead of whatever was loading or shown.
     ///
     /// - Parameters:
     ///   - url: nil shows the placeholder and ends in `.failed`.
+    ///   - indicator: shown while it loads; nil is the one before.
     ///   - completion: called once, with the image on the view.
     public func setImage(
         from url: URL?, placeholder: ImageTarget.Placeholder? = nil, indicator: Indicator? = nil,
         transition: ImageTransition? = nil, processors: [any ImageProcessor]? = nil,
         pipeline: ImagePipeline = .shared, completion: (@MainActor (ImageTarget.End) -> Void)? = nil
     ) {
-        if let indicator { loadingIndicator = indicator }
-        setImage(
-            ImageRequest(url, processors: processors), options: .init(placeholder: placeholder, transition: transition),
-            pipeline: pipeline,
-            completion: completion)
+        image.setImage(
+            from: url, placeholder: placeholder, indicator: indicator, transition: transition, processors: processors,
+            pipeline: pipeline, completion: completion)
     }
 
     /// The same, with all that a request and the options can say.
@@ -105,223 +85,83 @@ import Halcyon
         _ request: ImageRequest, options: ImageTarget.Options = .init(), pipeline: ImagePipeline = .shared,
         completion: (@MainActor (ImageTarget.End) -> Void)? = nil
     ) {
-        let former = waiting ?? nil
-        (waiting, isStandIn) = (nil, false)
-        settling.stop()
-        sizing.begin(.init(request: request, options: options, pipeline: pipeline))
-        load(completion)
-        former?(.superseded)
+        image.setImage(request, options: options, pipeline: pipeline, completion: completion)
     }
 
     /// Shows an image that the program has, instead of whatever was loading or shown; nil shows nothing.
-    public func showImage(_ image: Image?) {
-        settling.stop()
-        let waiting = waiting ?? nil
-        self.waiting = nil
-        sizing.begin(nil)
-        target.show(image)
-        waiting?(.superseded)
-    }
+    public func showImage(_ image: Image?) { self.image.showImage(image) }
 
     /// Ends the load that is under way; what is seen stays.
-    public func cancel() {
-        settling.stop()
-        let waiting = waiting ?? nil
-        self.waiting = nil
-        if case .loading = target.state { sizing.begin(nil) }
-        target.cancel()
-        waiting?(.cancelled)
-    }
-}
+    public func cancel() { image.cancel() }
 
-// MARK: - Sizes
-
-extension ImageView {
-    private func load(_ completion: (@MainActor (ImageTarget.End) -> Void)?) {
-        guard let wish = sizing.wish, let request = sizing.request(for: area.pixels, fit: contentFit) else { return }
-        guard sizing.waits(for: area.pixels) else {
-            var options = wish.options
-            if isStandIn { (options.keepsCurrent, options.transition) = (true, nil) }
-            isStandIn = false
-            return target.setImage(request, options: options, pipeline: wish.pipeline, completion: completion)
-        }
-        waiting = .some(completion)
-        isStandIn = wish.pipeline.cache.image(inMemoryFor: request) != nil
-        if isStandIn {
-            target.setImage(request, options: wish.options, pipeline: wish.pipeline)
-        } else {
-            target.await(wish.options)
-        }
+    /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile. Ends in `.cancelled` where
+    /// there is nothing to load.
+    public func reload(completion: (@MainActor (ImageTarget.End) -> Void)? = nil) {
+        image.reload(completion: completion)
     }
 
-    private func resized() {
-        if let completion = waiting {
-            waiting = nil
-            return load(completion)
-        }
-        // Not again for each step of a resize.
-        guard sizing.isOutgrown(by: area.pixels, fit: contentFit) else { return settling.stop() }
-        settle()
+    // MARK: - What is shown
+
+    /// How far it is.
+    public var state: ImageTarget.State { image.state }
+
+    /// What is to be seen.
+    public var content: ImageTarget.Content { image.content }
+
+    /// Called when loading begins, goes on or ends.
+    public var onStateChange: (@MainActor (ImageTarget.State) -> Void)? {
+        get { image.onStateChange }
+        set { image.onStateChange = newValue }
     }
 
-    private func settle() {
-        settling.start(after: .milliseconds(200)) { [weak self] in self?.outgrown() }
+    /// How urgent its loads are while it is seen; each request's own by default. Behind others while it is not.
+    public var priority: RequestPriority? {
+        get { image.priority }
+        set { image.priority = newValue }
     }
 
-    private func outgrown() {
-        // A load that is under way is not broken off for a larger one.
-        if case .loading = target.state { return settle() }
-        guard sizing.isOutgrown(by: area.pixels, fit: contentFit), let wish = sizing.wish,
-            let request = sizing.request(for: area.pixels, fit: contentFit)
-        else { return }
-        var options = wish.options
-        (options.keepsCurrent, options.transition) = (true, nil)
-        target.setImage(request, options: options, pipeline: wish.pipeline)
+    /// `.contain` by default. In a `GtkPicture` that something else has made it is the picture's to fit what it shows.
+    public var contentFit: ContentFit {
+        get { image.contentFit }
+        set { image.contentFit = newValue }
     }
 
-    private func endWaiting(_ end: ImageTarget.End) {
-        let completion = waiting ?? nil
-        waiting = nil
-        completion?(end)
-    }
-}
-
-// MARK: - What is seen
-
-extension ImageView: ImageSurface {
-    public func show(_ content: ImageTarget.Content) {
-        endTransition()
-        showPlaceholder(content)
-        switch content {
-        case .preview(let preview): show(preview.bitmap, scale: preview.scale)
-        default: show(content.image?.bitmap, scale: content.image?.scale ?? 1)
-        }
-        play(content.image)
+    /// The natural size in units while there is no image, so that a list keeps its place; none by default.
+    public var sizeHint: (width: Int, height: Int)? {
+        get { image.sizeHint }
+        set { image.sizeHint = newValue }
     }
 
-    public func show(
-        _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
-    ) {
-        guard isMapped, Self.isAnimationEnabled(area.widget) else {
-            show(.image(response))
-            return completion()
-        }
-        endTransition()
-        showPlaceholder(.image(response))
-        let image = response.image
-        paintable.begin(ImageTexture(image.bitmap), scale: image.scale, transition.style)
-        self.transition = TransitionRun(transition, of: self, completion: completion)
-        play(image)
-        ticks?.start()
+    /// What tells that an image is loading; nil, the default, is nothing. For the next load.
+    public var loadingIndicator: Indicator? {
+        get { image.loadingIndicator }
+        set { image.loadingIndicator = newValue }
     }
 
-    public func stateChanged(_ state: ImageTarget.State) {
-        let isBusy = if case .loading = state { true } else { false }
-        halcyon_set_busy(area.widget, isBusy ? 1 : 0)
-        if case .loading(let progress) = state {
-            showIndicator(progress?.fraction, hasBegun: progress != nil)
-        } else {
-            removeIndicator()
-        }
-        onStateChange?(state)
+    /// How animations are played; as their files say, by default. For the next image.
+    public var playback: AnimatedImagePlayer.Configuration {
+        get { image.playback }
+        set { image.playback = newValue }
     }
 
-    private func show(_ bitmap: Bitmap?, scale: Double) {
-        paintable.show(bitmap.map { ImageTexture($0) }, scale: scale)
+    /// Plays the animation that is shown; nil for a still image.
+    public var player: AnimatedImagePlayer? { image.player }
+
+    /// What a screen reader says that it shows; nil by default.
+    public var accessibleLabel: String? {
+        didSet { halcyon_set_label(layers.host.area, accessibleLabel ?? "") }
     }
 
-    private func showPlaceholder(_ content: ImageTarget.Content) {
-        if let placeholder {
-            gtk_overlay_remove_overlay(OpaquePointer(widget), placeholder)
-            self.placeholder = nil
-        }
-        guard !isGone, case .placeholder(.custom(let custom)) = content, let custom = custom as? WidgetPlaceholder
-        else {
-            return
-        }
-        let widget = custom.make()
-        gtk_overlay_add_overlay(OpaquePointer(self.widget), widget)
-        placeholder = widget
-    }
+    // MARK: - Roles
 
-    private func showIndicator(_ progress: Double?, hasBegun: Bool) {
-        if indicator == nil, !isGone, let kind = loadingIndicator {
-            let widget = kind.make()
-            gtk_overlay_add_overlay(OpaquePointer(self.widget), widget)
-            indicator = (kind, widget)
-        }
-        if hasBegun, let indicator { indicator.kind.update(indicator.widget, progress) }
-    }
+    /// Another picture beneath the image, with loads of its own.
+    public var background: ImageLayer { layers.background(.image) }
 
-    private func removeIndicator() {
-        guard let indicator else { return }
-        self.indicator = nil
-        gtk_overlay_remove_overlay(OpaquePointer(widget), indicator.widget)
-    }
+    /// The picture that takes the place of the image while `isHighlighted`, with loads of its own.
+    public var highlight: ImageLayer { layers.image(.highlight) }
 
-    private func endTransition() {
-        let transition = transition
-        self.transition = nil
-        transition?.end()
-    }
-
-    private var isMapped: Bool { gtk_widget_get_mapped(area.widget) != 0 }
-
-    /// What the user has chosen for the whole desktop.
-    private static func isAnimationEnabled(_ widget: UnsafeMutablePointer<GtkWidget>) -> Bool {
-        halcyon_animations_enabled(widget) != 0
-    }
-}
-
-// MARK: - The passing of time
-
-extension ImageView {
-    private func mapped() {
-        target.priority = nil
-        if resumes { player?.play() }
-    }
-
-    private func unmapped() {
-        // It may come back: its load goes on, behind those of what is seen.
-        target.priority = .low
-        resumes = player?.isPlaying == true
-        player?.stop()
-        timer.stop()
-        ticks?.stop()
-        endTransition()
-    }
-
-    private func play(_ image: Image?) {
-        timer.stop()
-        player?.stop()
-        player = image.flatMap { AnimatedImagePlayer($0, configuration: playback) }
-        guard let player else { return }
-        player.onFrame = { [weak self] image, _ in self?.show(image.bitmap, scale: image.scale) }
-        player.onFrameReady = { [weak self] in MainInbox.shared.add { self?.wake() } }
-        player.onWake = { [weak self] in self?.wake() }
-        resumes = true
-        if isMapped { player.play() }
-    }
-
-    private func wake() {
-        guard isMapped else { return }
-        timer.stop()
-        ticks?.start()
-    }
-
-    /// - Returns: whether the next frame of the screen is wanted too.
-    private func tick(_ time: Duration) -> Bool {
-        if let transition, !transition.advance(to: time), self.transition === transition { self.transition = nil }
-        // A frame that comes during a transition would end it.
-        if transition != nil { return true }
-        guard let player, player.needsTime else { return false }
-        player.advance(to: time)
-        // A callback may have brought another image.
-        guard self.player === player, transition == nil else { return true }
-        guard let pause = player.timeToNextFrame else { return false }
-        // Sleep until shortly before the frame is due, then take the screen's next one.
-        if pause < .milliseconds(25) { return true }
-        timer.start(after: pause - .milliseconds(8)) { [weak self] in self?.ticks?.start() }
-        return false
+    /// False by default.
+    public var isHighlighted = false {
+        didSet { layers.wanted = isHighlighted ? [.highlight, .image] : [.image] }
     }
 }

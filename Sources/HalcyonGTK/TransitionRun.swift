@@ -1,41 +1,44 @@
 import Halcyon
 
-/// One transition of a view, from its first frame to its last.
+/// One transition of a layer, from its first frame to its last.
 @MainActor final class TransitionRun {
     private let transition: ImageTransition
-    private let view: ImageView
+    private weak var layer: ImageLayer?
     private let completion: @MainActor () -> Void
     private var start: Duration?
     private var isOver = false
 
-    init(_ transition: ImageTransition, of view: ImageView, completion: @escaping @MainActor () -> Void) {
+    init(_ transition: ImageTransition, of layer: ImageLayer, completion: @escaping @MainActor () -> Void) {
         self.transition = transition
-        self.view = view
+        self.layer = layer
         self.completion = completion
-        if case .custom(let animator) = transition.style { animator.prepare(view) }
+    }
+
+    /// Before its first frame.
+    func prepare() {
+        if let layer, case .custom(let animator) = transition.style { animator.prepare(layer) }
     }
 
     /// - Returns: whether there is more to come.
     func advance(to time: Duration) -> Bool {
-        guard !isOver else { return false }
+        guard !isOver, let layer else { return false }
         let start = start ?? time
         self.start = start
         let progress = transition.duration > .zero ? min(1, (time - start) / transition.duration) : 1
         switch transition.style {
-        case .custom(let animator): animator.animate(view, progress: progress)
+        case .custom(let animator): animator.animate(layer, progress: progress)
         // Slower towards its end.
-        case .crossFade, .flip, .slide: view.paintable.progress = 1 - (1 - progress) * (1 - progress)
+        case .crossFade, .flip, .slide: layer.paintable.progress = 1 - (1 - progress) * (1 - progress)
         }
         if progress >= 1 { end() }
         return !isOver
     }
 
-    /// Its last frame, now.
+    /// It is over, or something else has taken its place.
     func end() {
         guard !isOver else { return }
         isOver = true
-        view.paintable.progress = 1
-        if case .custom(let animator) = transition.style { animator.complete(view) }
+        if let layer, case .custom(let animator) = transition.style { animator.complete(layer) }
         completion()
     }
 }

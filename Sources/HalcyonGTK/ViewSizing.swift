@@ -16,6 +16,8 @@ import Halcyon
     private(set) var wish: Wish?
     /// The size that `wish` was last loaded for; nil while it waits for a first layout, or asks for a size of its own.
     private var loaded: PixelSize?
+    /// Pixels of the screen for one unit, at that time.
+    private var factor = 1
 
     func begin(_ wish: Wish?) {
         self.wish = wish
@@ -28,14 +30,22 @@ import Halcyon
         return pixels == nil
     }
 
-    /// The request for a view of so many pixels; for the smallest image that there is, without a size yet.
-    func request(for pixels: PixelSize?, fit: ContentFit) -> ImageRequest? {
+    /// The request for a view; for the smallest image that there is, while it has no size.
+    func request(for host: ViewHost, fit: ContentFit) -> ImageRequest? {
         guard var request = wish?.request else { return nil }
         guard request.decode.target == nil else { return request }
-        loaded = pixels
+        let pixels = host.pixels
+        (loaded, factor) = (pixels, host.scaleFactor)
         request.cache.acceptsLarger = true
         request.decode.target = if let pixels { Self.target(pixels, fit) } else { TargetSize(PixelSize(1, 1)) }
         return request
+    }
+
+    /// Pixels of an image for one unit of the view: one that was reduced to the view's pixels is as large as the view in its
+    /// units, however many pixels the screen has for each.
+    func scale(of image: Image) -> Double {
+        let isReduced = loaded != nil && image.size != image.info.size
+        return isReduced ? image.scale * Double(factor) : image.scale
     }
 
     private static func target(_ box: PixelSize, _ fit: ContentFit) -> TargetSize? {

@@ -30,6 +30,14 @@ public struct TimeSource: Sendable {
         return Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9)
     }
 
+    /// For what plays: a time that nobody sets, of the system's source the one that a screen's frames are counted in.
+    package var steady: Duration {
+        guard isSystem else { return .seconds(read().timeIntervalSince1970) }
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
     /// Returns once the duration has passed.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.

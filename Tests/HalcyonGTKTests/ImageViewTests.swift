@@ -11,23 +11,10 @@ import Testing
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ImageViewTests {
     private let fixture = PipelineFixture { $0.coders = .standard() }
 
-    private final class Ends: Sendable {
-        let all = Lock<[String]>([])
-
-        var callback: @MainActor (ImageTarget.End) -> Void {
-            { end in
-                let name = if case .shown = end { "shown" } else { "\(end)" }
-                self.all.withLock { $0.append(name) }
-            }
-        }
-
-        var count: Int { all.withLock { $0.count } }
-    }
-
     private func size(_ view: ImageView) -> PixelSize {
         PixelSize(
-            Int(gdk_paintable_get_intrinsic_width(view.paintable.pointer)),
-            Int(gdk_paintable_get_intrinsic_height(view.paintable.pointer)))
+            Int(gdk_paintable_get_intrinsic_width(view.image.paintable.pointer)),
+            Int(gdk_paintable_get_intrinsic_height(view.image.paintable.pointer)))
     }
 
     @Test func anImageInMemoryIsOnTheViewInTheSameCall() async throws {
@@ -44,7 +31,7 @@ import Testing
         let window = try Window(view.widget)
         window.show()
         await Window.run { ends.count == 1 }
-        #expect(ends.all.withLock { $0 } == ["shown"] && size(view) == image.size)
+        #expect(ends.all == ["shown"] && size(view) == image.size)
         // From then on it is there at once.
         view.setImage(from: try fixture.serve("png/rgba8.png"), pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 2 }
@@ -61,7 +48,7 @@ import Testing
         let view = ImageView()
         let ends = Ends()
         view.setImage(request, pipeline: fixture.pipeline, completion: ends.callback)
-        #expect(ends.all.withLock { $0 } == ["shown"])
+        #expect(ends.all == ["shown"])
     }
 
     /// With a size of its own, larger than any image here.
@@ -88,16 +75,16 @@ import Testing
         view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
         #expect(fixture.transport.requestCount == 0)
         await Window.run { ends.count == 1 }
-        #expect(view.target.content.image?.size == PixelSize(200, 100))
+        #expect(view.content.image?.size == PixelSize(200, 100))
         // A little more is stretched, a lot more is loaded, less is there already.
         await resize(240, 240)
         await resize(400, 400)
-        await Window.run { view.target.content.image?.width == 400 }
+        await Window.run { view.content.image?.width == 400 }
         await resize(100, 100)
         view.contentFit = .cover
         view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 2 }
-        #expect(view.target.content.image?.size == PixelSize(100, 100) && fixture.transport.requestCount == 1)
+        #expect(view.content.image?.size == PixelSize(100, 100) && fixture.transport.requestCount == 1)
         window.close()
     }
 
@@ -115,7 +102,7 @@ import Testing
         await Window.run { ends.count == 1 }
         let image = try await fixture.pipeline.image(for: url)
         await Window.run { gtk_widget_get_height(view.widget) == image.height }
-        #expect(ends.all.withLock { $0 } == ["shown"] && size(view) == image.size)
+        #expect(ends.all == ["shown"] && size(view) == image.size)
         window.close()
     }
 
@@ -148,13 +135,13 @@ import Testing
         var view: ImageView? = ImageView()
         let ends = Ends()
         for _ in 0..<2 { view?.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback) }
-        #expect(ends.all.withLock { $0 } == ["superseded"])
+        #expect(ends.all == ["superseded"])
         view?.cancel()
-        #expect(ends.all.withLock { $0 } == ["superseded", "cancelled"])
-        guard case .empty = view?.target.state else { return #expect(Bool(false), "it is still loading") }
+        #expect(ends.all == ["superseded", "cancelled"])
+        guard case .empty = view?.state else { return #expect(Bool(false), "it is still loading") }
         view?.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
         view = nil
-        #expect(ends.all.withLock { $0 } == ["superseded", "cancelled", "cancelled"])
+        #expect(ends.all == ["superseded", "cancelled", "cancelled"])
         #expect(fixture.transport.requestCount == 0)
     }
 
@@ -177,7 +164,7 @@ import Testing
         gate.open()
         await Window.run { ends.count == 1 }
         let image = try await fixture.pipeline.image(for: url)
-        #expect(ends.all.withLock { $0 } == ["shown"] && size(view) == image.size)
+        #expect(ends.all == ["shown"] && size(view) == image.size)
         window.close()
     }
 
@@ -227,7 +214,7 @@ import Testing
             #expect(children(view) == 2 && updates.allSatisfy { $0 != nil })
             gate.open()
             await Window.run { ends.count == 1 }
-            #expect(children(view) == 1 && ends.all.withLock { $0 } == ["shown"])
+            #expect(children(view) == 1 && ends.all == ["shown"])
         }
     }
 
@@ -254,15 +241,13 @@ import Testing
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         try Window.requireScreen()
         let view = ImageView()
-        let window = try Window(view.widget)
-        window.show()
-        await Window.run { gtk_widget_get_mapped(view.widget) != 0 }
+        let window = try await Window.showing(view.widget)
         view.setImage(wide(url), pipeline: fixture.pipeline)
-        #expect(view.target.loadPriority == .normal)
+        #expect(view.image.target.loadPriority == .normal)
         window.hide()
-        #expect(view.target.loadPriority == .low)
+        #expect(view.image.target.loadPriority == .low)
         window.show()
-        await Window.run { view.target.loadPriority == .normal }
+        await Window.run { view.image.target.loadPriority == .normal }
         window.close()
     }
 
@@ -307,6 +292,80 @@ import Testing
         window.close()
     }
 
+    /// Nor in a parent that is not seen.
+    @Test func whatIsTransparentStandsStill() async throws {
+        let url = try fixture.serve("animation/mixed.gif")
+        try Window.requireScreen()
+        let view = AnimatedImageView()
+        view.repeatCount = .infinite
+        let parent = try #require(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0))
+        gtk_box_append(UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GtkBox.self), view.widget)
+        let window = try await Window.showing(parent)
+        view.setImage(wide(url), pipeline: fixture.pipeline)
+        await Window.run { view.isPlaying }
+        for widget in [parent, view.widget] {
+            gtk_widget_set_opacity(widget, 0)
+            #expect(!view.isPlaying)
+            gtk_widget_set_opacity(widget, 0.5)
+            #expect(view.isPlaying)
+        }
+        window.close()
+    }
+
+    @Test func anAnimatedViewMayWaitForItsUser() async throws {
+        let url = try fixture.serve("animation/mixed.gif")
+        try Window.requireScreen()
+        let view = AnimatedImageView()
+        view.autoPlay = false
+        view.repeatCount = .once
+        view.backgroundDecode = false
+        view.framePreloadCount = 1
+        let window = try await Window.showing(view.widget)
+        let ends = Ends()
+        view.setImage(wide(url), pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 1 }
+        let player = try #require(view.player)
+        #expect(!view.isPlaying && player.configuration.framePreloadCount == 1)
+        window.hide()
+        window.show()
+        await Window.run { gtk_widget_get_mapped(view.widget) != 0 }
+        #expect(!view.isPlaying)
+        view.play()
+        await Window.run { player.isOver }
+        view.play()
+        #expect(view.isPlaying)
+        view.stop(rewinding: true)
+        #expect(!view.isPlaying && player.loopsRemaining == 1)
+        window.close()
+    }
+
+    /// Whoever is told may ask for something else there and then.
+    @Test func aCallbackMayShowAnotherImage() async throws {
+        let urls = try ["png/rgb8.png", "jpeg/gray.jpg"].map { try fixture.serve($0) }
+        let sizes = try ["png/rgb8.png", "jpeg/gray.jpg"].map { try Image(data: TestFiles.data($0)).size }
+        try Window.requireScreen()
+        let view = ImageView()
+        let window = try await Window.showing(view.widget)
+        let (first, second) = (Ends(), Ends())
+        // The end of a transition, told because another image takes its place.
+        view.setImage(
+            ImageRequest(urls[0]),
+            options: .init(transition: .fade(.seconds(3600)), waitsForTransition: true), pipeline: fixture.pipeline
+        ) { end in
+            first.callback(end)
+            view.setImage(self.wide(urls[1]), pipeline: self.fixture.pipeline, completion: second.callback)
+        }
+        await Window.run { if case .showing = view.state { true } else { false } }
+        _ = try await fixture.pipeline.image(for: wide(urls[1]))
+        view.showImage(try Colors.image(Colors.red, 3, 3))
+        #expect(first.all == ["shown"] && second.all == ["shown"])
+        #expect(size(view) == sizes[1] && view.content.image?.size == sizes[1])
+        guard case .showing(let response) = view.state, response.image.size == sizes[1] else {
+            return #expect(Bool(false), "\(view.state)")
+        }
+        window.close()
+    }
+
     @Test func aViewThatGoesLeavesNothing() async throws {
         let gate = ScriptedTransportGate()
         let (url, held) = (try fixture.serve("animation/mixed.gif"), try fixture.serve("png/rgb8.png", gate: gate))
@@ -327,7 +386,7 @@ import Testing
             window.close()
         }
         await Window.run { gone == nil && ends.count == 2 }
-        #expect(ends.all.withLock { $0.last }?.hasPrefix("cancelled") == true)
+        #expect(ends.all.last == "cancelled")
         await Window.run { FramePool.shared.keptBytes == 0 }
     }
 
@@ -335,9 +394,7 @@ import Testing
         let url = try fixture.serve("png/rgb8.png")
         try Window.requireScreen()
         let view = ImageView()
-        let window = try Window(view.widget)
-        window.show()
-        await Window.run { gtk_widget_get_mapped(view.widget) != 0 }
+        let window = try await Window.showing(view.widget)
         let animator = Animator()
         let ends = Ends()
         view.setImage(

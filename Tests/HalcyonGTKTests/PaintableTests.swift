@@ -9,11 +9,11 @@ import Testing
     private let paintable = ImagePaintable()
 
     private func show(_ image: Image, scale: Double = 1) {
-        paintable.show(ImageTexture(image.bitmap), scale: scale)
+        paintable.show(.init(ImageTexture(image.bitmap), scale: scale))
     }
 
     private func begin(_ image: Image, _ style: ImageTransition.Style, progress: Double) throws {
-        paintable.begin(ImageTexture(image.bitmap), style)
+        paintable.begin(.init(image), style)
         paintable.progress = progress
     }
 
@@ -92,10 +92,45 @@ import Testing
             bitmap = image.bitmap
             let texture = ImageTexture(image.bitmap)
             #expect(gdk_texture_get_width(texture.pointer) == 4)
-            paintable.show(texture)
+            paintable.show(.init(texture))
         }
         #expect(bitmap != nil)
         paintable.show(nil)
         #expect(bitmap == nil)
+    }
+
+    /// In the colour of the widget's text, by the image's alpha.
+    @Test func aTemplateIsPaintedInTheWidgetsColor() throws {
+        try Window.requireScreen()
+        let label = try #require(gtk_label_new(""))
+        defer { g_object_unref(g_object_ref_sink(label)) }
+        let provider = gtk_css_provider_new()
+        gtk_css_provider_load_from_data(provider, "label { color: rgb(0, 200, 100); }", -1)
+        gtk_style_context_add_provider(
+            gtk_widget_get_style_context(label), OpaquePointer(provider), guint(GTK_STYLE_PROVIDER_PRIORITY_USER))
+        g_object_unref(provider)
+        var image = try Colors.image([128, 0, 0, 128], 8, 8)
+        image.isTemplate = true
+        paintable.show(.init(image))
+        // Nobody's colour.
+        #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, [128, 0, 0, 128]))
+        paintable.follow(label)
+        #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, [0, 100, 50, 128]))
+    }
+
+    @Test func arrowsPointTheOtherWayWhereTextRunsFromTheRight() throws {
+        try Window.requireScreen()
+        let label = try #require(gtk_label_new(""))
+        defer { g_object_unref(g_object_ref_sink(label)) }
+        var image = try Image(
+            width: 8, height: 1, pixels: (0..<8).flatMap { $0 < 4 ? [0, 0, 255, 255] : [255, 0, 0, 255] })
+        image.mirrorsForRightToLeft = true
+        paintable.contentFit = .fill
+        paintable.follow(label)
+        for (direction, left) in [(GTK_TEXT_DIR_LTR, Colors.red), (GTK_TEXT_DIR_RTL, Colors.blue)] {
+            gtk_widget_set_direction(label, direction)
+            paintable.show(.init(image))
+            #expect(try Rendering(paintable, width: 8, height: 8).isClose(1, 4, left))
+        }
     }
 }

@@ -20,7 +20,20 @@ import Testing
         gtk_window_set_child(pointer, child)
     }
 
+    /// A window that is on the screen.
+    static func showing(_ child: UnsafeMutablePointer<GtkWidget>) async throws -> Window {
+        let window = try Window(child)
+        window.show()
+        await run { gtk_widget_get_mapped(child) != 0 }
+        return window
+    }
+
     func show() { gtk_widget_show(window) }
+
+    func resize(_ width: Int32, _ height: Int32) {
+        gtk_window_set_default_size(
+            UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self), width, height)
+    }
 
     func hide() { gtk_widget_hide(window) }
 

@@ -11,20 +11,29 @@ import HalcyonGTK
         // A second binding that does the same.
         GTKMainLoop.attach()
         let file = URL(filePath: CommandLine.arguments.last ?? "")
+        let loop = MainLoop()
         Task { @MainActor in
-            var targets: [ImageTarget] = []
-            await withCheckedContinuation { continuation in
-                let target = ImageTarget { content in
-                    if let image = content.image { print(image.size) }
-                }
-                targets.append(target)
-                target.setImage(ImageRequest(file)) { _ in continuation.resume() }
-            }
-            try? await Task.sleep(for: .milliseconds(5))
-            withExtendedLifetime(targets) {}
-            exit(0)
+            await load(file)
+            // All that is under way ends, and the loop is left by its own means.
+            _ = await ImagePipeline.shared.shutdown()
+            g_main_loop_quit(loop.pointer)
         }
         g_timeout_add_seconds(60, { _ in exit(1) }, nil)
-        g_main_loop_run(g_main_loop_new(nil, 0))
+        g_main_loop_run(loop.pointer)
+        g_main_loop_unref(loop.pointer)
+    }
+
+    @MainActor private static func load(_ file: URL) async {
+        let target = ImageTarget { content in
+            if let image = content.image { print(image.size) }
+        }
+        await withCheckedContinuation { continuation in
+            target.setImage(ImageRequest(file)) { _ in continuation.resume() }
+        }
+    }
+
+    /// `@unchecked Sendable`: GLib's loops may be used from any thread.
+    private struct MainLoop: @unchecked Sendable {
+        let pointer = g_main_loop_new(nil, 0)
     }
 }

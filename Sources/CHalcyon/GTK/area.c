@@ -3,7 +3,7 @@
 struct _HalcyonArea {
     GtkWidget parent;
     GdkPaintable *paintable;
-    void (*resized)(void *data, int width, int height);
+    void (*resized)(void *data);
     void *data;
     void (*forget)(void *data);
     int width, height;
@@ -15,8 +15,10 @@ static void halcyon_area_measure(
     GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural, int *minimum_baseline,
     int *natural_baseline) {
     HalcyonArea *self = HALCYON_AREA(widget);
-    double ratio = gdk_paintable_get_intrinsic_aspect_ratio(self->paintable);
-    if (orientation == GTK_ORIENTATION_HORIZONTAL) {
+    double ratio = self->paintable ? gdk_paintable_get_intrinsic_aspect_ratio(self->paintable) : 0;
+    if (!self->paintable) {
+        *natural = 0;
+    } else if (orientation == GTK_ORIENTATION_HORIZONTAL) {
         int width = gdk_paintable_get_intrinsic_width(self->paintable);
         *natural = for_size > 0 && ratio > 0 ? (int)(for_size * ratio + 0.5) : width;
     } else {
@@ -38,11 +40,12 @@ static void halcyon_area_size_allocate(GtkWidget *widget, int width, int height,
     if (self->width == width && self->height == height) return;
     self->width = width;
     self->height = height;
-    if (self->resized) self->resized(self->data, width, height);
+    if (self->resized) self->resized(self->data);
 }
 
 static void halcyon_area_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
     HalcyonArea *self = HALCYON_AREA(widget);
+    if (!self->paintable) return;
     gdk_paintable_snapshot(self->paintable, snapshot, gtk_widget_get_width(widget), gtk_widget_get_height(widget));
 }
 
@@ -52,8 +55,7 @@ static void halcyon_area_dispose(GObject *object) {
     self->resized = NULL;
     self->forget = NULL;
     if (forget) forget(self->data);
-    if (self->paintable) g_signal_handlers_disconnect_by_data(self->paintable, self);
-    g_clear_object(&self->paintable);
+    halcyon_area_set_paintable(self, NULL);
     G_OBJECT_CLASS(halcyon_area_parent_class)->dispose(object);
 }
 
@@ -74,15 +76,21 @@ static void halcyon_area_init(HalcyonArea *self) {
     gtk_widget_set_overflow(GTK_WIDGET(self), GTK_OVERFLOW_HIDDEN);
 }
 
-GtkWidget *halcyon_area_new(
-    GdkPaintable *paintable, void (*resized)(void *data, int width, int height), void *data,
-    void (*forget)(void *data)) {
+GtkWidget *halcyon_area_new(void (*resized)(void *data), void *data, void (*forget)(void *data)) {
     HalcyonArea *self = g_object_new(halcyon_area_get_type(), NULL);
-    self->paintable = g_object_ref(paintable);
     self->resized = resized;
     self->data = data;
     self->forget = forget;
-    g_signal_connect_swapped(paintable, "invalidate-contents", G_CALLBACK(gtk_widget_queue_draw), self);
-    g_signal_connect_swapped(paintable, "invalidate-size", G_CALLBACK(gtk_widget_queue_resize), self);
     return GTK_WIDGET(self);
+}
+
+void halcyon_area_set_paintable(HalcyonArea *self, GdkPaintable *paintable) {
+    if (self->paintable == paintable) return;
+    if (self->paintable) g_signal_handlers_disconnect_by_data(self->paintable, self);
+    g_set_object(&self->paintable, paintable);
+    if (paintable) {
+        g_signal_connect_swapped(paintable, "invalidate-contents", G_CALLBACK(gtk_widget_queue_draw), self);
+        g_signal_connect_swapped(paintable, "invalidate-size", G_CALLBACK(gtk_widget_queue_resize), self);
+    }
+    gtk_widget_queue_resize(GTK_WIDGET(self));
 }

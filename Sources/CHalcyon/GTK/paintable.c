@@ -3,6 +3,7 @@
 typedef struct {
     GdkPaintable *content;
     double scale;
+    HalcyonLook look;
 } Layer;
 
 struct _HalcyonPaintable {
@@ -15,6 +16,14 @@ struct _HalcyonPaintable {
     HalcyonEdge edge;
     HalcyonFit fit;
     int hint_width, hint_height;
+    // Drawn beneath; may be NULL.
+    GdkPaintable *ground;
+    // A weak pointer: whose colour templates have, and whose direction of text decides what is mirrored.
+    GtkWidget *widget;
+    void (*drawn)(void *data);
+    void *data;
+    void (*forget)(void *data);
+    double drawn_width, drawn_height;
 };
 
 static void halcyon_paintable_interface(GdkPaintableInterface *interface);
@@ -33,24 +42,67 @@ static double layer_height(const Layer *layer) {
     return layer->content ? gdk_paintable_get_intrinsic_height(layer->content) / layer->scale : 0;
 }
 
-static int natural_width(GdkPaintable *paintable) {
+// That of the image, else the hint, else that of the ground.
+static void natural_size(GdkPaintable *paintable, double *width, double *height) {
     HalcyonPaintable *self = HALCYON_PAINTABLE(paintable);
-    return self->shown.content ? (int)(layer_width(&self->shown) + 0.5) : self->hint_width;
+    *width = self->shown.content ? layer_width(&self->shown) : self->hint_width;
+    *height = self->shown.content ? layer_height(&self->shown) : self->hint_height;
+    if ((*width > 0 && *height > 0) || !self->ground) return;
+    *width = gdk_paintable_get_intrinsic_width(self->ground);
+    *height = gdk_paintable_get_intrinsic_height(self->ground);
+}
+
+static int natural_width(GdkPaintable *paintable) {
+    double width, height;
+    natural_size(paintable, &width, &height);
+    return (int)(width + 0.5);
 }
 
 static int natural_height(GdkPaintable *paintable) {
-    HalcyonPaintable *self = HALCYON_PAINTABLE(paintable);
-    return self->shown.content ? (int)(layer_height(&self->shown) + 0.5) : self->hint_height;
+    double width, height;
+    natural_size(paintable, &width, &height);
+    return (int)(height + 0.5);
 }
 
 static double natural_ratio(GdkPaintable *paintable) {
-    HalcyonPaintable *self = HALCYON_PAINTABLE(paintable);
-    double width = self->shown.content ? layer_width(&self->shown) : self->hint_width;
-    double height = self->shown.content ? layer_height(&self->shown) : self->hint_height;
+    double width, height;
+    natural_size(paintable, &width, &height);
     return height > 0 ? width / height : 0;
 }
 
 // MARK: Drawing
+
+// In the widget's colour, by the content's alpha.
+static void draw_template(
+    const HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, double width, double height) {
+    GdkRGBA color;
+    gtk_style_context_get_color(gtk_widget_get_style_context(self->widget), &color);
+    graphene_matrix_t matrix;
+    graphene_vec4_t offset;
+    graphene_matrix_init_scale(&matrix, 0, 0, 0);
+    float values[16];
+    graphene_matrix_to_float(&matrix, values);
+    values[15] = color.alpha;
+    graphene_matrix_init_from_float(&matrix, values);
+    graphene_vec4_init(&offset, color.red, color.green, color.blue, 0);
+    gtk_snapshot_push_color_matrix(snapshot, &matrix, &offset);
+    gdk_paintable_snapshot(layer->content, snapshot, width, height);
+    gtk_snapshot_pop(snapshot);
+}
+
+static void draw_content(
+    const HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, double width, double height) {
+    if ((layer->look & HALCYON_LOOK_MIRRORED) && self->widget &&
+        gtk_widget_get_direction(self->widget) == GTK_TEXT_DIR_RTL) {
+        gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT((float)width, 0));
+        gtk_snapshot_scale(snapshot, -1, 1);
+    }
+    if ((layer->look & HALCYON_LOOK_TEMPLATE) && self->widget) {
+        draw_template(self, layer, snapshot, width, height);
+    } else {
+        gdk_paintable_snapshot(layer->content, snapshot, width, height);
+    }
+}
 
 static void draw_layer(HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, double width, double height) {
     double natural_width = layer_width(layer), natural_height = layer_height(layer);
@@ -66,7 +118,7 @@ static void draw_layer(HalcyonPaintable *self, const Layer *layer, GtkSnapshot *
     gtk_snapshot_translate(
         snapshot,
         &GRAPHENE_POINT_INIT((float)((width - drawn_width) / 2), (float)((height - drawn_height) / 2)));
-    gdk_paintable_snapshot(layer->content, snapshot, drawn_width, drawn_height);
+    draw_content(self, layer, snapshot, drawn_width, drawn_height);
     gtk_snapshot_restore(snapshot);
     if (is_cut) gtk_snapshot_pop(snapshot);
 }
@@ -116,7 +168,13 @@ static void draw_flip(HalcyonPaintable *self, GtkSnapshot *snapshot, double widt
 
 static void draw(GdkPaintable *paintable, GdkSnapshot *snapshot, double width, double height) {
     HalcyonPaintable *self = HALCYON_PAINTABLE(paintable);
+    if (self->drawn && (self->drawn_width != width || self->drawn_height != height)) {
+        self->drawn_width = width;
+        self->drawn_height = height;
+        self->drawn(self->data);
+    }
     if (width <= 0 || height <= 0) return;
+    if (self->ground) gdk_paintable_snapshot(self->ground, snapshot, width, height);
     if (self->progress >= 1) {
         draw_layer(self, &self->shown, GTK_SNAPSHOT(snapshot), width, height);
         return;
@@ -133,6 +191,7 @@ static void draw(GdkPaintable *paintable, GdkSnapshot *snapshot, double width, d
 static void layer_clear(Layer *layer) {
     g_clear_object(&layer->content);
     layer->scale = 1;
+    layer->look = 0;
 }
 
 static void invalidate(HalcyonPaintable *self, double width, double height) {
@@ -143,7 +202,8 @@ static void invalidate(HalcyonPaintable *self, double width, double height) {
     }
 }
 
-static void replace(HalcyonPaintable *self, GdkPaintable *content, double scale, gboolean keeps_former) {
+static void replace(
+    HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonLook look, gboolean keeps_former) {
     int width = natural_width(GDK_PAINTABLE(self)), height = natural_height(GDK_PAINTABLE(self));
     layer_clear(&self->former);
     if (keeps_former) {
@@ -154,19 +214,21 @@ static void replace(HalcyonPaintable *self, GdkPaintable *content, double scale,
     layer_clear(&self->shown);
     self->shown.content = content;
     self->shown.scale = scale > 0 ? scale : 1;
+    self->shown.look = look;
     self->progress = keeps_former ? 0 : 1;
     invalidate(self, width, height);
 }
 
-void halcyon_paintable_show(HalcyonPaintable *self, GdkPaintable *content, double scale) {
-    replace(self, content, scale, FALSE);
+void halcyon_paintable_show(HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonLook look) {
+    replace(self, content, scale, look, FALSE);
 }
 
 void halcyon_paintable_begin(
-    HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonStyle style, HalcyonEdge edge) {
+    HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonLook look, HalcyonStyle style,
+    HalcyonEdge edge) {
     self->style = style;
     self->edge = edge;
-    replace(self, content, scale, TRUE);
+    replace(self, content, scale, look, TRUE);
 }
 
 void halcyon_paintable_set_progress(HalcyonPaintable *self, double progress) {
@@ -188,12 +250,51 @@ void halcyon_paintable_set_hint(HalcyonPaintable *self, int width, int height) {
     invalidate(self, old_width, old_height);
 }
 
+static void ground_changed(GdkPaintable *ground, GdkPaintable *self) {
+    (void)ground;
+    gdk_paintable_invalidate_contents(self);
+}
+
+static void ground_resized(GdkPaintable *ground, GdkPaintable *self) {
+    (void)ground;
+    gdk_paintable_invalidate_size(self);
+}
+
+void halcyon_paintable_set_ground(HalcyonPaintable *self, GdkPaintable *ground) {
+    if (self->ground == ground) return;
+    if (self->ground) g_signal_handlers_disconnect_by_data(self->ground, self);
+    g_set_object(&self->ground, ground);
+    if (ground) {
+        g_signal_connect(ground, "invalidate-contents", G_CALLBACK(ground_changed), self);
+        g_signal_connect(ground, "invalidate-size", G_CALLBACK(ground_resized), self);
+    }
+    gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
+    gdk_paintable_invalidate_size(GDK_PAINTABLE(self));
+}
+
+void halcyon_paintable_set_widget(HalcyonPaintable *self, GtkWidget *widget) {
+    g_set_weak_pointer(&self->widget, widget);
+    gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
+}
+
+void halcyon_paintable_on_drawn(
+    HalcyonPaintable *self, void (*drawn)(void *data), void *data, void (*forget)(void *data)) {
+    if (self->forget) self->forget(self->data);
+    self->drawn = drawn;
+    self->data = data;
+    self->forget = forget;
+    self->drawn_width = self->drawn_height = -1;
+}
+
 // MARK: The class
 
 static void halcyon_paintable_dispose(GObject *object) {
     HalcyonPaintable *self = HALCYON_PAINTABLE(object);
     layer_clear(&self->shown);
     layer_clear(&self->former);
+    halcyon_paintable_set_ground(self, NULL);
+    halcyon_paintable_set_widget(self, NULL);
+    halcyon_paintable_on_drawn(self, NULL, NULL, NULL);
     G_OBJECT_CLASS(halcyon_paintable_parent_class)->dispose(object);
 }
 

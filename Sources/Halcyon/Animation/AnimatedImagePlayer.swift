@@ -198,7 +198,7 @@ extension AnimatedImagePlayer {
         let hasEnded = isPlaying && playback.isOver && [shownTick, failedTick].contains(playback.tick)
         if hasEnded { isPlaying = false }
         want()
-        if isPlaying, playback.loops == 0, let lastTime {
+        if isPlaying, configuration.backgroundDecode, playback.loops == 0, let lastTime {
             supply.lead = .init(playback: playback, rate: rate, time: lastTime)
         }
         stoodStill = rate == 0 || playback.isHeld
@@ -304,6 +304,8 @@ extension AnimatedImagePlayer {
     /// Asks for the frames that come next, as long as any is to come.
     private func want() {
         guard isPlaying || awaitsFrame else { return leave() }
+        // Each is decoded when it is due.
+        guard configuration.backgroundDecode else { return }
         let ahead = isPlaying ? supply.ahead(atMost: configuration.framePreloadCount) : 0
         // The first one is there.
         let next = playback.upcoming(1 + ahead).filter { $0 != 0 || configuration.transformer != nil }
@@ -313,7 +315,7 @@ extension AnimatedImagePlayer {
 
     private func frame(_ index: Int) -> FrameSupply.Frame {
         if index == 0, configuration.transformer == nil { return .ready(posterImage.bitmap) }
-        if !configuration.backgroundDecode { supply.decodeNow(index) }
+        guard configuration.backgroundDecode else { return supply.decodedNow(index) }
         return supply.frame(index, for: ObjectIdentifier(self), notify: onFrameReady)
     }
 

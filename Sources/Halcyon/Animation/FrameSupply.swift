@@ -174,11 +174,13 @@ final class FrameSupply: Sendable {
         decodeNext()
     }
 
-    /// Decodes a frame on the caller's thread, for those who want no other.
-    func decodeNow(_ index: Int) {
-        if case .missing = state.withLock({ frame(index, in: $0) }) {
-            let result = Result { try made(index, context: .uncancellable) }
-            state.withLock { keep(result, at: index, in: &$0) }
+    /// A frame that others have, or that is decoded on the caller's thread and not kept.
+    func decodedNow(_ index: Int) -> Frame {
+        if let kept = kept(index) { return .ready(kept) }
+        do {
+            return .ready(try made(index, context: .uncancellable))
+        } catch {
+            return .failed(error)
         }
     }
 

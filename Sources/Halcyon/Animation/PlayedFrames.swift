@@ -54,7 +54,7 @@ public struct PlayedFrames: AsyncSequence {
             }
             while player.isPlaying {
                 try Task.checkCancellation()
-                player.advance(to: .seconds(time.now.timeIntervalSince1970))
+                player.advance(to: time.steady)
                 if let frame = shown.frame {
                     shown.frame = nil
                     return frame

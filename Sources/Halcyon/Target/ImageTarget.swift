@@ -11,10 +11,8 @@ import HalcyonSystem
 /// away cancels its load. One target is one role, a view's image or its background; what has several has a target for each.
 @MainActor
 public final class ImageTarget {
-    /// How far it is. The surface is told of each change.
-    public private(set) var state: State = .empty {
-        didSet { surface?.stateChanged(state) }
-    }
+    /// How far it is. The surface is told of each change, after it has shown what belongs to it.
+    public private(set) var state: State = .empty
 
     /// What is to be seen now.
     public private(set) var content: Content = .nothing
@@ -38,11 +36,15 @@ public final class ImageTarget {
     private weak var surface: (any ImageSurface)?
     /// A surface that nobody else keeps.
     private var ownSurface: ClosureSurface?
+    /// Counts what was asked of it: a callback that asks for something else is the last one of what it was called for.
+    private var course = 0
 
     /// One call of `setImage`, to its end.
     @MainActor private final class Setting {
         let task: ImageTask
         let options: Options
+        /// Of a transition, that it is over or that its surface was told of the image, whichever comes first.
+        var isHalfway = false
         private var completion: (@MainActor (End) -> Void)?
 
         init(_ task: ImageTask, _ options: Options, _ completion: (@MainActor (End) -> Void)?) {
@@ -102,19 +104,19 @@ public final class ImageTarget {
         if let result = task.immediateResult {
             finish(setting, result)
         } else {
-            state = .loading(nil)
-            if case .loading = state, self.setting === setting { showBeforehand(options) }
+            turn(to: .loading(nil), showing: beforehand(options))
             follow(setting)
         }
         former?.end(.superseded)
     }
 
     /// Shows what is seen before an image is there, for a load that is about to follow: its view has no size yet.
-    package func await(_ options: Options) {
+    ///
+    /// - Parameter standIn: the image at another size.
+    package func await(_ options: Options, standIn: ImageResponse? = nil) {
         let former = supersede(by: nil)
         request = nil
-        state = .loading(nil)
-        showBeforehand(options)
+        turn(to: .loading(nil), showing: standIn.map { .image($0) } ?? beforehand(options))
         former?.end(.superseded)
     }
 
@@ -135,13 +137,17 @@ public final class ImageTarget {
     public func cancel() {
         guard let setting else {
             // One that was announced and had not begun.
-            if case .loading = state { restoreState() }
+            if case .loading = state {
+                course += 1
+                turn(to: settledState)
+            }
             return
         }
+        course += 1
         self.setting = nil
         setting.task.cancel()
-        withdrawPreview(setting.options)
-        restoreState()
+        let withdrawn = insteadOfPreview(setting.options)
+        turn(to: withdrawn == nil ? settledState : .empty, showing: withdrawn)
         setting.end(.cancelled)
     }
 
@@ -152,12 +158,12 @@ public final class ImageTarget {
     public func show(_ image: Image?) {
         let former = supersede(by: nil)
         request = nil
-        show(image.map { Content.own($0) } ?? .nothing)
-        state = .empty
+        turn(to: .empty, showing: image.map { Content.own($0) } ?? .nothing)
         former?.end(.superseded)
     }
 
     private func supersede(by setting: Setting?) -> Setting? {
+        course += 1
         let former = self.setting
         self.setting = setting
         if let former, former.options.formerLoad == .cancel { former.task.cancel() }
@@ -173,21 +179,30 @@ public final class ImageTarget {
 
     // MARK: - What is seen
 
-    private func show(_ content: Content) {
-        self.content = content
-        surface?.show(content)
+    /// Goes over to a state and what is seen in it: both are there before the surface is told of either.
+    private func turn(to state: State, showing content: Content? = nil) {
+        let course = course
+        self.state = state
+        if let content {
+            self.content = content
+            surface?.show(content)
+        }
+        if course == self.course { surface?.stateChanged(state) }
     }
 
-    private func showBeforehand(_ options: Options) {
-        if options.placeholderTiming == .onFailure { return }
-        if options.keepsCurrent, hasImage { return }
-        show(options.placeholder.map { .placeholder($0) } ?? .nothing)
+    /// What is seen while a load goes on; nil is what is seen already.
+    private func beforehand(_ options: Options) -> Content? {
+        if options.placeholderTiming == .onFailure { return nil }
+        if options.keepsCurrent, hasImage { return nil }
+        return placeholder(options)
     }
 
-    /// Part of an image must not pass for all of it.
-    private func withdrawPreview(_ options: Options) {
-        guard case .preview = content else { return }
-        show(options.placeholder.map { .placeholder($0) } ?? .nothing)
+    private func placeholder(_ options: Options) -> Content { options.placeholder.map { .placeholder($0) } ?? .nothing }
+
+    /// Part of an image must not pass for all of it. Nil where there is none.
+    private func insteadOfPreview(_ options: Options) -> Content? {
+        guard case .preview = content else { return nil }
+        return placeholder(options)
     }
 
     private var hasImage: Bool {
@@ -195,8 +210,8 @@ public final class ImageTarget {
     }
 
     /// The state of what is seen, once nothing is loading.
-    private func restoreState() {
-        if case .image(let response) = content { state = .showing(response) } else { state = .empty }
+    private var settledState: State {
+        if case .image(let response) = content { .showing(response) } else { .empty }
     }
 
     private func follow(_ setting: Setting) {
@@ -215,10 +230,11 @@ public final class ImageTarget {
     private func receive(_ event: ImageEvent, _ setting: Setting) {
         guard setting === self.setting else { return }
         switch event {
-        case .progress(let progress): state = .loading(progress)
+        case .progress(let progress): turn(to: .loading(progress))
         case .preview(let preview):
             if setting.options.setsAutomatically, !(setting.options.keepsCurrent && hasImage) {
-                show(.preview(preview))
+                content = .preview(preview)
+                surface?.show(content)
             }
         case .finished: break
         }
@@ -235,43 +251,50 @@ public final class ImageTarget {
     }
 
     private func succeed(_ setting: Setting, _ response: ImageResponse) {
+        // From here on the image is there, and nothing is left to cancel.
+        self.setting = nil
         guard setting.options.setsAutomatically else {
-            self.setting = nil
-            restoreState()
+            turn(to: settledState)
             return setting.end(.shown(response))
         }
         if let request, let pipeline { shown = (request, pipeline) }
-        guard let transition = setting.options.transition, transition.origins.contains(response.origin), let surface
-        else {
-            self.setting = nil
-            show(.image(response))
-            state = .showing(response)
-            return setting.end(.shown(response))
+        if let transition = setting.options.transition, transition.origins.contains(response.origin), let surface {
+            show(response, by: transition, on: surface, setting)
+        } else {
+            turn(to: .showing(response), showing: .image(response))
+            setting.end(.shown(response))
         }
-        // From here on the image is there, and nothing is left to cancel.
-        self.setting = nil
-        content = .image(response)
-        state = .showing(response)
-        surface.show(response, by: transition) {
-            if setting.options.waitsForTransition { setting.end(.shown(response)) }
+    }
+
+    private func show(
+        _ response: ImageResponse, by transition: ImageTransition, on surface: any ImageSurface, _ setting: Setting
+    ) {
+        let course = course
+        (content, state) = (.image(response), .showing(response))
+        // A surface that does not animate is done at once: the end is told after the state all the same.
+        let half = { @MainActor in
+            if setting.isHalfway { setting.end(.shown(response)) }
+            setting.isHalfway = true
         }
-        if !setting.options.waitsForTransition { setting.end(.shown(response)) }
+        if !setting.options.waitsForTransition { setting.isHalfway = true }
+        surface.show(response, by: transition) { if setting.options.waitsForTransition { half() } }
+        if course == self.course { surface.stateChanged(state) }
+        half()
     }
 
     private func fail(_ setting: Setting, _ error: any Error) {
         self.setting = nil
-        switch setting.options.failure {
-        case .image(let image?): show(.failure(image))
-        case .image(nil): show(.nothing)
-        case .placeholder:
-            if setting.options.keepsCurrent, hasImage { break }
-            if let placeholder = setting.options.placeholder {
-                show(.placeholder(placeholder))
-            } else {
-                withdrawPreview(setting.options)
-            }
-        }
-        state = .failed(error)
+        turn(to: .failed(error), showing: shown(insteadOfFailure: setting.options))
         setting.end(.failed(error))
+    }
+
+    private func shown(insteadOfFailure options: Options) -> Content? {
+        switch options.failure {
+        case .image(let image?): return .failure(image)
+        case .image(nil): return .nothing
+        case .placeholder:
+            if options.keepsCurrent, hasImage { return nil }
+            return options.placeholder.map { .placeholder($0) } ?? insteadOfPreview(options)
+        }
     }
 }

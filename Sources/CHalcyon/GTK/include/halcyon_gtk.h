@@ -25,17 +25,27 @@ typedef enum {
     HALCYON_EDGE_BOTTOM,
 } HalcyonEdge;
 
+// What a widget does to its content.
+typedef enum {
+    HALCYON_LOOK_PLAIN = 0,
+    // Painted in the widget's colour, by its alpha.
+    HALCYON_LOOK_TEMPLATE = 1,
+    // Mirrored where text runs from right to left.
+    HALCYON_LOOK_MIRRORED = 2,
+} HalcyonLook;
+
 // A paintable that fits its content into whatever it is given, and draws the way from one content to the next.
 G_DECLARE_FINAL_TYPE(HalcyonPaintable, halcyon_paintable, HALCYON, PAINTABLE, GObject)
 
 HalcyonPaintable *halcyon_paintable_new(void);
 
 // Shows `content`, which may be NULL, and ends any transition. `scale`: pixels of it for one unit of a view.
-void halcyon_paintable_show(HalcyonPaintable *self, GdkPaintable *content, double scale);
+void halcyon_paintable_show(HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonLook look);
 
 // Shows `content` in the place of what is shown, which is seen less and less until the progress is 1.
 void halcyon_paintable_begin(
-    HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonStyle style, HalcyonEdge edge);
+    HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonLook look, HalcyonStyle style,
+    HalcyonEdge edge);
 
 // 0 to 1; at 1 the former content is let go.
 void halcyon_paintable_set_progress(HalcyonPaintable *self, double progress);
@@ -45,13 +55,25 @@ void halcyon_paintable_set_fit(HalcyonPaintable *self, HalcyonFit fit);
 // The natural size in units while there is no content; 0 is none.
 void halcyon_paintable_set_hint(HalcyonPaintable *self, int width, int height);
 
+// What is drawn beneath it, in its own way; may be NULL. It gives the natural size where there is no other.
+void halcyon_paintable_set_ground(HalcyonPaintable *self, GdkPaintable *ground);
+
+// Whose colour and direction of text count; kept weakly. Without one templates are drawn as they are.
+void halcyon_paintable_set_widget(HalcyonPaintable *self, GtkWidget *widget);
+
+// `drawn(data)` is called when it is drawn in another size than before, in the middle of that: it must change nothing there
+// and then. `forget(data)` when it is replaced, or at the end.
+void halcyon_paintable_on_drawn(
+    HalcyonPaintable *self, void (*drawn)(void *data), void *data, void (*forget)(void *data));
+
 // A widget that shows a paintable over all of its area, may be made as small as nothing, and says when its size has changed.
 G_DECLARE_FINAL_TYPE(HalcyonArea, halcyon_area, HALCYON, AREA, GtkWidget)
 
-// `resized(data, width, height)` is called in units, within GTK's layout: it must change nothing there and then.
-GtkWidget *halcyon_area_new(
-    GdkPaintable *paintable, void (*resized)(void *data, int width, int height), void *data,
-    void (*forget)(void *data));
+// `resized(data)` is called within GTK's layout: it must change nothing there and then.
+GtkWidget *halcyon_area_new(void (*resized)(void *data), void *data, void (*forget)(void *data));
+
+// May be NULL.
+void halcyon_area_set_paintable(HalcyonArea *self, GdkPaintable *paintable);
 
 // A texture of premultiplied BGRA, `width * 4` bytes a row, which stay where they are until `release(owner)`. Any thread.
 GdkTexture *halcyon_texture_new(
@@ -59,7 +81,18 @@ GdkTexture *halcyon_texture_new(
 
 // What needs C's variable arguments: whether a screen reader says that the widget is busy, and the desktop's setting.
 void halcyon_set_busy(GtkWidget *widget, gboolean is_busy);
+void halcyon_set_label(GtkWidget *widget, const char *label);
 gboolean halcyon_animations_enabled(GtkWidget *widget);
+
+// Which of the widgets that show an image it is, or derives from.
+typedef enum {
+    HALCYON_WIDGET_OTHER,
+    HALCYON_WIDGET_PICTURE,
+    HALCYON_WIDGET_IMAGE,
+    HALCYON_WIDGET_BUTTON,
+} HalcyonWidgetKind;
+
+HalcyonWidgetKind halcyon_widget_kind(GtkWidget *widget);
 
 // Runs libdispatch's main queue, and with it Swift's main actor, on GLib's default main context; a second call does
 // nothing.

@@ -1,0 +1,51 @@
+import Halcyon
+
+/// An `ImageView` with the controls of an animation at hand.
+///
+///     let view = AnimatedImageView()
+///     view.repeatCount = .once
+///     view.setImage(from: url)
+///
+/// Any `ImageView` plays animations. What is set here counts for the next image.
+@MainActor public final class AnimatedImageView: ImageView {
+    /// As the file says, by default.
+    public var repeatCount: RepeatCount {
+        get { playback.repeatCount }
+        set { playback.repeatCount = newValue }
+    }
+
+    /// Whether it plays as soon as it is seen; true by default.
+    public var autoPlay: Bool {
+        get { image.autoPlay }
+        set { image.autoPlay = newValue }
+    }
+
+    /// Frames that are decoded before they are due, within the budget of the process; 10 by default.
+    public var framePreloadCount: Int {
+        get { playback.framePreloadCount }
+        set { playback.framePreloadCount = newValue }
+    }
+
+    /// Whether frames are decoded on Halcyon's own threads; true by default. False takes GTK's for it.
+    public var backgroundDecode: Bool {
+        get { playback.backgroundDecode }
+        set { playback.backgroundDecode = newValue }
+    }
+
+    /// Changes each frame after it was decoded; nil by default.
+    public var transformer: (any ImageProcessor)? {
+        get { playback.transformer }
+        set { playback.transformer = newValue }
+    }
+
+    /// Whether an animation is playing now.
+    public var isPlaying: Bool { player?.isPlaying ?? false }
+
+    /// Goes on, or begins anew where it was over; once it is seen.
+    public func play() { image.play() }
+
+    /// Stands still.
+    ///
+    /// - Parameter rewinding: whether `play()` begins anew; false by default.
+    public func stop(rewinding: Bool = false) { image.stop(rewinding: rewinding) }
+}

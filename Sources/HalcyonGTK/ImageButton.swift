@@ -1,0 +1,98 @@
+import CGTK
+import CHalcyonGTK
+import Foundation
+import Halcyon
+
+/// A button with an image and a background for each of its states, each with a load of its own.
+///
+///     let button = ImageButton()
+///     button.setImage(from: play)
+///     button.setImage(from: playLit, for: .hover)
+///
+/// A state without an image shows that of `.normal`. The object has its widget, and must be kept for as long as that is to show
+/// anything; that of `ImageButton.of(_:)` stays with its button.
+@MainActor public final class ImageButton {
+    /// What a button is like to its user.
+    public enum State: Sendable, Hashable, CaseIterable {
+        case normal
+        /// The pointer is over it.
+        case hover
+        /// It is held down.
+        case active
+        /// A toggle button that is on.
+        case checked
+        case insensitive
+    }
+
+    /// A `GtkButton`.
+    public let widget: UnsafeMutablePointer<GtkWidget>
+    private let layers: ViewLayers<State>
+    private let isKept: Bool
+    private var signals: [Signal] = []
+
+    /// - Parameter isToggle: whether it is a `GtkToggleButton`, which stays on; false by default.
+    public convenience init(isToggle: Bool = false) {
+        let widget = isToggle ? gtk_toggle_button_new() : gtk_button_new()
+        // GTK gives a widget, or ends the program.
+        self.init(adopting: widget ?? gtk_button_new(), isKept: true)
+    }
+
+    private init(adopting widget: UnsafeMutablePointer<GtkWidget>, isKept: Bool) {
+        (self.widget, self.isKept) = (widget, isKept)
+        if isKept { g_object_ref_sink(widget) }
+        let host = ViewHost()
+        layers = ViewLayers(host, wanted: [.normal])
+        gtk_button_set_child(UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GtkButton.self), host.overlay)
+        signals = [Signal(widget, "state-flags-changed") { [weak self] in self?.stateChanged() }]
+        signals.append(Signal(widget, "destroy") { [weak self] in self?.signals = [] })
+        stateChanged()
+    }
+
+    isolated deinit {
+        for signal in signals { signal.disconnect() }
+        if isKept { g_object_unref(widget) }
+    }
+
+    /// That of a `GtkButton` which something else has made, made at the first call; nil for any other widget. It takes the
+    /// place of the button's child and stays with it.
+    public static func of(_ button: UnsafeMutablePointer<GtkWidget>) -> ImageButton? {
+        guard halcyon_widget_kind(button) == HALCYON_WIDGET_BUTTON else { return nil }
+        return Attachment.of(button, key: "halcyon-image-button") { ImageButton(adopting: button, isKept: false) }
+    }
+
+    /// The state that it is in: of several the last in the order of the cases.
+    public private(set) var state: State = .normal
+
+    /// The image of a state.
+    public func image(for state: State = .normal) -> ImageLayer { layers.image(state) }
+
+    /// What is beneath the image in a state.
+    public func background(for state: State = .normal) -> ImageLayer { layers.background(state) }
+
+    /// Loads the image of a state; the same as `image(for:).setImage(from:)`.
+    public func setImage(
+        from url: URL?, for state: State = .normal, placeholder: ImageTarget.Placeholder? = nil,
+        pipeline: ImagePipeline = .shared, completion: (@MainActor (ImageTarget.End) -> Void)? = nil
+    ) {
+        image(for: state).setImage(from: url, placeholder: placeholder, pipeline: pipeline, completion: completion)
+    }
+
+    /// Loads the background of a state; the same as `background(for:).setImage(from:)`.
+    public func setBackground(
+        from url: URL?, for state: State = .normal, placeholder: ImageTarget.Placeholder? = nil,
+        pipeline: ImagePipeline = .shared, completion: (@MainActor (ImageTarget.End) -> Void)? = nil
+    ) {
+        background(for: state).setImage(from: url, placeholder: placeholder, pipeline: pipeline, completion: completion)
+    }
+
+    private func stateChanged() {
+        let flags = gtk_widget_get_state_flags(widget).rawValue
+        let marks: [(GtkStateFlags, State)] = [
+            (GTK_STATE_FLAG_INSENSITIVE, .insensitive), (GTK_STATE_FLAG_CHECKED, .checked),
+            (GTK_STATE_FLAG_ACTIVE, .active), (GTK_STATE_FLAG_PRELIGHT, .hover),
+        ]
+        let states = marks.filter { flags & $0.0.rawValue != 0 }.map(\.1)
+        state = states.first ?? .normal
+        layers.wanted = states + [.normal]
+    }
+}

@@ -1,0 +1,165 @@
+import CGTK
+import Halcyon
+
+// What is seen of a layer.
+extension ImageLayer: ImageSurface {
+    public func show(_ content: ImageTarget.Content) {
+        shows += 1
+        let former = takeTransition()
+        showPlaceholder(content)
+        paintable.show(picture(content))
+        play(content.image)
+        onContent?()
+        former?.end()
+    }
+
+    public func show(
+        _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
+    ) {
+        guard isShown, host.isAnimationEnabled else {
+            show(.image(response))
+            return completion()
+        }
+        shows += 1
+        let (show, former) = (shows, takeTransition())
+        showPlaceholder(.image(response))
+        if let picture = picture(.image(response)) { paintable.begin(picture, transition.style) }
+        play(response.image)
+        onContent?()
+        former?.end()
+        // Whoever was told of the former's end may have brought another image.
+        guard show == shows else { return completion() }
+        let run = TransitionRun(transition, of: self, completion: completion)
+        self.transition = run
+        run.prepare()
+        ticks?.start()
+    }
+
+    public func stateChanged(_ state: ImageTarget.State) {
+        let isLoading = if case .loading = state { true } else { false }
+        host.setBusy(isLoading)
+        if case .loading(let progress) = state {
+            showIndicator(progress?.fraction, hasBegun: progress != nil)
+        } else {
+            removeIndicator()
+        }
+        onStateChange?(state)
+    }
+
+    private func picture(_ content: ImageTarget.Content) -> ImagePaintable.Picture? {
+        if case .preview(let preview) = content { return .init(preview) }
+        return content.image.map { picture($0) }
+    }
+
+    private func picture(_ image: Image) -> ImagePaintable.Picture {
+        var picture = ImagePaintable.Picture(image)
+        picture.scale = sizing.scale(of: image)
+        return picture
+    }
+
+    private func showPlaceholder(_ content: ImageTarget.Content) {
+        if let placeholder {
+            host.remove(placeholder)
+            self.placeholder = nil
+        }
+        guard case .placeholder(.custom(let custom)) = content, let custom = custom as? WidgetPlaceholder else {
+            return
+        }
+        placeholder = host.lay(custom.make)
+    }
+
+    private func showIndicator(_ progress: Double?, hasBegun: Bool) {
+        if indicator == nil, let kind = loadingIndicator {
+            indicator = host.lay(kind.make).map { (kind, $0) }
+        }
+        if hasBegun, let indicator { indicator.kind.update(indicator.widget, progress) }
+    }
+
+    private func removeIndicator() {
+        guard let indicator else { return }
+        self.indicator = nil
+        host.remove(indicator.widget)
+    }
+
+    private func takeTransition() -> TransitionRun? {
+        let transition = transition
+        self.transition = nil
+        return transition
+    }
+
+    /// The last frame of a transition, now.
+    func endTransition() {
+        guard let run = takeTransition() else { return }
+        paintable.progress = 1
+        run.end()
+    }
+}
+
+// MARK: - The passing of time
+
+extension ImageLayer {
+    /// The view has come into sight or has left it.
+    func sightChanged() {
+        updatePriority()
+        if isShown {
+            if resumes { player?.play() }
+            return
+        }
+        resumes = player.map { $0.isPlaying } ?? resumes
+        player?.stop()
+        timer.stop()
+        ticks?.stop()
+        endTransition()
+    }
+
+    /// Goes on with the animation, once it is seen.
+    func play() {
+        resumes = true
+        if isShown { player?.play() }
+    }
+
+    /// Stands still.
+    func stop(rewinding: Bool) {
+        resumes = false
+        player?.stop(rewinding: rewinding)
+    }
+
+    private func play(_ image: Image?) {
+        timer.stop()
+        player?.stop()
+        player = image.flatMap { AnimatedImagePlayer($0, configuration: playback) }
+        guard let player, let image else { return }
+        let scale = sizing.scale(of: image)
+        player.onFrame = { [weak self] frame, _ in
+            var picture = ImagePaintable.Picture(frame)
+            picture.scale = scale
+            self?.paintable.show(picture)
+        }
+        player.onFrameReady = { [weak self] in MainInbox.shared.add { self?.wake() } }
+        player.onWake = { [weak self] in self?.wake() }
+        resumes = autoPlay
+        if isShown, resumes { player.play() }
+    }
+
+    private func wake() {
+        guard isShown else { return }
+        timer.stop()
+        ticks?.start()
+    }
+
+    /// - Returns: whether the next frame of the screen is wanted too.
+    func tick(_ time: Duration) -> Bool {
+        if let transition, !transition.advance(to: time), self.transition === transition { self.transition = nil }
+        // A frame that comes during a transition would end it.
+        if transition != nil { return true }
+        guard let player, player.needsTime else { return false }
+        player.advance(to: time)
+        // A callback may have brought another image.
+        guard self.player === player, transition == nil else { return true }
+        guard let pause = player.timeToNextFrame else { return false }
+        // Sleep until shortly before the frame is due, then take the screen's next one.
+        if pause < .milliseconds(25) { return true }
+        timer.start(after: pause - .milliseconds(8)) { [weak self] in self?.ticks?.start() }
+        return false
+    }
+}

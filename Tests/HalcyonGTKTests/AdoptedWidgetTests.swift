@@ -1,0 +1,111 @@
+import CGTK
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@testable import HalcyonGTK
+
+/// Pictures, images and buttons that something else has made.
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct AdoptedWidgetTests {
+    private let fixture = PipelineFixture { $0.coders = .standard() }
+
+    private func widget(_ make: () -> UnsafeMutablePointer<GtkWidget>?) throws -> UnsafeMutablePointer<GtkWidget> {
+        try Window.requireScreen()
+        return try #require(make())
+    }
+
+    @Test func aPictureLoadsAtItsOwnSize() async throws {
+        let url = PipelineFixture.url("large.png")
+        fixture.transport.answer(url, with: .data(try Colors.image(Colors.red, 800, 400).data(as: .png)))
+        let picture = try widget { gtk_picture_new() }
+        let view = try #require(ImageView.of(picture))
+        #expect(ImageView.of(picture) === view && view.widget == picture)
+        let ends = Ends()
+        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        #expect(ends.count == 0 && fixture.transport.requestCount == 0)
+        let window = try await Window.showing(picture)
+        await Window.run { ends.count == 1 }
+        // The window is 200 x 100.
+        #expect(view.content.image?.size == PixelSize(200, 100))
+        #expect(gtk_picture_get_paintable(OpaquePointer(picture)) == view.image.paintable.pointer)
+        window.resize(400, 300)
+        await Window.run { view.content.image?.width == 400 }
+        window.close()
+    }
+
+    /// Nobody draws it, since it has no size before it has an image.
+    @Test func aPictureWithoutASizeTakesThatOfItsImage() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        let image = try await fixture.pipeline.image(for: url)
+        let picture = try widget { gtk_picture_new() }
+        gtk_widget_set_halign(picture, GTK_ALIGN_CENTER)
+        gtk_widget_set_valign(picture, GTK_ALIGN_CENTER)
+        let view = try #require(ImageView.of(picture))
+        let ends = Ends()
+        let window = try await Window.showing(picture)
+        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 1 && gtk_widget_get_height(picture) == image.height }
+        #expect(view.content.image?.size == image.size)
+        window.close()
+    }
+
+    @Test func anImageAndAButton() async throws {
+        let url = try fixture.serve("animation/mixed.gif")
+        for widget in [try widget { gtk_image_new() }, try widget { gtk_button_new() }] {
+            let view = try #require(ImageView.of(widget))
+            view.playback.repeatCount = .infinite
+            let ends = Ends()
+            view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+            let window = try await Window.showing(widget)
+            await Window.run { ends.count == 1 && view.player?.currentFrameIndex ?? 0 > 1 }
+            #expect(ends.all == ["shown"])
+            window.close()
+        }
+    }
+
+    @Test func whatShowsNoImageIsNotTaken() throws {
+        #expect(ImageView.of(try widget { gtk_label_new("") }) == nil)
+        #expect(ImageButton.of(try widget { gtk_picture_new() }) == nil)
+    }
+
+    @Test func theViewGoesWithItsWidget() async throws {
+        let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
+        for widget in [try widget { gtk_picture_new() }, try widget { gtk_button_new() }] {
+            weak var gone: ImageView?
+            let ends = Ends()
+            let window = try await Window.showing(widget)
+            do {
+                let view = try #require(ImageView.of(widget))
+                gone = view
+                var request = ImageRequest(url)
+                request.decode.target = TargetSize(PixelSize(9, 9))
+                view.setImage(request, pipeline: fixture.pipeline, completion: ends.callback)
+            }
+            #expect(gone != nil && ends.count == 0)
+            window.close()
+            await Window.run { gone == nil && ends.count == 1 }
+            #expect(ends.all == ["cancelled"])
+        }
+    }
+
+    /// Placeholders and indicators that are widgets have no place there, and are not made.
+    @Test func aPictureHasNoRoomForWidgets() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        let picture = try widget { gtk_picture_new() }
+        let view = try #require(ImageView.of(picture))
+        var made = 0
+        let ends = Ends()
+        view.setImage(
+            from: url,
+            placeholder: .widget {
+                made += 1
+                return gtk_spinner_new()
+            }, indicator: .spinner, pipeline: fixture.pipeline, completion: ends.callback)
+        let window = try await Window.showing(picture)
+        await Window.run { ends.count == 1 }
+        #expect(made == 0 && ends.all == ["shown"])
+        window.close()
+    }
+}
