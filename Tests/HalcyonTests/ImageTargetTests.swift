@@ -6,7 +6,7 @@ import Testing
 @testable import Halcyon
 
 /// What anything that shows images does, without a toolkit.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ImageTargetTests {
+@MainActor @Suite(.timeLimit(.minutes(60))) struct ImageTargetTests {
     /// A surface that notes what it was told, and whose transitions end when a test says so.
     @MainActor private final class Screen: ImageSurface {
         var contents: [String] = []
