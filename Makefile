@@ -1,10 +1,13 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo test lint format sanitize soak fuzz bench docs fixtures example-server install fresh clean
+.PHONY: demo gallery test lint format sanitize soak fuzz bench docs fixtures example-server install fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
+
+gallery:
+	scripts/gallery
 
 test:
 	scripts/test

@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "HalcyonGTK", targets: ["HalcyonGTK"]),
         .library(name: "HalcyonTesting", targets: ["HalcyonTesting"]),
         .executable(name: "halcyon", targets: ["HalcyonTool"]),
+        .executable(name: "halcyon-gallery", targets: ["HalcyonGallery"]),
     ],
     traits: [
         codecTrait("JPEG", library: "libjpeg-turbo"),
@@ -134,9 +135,22 @@ let package = Package(
         .executableTarget(
             name: "HalcyonTool",
             dependencies: [
-                "Halcyon", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
+                "Halcyon", "DemoServer", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        // The GTK demo, and what serves the pictures of both demos.
+        .executableTarget(
+            name: "HalcyonGallery",
+            dependencies: [
+                "Halcyon", "HalcyonGTK", "DemoServer", "CGTK",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "DemoServer",
+            dependencies: [
+                .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
             swiftSettings: strict),
 

@@ -258,7 +258,7 @@ import Testing
             fixture.clock.advance(by: .seconds(1))
             await fixture.cache.stage(Data(count: 400), for: DiskFixture.key(number))
         }
-        #expect(await fixture.cache.shutdown(within: .seconds(60)))
+        #expect(await fixture.cache.shutdown(within: .seconds(300)))
         #expect(await fixture.cache.size() <= 2000)
         #expect(await fixture.cache.contains(DiskFixture.key(9)))
         #expect(fixture.cache.statistics.stagedBytes == 0)

@@ -108,7 +108,7 @@ import Testing
         // Nothing was written: nothing is looked at.
         #expect(later.estimatedSize == 0)
         await later.stage(Data(count: 500), for: DiskFixture.key(100))
-        #expect(await later.shutdown(within: .seconds(60)))
+        #expect(await later.shutdown(within: .seconds(300)))
         #expect(await later.size() <= 5000)
         #expect(fixture.exists(DiskFixture.key(100)))
     }

@@ -43,7 +43,7 @@ import Testing
         request.cache.writes.insert(.diskProcessed)
         request.cache.reads.insert(.diskProcessed)
         let made = try await fixture.pipeline.image(for: request)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(30)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.configuration.cache.clearMemory()
         let read = try await fixture.pipeline.image(for: request)
         #expect(fixture.transport.requestCount == 1)

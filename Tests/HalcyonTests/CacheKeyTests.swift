@@ -79,7 +79,7 @@ struct CacheKeyTests {
         var request = ImageRequest(url, processors: [.flip(.vertical)], cache: .storeProcessed)
         (request.targetCache, request.originalCache) = (caches[0], caches[1])
         _ = try await fixture.pipeline.image(for: request)
-        await fixture.pipeline.shutdown(within: .seconds(60))
+        await fixture.pipeline.shutdown(within: .seconds(300))
         for cache in caches { await cache.disk?.flush() }
         #expect(await fixture.diskEntries() == 0)
         #expect(await fixture.pipeline.cache.cachedLevel(for: request) == nil)
@@ -107,7 +107,7 @@ struct CacheKeyTests {
         let fixture = PipelineFixture { $0.originalCache = originals }
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: url)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         #expect(await fixture.diskEntries() == 0)
         #expect(await originals.diskCount == 1)
         fixture.pipeline.cache.clearMemory()

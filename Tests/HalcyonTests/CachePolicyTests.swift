@@ -83,7 +83,7 @@ import Testing
         for side in 1...8 {
             _ = try await fixture.pipeline.image(for: request(url, policy, [.resize(to: PixelSize(side, side))]))
         }
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         #expect(await fixture.pipeline.cache.disk?.count() == 9)
     }
 
@@ -93,7 +93,7 @@ import Testing
         policy.writes.insert(.diskProcessed)
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: request(url, policy))
-        await fixture.pipeline.shutdown(within: .seconds(60))
+        await fixture.pipeline.shutdown(within: .seconds(300))
         #expect(await fixture.pipeline.cache.disk?.count() == 1)
     }
 

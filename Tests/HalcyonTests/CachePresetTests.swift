@@ -89,7 +89,7 @@ struct CachePresetTests {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let plain = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cache: .storeProcessed))
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         for (processors, policy) in [(flip, CachePolicy.synchronousDisk), ([], .synchronousDisk)] {
             fixture.pipeline.cache.clearMemory()
             let request = ImageRequest(url, processors: processors, cache: policy)

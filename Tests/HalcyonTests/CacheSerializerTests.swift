@@ -39,7 +39,7 @@ struct CacheSerializerTests {
         let url = try fixture.serve("png/rgba8.png")
         let data = try TestFiles.data("png/rgba8.png")
         let first = try await fixture.pipeline.image(for: url)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         #expect(await fixture.pipeline.cache.storedOriginal(for: url)?.data == TurningSerializer.turned(data))
         // It saw the image, its bytes and where they came from.
         let input = try #require(seen.all.first)
@@ -63,7 +63,7 @@ struct CacheSerializerTests {
         var request = ImageRequest(url, processors: [.flip(.vertical)], cache: .storeProcessed)
         request.serializer = TurningSerializer(seen: seen)
         let made = try await fixture.pipeline.image(for: request)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         let input = try #require(seen.all.first)
         #expect(input.original == nil)
         #expect(input.image.hasSamePixels(as: made))
@@ -83,7 +83,7 @@ struct CacheSerializerTests {
         var request = ImageRequest(url)
         request.serializer = TurningSerializer(seen: SeenInputs(), keepsNothing: true)
         _ = try await fixture.pipeline.image(for: request)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         #expect(await fixture.diskEntries() == 0)
     }
 
@@ -118,7 +118,7 @@ struct CacheSerializerTests {
         let fixture = PipelineFixture { $0.cache = ImageCache(disk: $0.cache.disk, serializer: serializer) }
         let url = try fixture.serve(file)
         let made = try await fixture.pipeline.image(for: url)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         let stored = try #require(await fixture.pipeline.cache.storedOriginal(for: url))
         let read = try Image(data: stored.data)
         #expect(read.info.format == expected)

@@ -111,7 +111,7 @@ struct ClearedCacheTests {
         let url = try fixture.serve("png/rgb8.png")
         let request = ImageRequest(url)
         _ = try await fixture.pipeline.data(for: request, as: .png)
-        await fixture.pipeline.shutdown(within: .seconds(60))
+        await fixture.pipeline.shutdown(within: .seconds(300))
         // Waits for its bytes, with what the disk said of the encodings.
         let second = PipelineFixture(folder: folder)
         let gate = ScriptedTransportGate()
@@ -123,7 +123,7 @@ struct ClearedCacheTests {
         await (bySameProcess ? second : fixture).pipeline.cache.remove(url)
         gate.open()
         _ = try await load.value
-        await second.pipeline.shutdown(within: .seconds(60))
+        await second.pipeline.shutdown(within: .seconds(300))
         let third = PipelineFixture(folder: folder)
         try third.serve("png/rgb8.png")
         var only = request

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct EncodedFreshnessTests {
     private func flush(_ fixture: PipelineFixture) async {
-        await fixture.pipeline.shutdown(within: .seconds(60))
+        await fixture.pipeline.shutdown(within: .seconds(300))
         fixture.pipeline.cache.clearMemory()
     }
 

@@ -10,7 +10,7 @@ struct EncodedImageTests {
     private static let small = [ResizeProcessor(PixelSize(16, 16), mode: .fill)] as [any ImageProcessor]
 
     private func flush(_ fixture: PipelineFixture) async {
-        await fixture.pipeline.shutdown(within: .seconds(60))
+        await fixture.pipeline.shutdown(within: .seconds(300))
         fixture.pipeline.cache.clearMemory()
     }
 

@@ -14,7 +14,7 @@ struct ImageFileNameTests {
         let url = try fixture.serve("png/rgb8.png")
         var request = ImageRequest(url, processors: [.flip(.vertical)], cache: .storeProcessed)
         let flipped = try await fixture.pipeline.image(for: request)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         let keys = (fixture.pipeline.cache.key(for: url), fixture.pipeline.cache.key(for: request))
         let original = disk.path(for: keys.0.originalDiskKey)
         let processed = disk.path(for: keys.1.processedDiskKey)
@@ -34,7 +34,7 @@ struct ImageFileNameTests {
         let bundled = PipelineFixture(folder: PipelineFixture.temporaryFolder())
         let url = try bundled.serve("png/rgb8.png")
         _ = try await bundled.pipeline.image(for: url)
-        #expect(await bundled.pipeline.shutdown(within: .seconds(60)))
+        #expect(await bundled.pipeline.shutdown(within: .seconds(300)))
         let folder = PipelineFixture.temporaryFolder()
         let disk = DiskCache(folder: folder, configuration: .init(readOnlyFolders: [bundled.folder]))
         let fixture = PipelineFixture(folder: folder) { $0.cache = ImageCache(disk: disk) }

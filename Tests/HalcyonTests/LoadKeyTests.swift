@@ -42,7 +42,7 @@ struct LoadKeyTests {
         try await fixture.transport.waitForRequests(1)
         gate.open()
         for task in tasks { _ = try await task.response }
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         return runs.value
     }
 

@@ -43,7 +43,7 @@ struct LookUpTests {
         let url = try fixture.serve("png/rgb8.png")
         var request = ImageRequest(url, processors: [.flip(.vertical)], cache: stored)
         _ = try await fixture.pipeline.image(for: request)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
         request.cache.readsDiskSynchronously = true
         let stream = fixture.pipeline.events

@@ -116,7 +116,7 @@ struct OddCacheInputTests {
         request.decode.target = TargetSize(PixelSize(12, 12))
         request.decode.preloadAllFrames = true
         _ = try await fixture.pipeline.image(for: request)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
         let found = try await fixture.pipeline.response(for: request)
         #expect(found.origin == .disk)

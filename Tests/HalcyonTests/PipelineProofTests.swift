@@ -114,7 +114,7 @@ struct PipelineProofTests {
         for encoding in encodings {
             first.append(try await fixture.pipeline.data(for: ImageRequest(url), as: encoding))
         }
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         #expect(first[0].data == (try TestFiles.data("jpeg/baseline-420.jpg")))
         let later = PipelineFixture(folder: folder)
         for (encoding, before) in zip(encodings, first) {
@@ -178,7 +178,7 @@ struct PipelineProofTests {
             let response = try await pipeline.response(for: request)
             #expect(response.image.hasSamePixels(as: try CoderRegistry.standard().decode(body)))
             #expect(try await response.data() == body)
-            #expect(await pipeline.shutdown(within: .seconds(60)))
+            #expect(await pipeline.shutdown(within: .seconds(300)))
             pipeline.cache.clearMemory()
             #expect(try await pipeline.response(for: request).origin == .disk)
         }

@@ -90,7 +90,7 @@ import Testing
         var request = ImageRequest(url, processors: [.invert, .opacity(0.4)])
         request.cache = .storeProcessed
         let made = try await fixture.pipeline.image(for: request)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
         let read = try await fixture.pipeline.response(for: request)
         #expect(read.origin == .disk)

@@ -29,9 +29,9 @@ struct StaleImageTests {
         fixture.transport.answer(
             url, with: .data(try TestFiles.data("png/rgb8.png")), .data(try TestFiles.data("jpeg/gray.jpg")))
         _ = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cache: .storeProcessed))
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         let new = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cache: .reload))
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
         let found = try await fixture.pipeline.response(for: ImageRequest(url, processors: flip))
         #expect(found.origin == .disk)
@@ -48,7 +48,7 @@ struct StaleImageTests {
         let flipped = ImageRequest(url, processors: flip, cache: policy)
         _ = try await fixture.pipeline.image(for: ImageRequest(url, processors: [.flip(.horizontal)], cache: policy))
         #expect(try await fixture.pipeline.response(for: flipped).origin == .memory)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
         #expect(try await fixture.pipeline.response(for: flipped).origin == .disk)
         clock.advance(by: .seconds(11))
@@ -70,7 +70,7 @@ struct StaleImageTests {
         if all { await cache.clearDisk() } else { await cache.remove(request) }
         cache.clearMemory()
         serializer.mayGo.signal()
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         #expect(await cache.cachedLevel(for: request) == nil)
     }
 
@@ -83,7 +83,7 @@ struct StaleImageTests {
         _ = try await fixture.pipeline.image(for: request)
         try await serializer.hasCome.wait()
         let cache = fixture.pipeline.cache
-        async let isDone = cache.shutdown(within: .seconds(60))
+        async let isDone = cache.shutdown(within: .seconds(300))
         serializer.mayGo.signal()
         #expect(await isDone)
         #expect(await cache.disk?.count() == 2)
@@ -107,7 +107,7 @@ struct StaleImageTests {
         _ = try await fixture.pipeline.image(for: url)
         _ = try await fixture.pipeline.image(for: ImageRequest(url, cache: .reload))
         files.release(.rename)
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
         let found = try? await fixture.pipeline.response(for: ImageRequest(url, cache: .onlyIfCached))
         #expect(found.map { $0.image.info.format } != .png)

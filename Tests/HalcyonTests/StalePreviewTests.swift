@@ -25,7 +25,7 @@ struct StalePreviewTests {
         let fixture = PipelineFixture(clock: clock.timeSource) { $0.remembersFailures = false }
         fixture.transport.answer(url, with: .data(try TestFiles.data("png/rgb8.png"), headers: headers))
         _ = try await fixture.pipeline.image(for: request ?? ImageRequest(url))
-        #expect(await fixture.pipeline.shutdown(within: .seconds(60)))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         clock.advance(by: .seconds(61))
         if !inMemory { fixture.pipeline.cache.clearMemory() }
         fixture.transport.answer(url, with: answer)

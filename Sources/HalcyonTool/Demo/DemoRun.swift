@@ -1,3 +1,4 @@
+import DemoServer
 import Foundation
 import Halcyon
 

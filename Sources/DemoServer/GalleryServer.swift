@@ -4,39 +4,53 @@ import Foundation
 import Glibc
 
 /// An HTTP server on the loopback that serves the files of some folders, and answers 404 to everything else.
-struct GalleryServer {
-    /// `http://127.0.0.1:PORT/`.
-    let base: URL
+package struct GalleryServer {
+    /// `http://127.0.0.1:PORT/`. A path's last part is the file; what is before it makes other URLs of it.
+    package let base: URL
     private let server: HTTPServer
     private let running: Task<Void, any Error>
 
     /// Starts on a free port. The first folder that has a file serves it.
-    static func start(folders: [URL]) async throws -> GalleryServer {
+    ///
+    /// - Parameter latency: how long an answer is held back; not at all by default.
+    package static func start(
+        folders: [URL], latency: @escaping @Sendable (_ path: String) -> Duration = { _ in .zero }
+    ) async throws -> GalleryServer {
         let server = HTTPServer(
             config: .init(
                 address: try .inet(ip4: "127.0.0.1", port: 0),
                 pool: NoDelayPool(base: HTTPServer.defaultPool()), logger: .disabled),
-            handler: FolderHandler(folders: folders))
+            handler: FolderHandler(folders: folders, latency: latency))
         let running = Task { try await server.run() }
         try await server.waitUntilListening(timeout: 60)
         guard case .ip4(_, let port)? = await server.listeningAddress,
             let base = URL(string: "http://127.0.0.1:\(port)/")
-        else { throw FailureReport(code: "connection", message: "the gallery's server has no port") }
+        else { throw GalleryServerError.noPort }
         return GalleryServer(base: base, server: server, running: running)
     }
 
-    func stop() async {
+    package func stop() async {
         await server.stop()
         running.cancel()
         _ = await running.result
     }
 }
 
+/// Why there is no server.
+package enum GalleryServerError: Error, CustomStringConvertible {
+    case noPort
+
+    package var description: String { "the gallery's server has no port" }
+}
+
 /// Serves files with what a cache needs to know.
 private struct FolderHandler: HTTPHandler {
     let folders: [URL]
+    let latency: @Sendable (String) -> Duration
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let delay = latency(request.path)
+        if delay > .zero { try await Task.sleep(for: delay) }
         let name = request.path.split(separator: "/").last.map(String.init) ?? ""
         for folder in folders where !name.isEmpty && !name.hasPrefix(".") {
             guard let data = try? Data(contentsOf: folder.appending(path: name)) else { continue }
@@ -56,6 +70,11 @@ private struct FolderHandler: HTTPHandler {
         case "png": "image/png"
         case "gif": "image/gif"
         case "webp": "image/webp"
+        case "avif": "image/avif"
+        case "heic": "image/heic"
+        case "tiff": "image/tiff"
+        case "bmp": "image/bmp"
+        case "svg": "image/svg+xml"
         default: "application/octet-stream"
         }
     }

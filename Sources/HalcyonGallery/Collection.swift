@@ -1,0 +1,60 @@
+import DemoServer
+import Foundation
+import Halcyon
+
+/// The pictures on show, and the server that they come from.
+struct Collection: Sendable {
+    let pictures: [Picture]
+    private let server: GalleryServer
+
+    private struct Listed: Decodable {
+        let file: String
+        let title: String
+    }
+
+    /// - Parameters:
+    ///   - folder: with a `gallery.json`.
+    ///   - generated: where pictures in further formats are made, once.
+    ///   - count: each file comes as often as it takes, under another URL each time.
+    ///   - latency: the longest that an answer is held back.
+    static func open(_ folder: URL, generated: URL, count: Int, latency: Duration) async throws -> Collection {
+        var listed = try JSONDecoder().decode(
+            [Listed].self, from: Data(contentsOf: folder.appending(path: "gallery.json")))
+        listed += try FurtherFormats.make(of: folder.appending(path: "kingfisher.jpg"), in: generated).map {
+            Listed(file: $0, title: "Kingfisher")
+        }
+        let server = try await GalleryServer.start(folders: [folder, generated]) { path in
+            // The same for each picture every time, and not the same for all.
+            latency * Double(path.utf8.reduce(7) { ($0 &* 31 &+ Int($1)) & 0xFF }) / 255
+        }
+        let hashes = await hashes(of: listed.map(\.file), in: [folder, generated])
+        let pictures = (0..<count).map { index in
+            let (file, title) = (listed[index % listed.count].file, listed[index % listed.count].title)
+            return Picture(
+                title: title, url: server.base.appending(path: "\(index / listed.count)/\(file)"), hash: hashes[file])
+        }
+        return Collection(pictures: pictures, server: server)
+    }
+
+    func close() async { await server.stop() }
+
+    /// Those of the files that are pictures.
+    private static func hashes(of files: [String], in folders: [URL]) async -> [String: String] {
+        await withTaskGroup(of: (String, String?).self) { group in
+            for file in files {
+                group.addTask {
+                    let found = folders.map { $0.appending(path: file) }.first {
+                        FileManager.default.fileExists(atPath: $0.path(percentEncoded: false))
+                    }
+                    var options = DecodeOptions()
+                    options.target = TargetSize(PixelSize(32, 32))
+                    options.firstFrameOnly = true
+                    let request = ImageRequest(found, decode: options)
+                    guard let image = try? await ImagePipeline.shared.image(for: request) else { return (file, nil) }
+                    return (file, try? BlurHash(encoding: image).text)
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+    }
+}

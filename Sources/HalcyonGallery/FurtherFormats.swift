@@ -1,0 +1,36 @@
+import Foundation
+import Halcyon
+
+/// Pictures in formats that the gallery's folder does not have, as far as they can be written here.
+enum FurtherFormats {
+    /// Makes what is not there yet.
+    ///
+    /// - Returns: names of files.
+    static func make(of picture: URL, in folder: URL) throws -> [String] {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var made: [String] = []
+        for format in [ImageFormat.avif, .heic] {
+            let name = "kingfisher.\(format.fileExtension)"
+            let file = folder.appending(path: name)
+            if !FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) {
+                // Not every build has a coder for each.
+                guard let data = try? Image(data: Data(contentsOf: picture)).data(as: format) else { continue }
+                try data.write(to: file, options: .atomic)
+            }
+            made.append(name)
+        }
+        try Data(drawing.utf8).write(to: folder.appending(path: "sailing-boat.svg"), options: .atomic)
+        return made + ["sailing-boat.svg"]
+    }
+
+    private static let drawing = """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 300" width="400" height="300">
+        <rect width="400" height="300" fill="#9fd3e8"/>
+        <circle cx="320" cy="70" r="34" fill="#ffd65c"/>
+        <path d="M0 210 Q50 195 100 210 T200 210 T300 210 T400 210 V300 H0 Z" fill="#2f7fa8"/>
+        <path d="M196 60 V190 H100 Z" fill="#ffffff"/>
+        <path d="M206 80 V190 H290 Z" fill="#f0544f"/>
+        <path d="M90 200 H300 L270 235 H125 Z" fill="#6b4226"/>
+        </svg>
+        """
+}

@@ -1,0 +1,74 @@
+import CGTK
+import Foundation
+import Halcyon
+import HalcyonGTK
+
+/// The program: its server, its caches and its window.
+@MainActor final class GalleryApplication {
+    private let command: GalleryCommand
+    private let application: UnsafeMutablePointer<GtkApplication>
+    private let pipeline: ImagePipeline
+    private let cacheFolder: URL
+    private var window: GalleryWindow?
+    private var status: Int32 = 0
+
+    init(_ command: GalleryCommand) {
+        self.command = command
+        guard let application = gtk_application_new("org.halcyon.Gallery", G_APPLICATION_NON_UNIQUE) else {
+            preconditionFailure("GTK makes no application")
+        }
+        self.application = application
+        // Empty at each start, so that there is something to see of loading.
+        cacheFolder = FileManager.default.temporaryDirectory
+            .appending(path: "halcyon-gallery-\(ProcessInfo.processInfo.processIdentifier)")
+        pipeline = ImagePipeline(configuration: .init(cache: ImageCache(disk: DiskCache(folder: cacheFolder))))
+    }
+
+    /// - Returns: the program's exit status, once its window was closed.
+    func run() -> Int32 {
+        Event.on(raw: UnsafeMutableRawPointer(application), "activate") { [weak self] in
+            self?.activate()
+        }
+        let application = UnsafeMutableRawPointer(application).assumingMemoryBound(to: GApplication.self)
+        let ended = g_application_run(application, 0, nil)
+        g_object_unref(application)
+        try? FileManager.default.removeItem(at: cacheFolder)
+        return ended != 0 ? ended : status
+    }
+
+    private func activate() {
+        let application = UnsafeMutableRawPointer(application).assumingMemoryBound(to: GApplication.self)
+        // Nothing is open before the pictures are known.
+        g_application_hold(application)
+        Style.install()
+        Task {
+            do {
+                try await show()
+            } catch {
+                FileHandle.standardError.write(Data("halcyon-gallery: \(error)\n".utf8))
+                status = 1
+            }
+            g_application_release(application)
+        }
+    }
+
+    private func show() async throws {
+        let collection = try await Collection.open(
+            URL(filePath: command.gallery), generated: URL(filePath: command.generated), count: command.count,
+            latency: .milliseconds(command.latency))
+        if let cycles = command.cycles {
+            await Cycles(application, collection, pipeline).run(cycles)
+        } else if let folder = command.screenshots {
+            try await Screenshots(GalleryWindow(application, collection.pictures, from: pipeline), collection.pictures)
+                .write(to: URL(filePath: folder), pipeline)
+        } else {
+            let window = GalleryWindow(application, collection.pictures, from: pipeline)
+            self.window = window
+            gtk_window_present(window.widget.cast())
+            await window.closed()
+        }
+        self.window = nil
+        await collection.close()
+        await pipeline.shutdown()
+    }
+}

@@ -1,0 +1,83 @@
+import CGTK
+import Halcyon
+
+/// The gallery's window: the grid, a picture, and the caches.
+@MainActor final class GalleryWindow {
+    let widget: Widget
+    private let stack: Widget
+    private let back: Widget
+    private let detail: DetailPage
+    private let caches: CachePage
+    private var grid: GridPage?
+
+    init(_ application: UnsafeMutablePointer<GtkApplication>, _ pictures: [Picture], from pipeline: ImagePipeline) {
+        guard let window = gtk_application_window_new(application), let stack = gtk_stack_new(),
+            let header = gtk_header_bar_new()
+        else { preconditionFailure("GTK makes no widgets") }
+        (widget, self.stack) = (window, stack)
+        detail = DetailPage(pipeline)
+        caches = CachePage(pipeline)
+        back = Make.iconButton("go-previous-symbolic", tip: "All pictures") {
+            gtk_stack_set_visible_child_name(stack.opaque, "grid")
+        }
+        let grid = GridPage(pictures, from: pipeline) { [weak self] in self?.open($0) }
+        self.grid = grid
+        let switcher = Make.box(
+            GTK_ORIENTATION_HORIZONTAL,
+            [
+                Make.button("Pictures") { gtk_stack_set_visible_child_name(stack.opaque, "grid") },
+                Make.button("Caches") { gtk_stack_set_visible_child_name(stack.opaque, "caches") },
+            ]
+        ).addClass("linked")
+        gtk_header_bar_pack_start(header.opaque, back)
+        gtk_header_bar_set_title_widget(header.opaque, switcher)
+        gtk_window_set_titlebar(window.cast(), header)
+        gtk_window_set_title(window.cast(), "Halcyon Gallery")
+        gtk_window_set_default_size(window.cast(), 1120, 760)
+        gtk_stack_add_named(stack.opaque, grid.widget, "grid")
+        gtk_stack_add_named(stack.opaque, detail.widget, "picture")
+        gtk_stack_add_named(stack.opaque, caches.widget, "caches")
+        gtk_stack_set_transition_type(stack.opaque, GTK_STACK_TRANSITION_TYPE_SLIDE_LEFT_RIGHT)
+        gtk_window_set_child(window.cast(), stack)
+        Event.on(
+            raw: UnsafeMutableRawPointer(stack), "notify::visible-child", with: { [weak self] _ in self?.turned() })
+        turned()
+    }
+
+    func open(_ picture: Picture) {
+        detail.show(picture)
+        gtk_stack_set_visible_child_name(stack.opaque, "picture")
+    }
+
+    func showCaches() { gtk_stack_set_visible_child_name(stack.opaque, "caches") }
+
+    /// Returns once the window was closed.
+    func closed() async {
+        let window = UnsafeMutableRawPointer(widget)
+        await withCheckedContinuation { continuation in
+            Event.on(raw: window, "destroy") { continuation.resume() }
+        }
+    }
+
+    /// Returns once all that is seen is there.
+    func settled() async {
+        repeat { try? await Task.sleep(for: .milliseconds(20)) } while isLoading
+    }
+
+    private var isLoading: Bool {
+        switch page {
+        case "picture": detail.isLoading
+        case "grid": grid.map { $0.isEmpty || $0.isLoading } ?? true
+        default: false
+        }
+    }
+
+    private var page: String? { gtk_stack_get_visible_child_name(stack.opaque).map { String(cString: $0) } }
+
+    private func turned() {
+        let page = page
+        gtk_widget_set_visible(back, page == "picture" ? 1 : 0)
+        if page != "picture" { detail.clear() }
+        if page == "caches" { Task { await caches.update() } }
+    }
+}

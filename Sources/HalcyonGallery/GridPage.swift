@@ -1,0 +1,62 @@
+import CGTK
+import Halcyon
+import HalcyonGTK
+
+/// All pictures, of which the list makes widgets for those that are seen.
+@MainActor final class GridPage {
+    let widget: Widget
+    private let list: Widget
+    private let tiles = Tiles()
+
+    /// The tiles by the list's items.
+    @MainActor fileprivate final class Tiles {
+        var all: [OpaquePointer: Tile] = [:]
+    }
+
+    init(_ pictures: [Picture], from pipeline: ImagePipeline, open: @escaping @MainActor (Picture) -> Void) {
+        let names = gtk_string_list_new(nil)
+        for picture in pictures { gtk_string_list_append(names, picture.title) }
+        let factory = gtk_signal_list_item_factory_new()
+        let selection = gtk_no_selection_new(names)
+        guard let factory, let list = gtk_grid_view_new(selection, factory) else {
+            preconditionFailure("GTK makes no widgets")
+        }
+        self.list = list
+        gtk_grid_view_set_max_columns(list.opaque, 12)
+        gtk_grid_view_set_min_columns(list.opaque, 2)
+        gtk_grid_view_set_single_click_activate(list.opaque, 1)
+        widget = Make.scrolled(list.addClass("pictures"))
+        let tiles = tiles
+        let raw = UnsafeMutableRawPointer(factory)
+        Event.on(raw: raw, "setup", with: { Self.item($0) { tiles.setUp($0) } })
+        Event.on(raw: raw, "teardown", with: { Self.item($0) { tiles.all[$0] = nil } })
+        Event.on(raw: raw, "unbind", with: { Self.item($0) { tiles.all[$0]?.clear() } })
+        Event.on(
+            raw: raw, "bind",
+            with: { item in
+                Self.item(item) {
+                    tiles.all[$0]?.show(pictures[Int(gtk_list_item_get_position($0))], from: pipeline)
+                }
+            })
+        // `activate` has the position in the place of a pointer.
+        Event.on(raw: UnsafeMutableRawPointer(list), "activate", with: { open(pictures[Int(bitPattern: $0)]) })
+    }
+
+    /// Some of what is seen is not there yet.
+    var isLoading: Bool { tiles.all.values.contains { $0.isMapped && $0.isLoading } }
+
+    /// None of it was laid out yet.
+    var isEmpty: Bool { !tiles.all.values.contains { $0.isMapped } }
+
+    private static func item(_ pointer: UnsafeMutableRawPointer?, _ body: (OpaquePointer) -> Void) {
+        if let pointer { body(OpaquePointer(pointer)) }
+    }
+}
+
+extension GridPage.Tiles {
+    fileprivate func setUp(_ item: OpaquePointer) {
+        let tile = Tile()
+        all[item] = tile
+        gtk_list_item_set_child(item, tile.widget)
+    }
+}

@@ -1,0 +1,55 @@
+import CGTK
+import Foundation
+import Halcyon
+import HalcyonGTK
+
+/// Pictures of the window's pages.
+@MainActor struct Screenshots {
+    private let window: GalleryWindow
+    private let pictures: [Picture]
+
+    init(_ window: GalleryWindow, _ pictures: [Picture]) {
+        self.window = window
+        self.pictures = pictures
+    }
+
+    func write(to folder: URL, _ pipeline: ImagePipeline) async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        gtk_window_present(window.widget.cast())
+        try await Task.sleep(for: .milliseconds(250))
+        try write("gallery-loading.png", folder)
+        try await settle()
+        try write("gallery-grid.png", folder)
+        if let picture = pictures.first(where: { $0.format == "GIF" }) ?? pictures.first { window.open(picture) }
+        try await settle()
+        try write("gallery-picture.png", folder)
+        window.showCaches()
+        try await settle()
+        try write("gallery-caches.png", folder)
+        gtk_window_destroy(window.widget.cast())
+    }
+
+    /// Everything that is seen is there, and no transition runs any more.
+    private func settle() async throws {
+        await window.settled()
+        try await Task.sleep(for: .seconds(1))
+    }
+
+    private func write(_ name: String, _ folder: URL) throws {
+        let paintable = gtk_widget_paintable_new(window.widget)
+        defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
+        let (width, height) = (
+            gdk_paintable_get_intrinsic_width(paintable), gdk_paintable_get_intrinsic_height(paintable)
+        )
+        let snapshot = gtk_snapshot_new()
+        gdk_paintable_snapshot(paintable, snapshot, Double(width), Double(height))
+        guard let node = gtk_snapshot_free_to_node(snapshot) else { return }
+        let surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height)
+        let cairo = cairo_create(surface)
+        gsk_render_node_draw(node, cairo)
+        cairo_destroy(cairo)
+        cairo_surface_write_to_png(surface, folder.appending(path: name).path(percentEncoded: false))
+        cairo_surface_destroy(surface)
+        gsk_render_node_unref(node)
+    }
+}

@@ -1,0 +1,42 @@
+import CGTK
+import Halcyon
+import HalcyonGTK
+
+/// One picture in the grid; the list takes it for another picture when that one has been scrolled away.
+@MainActor final class Tile {
+    let widget: Widget
+    private let view = ImageView()
+    private let title = Make.label("", class: "tile-title")
+    private let format = Make.label("", class: "tile-format")
+
+    init() {
+        view.contentFit = .cover
+        view.loadingIndicator = .progressBar
+        gtk_widget_set_size_request(view.widget, 150, 130)
+        gtk_widget_set_overflow(view.widget, GTK_OVERFLOW_HIDDEN)
+        widget = Make.box(
+            GTK_ORIENTATION_VERTICAL, spacing: 4,
+            [
+                view.widget.addClass("picture").expanding(),
+                Make.box(GTK_ORIENTATION_HORIZONTAL, spacing: 6, [title.expanding(down: false), format]),
+            ]
+        ).addClass("tile")
+    }
+
+    func show(_ picture: Picture, from pipeline: ImagePipeline) {
+        gtk_label_set_text(title.opaque, picture.title)
+        gtk_label_set_text(format.opaque, picture.format)
+        view.accessibleLabel = picture.title
+        view.setImage(
+            from: picture.url, placeholder: picture.hash.flatMap { try? .blurHash($0) },
+            transition: .fade(.milliseconds(250)), pipeline: pipeline)
+    }
+
+    var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
+
+    var isLoading: Bool {
+        if case .loading = view.state { true } else { false }
+    }
+
+    func clear() { view.showImage(nil) }
+}
