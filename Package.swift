@@ -186,7 +186,7 @@ let package = Package(
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonGTKTests", ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK", "MainLoopProgram"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
-            ("SnippetTests", ["Halcyon"]),
+            ("SnippetTests", ["Halcyon", "HalcyonGTK", "CGTK"]),
         ].map { name, dependencies in
             .testTarget(
                 name: name,

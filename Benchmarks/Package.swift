@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .executable(name: "halcyon-bench", targets: ["HalcyonBench"]),
         .executable(name: "halcyon-memory", targets: ["HalcyonMemory"]),
+        .executable(name: "halcyon-view-bench", targets: ["HalcyonViewBench"]),
     ],
     dependencies: [
         // By name: the identity of a path would be whatever the clone's folder is called.
@@ -33,6 +34,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "HalcyonMemory", dependencies: [.product(name: "Halcyon", package: "halcyon")],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "HalcyonViewBench", dependencies: [.product(name: "HalcyonGTK", package: "halcyon")],
             swiftSettings: strict),
     ]
 )

@@ -7,8 +7,10 @@ extension ImageLayer: ImageSurface {
         shows += 1
         let former = takeTransition()
         showPlaceholder(content)
-        paintable.show(picture(content))
-        play(content.image)
+        if !goesOn(with: content) {
+            paintable.show(picture(content))
+            play(content)
+        }
         onContent?()
         former?.end()
     }
@@ -16,7 +18,8 @@ extension ImageLayer: ImageSurface {
     public func show(
         _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
     ) {
-        guard isShown, host.isAnimationEnabled else {
+        // An animation that plays already goes on with what it lacked.
+        guard isShown, host.isAnimationEnabled, !isArriving else {
             show(.image(response))
             return completion()
         }
@@ -24,7 +27,7 @@ extension ImageLayer: ImageSurface {
         let (show, former) = (shows, takeTransition())
         showPlaceholder(.image(response))
         if let picture = picture(.image(response)) { paintable.begin(picture, transition.style) }
-        play(response.image)
+        play(.image(response))
         onContent?()
         former?.end()
         // Whoever was told of the former's end may have brought another image.
@@ -47,11 +50,7 @@ extension ImageLayer: ImageSurface {
     }
 
     private func picture(_ content: ImageTarget.Content) -> ImagePaintable.Picture? {
-        if case .preview(let preview) = content { return .init(preview) }
-        return content.image.map { picture($0) }
-    }
-
-    private func picture(_ image: Image) -> ImagePaintable.Picture {
+        guard let image = content.seen else { return nil }
         var picture = ImagePaintable.Picture(image)
         picture.scale = sizing.scale(of: image)
         return picture
@@ -124,10 +123,26 @@ extension ImageLayer {
         player?.stop(rewinding: rewinding)
     }
 
-    private func play(_ image: Image?) {
+    /// Gives an animation that plays while it arrives what has come since.
+    ///
+    /// - Returns: false where it is something else.
+    private func goesOn(with content: ImageTarget.Content) -> Bool {
+        guard isArriving, let player, let image = content.seen, image.animation != nil,
+            image.size == player.posterImage.size
+        else { return false }
+        isArriving = content.isPart
+        player.update(image, isComplete: !isArriving)
+        return true
+    }
+
+    private func play(_ content: ImageTarget.Content) {
         timer.stop()
         player?.stop()
-        player = image.flatMap { AnimatedImagePlayer($0, configuration: playback) }
+        let image = content.seen
+        player = image.flatMap {
+            AnimatedImagePlayer($0, configuration: playback, isComplete: !content.isPart)
+        }
+        isArriving = player != nil && content.isPart
         guard let player, let image else { return }
         let scale = sizing.scale(of: image)
         player.onFrame = { [weak self] frame, _ in
@@ -161,5 +176,17 @@ extension ImageLayer {
         if pause < .milliseconds(25) { return true }
         timer.start(after: pause - .milliseconds(8)) { [weak self] in self?.ticks?.start() }
         return false
+    }
+}
+
+extension ImageTarget.Content {
+    /// The image of it, of a preview too.
+    fileprivate var seen: Image? {
+        if case .preview(let preview) = self { preview.image } else { image }
+    }
+
+    /// More of it is to come.
+    fileprivate var isPart: Bool {
+        if case .preview(let preview) = self { !preview.isStale } else { false }
     }
 }

@@ -39,6 +39,8 @@ import Halcyon
     var hasStandIn = false
     var placeholder: UnsafeMutablePointer<GtkWidget>?
     var indicator: (kind: Indicator, widget: UnsafeMutablePointer<GtkWidget>)?
+    /// Frames of the animation that plays are yet to come.
+    var isArriving = false
     /// Whether the animation is to play while the view is seen.
     var resumes = false
     var transition: TransitionRun?

@@ -30,13 +30,6 @@ import Halcyon
                 mirrorsForRightToLeft: image.mirrorsForRightToLeft)
         }
 
-        /// Those of a preview.
-        public init(_ preview: ImagePreview) {
-            self.init(
-                ImageTexture(preview.bitmap), scale: preview.scale, isTemplate: preview.isTemplate,
-                mirrorsForRightToLeft: preview.mirrorsForRightToLeft)
-        }
-
         fileprivate var look: HalcyonLook {
             HalcyonLook(
                 rawValue: (isTemplate ? HALCYON_LOOK_TEMPLATE.rawValue : 0)

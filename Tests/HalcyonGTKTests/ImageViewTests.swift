@@ -292,6 +292,38 @@ import Testing
         window.close()
     }
 
+    /// The frames that are there are played, and then those that come.
+    @Test func anAnimationPlaysWhileItArrives() async throws {
+        let data = try TestFiles.data("animation/mixed.gif")
+        let gate = ScriptedTransportGate()
+        let url = PipelineFixture.url("arriving.gif")
+        let half = data.count / 2
+        fixture.transport.answer(
+            url,
+            with: .init(
+                headers: ["Content-Length": "\(data.count)"],
+                steps: [.chunk(data.prefix(half)), .wait(gate), .chunk(data.dropFirst(half))]))
+        try Window.requireScreen()
+        let view = AnimatedImageView()
+        view.repeatCount = .infinite
+        let window = try await Window.showing(view.widget)
+        let ends = Ends()
+        var request = wide(url)
+        request.wantsPreviews = true
+        view.setImage(
+            request, options: .init(transition: .fade()), pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { view.player?.currentFrameIndex ?? 0 > 0 }
+        let player = try #require(view.player)
+        let some = player.frameCount
+        #expect(ends.count == 0 && view.isPlaying)
+        gate.open()
+        await Window.run { ends.count == 1 }
+        // The same one, at the same place.
+        #expect(view.player === player && player.frameCount > some && view.isPlaying)
+        await Window.run { player.currentFrameIndex >= some }
+        window.close()
+    }
+
     /// Nor in a parent that is not seen.
     @Test func whatIsTransparentStandsStill() async throws {
         let url = try fixture.serve("animation/mixed.gif")

@@ -10,11 +10,16 @@ import Testing
     private let pixels: [UInt8]
 
     init(_ paintable: ImagePaintable, width: Int, height: Int) throws {
+        try self.init(pointer: paintable.pointer, width: width, height: height)
+    }
+
+    /// - Parameter pointer: a `GdkPaintable`.
+    init(pointer: OpaquePointer, width: Int, height: Int) throws {
         try Window.requireScreen()
         (self.width, self.height) = (width, height)
         var pixels = [UInt8](repeating: 0, count: width * height * 4)
         let snapshot = gtk_snapshot_new()
-        gdk_paintable_snapshot(paintable.pointer, snapshot, Double(width), Double(height))
+        gdk_paintable_snapshot(pointer, snapshot, Double(width), Double(height))
         let node = gtk_snapshot_free_to_node(snapshot)
         pixels.withUnsafeMutableBufferPointer { bytes in
             let surface = cairo_image_surface_create_for_data(
@@ -28,6 +33,11 @@ import Testing
         if let node { gsk_render_node_unref(node) }
         self.pixels = pixels
     }
+
+    /// Premultiplied, blue first.
+    var bytes: [UInt8] { pixels }
+
+    func image() throws -> Image { try Image(width: width, height: height, pixels: pixels) }
 
     /// Red, green, blue, alpha.
     func color(_ x: Int, _ y: Int) -> [UInt8] {

@@ -13,9 +13,10 @@ import Testing
 
     /// The compiled lines, without what a list adds to its elements.
     private static func compiledLines() throws -> Set<String> {
-        try ["MigrationSnippets", "MigrationProcessorSnippets", "MigrationViewSnippets"].reduce(into: []) { all, file in
-            all.formUnion(lines(of: try SnippetTests.text(of: "Tests/SnippetTests/\(file).swift")))
-        }
+        try ["MigrationSnippets", "MigrationProcessorSnippets", "MigrationTargetSnippets", "MigrationViewSnippets"]
+            .reduce(into: []) { all, file in
+                all.formUnion(lines(of: try SnippetTests.text(of: "Tests/SnippetTests/\(file).swift")))
+            }
     }
 
     private static func lines(of code: String) -> Set<String> {

@@ -1,34 +1,25 @@
+import CGTK
 import Foundation
-import Halcyon
+import HalcyonGTK
 
-// The right-hand columns of docs/Migrating.md that are about showing images; `MigratingTests` looks for them here.
+// The right-hand columns of docs/Migrating.md that are about GTK's widgets; `MigratingTests` looks for them here.
 
-@MainActor private final class Cell {
-    var picture: Image?
+@MainActor private func ofAView(_ url: URL) {
+    let view = ImageView()
+    view.setImage(from: url)
+    view.background.setImage(from: url)
+    view.highlight.setImage(from: url)
 }
 
-private func ofATargetsOptions(_ options: inout ImageTarget.Options, _ missing: Image) {
-    options.transition = .fade()
-    options.transition = .flip(from: .left).forced
-    options.keepsCurrent = true
-    options.failure = .image(missing)
-    options.placeholder = .image(missing)
-    options.placeholderTiming = .onFailure
-    options.setsAutomatically = false
-    options.formerLoad = .finish
-    options.waitsForTransition = true
+@MainActor private func ofAnAnimation() -> AnyObject? {
+    let view = AnimatedImageView()
+    let player = view.player
+    return player
 }
 
-@MainActor private func ofATarget(_ cell: Cell, _ request: ImageRequest, _ options: ImageTarget.Options) {
-    let target = ImageTarget { content in cell.picture = content.image }
-    target.setImage(request, options: options)
-    target.cancel()
-}
-
-private func ofAPlayer(_ image: Image, _ playback: inout AnimatedImagePlayer.Configuration) {
-    let player = AnimatedImagePlayer(image)
-    player?.maximumFrameRate = 30
-    playback.framePreloadCount = 10
-    playback.backgroundDecode = false
-    playback.repeatCount = .finite(3)
+@MainActor private func ofWidgets(
+    _ picture: UnsafeMutablePointer<GtkWidget>, _ button: UnsafeMutablePointer<GtkWidget>, _ url: URL
+) {
+    ImageView.of(picture)?.setImage(from: url)
+    ImageButton.of(button)?.setImage(from: url, for: .active)
 }

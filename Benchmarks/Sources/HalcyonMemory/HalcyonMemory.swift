@@ -3,13 +3,13 @@ import Glibc
 
 /// Measures what decodes take at their peak, each measurement in a process of its own.
 ///
-///     halcyon-memory large|frames|mixed|bombs|group FOLDER
+///     halcyon-memory large|frames|player|mixed|bombs|group FOLDER
 ///
 /// FOLDER keeps the large files between two runs. Prints lines of text; fails only where something else than a figure is
 /// wrong.
 @main
 struct HalcyonMemory {
-    private static let usage = "usage: halcyon-memory large|frames|mixed|bombs|group FOLDER"
+    private static let usage = "usage: halcyon-memory large|frames|player|mixed|bombs|group FOLDER"
 
     static func main() async {
         do {
@@ -29,6 +29,7 @@ struct HalcyonMemory {
         case "large": try LargeFiles(folder: folder).measure()
         case "make": try LargeFiles(folder: folder).make(arguments[2])
         case "frames": try ManyFrames(folder: folder).measure()
+        case "player": try await ManyFrames(folder: folder).play()
         case "mixed": try await MixedDecodes(folder: folder).measure()
         case "bombs": try Bombs.measure()
         case "group": try LimitedGroup(folder: folder).measure()

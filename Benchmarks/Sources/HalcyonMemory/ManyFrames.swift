@@ -24,6 +24,35 @@ struct ManyFrames {
                 + "\(mebibytes(4 * canvas)), a canvas and three frames")
     }
 
+    /// Played once, each frame when it is due by a clock that is turned by hand.
+    @MainActor func play() async throws {
+        let file = folder.appending(path: "frames.gif")
+        if !FileManager.default.fileExists(atPath: file.path) { try make(file) }
+        let data = try Data(contentsOf: file)
+        _ = data.reduce(0) { $0 &+ Int($1) }
+        Resident.reset()
+        let before = Resident.now
+        let image = try CoderRegistry.shared.decode(data)
+        guard let player = AnimatedImagePlayer(image, configuration: .init(repeatCount: .once)) else {
+            throw MemoryFailure("no frames")
+        }
+        let (ready, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        var (shown, time) = (0, Duration.zero)
+        player.onFrame = { _, _ in shown += 1 }
+        player.onFrameReady = { continuation.yield() }
+        player.play()
+        var waiting = ready.makeAsyncIterator()
+        while player.isPlaying {
+            player.advance(to: time)
+            if let pause = player.timeToNextFrame { time += pause } else if player.isPlaying { await waiting.next() }
+        }
+        let growth = Resident.peak - before
+        guard shown == 500 else { throw MemoryFailure("\(shown) frames were shown") }
+        print(
+            "player: 500 frames were shown, grows by \(mebibytes(growth)), "
+                + (growth <= 16 << 20 ? "within 16 MiB" : "MORE THAN 16 MiB"))
+    }
+
     /// A square that moves over a picture.
     private func make(_ file: URL) throws {
         let size = PixelSize(1000, 1000)

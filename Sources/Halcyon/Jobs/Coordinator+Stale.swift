@@ -45,7 +45,7 @@ extension Coordinator {
         guard mayShowStale(resolved), cached.http?.mayBeServedStale ?? true, isForThese(cached, resolved) else {
             return false
         }
-        demand.send(.preview(ImagePreview(cached.image)))
+        demand.send(.preview(ImagePreview(cached.image, isStale: true)))
         return true
     }
 
@@ -60,7 +60,7 @@ extension Coordinator {
         work.task = Task {
             // What is wrong with it, the load itself will say.
             guard let image = try? await self.image(of: stored, resolved, demand), !work.isOver else { return }
-            demand.send(.preview(ImagePreview(image)))
+            demand.send(.preview(ImagePreview(image, isStale: true)))
         }
     }
 

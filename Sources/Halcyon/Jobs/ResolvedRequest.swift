@@ -106,7 +106,7 @@ struct ResolvedRequest: Sendable {
 
     /// The same for what comes before it.
     func delivered(_ preview: ImagePreview) -> ImagePreview {
-        ImagePreview(delivered(Image(bitmap: preview.bitmap, info: preview.info)))
+        ImagePreview(delivered(preview.image), isStale: preview.isStale)
     }
 
     /// Whether the disk keeps the finished image apart from its source.

@@ -1,0 +1,43 @@
+import CGTK
+import Foundation
+
+/// The main actor on GLib's main loop, as `GTKMainLoop.attach()` puts it there, each of its turns timed: these are the slices
+/// of the main thread that Halcyon's code and this program's take.
+enum TimedMainQueue {
+    private typealias Handle = @convention(c) () -> Int32
+    private typealias Callback = @convention(c) (UnsafeMutableRawPointer?) -> Void
+
+    /// Touched on the main thread alone.
+    nonisolated(unsafe) private(set) static var slices: [Double] = []
+    nonisolated(unsafe) private static var callback: Callback?
+
+    static func attach() {
+        guard let handle = dlsym(nil, "_dispatch_get_main_queue_handle_4CF"),
+            let drain = dlsym(nil, "_dispatch_main_queue_callback_4CF")
+        else { fatalError("no libdispatch") }
+        callback = unsafeBitCast(drain, to: Callback.self)
+        let descriptor = unsafeBitCast(handle, to: Handle.self)()
+        g_unix_fd_add_full(
+            G_PRIORITY_DEFAULT, descriptor, G_IO_IN,
+            { descriptor, _, _ in
+                var count: UInt64 = 0
+                read(descriptor, &count, 8)
+                TimedMainQueue.timed { TimedMainQueue.callback?(nil) }
+                return 1
+            }, nil, nil)
+    }
+
+    /// Milliseconds.
+    static func timed(_ body: () -> Void) {
+        let start = ContinuousClock.now
+        body()
+        slices.append((ContinuousClock.now - start) / .milliseconds(1))
+    }
+
+    static func reset() { slices = [] }
+
+    static func percentile(_ share: Double) -> Double {
+        let sorted = slices.sorted()
+        return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+    }
+}

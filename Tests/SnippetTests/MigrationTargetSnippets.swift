@@ -1,0 +1,34 @@
+import Foundation
+import Halcyon
+
+// The right-hand columns of docs/Migrating.md that are about showing images; `MigratingTests` looks for them here.
+
+@MainActor private final class Cell {
+    var picture: Image?
+}
+
+private func ofATargetsOptions(_ options: inout ImageTarget.Options, _ missing: Image) {
+    options.transition = .fade()
+    options.transition = .flip(from: .left).forced
+    options.keepsCurrent = true
+    options.failure = .image(missing)
+    options.placeholder = .image(missing)
+    options.placeholderTiming = .onFailure
+    options.setsAutomatically = false
+    options.formerLoad = .finish
+    options.waitsForTransition = true
+}
+
+@MainActor private func ofATarget(_ cell: Cell, _ request: ImageRequest, _ options: ImageTarget.Options) {
+    let target = ImageTarget { content in cell.picture = content.image }
+    target.setImage(request, options: options)
+    target.cancel()
+}
+
+private func ofAPlayer(_ image: Image, _ playback: inout AnimatedImagePlayer.Configuration) {
+    let player = AnimatedImagePlayer(image)
+    player?.maximumFrameRate = 30
+    playback.framePreloadCount = 10
+    playback.backgroundDecode = false
+    playback.repeatCount = .finite(3)
+}
