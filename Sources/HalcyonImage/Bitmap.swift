@@ -20,14 +20,24 @@ public final class Bitmap: Sendable {
     /// Makes a bitmap from what `fill` writes into its memory, which starts undefined: write every byte.
     ///
     /// - Throws: `BitmapError`, and what `fill` throws.
-    public init(size: PixelSize, isOpaque: Bool, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+    public convenience init(
+        size: PixelSize, isOpaque: Bool, fill: (UnsafeMutableRawBufferPointer) throws -> Void
+    ) throws {
+        try self.init(size: size) { bytes in
+            try fill(bytes)
+            return isOpaque
+        }
+    }
+
+    /// The same, where only `fill` finds out whether every alpha byte is 255, and returns it.
+    package init(size: PixelSize, fill: (UnsafeMutableRawBufferPointer) throws -> Bool) throws {
         guard size.width > 0, size.height > 0, size.width <= Self.maximumSide, size.height <= Self.maximumSide else {
             throw BitmapError.invalidSize(size)
         }
         self.size = size
-        self.isOpaque = isOpaque
-        storage = try PixelStorage(byteCount: size.width * size.height * 4)
-        try fill(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
+        let storage = try PixelStorage(byteCount: size.width * size.height * 4)
+        self.storage = storage
+        isOpaque = try fill(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
     /// Makes a bitmap from premultiplied BGRA bytes, `width * height * 4` of them.

@@ -1,0 +1,97 @@
+import CGTK
+import Halcyon
+
+extension Image {
+    /// Makes an image of a pixbuf's pixels, which are copied; `info.format` is `.bitmap`.
+    ///
+    /// RGB and RGBA with rows of any length. Its options do not count: the pixels are taken for sRGB and upright. Colours
+    /// become whole steps of their alpha: what is under an alpha of 1 is black or one of seven colours.
+    ///
+    /// Any thread, as long as nobody writes to the pixbuf.
+    ///
+    /// - Parameter pixbuf: a `GdkPixbuf`. It is only read; the caller's reference stays the caller's.
+    /// - Throws: `ImageConversionError.unsupportedPixbuf`, `.tooLarge`, `.outOfMemory`.
+    public init(pixbuf: OpaquePointer) throws {
+        let size = PixelSize(Int(gdk_pixbuf_get_width(pixbuf)), Int(gdk_pixbuf_get_height(pixbuf)))
+        let channels = Int(gdk_pixbuf_get_n_channels(pixbuf))
+        let rowBytes = Int(gdk_pixbuf_get_rowstride(pixbuf))
+        guard gdk_pixbuf_get_colorspace(pixbuf) == GDK_COLORSPACE_RGB, gdk_pixbuf_get_bits_per_sample(pixbuf) == 8,
+            channels == (gdk_pixbuf_get_has_alpha(pixbuf) != 0 ? 4 : 3)
+        else {
+            let bits = gdk_pixbuf_get_bits_per_sample(pixbuf)
+            throw ImageConversionError.unsupportedPixbuf(reason: "it has \(channels) channels of \(bits) bits")
+        }
+        guard let pixels = gdk_pixbuf_read_pixels(pixbuf), rowBytes >= size.width * channels else {
+            throw ImageConversionError.unsupportedPixbuf(reason: "its rows are \(rowBytes) bytes long")
+        }
+        let bitmap = try Bitmap.converted(size) { bytes in
+            var isOpaque = true
+            for row in 0..<size.height {
+                // The last row may end where its pixels do.
+                let source = UnsafeBufferPointer(start: pixels + row * rowBytes, count: size.width * channels)
+                let target = UnsafeMutableRawBufferPointer(
+                    rebasing: bytes[row * size.width * 4..<(row + 1) * size.width * 4])
+                isOpaque = Self.premultiply(source, channels: channels, into: target) && isOpaque
+            }
+            return isOpaque
+        }
+        self.init(converted: bitmap)
+    }
+
+    /// Makes a `GdkPixbuf` of the first frame: RGBA, the colours not multiplied, or RGB where the image is opaque.
+    ///
+    /// A copy. The colour under an alpha of 0 is black. An image that comes back of it has the very same pixels.
+    ///
+    /// - Returns: a new pixbuf with one reference, which is the caller's: end it with `g_object_unref`.
+    /// - Throws: `ImageConversionError.outOfMemory`.
+    public func makePixbuf() throws -> OpaquePointer {
+        let channels = bitmap.isOpaque ? 3 : 4
+        guard
+            let pixbuf = gdk_pixbuf_new(
+                GDK_COLORSPACE_RGB, bitmap.isOpaque ? 0 : 1, 8, Int32(bitmap.width), Int32(bitmap.height)),
+            let pixels = gdk_pixbuf_get_pixels(pixbuf)
+        else { throw ImageConversionError.outOfMemory(bytes: bitmap.width * bitmap.height * channels) }
+        let rowBytes = Int(gdk_pixbuf_get_rowstride(pixbuf))
+        bitmap.withPixels { bytes in
+            for row in 0..<bitmap.height {
+                let source = UnsafeRawBufferPointer(
+                    rebasing: bytes[row * bitmap.bytesPerRow..<(row + 1) * bitmap.bytesPerRow])
+                let target = UnsafeMutableBufferPointer(
+                    start: pixels + row * rowBytes, count: bitmap.width * channels)
+                Self.unpremultiply(source, into: target, channels: channels)
+            }
+        }
+        return pixbuf
+    }
+
+    /// - Returns: whether every alpha byte is 255.
+    private static func premultiply(
+        _ source: UnsafeBufferPointer<UInt8>, channels: Int, into target: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        var isOpaque = true
+        for pixel in 0..<target.count / 4 {
+            let (from, to) = (pixel * channels, pixel * 4)
+            let alpha = channels == 4 ? Int(source[from + 3]) : 255
+            if alpha != 255 { isOpaque = false }
+            for channel in 0..<3 {
+                target[to + 2 - channel] = UInt8((Int(source[from + channel]) * alpha + 127) / 255)
+            }
+            target[to + 3] = UInt8(alpha)
+        }
+        return isOpaque
+    }
+
+    private static func unpremultiply(
+        _ source: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>, channels: Int
+    ) {
+        for pixel in 0..<source.count / 4 {
+            let (from, to) = (pixel * 4, pixel * channels)
+            let alpha = Int(source[from + 3])
+            for channel in 0..<3 {
+                let color = Int(source[from + 2 - channel])
+                target[to + channel] = alpha == 0 ? 0 : UInt8(min(255, (color * 255 + alpha / 2) / alpha))
+            }
+            if channels == 4 { target[to + 3] = UInt8(alpha) }
+        }
+    }
+}

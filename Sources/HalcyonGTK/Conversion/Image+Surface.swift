@@ -1,0 +1,135 @@
+import CGTK
+import Halcyon
+
+extension Image {
+    /// The longest side that Cairo's image surfaces have, in pixels.
+    private static let maximumSurfaceSide = 32_767
+
+    /// Makes an image of a Cairo image surface's pixels, which are copied; `info.format` is `.bitmap`.
+    ///
+    /// ARGB32 and RGB24 as they are; all other formats as Cairo paints them onto ARGB32. A surface of alpha alone (A8, A1)
+    /// becomes black with that alpha, and `isTemplate`. The surface's device scale becomes the image's `scale`; its device
+    /// offset does not count.
+    ///
+    /// Any thread, as long as nobody draws on the surface. What is pending on it is flushed.
+    ///
+    /// - Parameter surface: a `cairo_surface_t`. The caller's reference stays the caller's.
+    /// - Throws: `ImageConversionError`, but not `.unsupportedPixbuf`.
+    public init(surface: OpaquePointer) throws {
+        try Self.check(surface)
+        cairo_surface_flush(surface)
+        guard let data = cairo_image_surface_get_data(surface) else {
+            // Either has none: a surface of no pixels or one that was finished meanwhile.
+            throw ImageConversionError.empty(Self.size(of: surface))
+        }
+        let format = cairo_image_surface_get_format(surface)
+        let rowBytes = Int(cairo_image_surface_get_stride(surface))
+        let size = Self.size(of: surface)
+        let bitmap = try Bitmap.converted(size) { bytes in
+            if format == CAIRO_FORMAT_ARGB32 || format == CAIRO_FORMAT_RGB24 {
+                Self.copy(data, rowBytes, size, into: bytes, isOpaque: format == CAIRO_FORMAT_RGB24)
+            } else {
+                try Self.paint(data, rowBytes, format, size, into: bytes)
+            }
+            return Bitmap.settle(bytes)
+        }
+        self.init(converted: bitmap)
+        isTemplate = cairo_surface_get_content(surface) == CAIRO_CONTENT_ALPHA
+        var (across, down) = (1.0, 1.0)
+        cairo_surface_get_device_scale(surface, &across, &down)
+        if across == down, across > 0, across.isFinite { scale = across }
+    }
+
+    /// Makes a Cairo image surface of the first frame: ARGB32, or RGB24 where the image is opaque.
+    ///
+    /// A copy, since a surface may be drawn on and an image never changes. The image's `scale` becomes its device scale, so
+    /// that it is drawn at its size in units.
+    ///
+    /// - Returns: a new surface with one reference, which is the caller's: end it with `cairo_surface_destroy`.
+    /// - Throws: `ImageConversionError.tooLarge` for a side of more than 32,767 pixels, `.outOfMemory`.
+    public func makeSurface() throws -> OpaquePointer {
+        guard max(width, height) <= Self.maximumSurfaceSide else {
+            throw ImageConversionError.tooLarge(size, maximumSide: Self.maximumSurfaceSide)
+        }
+        let format = bitmap.isOpaque ? CAIRO_FORMAT_RGB24 : CAIRO_FORMAT_ARGB32
+        guard let surface = cairo_image_surface_create(format, Int32(width), Int32(height)) else {
+            throw ImageConversionError.outOfMemory(bytes: bitmap.byteCount)
+        }
+        guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS,
+            let data = cairo_image_surface_get_data(surface)
+        else {
+            cairo_surface_destroy(surface)
+            throw ImageConversionError.outOfMemory(bytes: bitmap.byteCount)
+        }
+        let rowBytes = Int(cairo_image_surface_get_stride(surface))
+        bitmap.withPixels { bytes in
+            for row in 0..<height {
+                let source = UnsafeRawBufferPointer(
+                    rebasing: bytes[row * bitmap.bytesPerRow..<(row + 1) * bitmap.bytesPerRow])
+                UnsafeMutableRawBufferPointer(start: data + row * rowBytes, count: bitmap.bytesPerRow)
+                    .copyMemory(from: source)
+            }
+        }
+        cairo_surface_mark_dirty(surface)
+        if scale != 1, scale > 0, scale.isFinite { cairo_surface_set_device_scale(surface, scale, scale) }
+        return surface
+    }
+
+    private static func size(of surface: OpaquePointer) -> PixelSize {
+        PixelSize(Int(cairo_image_surface_get_width(surface)), Int(cairo_image_surface_get_height(surface)))
+    }
+
+    /// - Throws: where there are no pixels to read.
+    private static func check(_ surface: OpaquePointer) throws {
+        try check(cairo_surface_status(surface))
+        guard cairo_surface_get_type(surface) == CAIRO_SURFACE_TYPE_IMAGE else {
+            throw ImageConversionError.notAnImageSurface
+        }
+        // Cairo has no other way to ask whether a surface is finished; its pixels may be gone then.
+        let cairo = cairo_create(surface)
+        defer { cairo_destroy(cairo) }
+        try check(cairo_status(cairo))
+    }
+
+    private static func check(_ status: cairo_status_t) throws {
+        guard status == CAIRO_STATUS_SUCCESS else {
+            throw ImageConversionError.brokenSurface(reason: String(cString: cairo_status_to_string(status)))
+        }
+    }
+
+    private static func copy(
+        _ data: UnsafePointer<UInt8>, _ rowBytes: Int, _ size: PixelSize,
+        into bytes: UnsafeMutableRawBufferPointer, isOpaque: Bool
+    ) {
+        let width = size.width * 4
+        for row in 0..<size.height {
+            UnsafeMutableRawBufferPointer(rebasing: bytes[row * width..<(row + 1) * width])
+                .copyMemory(from: UnsafeRawBufferPointer(start: data + row * rowBytes, count: width))
+        }
+        // RGB24 says nothing of its fourth byte.
+        guard isOpaque else { return }
+        for alpha in stride(from: 3, to: bytes.count, by: 4) { bytes[alpha] = 255 }
+    }
+
+    private static func paint(
+        _ data: UnsafeMutablePointer<UInt8>, _ rowBytes: Int, _ format: cairo_format_t, _ size: PixelSize,
+        into bytes: UnsafeMutableRawBufferPointer
+    ) throws {
+        let (width, height) = (Int32(size.width), Int32(size.height))
+        // The same pixels without the surface's device scale and offset.
+        let source = cairo_image_surface_create_for_data(data, format, width, height, Int32(rowBytes))
+        defer { cairo_surface_destroy(source) }
+        let target = cairo_image_surface_create_for_data(
+            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), CAIRO_FORMAT_ARGB32, width, height, width * 4)
+        defer {
+            cairo_surface_finish(target)
+            cairo_surface_destroy(target)
+        }
+        let cairo = cairo_create(target)
+        defer { cairo_destroy(cairo) }
+        cairo_set_source_surface(cairo, source, 0, 0)
+        cairo_set_operator(cairo, CAIRO_OPERATOR_SOURCE)
+        cairo_paint(cairo)
+        try check(cairo_status(cairo))
+    }
+}
