@@ -1,0 +1,168 @@
+import CGTK
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@testable import HalcyonGTK
+
+/// What an application's life has a pipeline do.
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ApplicationTests {
+    /// An application that ends as soon as it has begun.
+    private final class Application {
+        let pointer: UnsafeMutablePointer<GApplication>
+
+        init() throws {
+            pointer = try #require(g_application_new("org.halcyon.test", G_APPLICATION_NON_UNIQUE))
+            on("activate") {}
+        }
+
+        func on(_ signal: String, _ body: @escaping () -> Void) {
+            let call: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in
+                guard let data else { return }
+                Unmanaged<Body>.fromOpaque(data).takeUnretainedValue().run()
+            }
+            g_signal_connect_data(
+                pointer, signal, unsafeBitCast(call, to: GCallback.self),
+                Unmanaged.passRetained(Body(body)).toOpaque(), nil, GConnectFlags(rawValue: 0))
+        }
+
+        private final class Body {
+            let run: () -> Void
+            init(_ run: @escaping () -> Void) { self.run = run }
+        }
+
+        func run() { #expect(g_application_run(pointer, 0, nil) == 0) }
+
+        deinit { g_object_unref(pointer) }
+    }
+
+    /// A pipeline whose disk writes nothing before it is told to.
+    private func held() async throws -> (FaultInjectingFileSystem, PipelineFixture, DiskCache) {
+        let files = FaultInjectingFileSystem()
+        let folder = PipelineFixture.temporaryFolder()
+        let disk = DiskCache(folder: folder, fileSystem: files)
+        let fixture = PipelineFixture(folder: folder) { $0.cache = ImageCache(disk: disk) }
+        files.hold(.write)
+        for number in 0..<50 { await disk.stage(Data(count: 64 << 10), for: DiskKey("\(number)".utf8)) }
+        return (files, fixture, disk)
+    }
+
+    @Test func whatWaitsIsOnTheDiskWhenTheApplicationHasEnded() async throws {
+        let (files, fixture, disk) = try await held()
+        let application = try Application()
+        application.on("shutdown") { files.release(.write) }
+        GTKApplication.follow(application.pointer, pipeline: fixture.pipeline, shutdownWithin: .seconds(60))
+        #expect(disk.statistics.stagedBytes > 0)
+        application.run()
+        #expect(disk.statistics.stagedBytes == 0)
+        #expect(await DiskCache(folder: disk.folder).count() == 50)
+    }
+
+    @Test func aDiskThatHangsDelaysTheEndNoLongerThanItMay() async throws {
+        let (files, fixture, disk) = try await held()
+        let application = try Application()
+        GTKApplication.follow(application.pointer, pipeline: fixture.pipeline, shutdownWithin: .milliseconds(50))
+        application.run()
+        #expect(disk.statistics.stagedBytes > 0)
+        files.release(.write)
+        await disk.flush()
+    }
+
+    // MARK: - Memory
+
+    @Test func levelsAreSteps() {
+        let steps: [(Int32, MemoryPressure)] = [
+            (0, .warning), (50, .warning), (99, .warning), (100, .high), (254, .high), (255, .critical),
+        ]
+        for (level, step) in steps { #expect(GIOMemoryPressure.step(level) == step, "\(level)") }
+    }
+
+    @Test func lowMemoryTakesImagesOutOfTheMemory() async throws {
+        let fixture = PipelineFixture { $0.cache = ImageCache(disk: nil, memoryPressure: nil) }
+        let url = try fixture.serve("png/rgb8.png")
+        var application: Application? = try Application()
+        let subscribers = GIOMemoryPressure.shared.subscriberCount
+        GTKApplication.follow(try #require(application).pointer, pipeline: fixture.pipeline)
+        _ = try await fixture.pipeline.image(for: url)
+        #expect(fixture.pipeline.cache.memoryStatistics.count == 1)
+        try Emission.lowMemory(255)
+        await Window.run { fixture.pipeline.cache.memoryStatistics.count == 0 }
+        // Nothing of it stays.
+        #expect(GIOMemoryPressure.shared.subscriberCount == subscribers + 1)
+        application = nil
+        #expect(GIOMemoryPressure.shared.subscriberCount == subscribers)
+    }
+
+    @Test func aCacheHearsOfLowMemoryByItself() async throws {
+        let fixture = PipelineFixture {
+            $0.cache = ImageCache(disk: nil, memoryPressure: GIOMemoryPressure.shared)
+        }
+        _ = try await fixture.pipeline.image(for: fixture.serve("png/rgb8.png"))
+        let steps = Lock<[MemoryPressure]>([])
+        let subscription = GIOMemoryPressure.shared.subscribe { step in steps.withLock { $0.append(step) } }
+        for level: Int32 in [50, 100, 255] { try Emission.lowMemory(level) }
+        await Window.run { steps.withLock { $0.count } == 3 }
+        #expect(steps.withLock { $0 } == [.warning, .high, .critical])
+        await Window.run { fixture.pipeline.cache.memoryStatistics.count == 0 }
+        subscription.cancel()
+    }
+
+    // MARK: - The network
+
+    @Test func whoWaitsForTheNetworkGoesOnWhenItIsBack() async throws {
+        let monitor = GIONetworkMonitor.shared
+        let transport = ScriptedTransport()
+        let fixture = PipelineFixture { configuration in
+            var download = ImageDownloader.Configuration(transport: transport)
+            download.networkMonitor = monitor
+            download.retry = RetryPolicy(maximumRetries: 0, networkWait: .seconds(3600))
+            configuration.downloader = ImageDownloader(download)
+        }
+        let url = PipelineFixture.url("a.png")
+        transport.answer(
+            url, with: .failure(DownloadError(.offline, url: url)), .data(try TestFiles.data("png/rgb8.png")))
+        try Emission.network(isOnline: false)
+        #expect(await !monitor.status.isOnline)
+        let load = fixture.pipeline.task(for: ImageRequest(url))
+        await Window.run { monitor.waiterCount == 1 }
+        #expect(transport.requestCount == 1)
+        try Emission.network(isOnline: true)
+        #expect(try await load.response.image.size == PixelSize(48, 32))
+        #expect(await monitor.status.isOnline && monitor.waiterCount == 0)
+        #expect(try await monitor.waitForNetwork(limit: .zero))
+    }
+
+    @Test func aWaitHasALimitAndCanBeCalledOff() async throws {
+        let clock = ManualClock()
+        let monitor = GIONetworkMonitor(time: clock.timeSource)
+        try Emission.network(isOnline: false)
+        let late = Task { try await monitor.waitForNetwork(limit: .seconds(5)) }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(5))
+        #expect(try await !late.value)
+        let cancelled = Task { try await monitor.waitForNetwork(limit: .seconds(5)) }
+        await Window.run { monitor.waiterCount == 1 }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
+        #expect(monitor.waiterCount == 0)
+        try Emission.network(isOnline: true)
+    }
+
+    @Test func failuresAreForgottenWhenTheNetworkIsBack() async throws {
+        let fixture = PipelineFixture()
+        let application = try Application()
+        GTKApplication.follow(application.pointer, pipeline: fixture.pipeline)
+        await #expect(throws: ImagePipelineError.self) {
+            _ = try await fixture.pipeline.image(for: PipelineFixture.url("none.png"))
+        }
+        try Emission.network(isOnline: true)
+        #expect(fixture.pipeline.rememberedFailureCount == 1)
+        try Emission.network(isOnline: false)
+        #expect(fixture.pipeline.rememberedFailureCount == 1)
+        try Emission.network(isOnline: true)
+        #expect(fixture.pipeline.rememberedFailureCount == 0)
+        withExtendedLifetime(application) {}
+    }
+}

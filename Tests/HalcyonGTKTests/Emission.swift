@@ -1,0 +1,32 @@
+import CGTK
+import Testing
+
+/// Signals of the program's own objects, as the desktop would have them come.
+enum Emission {
+    /// `low-memory-warning`, of 0 to 255.
+    static func lowMemory(_ level: Int32) throws {
+        let monitor = try #require(g_memory_monitor_dup_default())
+        defer { g_object_unref(UnsafeMutableRawPointer(monitor)) }
+        var value = GValue()
+        g_value_init(&value, g_memory_monitor_warning_level_get_type())
+        g_value_set_enum(&value, level)
+        emit("low-memory-warning", of: UnsafeMutableRawPointer(monitor), g_memory_monitor_get_type(), value)
+    }
+
+    /// `network-changed`.
+    static func network(isOnline: Bool) throws {
+        let monitor = try #require(g_network_monitor_get_default())
+        var value = GValue()
+        g_value_init(&value, g_type_from_name("gboolean"))
+        g_value_set_boolean(&value, isOnline ? 1 : 0)
+        emit("network-changed", of: UnsafeMutableRawPointer(monitor), g_network_monitor_get_type(), value)
+    }
+
+    private static func emit(_ name: String, of object: UnsafeMutableRawPointer, _ type: GType, _ value: GValue) {
+        var values = [GValue(), value]
+        g_value_init(&values[0], g_object_get_type())
+        g_value_set_object(&values[0], object)
+        g_signal_emitv(values, g_signal_lookup(name, type), 0, nil)
+        for index in values.indices { g_value_unset(&values[index]) }
+    }
+}
