@@ -67,6 +67,7 @@ import HalcyonGTK
     static func cost() async throws {
         let (view, window) = try await shown(480)
         let playing = try await share()
+        guard view.isPlaying else { throw BenchFailure("the animation has stopped") }
         view.stop()
         try await Task.sleep(for: .seconds(1))
         let standing = try await share()
@@ -116,7 +117,7 @@ import HalcyonGTK
         print(
             "hidden: 20 views of 100 x 100 take \(percent(seen)) of a core, hidden \(percent(hidden)); "
                 + "frames kept then: \(FramePool.shared.keptBytes) bytes")
-        window.close()
+        withExtendedLifetime(views) { window.close() }
     }
 
     /// Of one core, over five seconds.

@@ -17,14 +17,14 @@ enum TimedMainQueue {
         else { fatalError("no libdispatch") }
         callback = unsafeBitCast(drain, to: Callback.self)
         let descriptor = unsafeBitCast(handle, to: Handle.self)()
-        g_unix_fd_add_full(
-            G_PRIORITY_DEFAULT, descriptor, G_IO_IN,
-            { descriptor, _, _ in
+        g_io_add_watch(
+            g_io_channel_unix_new(descriptor), G_IO_IN,
+            { channel, _, _ in
                 var count: UInt64 = 0
-                read(descriptor, &count, 8)
+                read(g_io_channel_unix_get_fd(channel), &count, 8)
                 TimedMainQueue.timed { TimedMainQueue.callback?(nil) }
                 return 1
-            }, nil, nil)
+            }, nil)
     }
 
     /// Milliseconds.
