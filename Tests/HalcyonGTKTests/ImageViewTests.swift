@@ -69,6 +69,10 @@ import Testing
         func resize(_ width: Int32, _ height: Int32) async {
             gtk_widget_set_size_request(view.widget, width, height)
             await Window.run { gtk_widget_get_width(view.widget) == width }
+            // The view hears of a layout through the inbox, and other tests run the same loop.
+            var hasHeard = false
+            MainInbox.shared.add { hasHeard = true }
+            await Window.run { hasHeard }
         }
         gtk_widget_set_size_request(view.widget, 200, 200)
         window.show()

@@ -94,6 +94,10 @@ typedef enum {
 
 HalcyonWidgetKind halcyon_widget_kind(GtkWidget *widget);
 
+// A list's "model" property, and the adjustment that it scrolls by; NULL where it has none. The caller's references.
+GListModel *halcyon_list_model(GtkWidget *list);
+GtkAdjustment *halcyon_list_adjustment(GtkWidget *list);
+
 // Runs libdispatch's main queue, and with it Swift's main actor, on GLib's default main context; a second call does
 // nothing.
 void halcyon_main_queue_attach(void);

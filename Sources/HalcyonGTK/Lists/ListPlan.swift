@@ -1,0 +1,65 @@
+/// What of a list is being prefetched, by position. Values only: whoever changes it starts and stops the work.
+struct ListPlan<Work: AnyObject> {
+    /// Ahead of what is seen, the nearest first.
+    private var wanted: [Int] = []
+    private var running: [Int: Work] = [:]
+    /// Of those that are wanted.
+    private var ended: Set<Int> = []
+    /// Counts what may have changed the meaning of a position.
+    private(set) var revision = 0
+
+    /// Positions that are worked at.
+    var runningPositions: [Int] { running.keys.sorted() }
+
+    /// - Parameter visible: what is worked at there goes on, as it is needed now.
+    /// - Returns: what is to be stopped.
+    mutating func move(to positions: [Int], visible: Range<Int>) -> [Work] {
+        wanted = positions
+        let kept = Set(positions)
+        ended.formIntersection(kept)
+        let dropped = running.filter { !kept.contains($0.key) && !visible.contains($0.key) }
+        for position in dropped.keys { running[position] = nil }
+        return dropped.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// The next position to work at; nil where there is none, or as many as may be are worked at.
+    func next(atMost limit: Int) -> Int? {
+        guard running.count < limit else { return nil }
+        return wanted.first { running[$0] == nil && !ended.contains($0) }
+    }
+
+    /// - Parameter work: nil where there is nothing to do.
+    mutating func start(_ position: Int, _ work: Work?) {
+        if let work { running[position] = work } else { ended.insert(position) }
+    }
+
+    mutating func end(_ work: Work) {
+        guard let position = running.first(where: { $0.value === work })?.key else { return }
+        running[position] = nil
+        if wanted.contains(position) { ended.insert(position) }
+    }
+
+    /// Items went, and others came in their place: those behind them have other positions.
+    ///
+    /// - Returns: what is to be stopped.
+    mutating func replace(_ position: Int, removed: Int, added: Int) -> [Work] {
+        revision += 1
+        func moved(_ old: Int) -> Int? {
+            if old < position { return old }
+            return old < position + removed ? nil : old - removed + added
+        }
+        let dropped = running.filter { moved($0.key) == nil }
+        running = running.reduce(into: [:]) { result, element in
+            if let place = moved(element.key) { result[place] = element.value }
+        }
+        ended = Set(ended.compactMap(moved))
+        wanted = wanted.compactMap(moved)
+        return dropped.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// - Returns: what is to be stopped.
+    mutating func clear() -> [Work] {
+        defer { (wanted, running, ended, revision) = ([], [:], [], revision + 1) }
+        return running.sorted { $0.key < $1.key }.map(\.value)
+    }
+}
