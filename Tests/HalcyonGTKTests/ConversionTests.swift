@@ -1,4 +1,5 @@
 import CGTK
+import Glibc
 import Halcyon
 import Testing
 
@@ -239,6 +240,32 @@ import Testing
                 continue
             }
             #expect(!reason.isEmpty)
+        }
+    }
+
+    /// Of two channels, as only GObject's own way of making objects lets it be.
+    @Test func aPixbufThatIsNeitherRGBNorRGBA() throws {
+        let data = bytes([UInt8](repeating: 9, count: 64))
+        defer { g_bytes_unref(data) }
+        let numbers = ["n-channels": 2, "bits-per-sample": 8, "width": 2, "height": 1, "rowstride": 4]
+        var values: [GValue] = []
+        for number in numbers.values {
+            values.append(GValue())
+            g_value_init(&values[values.count - 1], g_type_from_name("gint"))
+            g_value_set_int(&values[values.count - 1], Int32(number))
+        }
+        values.append(GValue())
+        g_value_init(&values[values.count - 1], g_bytes_get_type())
+        g_value_set_boxed(&values[values.count - 1], UnsafeRawPointer(data))
+        defer { for index in values.indices { g_value_unset(&values[index]) } }
+        let names = (Array(numbers.keys) + ["pixel-bytes"]).map { strdup($0) }
+        defer { for name in names { free(name) } }
+        var properties = names.map { UnsafePointer<CChar>($0) }
+        let object = g_object_new_with_properties(gdk_pixbuf_get_type(), guint(values.count), &properties, values)
+        let pixbuf = UnsafeMutableRawPointer(try #require(object))
+        defer { g_object_unref(pixbuf) }
+        #expect(throws: ImageConversionError.unsupportedPixbuf(reason: "it has 2 channels of 8 bits")) {
+            try Image(pixbuf: OpaquePointer(pixbuf))
         }
     }
 
