@@ -185,6 +185,7 @@ let package = Package(
             ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CTestResolver", "CZlib", "BodyMemory"]),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonGTKTests", ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK", "MainLoopProgram"]),
+            ("HalcyonGalleryTests", ["Halcyon", "TestSupport", "HalcyonGallery"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
             ("SnippetTests", ["Halcyon", "HalcyonGTK", "CGTK"]),
         ].map { name, dependencies in

@@ -49,7 +49,7 @@ import Halcyon
     }
 
     isolated deinit {
-        for signal in signals { signal.disconnect() }
+        signals.end()
         if isKept { g_object_unref(widget) }
     }
 

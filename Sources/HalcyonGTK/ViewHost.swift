@@ -58,7 +58,8 @@ import Halcyon
     isolated deinit {
         first?.stop()
         guard !isGone else { return }
-        for signal in opacities + signals { signal.disconnect() }
+        opacities.end()
+        signals.end()
         if ownsOverlay { g_object_unref(overlay) }
     }
 
@@ -151,8 +152,7 @@ extension ViewHost {
     }
 
     private func unmapped() {
-        for signal in opacities { signal.disconnect() }
-        opacities = []
+        opacities.end()
         first?.stop()
         look()
     }

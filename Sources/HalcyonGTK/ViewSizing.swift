@@ -36,8 +36,9 @@ import Halcyon
         guard request.decode.target == nil else { return request }
         let pixels = host.pixels
         (loaded, factor) = (pixels, host.scaleFactor)
+        guard let pixels else { return request.ofAnySize }
         request.cache.acceptsLarger = true
-        request.decode.target = if let pixels { Self.target(pixels, fit) } else { TargetSize(PixelSize(1, 1)) }
+        request.decode.target = Self.target(pixels, fit)
         return request
     }
 

@@ -46,7 +46,7 @@ import HalcyonGTK
         gtk_label_set_text(title.opaque, picture.title)
         view.accessibleLabel = picture.title
         view.setImage(
-            from: picture.url, placeholder: picture.hash.flatMap { try? .blurHash($0) }, transition: .fade(),
+            from: picture.url, placeholder: .cached(ImageRequest(picture.url), in: pipeline), transition: .fade(),
             pipeline: pipeline)
     }
 

@@ -29,6 +29,8 @@ import HalcyonGTK
         Event.on(raw: UnsafeMutableRawPointer(application), "activate") { [weak self] in
             self?.activate()
         }
+        // Its end writes what waits to be written; low memory and the network's return are heeded.
+        GTKApplication.follow(application, pipeline: pipeline)
         let application = UnsafeMutableRawPointer(application).assumingMemoryBound(to: GApplication.self)
         let ended = g_application_run(application, 0, nil)
         g_object_unref(application)
@@ -69,6 +71,5 @@ import HalcyonGTK
         }
         self.window = nil
         await collection.close()
-        await pipeline.shutdown()
     }
 }

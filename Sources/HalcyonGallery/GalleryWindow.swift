@@ -59,6 +59,11 @@ import Halcyon
         }
     }
 
+    /// Returns once the grid has its first tiles.
+    func laidOut() async {
+        while grid?.isEmpty ?? true { try? await Task.sleep(for: .milliseconds(20)) }
+    }
+
     /// Returns once all that is seen is there.
     func settled() async {
         repeat { try? await Task.sleep(for: .milliseconds(20)) } while isLoading

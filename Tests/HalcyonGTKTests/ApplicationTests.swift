@@ -10,7 +10,7 @@ import Testing
 /// What an application's life has a pipeline do.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ApplicationTests {
     /// An application that ends as soon as it has begun.
-    private final class Application {
+    @MainActor private final class Application {
         let pointer: UnsafeMutablePointer<GApplication>
 
         init() throws {
@@ -18,24 +18,11 @@ import Testing
             on("activate") {}
         }
 
-        func on(_ signal: String, _ body: @escaping () -> Void) {
-            let call: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in
-                guard let data else { return }
-                Unmanaged<Body>.fromOpaque(data).takeUnretainedValue().run()
-            }
-            g_signal_connect_data(
-                pointer, signal, unsafeBitCast(call, to: GCallback.self),
-                Unmanaged.passRetained(Body(body)).toOpaque(), nil, GConnectFlags(rawValue: 0))
-        }
-
-        private final class Body {
-            let run: () -> Void
-            init(_ run: @escaping () -> Void) { self.run = run }
-        }
+        func on(_ signal: String, _ body: @escaping @MainActor () -> Void) { _ = Signal(pointer, signal, body) }
 
         func run() { #expect(g_application_run(pointer, 0, nil) == 0) }
 
-        deinit { g_object_unref(pointer) }
+        isolated deinit { g_object_unref(pointer) }
     }
 
     /// A pipeline whose disk writes nothing before it is told to.

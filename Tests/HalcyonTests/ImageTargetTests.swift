@@ -13,7 +13,12 @@ import Testing
         var states: [String] = []
         var ends: [@MainActor () -> Void] = []
 
-        func show(_ content: ImageTarget.Content) { contents.append(name(content)) }
+        var onShow: (@MainActor (ImageTarget.Content) -> Void)?
+
+        func show(_ content: ImageTarget.Content) {
+            contents.append(name(content))
+            onShow?(content)
+        }
 
         func show(
             _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
@@ -168,6 +173,45 @@ import Testing
         fixture.pipeline.cancelAll()
         await ends.wait(for: 1)
         #expect(ends.all == ["1 cancelled"])
+    }
+
+    @Test func anotherSizeMayStandIn() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        #expect(ImageTarget.Placeholder.cached(ImageRequest(url), in: fixture.pipeline) == nil)
+        var small = ImageRequest(url)
+        small.decode.target = TargetSize(PixelSize(9, 9), mode: .fit)
+        let thumbnail = try await fixture.pipeline.image(for: small)
+        let target = ImageTarget(surface: screen)
+        set(target, url, .init(placeholder: .cached(ImageRequest(url), in: fixture.pipeline)))
+        #expect(screen.contents == ["placeholder \(thumbnail.size)"])
+        await ends.wait(for: 1)
+        #expect(ends.all == ["1 shown"] && target.content.image?.size != thumbnail.size)
+    }
+
+    @Test func aBlurHashMayStandIn() throws {
+        let target = ImageTarget(surface: screen)
+        set(target, nil, .init(placeholder: try .blurHash("LEHV6nWB2yk8pyo0adR*.7kCMdnj", size: PixelSize(8, 6))))
+        #expect(screen.contents == ["placeholder \(PixelSize(8, 6))"])
+        #expect(throws: BlurHashError.self) { try ImageTarget.Placeholder.blurHash("no hash") }
+    }
+
+    /// Whoever is told may ask for something else there and then: nothing of the former is seen or told after that.
+    @Test func aCallbackMayAskForAnotherImage() async throws {
+        let urls = try ["png/rgb8.png", "jpeg/gray.jpg"].map { try fixture.serve($0) }
+        _ = try await fixture.pipeline.image(for: urls[1])
+        let size = try #require(fixture.pipeline.cache.image(inMemoryFor: ImageRequest(urls[1]))?.size)
+        let target = ImageTarget(surface: screen)
+        screen.onShow = { [ends, fixture] content in
+            guard case .image(let response) = content, response.image.size != size else { return }
+            target.setImage(
+                ImageRequest(urls[1]), pipeline: fixture.pipeline, completion: ends.callback("2"))
+        }
+        set(target, urls[0])
+        await ends.wait(for: 2)
+        #expect(ends.all == ["2 shown", "1 shown"])
+        #expect(target.content.image?.size == size && screen.states.filter { $0 == "showing" }.count == 1)
+        guard case .showing(let response) = target.state else { return #expect(Bool(false)) }
+        #expect(response.image.size == size)
     }
 
     @Test func aTargetThatGoesAwayCancels() async throws {

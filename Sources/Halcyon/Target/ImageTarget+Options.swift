@@ -119,4 +119,19 @@ extension ImageTarget.Placeholder {
     public static func blurHash(_ text: String, size: PixelSize = PixelSize(32, 32)) throws -> Self {
         .image(try BlurHash(text).image(size))
     }
+
+    /// What memory has of an image, whatever its size: the thumbnail that the picture was opened from. Nil where it has none.
+    public static func cached(_ request: ImageRequest, in pipeline: ImagePipeline = .shared) -> Self? {
+        pipeline.responseInMemory(for: request.ofAnySize).map { .image($0.image) }
+    }
+}
+
+extension ImageRequest {
+    /// The same for the smallest image that will do, and any larger one that there is.
+    package var ofAnySize: ImageRequest {
+        var request = self
+        request.cache.acceptsLarger = true
+        request.decode.target = TargetSize(PixelSize(1, 1))
+        return request
+    }
 }

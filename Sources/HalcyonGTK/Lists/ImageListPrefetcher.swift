@@ -16,8 +16,8 @@ import Halcyon
     public let configuration: Configuration
 
     private let requests: @MainActor (Int) -> [ImageRequest]
-    private let handlers = Handlers()
-    private let scrolling = Handlers()
+    private var handlers: [Signal] = []
+    private var scrolling: [Signal] = []
     /// Nil once it is destroyed, or nothing is wanted any more.
     private var list: UnsafeMutablePointer<GtkWidget>?
     private var adjustment: GObjectReference?
@@ -44,12 +44,12 @@ import Halcyon
             self?.look()
             return false
         }
-        handlers.connect(list, "destroy") { [weak self] in self?.stop() }
-        handlers.connect(list, "map") { [weak self] in self?.scheduleLook() }
-        handlers.connect(list, "unmap") { [weak self] in self?.rest() }
-        handlers.connect(list, "notify::model") { [weak self] in self?.modelChanged() }
+        handlers.append(Signal(list, "destroy") { [weak self] in self?.stop() })
+        handlers.append(Signal(list, "map") { [weak self] in self?.scheduleLook() })
+        handlers.append(Signal(list, "unmap") { [weak self] in self?.rest() })
+        handlers.append(Signal(list, "notify::model") { [weak self] in self?.modelChanged() })
         for name in ["vadjustment", "hadjustment", "orientation"] {
-            handlers.connect(list, "notify::\(name)") { [weak self] in self?.adjustmentChanged() }
+            handlers.append(Signal(list, "notify::\(name)") { [weak self] in self?.adjustmentChanged() })
         }
         modelChanged()
         adjustmentChanged()
@@ -102,8 +102,8 @@ import Halcyon
         scrolling.end()
         adjustment = halcyon_list_adjustment(list).map { pointer in
             let adjustment = GObjectReference(taking: UnsafeMutableRawPointer(pointer))
-            scrolling.connect(adjustment.raw, "value-changed") { [weak self] in self?.scheduleLook() }
-            scrolling.connect(adjustment.raw, "changed") { [weak self] in self?.scheduleLook() }
+            scrolling.append(Signal(adjustment.raw, "value-changed") { [weak self] in self?.scheduleLook() })
+            scrolling.append(Signal(adjustment.raw, "changed") { [weak self] in self?.scheduleLook() })
             return adjustment
         }
         scheduleLook()

@@ -1,0 +1,60 @@
+import Foundation
+import Halcyon
+import TestSupport
+import Testing
+
+/// The gallery as a program.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct GalleryTests {
+    private struct Cycle: Decodable {
+        let cycle: Int
+        /// Those of the window, and how many of them are there once it was closed.
+        let widgets: Int
+        let left: Int
+        let kinds: String
+        /// Bytes of memory, with nothing in the cache.
+        let resident: Int
+    }
+
+    private func run(_ arguments: [String]) throws -> (text: String, status: Int32) {
+        let scratch = PipelineFixture.temporaryFolder()
+        let program = Process()
+        program.executableURL = try Spawn.builtExecutable("halcyon-gallery")
+        let folder = TestFiles.folder.deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "demo/gallery")
+        program.arguments =
+            [
+                "--gallery", folder.path(percentEncoded: false), "--generated", scratch.path(percentEncoded: false),
+                "--latency", "0",
+            ] + arguments
+        let output = Pipe()
+        program.standardOutput = output
+        try program.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        program.waitUntilExit()
+        return (text, program.terminationStatus)
+    }
+
+    /// Fifty times where the long counts are asked for.
+    @Test func aWindowThatIsClosedLeavesNothing() throws {
+        let count = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 4 : 50
+        let (text, status) = try run(["--cycles", "\(count)", "--count", "60"])
+        #expect(status == 0)
+        let cycles = try text.split(separator: "\n").map { try JSONDecoder().decode(Cycle.self, from: Data($0.utf8)) }
+        #expect(cycles.count == count)
+        for cycle in cycles { #expect(cycle.widgets > 100 && cycle.left == 0, "\(cycle.cycle): \(cycle.kinds)") }
+        // The first two fill what GTK, Cairo and the heap keep for the next window.
+        guard count > 2, let last = cycles.last else { return #expect(Bool(false)) }
+        #expect(last.resident - cycles[1].resident < 16 << 20, "\(cycles.map { $0.resident >> 20 })")
+    }
+
+    @Test func itsPagesCanBePictured() throws {
+        let folder = PipelineFixture.temporaryFolder()
+        let (_, status) = try run(["--screenshots", folder.path(percentEncoded: false), "--count", "40"])
+        #expect(status == 0)
+        for name in ["loading", "grid", "picture", "caches"] {
+            let image = try Image(contentsOf: folder.appending(path: "gallery-\(name).png"))
+            // Not one colour from edge to edge.
+            #expect(image.size.width > 800 && image.dominantColors(count: 8).count > 2, "\(name)")
+        }
+    }
+}
