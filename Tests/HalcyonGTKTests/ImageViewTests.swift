@@ -377,8 +377,13 @@ import Testing
 
     /// Whoever is told may ask for something else there and then.
     @Test func aCallbackMayShowAnotherImage() async throws {
-        let urls = try ["png/rgb8.png", "jpeg/gray.jpg"].map { try fixture.serve($0) }
-        let sizes = try ["png/rgb8.png", "jpeg/gray.jpg"].map { try Image(data: TestFiles.data($0)).size }
+        let sizes = [PixelSize(5, 1), PixelSize(6, 1)]
+        let urls = try sizes.map { size in
+            let url = PipelineFixture.url("\(size.width).png")
+            fixture.transport.answer(
+                url, with: .data(try Colors.image(Colors.blue, size.width, size.height).data(as: .png)))
+            return url
+        }
         try Window.requireScreen()
         let view = ImageView()
         let window = try await Window.showing(view.widget)

@@ -197,9 +197,12 @@ import Testing
 
     /// Whoever is told may ask for something else there and then: nothing of the former is seen or told after that.
     @Test func aCallbackMayAskForAnotherImage() async throws {
-        let urls = try ["png/rgb8.png", "jpeg/gray.jpg"].map { try fixture.serve($0) }
-        _ = try await fixture.pipeline.image(for: urls[1])
-        let size = try #require(fixture.pipeline.cache.image(inMemoryFor: ImageRequest(urls[1]))?.size)
+        let urls = try (5...6).map { width in
+            let url = PipelineFixture.url("\(width).png")
+            fixture.transport.answer(url, with: .data(try image(width).data(as: .png)))
+            return url
+        }
+        let size = try await fixture.pipeline.image(for: urls[1]).size
         let target = ImageTarget(surface: screen)
         screen.onShow = { [ends, fixture] content in
             guard case .image(let response) = content, response.image.size != size else { return }
