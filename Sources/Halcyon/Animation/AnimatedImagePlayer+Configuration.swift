@@ -7,7 +7,7 @@ extension AnimatedImagePlayer {
         public var repeatCount: RepeatCount
         /// Forward by default.
         public var mode: PlaybackMode
-        /// Frames that are decoded before they are due: 10 by default, fewer where they are large (8 MiB of them at most)
+        /// Frames that are decoded before they are due: 10 by default, fewer where they are large (6 MiB of them at most)
         /// or where the pool is shared by many; never fewer than 1.
         public var framePreloadCount: Int
         /// Whether frames are decoded on Halcyon's own threads; true by default. False decodes each in `advance(to:)`, which

@@ -307,8 +307,10 @@ extension AnimatedImagePlayer {
         // Each is decoded when it is due.
         guard configuration.backgroundDecode else { return }
         let ahead = isPlaying ? supply.ahead(atMost: configuration.framePreloadCount) : 0
+        // While the due one is not shown there is the one before it, too.
+        let count = shownTick == playback.tick ? 1 + ahead : max(1, ahead)
         // The first one is there.
-        let next = playback.upcoming(1 + ahead).filter { $0 != 0 || configuration.transformer != nil }
+        let next = playback.upcoming(count).filter { $0 != 0 || configuration.transformer != nil }
         supply.want(next, insteadOf: reading)
         reading = next
     }

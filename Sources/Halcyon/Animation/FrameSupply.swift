@@ -86,7 +86,7 @@ final class FrameSupply: Sendable {
         max(1, min(count, min(Self.mostAhead, pool.share) / frameBytes))
     }
 
-    private static let mostAhead = 8 << 20
+    private static let mostAhead = 6 << 20
 
     /// - Parameter waiter: who is told, by `notify`, once any frame has come where this one is missing.
     func frame(_ index: Int, for waiter: ObjectIdentifier, notify: (@Sendable () -> Void)?) -> Frame {
@@ -107,6 +107,15 @@ final class FrameSupply: Sendable {
     /// Replaces what a player wants; nothing where it wants nothing (any more).
     func want(_ new: [Int], insteadOf old: [Int]) {
         guard new != old else { return }
+        let playing = replace(old, by: new)
+        if playing != 0 { pool.changePlaying(by: playing) }
+        decodeNext()
+    }
+
+    /// What is dropped is gone when this returns, and its memory is there for the frame that is decoded next.
+    ///
+    /// - Returns: 1 where it has begun to play, -1 where it has ended, 0 otherwise.
+    private func replace(_ old: [Int], by new: [Int]) -> Int {
         let (playing, dropped) = state.withLock { state -> (Int, [Bitmap]) in
             let wasIdle = state.readings.isEmpty
             if !new.isEmpty { state.readings[new, default: 0] += 1 }
@@ -118,9 +127,8 @@ final class FrameSupply: Sendable {
             }
             return ((wasIdle ? 1 : 0) - (isIdle ? 1 : 0), trim(&state))
         }
-        if playing != 0 { pool.changePlaying(by: playing) }
         withExtendedLifetime(dropped) {}
-        decodeNext()
+        return playing
     }
 
     /// Nobody calls the waiter any more.
@@ -161,8 +169,16 @@ final class FrameSupply: Sendable {
     }
 
     private func decode(_ index: Int, ticket: WorkTicket) {
+        for notify in decodeAndKeep(index, ticket: ticket) { notify() }
+        decodeNext()
+    }
+
+    /// When this returns the frame is kept for those who want it, and by nobody else.
+    ///
+    /// - Returns: how to tell those who wait for it.
+    private func decodeAndKeep(_ index: Int, ticket: WorkTicket) -> [@Sendable () -> Void] {
         let result = Result { try made(index, context: ticket.context) }
-        let waiting = state.withLock { state -> [@Sendable () -> Void] in
+        return state.withLock { state in
             state.ticket = nil
             // Whoever wanted it has gone; if somebody has come since, it is decoded anew.
             guard !ticket.isCancelled else { return [] }
@@ -170,8 +186,6 @@ final class FrameSupply: Sendable {
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
-        for notify in waiting { notify() }
-        decodeNext()
     }
 
     /// A frame that others have, or that is decoded on the caller's thread and not kept.
