@@ -32,11 +32,12 @@ let package = Package(
                 .product(name: "HalcyonTesting", package: "halcyon"),
             ],
             swiftSettings: strict),
+        .target(name: "BenchSupport", swiftSettings: strict),
         .executableTarget(
-            name: "HalcyonMemory", dependencies: [.product(name: "Halcyon", package: "halcyon")],
+            name: "HalcyonMemory", dependencies: ["BenchSupport", .product(name: "Halcyon", package: "halcyon")],
             swiftSettings: strict),
         .executableTarget(
-            name: "HalcyonViewBench", dependencies: [.product(name: "HalcyonGTK", package: "halcyon")],
+            name: "HalcyonViewBench", dependencies: ["BenchSupport", .product(name: "HalcyonGTK", package: "halcyon")],
             swiftSettings: strict),
     ]
 )

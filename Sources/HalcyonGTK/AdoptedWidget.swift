@@ -13,10 +13,18 @@ import CHalcyonGTK
         case HALCYON_WIDGET_PICTURE:
             // The picture gives its paintable just the room that the image is to fill.
             contentFit = .fill
-            host = ViewHost(widget) { gtk_picture_set_paintable(pointer, $0) }
+            host = ViewHost(widget) {
+                gtk_picture_get_paintable(pointer)
+            } setPaintable: {
+                gtk_picture_set_paintable(pointer, $0)
+            }
         case HALCYON_WIDGET_IMAGE:
             contentFit = .contain
-            host = ViewHost(widget) { gtk_image_set_from_paintable(pointer, $0) }
+            host = ViewHost(widget) {
+                gtk_image_get_paintable(pointer)
+            } setPaintable: {
+                gtk_image_set_from_paintable(pointer, $0)
+            }
         case HALCYON_WIDGET_BUTTON:
             contentFit = .contain
             host = ViewHost()

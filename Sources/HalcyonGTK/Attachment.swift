@@ -1,17 +1,19 @@
 import CGTK
 
-/// An object that stays with a widget which something else has made.
+/// The object of this module that stays with a widget which something else has made: one at most for each.
 @MainActor enum Attachment {
-    /// The one that is there under a name, or the one that is made now.
+    private static let key = "halcyon-attachment"
+
+    /// The one that is there, or the one that is made now; nil where one of another kind is there.
     static func of<Object: AnyObject>(
-        _ widget: UnsafeMutablePointer<GtkWidget>, key: String, make: () -> Object?
+        _ widget: UnsafeMutablePointer<GtkWidget>, make: () -> Object?
     ) -> Object? {
         let object = UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self)
-        if let data = g_object_get_data(object, key) { return Unmanaged<Object>.fromOpaque(data).takeUnretainedValue() }
-        guard let made = make() else { return nil }
-        g_object_set_data_full(object, key, Unmanaged.passRetained(made as AnyObject).toOpaque()) { data in
-            if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
+        if let data = g_object_get_data(object, key) {
+            return Unmanaged<AnyObject>.fromOpaque(data).takeUnretainedValue() as? Object
         }
+        guard let made = make() else { return nil }
+        g_object_set_data_full(object, key, Unmanaged.passRetained(made as AnyObject).toOpaque(), Release.destroy)
         return made
     }
 }

@@ -31,11 +31,7 @@ import CGTK
                 Unmanaged<FrameTicks>.fromOpaque(data).takeUnretainedValue().tick(time) ? 1 : 0
             }
         }
-        let forget: GDestroyNotify = { data in
-            guard let data else { return }
-            Unmanaged<FrameTicks>.fromOpaque(data).release()
-        }
-        id = gtk_widget_add_tick_callback(widget, call, Unmanaged.passRetained(self).toOpaque(), forget)
+        id = gtk_widget_add_tick_callback(widget, call, Unmanaged.passRetained(self).toOpaque(), Release.destroy)
     }
 
     func stop() {

@@ -53,11 +53,11 @@ import Halcyon
         if isKept { g_object_unref(widget) }
     }
 
-    /// That of a `GtkButton` which something else has made, made at the first call; nil for any other widget. It takes the
-    /// place of the button's child and stays with it.
+    /// That of a `GtkButton` which something else has made, made at the first call; nil for any other widget and for
+    /// one that has an `ImageView`. It takes the place of the button's child and stays with it.
     public static func of(_ button: UnsafeMutablePointer<GtkWidget>) -> ImageButton? {
         guard halcyon_widget_kind(button) == HALCYON_WIDGET_BUTTON else { return nil }
-        return Attachment.of(button, key: "halcyon-image-button") { ImageButton(adopting: button, isKept: false) }
+        return Attachment.of(button) { ImageButton(adopting: button, isKept: false) }
     }
 
     /// The state that it is in: of several the last in the order of the cases.

@@ -2,15 +2,25 @@ import Halcyon
 
 // At which size a layer's image is loaded.
 extension ImageLayer {
-    func load(_ completion: (@MainActor (ImageTarget.End) -> Void)?) {
-        guard let wish = sizing.wish, let request = sizing.request(for: host, fit: contentFit) else { return }
+    /// A load that has been asked for and cannot begin yet.
+    @MainActor struct WaitingLoad {
+        /// What the caches have does not count.
+        var asksServer = false
+        var completion: (@MainActor (ImageTarget.End) -> Void)?
+
+        func end(_ end: ImageTarget.End) { completion?(end) }
+    }
+
+    func load(_ load: WaitingLoad) {
+        guard let wish = sizing.wish, var request = sizing.request(for: host, fit: contentFit) else { return }
         guard sizing.waits(for: host.pixels) else {
             var options = wish.options
             if hasStandIn { (options.keepsCurrent, options.transition) = (true, nil) }
             hasStandIn = false
-            return target.setImage(request, options: options, pipeline: wish.pipeline, completion: completion)
+            if load.asksServer { request.cache.reads = [] }
+            return target.setImage(request, options: options, pipeline: wish.pipeline, completion: load.completion)
         }
-        waiting = .some(completion)
+        waiting = load
         // Whatever is in memory; nothing is loaded for it.
         let standIn = wish.pipeline.responseInMemory(for: request)
         hasStandIn = standIn != nil
@@ -19,10 +29,7 @@ extension ImageLayer {
 
     /// The view has another size in pixels than before.
     func resized() {
-        if let completion = waiting {
-            waiting = nil
-            return load(completion)
-        }
+        if let waiting = takeWaiting() { return load(waiting) }
         // Not again for each step of a resize.
         guard sizing.isOutgrown(by: host.pixels, fit: contentFit) else { return settling.stop() }
         settle()

@@ -19,7 +19,7 @@ extension ImageLayer: ImageSurface {
         _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
     ) {
         // An animation that plays already goes on with what it lacked.
-        guard isShown, host.isAnimationEnabled, !isArriving else {
+        guard isShown, host.isAnimationEnabled, arriving(.image(response)) == nil else {
             show(.image(response))
             return completion()
         }
@@ -123,13 +123,17 @@ extension ImageLayer {
         player?.stop(rewinding: rewinding)
     }
 
+    /// More of the animation that plays while it arrives; nil where it is something else.
+    private func arriving(_ content: ImageTarget.Content) -> Image? {
+        guard isArriving, let player, let image = content.seen, image.animation != nil else { return nil }
+        return image.size == player.posterImage.size ? image : nil
+    }
+
     /// Gives an animation that plays while it arrives what has come since.
     ///
     /// - Returns: false where it is something else.
     private func goesOn(with content: ImageTarget.Content) -> Bool {
-        guard isArriving, let player, let image = content.seen, image.animation != nil,
-            image.size == player.posterImage.size
-        else { return false }
+        guard let player, let image = arriving(content) else { return false }
         isArriving = content.isPart
         player.update(image, isComplete: !isArriving)
         return true

@@ -33,8 +33,8 @@ import Halcyon
     private(set) lazy var target = ImageTarget(surface: self)
     let sizing = ViewSizing()
     let settling = MainTimer()
-    /// Of a load that waits for the first layout.
-    var waiting: (@MainActor (ImageTarget.End) -> Void)??
+    /// The load that waits for the first layout.
+    var waiting: WaitingLoad?
     /// What is shown is the image at another size, until the view has one.
     var hasStandIn = false
     var placeholder: UnsafeMutablePointer<GtkWidget>?
@@ -59,7 +59,7 @@ import Halcyon
         settling.stop()
         timer.stop()
         ticks?.stop()
-        endWaiting(.cancelled)
+        takeWaiting()?.end(.cancelled)
         transition?.end()
     }
 
@@ -119,8 +119,8 @@ import Halcyon
         hasStandIn = false
         settling.stop()
         sizing.begin(.init(request: request, options: options, pipeline: pipeline))
-        load(completion)
-        former?(.superseded)
+        load(.init(completion: completion))
+        former?.end(.superseded)
     }
 
     /// Shows an image that the program has, instead of whatever was loading or shown; nil shows nothing.
@@ -129,7 +129,7 @@ import Halcyon
         let former = takeWaiting()
         sizing.begin(nil)
         target.show(image)
-        former?(.superseded)
+        former?.end(.superseded)
     }
 
     /// Ends the load that is under way; what is seen stays.
@@ -138,23 +138,23 @@ import Halcyon
         let former = takeWaiting()
         if case .loading = target.state { sizing.begin(nil) }
         target.cancel()
-        former?(.cancelled)
+        former?.end(.cancelled)
     }
 
     /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile. Ends in `.cancelled` where
     /// there is nothing to load.
     public func reload(completion: (@MainActor (ImageTarget.End) -> Void)? = nil) {
         settling.stop()
-        target.reload(completion: completion)
+        // One that waits has not begun: once it does, it asks the server.
+        guard let former = takeWaiting() else { return target.reload(completion: completion) }
+        load(.init(asksServer: true, completion: completion))
+        former.end(.superseded)
     }
 
-    func takeWaiting() -> (@MainActor (ImageTarget.End) -> Void)? {
-        let completion = waiting ?? nil
-        waiting = nil
-        return completion
+    func takeWaiting() -> WaitingLoad? {
+        defer { waiting = nil }
+        return waiting
     }
-
-    func endWaiting(_ end: ImageTarget.End) { takeWaiting()?(end) }
 
     func updatePriority() {
         // It may come back: its load goes on, behind those of what is seen.

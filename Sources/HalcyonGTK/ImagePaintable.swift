@@ -99,8 +99,7 @@ import Halcyon
 
     /// Calls a closure soon after it was drawn in another size than before.
     func onDrawn(_ body: @escaping @MainActor () -> Void) {
-        let call = MainCall(body)
-        halcyon_paintable_on_drawn(pointer, MainCall.later, call.retained, MainCall.release)
+        halcyon_paintable_on_drawn(pointer, MainCall.later, MainCall.pointer(to: body), Release.destroy)
     }
 }
 

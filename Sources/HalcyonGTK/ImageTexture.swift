@@ -1,8 +1,8 @@
 import CGTK
-import CHalcyonGTK
 import Halcyon
 
-/// An image's pixels as a `GdkTexture`, which shares them: nothing is copied.
+/// An image's pixels as a `GdkTexture`, which shares them: nothing is copied, and what has the same bitmap has the same
+/// texture.
 ///
 /// May be made and let go on any thread. Cost: a few microseconds; the pixels live for as long as anything has the texture.
 ///
@@ -12,12 +12,7 @@ public final class ImageTexture: @unchecked Sendable {
     public let pointer: OpaquePointer
 
     public init(_ bitmap: Bitmap) {
-        let owner = Unmanaged.passRetained(bitmap).toOpaque()
-        pointer = bitmap.withPixels { pixels in
-            halcyon_texture_new(pixels.baseAddress, Int32(bitmap.width), Int32(bitmap.height), owner) { owner in
-                if let owner { Unmanaged<Bitmap>.fromOpaque(owner).release() }
-            }
-        }
+        pointer = TextureTable.shared.texture(of: bitmap)
     }
 
     deinit {

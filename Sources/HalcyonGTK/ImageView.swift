@@ -16,7 +16,7 @@ import Halcyon
 /// A `GtkPicture`, `GtkImage` or `GtkButton` that something else has made gets the same by `ImageView.of(_:)`.
 ///
 /// The object has its widget, and must be kept for as long as that is to show anything, or told to stay with it. Animations
-/// play while the view is mapped and not transparent, and take neither time nor frames while it is not. Call
+/// play while the view can be seen (mapped, not transparent, not scrolled away), and take neither time nor frames while it is not. Call
 /// `GTKMainLoop.attach()` before GTK's loop runs.
 @MainActor public class ImageView {
     /// Put it where any widget goes: a `GtkOverlay` that is kept by this object, or the widget that this was made for.
@@ -48,18 +48,18 @@ import Halcyon
     // MARK: - Whose it is
 
     /// The view of a `GtkPicture`, a `GtkImage` or a `GtkButton`, made at the first call, which stays with the widget; nil for
-    /// any other widget. A button's takes the place of its child.
+    /// any other widget. A button's takes the place of its child; nil for one that has an `ImageButton`.
     ///
     /// A picture and an image have no room for placeholders and indicators that are widgets; they are left out there.
     public static func of(_ widget: UnsafeMutablePointer<GtkWidget>) -> ImageView? {
-        Attachment.of(widget, key: "halcyon-image-view") { ImageView(adopting: widget) }
+        Attachment.of(widget) { ImageView(adopting: widget) }
     }
 
     /// Hands this object over to its widget, which keeps it until it is destroyed. For a widget that is about to get a
     /// parent: nobody else may have a reference to it.
     public func staysWithItsWidget() {
         guard layers.host.giveAway() else { return }
-        _ = Signal(widget, "destroy") { withExtendedLifetime(self) {} }
+        Signal(widget, "destroy") { withExtendedLifetime(self) {} }
     }
 
     // MARK: - Loads

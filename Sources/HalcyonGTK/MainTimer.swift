@@ -17,11 +17,8 @@ import CGTK
             MainActor.assumeIsolated { Unmanaged<MainTimer>.fromOpaque(data).takeUnretainedValue().fire() }
             return 0
         }
-        let forget: GDestroyNotify = { data in
-            guard let data else { return }
-            Unmanaged<MainTimer>.fromOpaque(data).release()
-        }
-        id = g_timeout_add_full(G_PRIORITY_DEFAULT, milliseconds, call, Unmanaged.passRetained(self).toOpaque(), forget)
+        id = g_timeout_add_full(
+            G_PRIORITY_DEFAULT, milliseconds, call, Unmanaged.passRetained(self).toOpaque(), Release.destroy)
     }
 
     func stop() {

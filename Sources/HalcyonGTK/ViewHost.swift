@@ -11,41 +11,54 @@ import Halcyon
     /// Called after a change of the size in pixels.
     var onResize: (@MainActor () -> Void)?
     /// Called when the view comes into sight, and when it goes.
-    var onSeen: (@MainActor () -> Void)?
-    /// Mapped, and neither it nor anything around it is fully transparent.
-    private(set) var isSeen = false
+    var onSeen: (@MainActor () -> Void)? {
+        get { sight.onChange }
+        set { sight.onChange = newValue }
+    }
+    /// Whether anything of it can be seen, as `ViewSight` knows it.
+    var isSeen: Bool { sight.isSeen }
     /// The widget was destroyed while somebody still had this object.
     private(set) var isGone = false
 
     private let setPaintable: @MainActor (OpaquePointer?) -> Void
+    /// Nil where nobody else can set it.
+    private let getPaintable: (@MainActor () -> OpaquePointer?)?
     private var ownsOverlay = false
+    private let sight: ViewSight
     private var signals: [Signal] = []
-    /// Of the widgets around it, for as long as it is mapped.
-    private var opacities: [Signal] = []
     private var hasLayout = false
     private var first: FrameTicks?
 
     /// A host of its own: an area beneath whatever is laid over it.
     init() {
         let call = Resized()
-        area = halcyon_area_new(MainCall.later, MainCall { call.host?.laidOut() }.retained, MainCall.release)
+        area = halcyon_area_new(MainCall.later, MainCall.pointer { call.host?.laidOut() }, Release.destroy)
         let (area, overlay) = (area, gtk_overlay_new())
         self.overlay = overlay
         gtk_overlay_set_child(OpaquePointer(overlay), area)
         g_object_ref_sink(overlay)
         ownsOverlay = true
+        sight = ViewSight(area)
         setPaintable = { halcyon_area_set_paintable(OpaquePointer(area), $0) }
+        getPaintable = nil
         call.host = self
         follow()
     }
 
     /// Somebody else's widget, which this object does not keep.
     ///
-    /// - Parameter setPaintable: makes the widget show a paintable.
-    init(_ widget: UnsafeMutablePointer<GtkWidget>, setPaintable: @escaping @MainActor (OpaquePointer?) -> Void) {
+    /// - Parameters:
+    ///   - paintable: what the widget shows.
+    ///   - setPaintable: makes the widget show a paintable.
+    init(
+        _ widget: UnsafeMutablePointer<GtkWidget>, paintable: @escaping @MainActor () -> OpaquePointer?,
+        setPaintable: @escaping @MainActor (OpaquePointer?) -> Void
+    ) {
         area = widget
         overlay = nil
+        sight = ViewSight(widget)
         self.setPaintable = setPaintable
+        getPaintable = paintable
         hasLayout = gtk_widget_get_width(widget) > 0
         follow()
     }
@@ -57,9 +70,10 @@ import Halcyon
 
     isolated deinit {
         first?.stop()
-        guard !isGone else { return }
-        opacities.end()
-        signals.end()
+        if !isGone {
+            sight.end()
+            signals.end()
+        }
         if ownsOverlay { g_object_unref(overlay) }
     }
 
@@ -71,6 +85,12 @@ import Halcyon
         ownsOverlay = false
         g_object_force_floating(UnsafeMutableRawPointer(overlay).assumingMemoryBound(to: GObject.self))
         return true
+    }
+
+    /// Whether a paintable is still what is drawn, where it was shown before: a program may set another one on its widget.
+    func isShowing(_ paintable: ImagePaintable?) -> Bool {
+        guard !isGone, let getPaintable else { return true }
+        return getPaintable() == paintable?.pointer
     }
 
     /// What is drawn from now on.
@@ -118,7 +138,7 @@ import Halcyon
         isGone = true
         first?.stop()
         first = nil
-        look()
+        sight.end()
     }
 }
 
@@ -127,38 +147,26 @@ import Halcyon
 extension ViewHost {
     private func follow() {
         signals = [
-            Signal(area, "map") { [weak self] in self?.mapped() },
-            Signal(area, "unmap") { [weak self] in self?.unmapped() },
             Signal(area, "notify::scale-factor") { [weak self] in self?.onResize?() },
             Signal(area, "destroy") { [weak self] in self?.destroyed() },
         ]
-        if gtk_widget_get_mapped(area) != 0 { mapped() }
+        // An area tells of each layout by itself.
+        guard overlay == nil else { return }
+        signals.append(Signal(area, "map") { [weak self] in self?.awaitLayout() })
+        signals.append(Signal(area, "unmap") { [weak self] in self?.first?.stop() })
+        if gtk_widget_get_mapped(area) != 0 { awaitLayout() }
     }
 
     private func laidOut() {
         guard !isGone else { return }
         hasLayout = true
+        sight.look()
         onResize?()
-    }
-
-    private func mapped() {
-        var widget: UnsafeMutablePointer<GtkWidget>? = area
-        while let current = widget {
-            opacities.append(Signal(current, "notify::opacity") { [weak self] in self?.look() })
-            widget = gtk_widget_get_parent(current)
-        }
-        if overlay == nil, !hasLayout { awaitLayout() }
-        look()
-    }
-
-    private func unmapped() {
-        opacities.end()
-        first?.stop()
-        look()
     }
 
     /// What is laid out with no size at all is not drawn either, so nobody would tell.
     private func awaitLayout() {
+        guard !hasLayout else { return }
         var frames = 0
         let ticks = FrameTicks(area) { [weak self] _ in
             frames += 1
@@ -168,21 +176,5 @@ extension ViewHost {
         }
         ticks.start()
         first = ticks
-    }
-
-    private func look() {
-        let isSeen = !isGone && gtk_widget_get_mapped(area) != 0 && !isTransparent
-        guard isSeen != self.isSeen else { return }
-        self.isSeen = isSeen
-        onSeen?()
-    }
-
-    private var isTransparent: Bool {
-        var widget: UnsafeMutablePointer<GtkWidget>? = area
-        while let current = widget {
-            if gtk_widget_get_opacity(current) <= 0 { return true }
-            widget = gtk_widget_get_parent(current)
-        }
-        return false
     }
 }

@@ -6,6 +6,8 @@ import Halcyon
     private var images: [Key: ImageLayer] = [:]
     private var backgrounds: [Key: ImageLayer] = [:]
     private let contentFit: ContentFit
+    /// The layers on show; nil before there are any.
+    private var chosen: (image: ImageLayer?, background: ImageLayer?)?
 
     /// The states in whose layers something is looked for, the nearest first; what the last has is on show where none has.
     var wanted: [Key] {
@@ -40,13 +42,17 @@ import Halcyon
     }
 
     private func choose() {
-        let (image, background) = (chosen(images), chosen(backgrounds))
+        let (image, background) = (nearest(images), nearest(backgrounds))
         for layer in all { layer.isActive = layer === image || layer === background }
+        let paintable = image?.paintable ?? background?.paintable
+        // To show a paintable anew lays it out and draws it anew.
+        if let chosen, chosen.image === image, chosen.background === background, host.isShowing(paintable) { return }
+        chosen = (image, background)
         image?.paintable.background = background?.paintable
-        host.show(image?.paintable ?? background?.paintable)
+        host.show(paintable)
     }
 
-    private func chosen(_ layers: [Key: ImageLayer]) -> ImageLayer? {
+    private func nearest(_ layers: [Key: ImageLayer]) -> ImageLayer? {
         wanted.lazy.compactMap { layers[$0] }.first { !$0.isEmpty } ?? wanted.last.flatMap { layers[$0] }
     }
 }

@@ -17,7 +17,10 @@ struct Collection: Sendable {
     ///   - generated: where pictures in further formats are made, once.
     ///   - count: each file comes as often as it takes, under another URL each time.
     ///   - latency: the longest that an answer is held back.
-    static func open(_ folder: URL, generated: URL, count: Int, latency: Duration) async throws -> Collection {
+    ///   - own: a file that comes before all others.
+    static func open(
+        _ folder: URL, generated: URL, count: Int, latency: Duration, own: URL? = nil
+    ) async throws -> Collection {
         var listed = try JSONDecoder().decode(
             [Listed].self, from: Data(contentsOf: folder.appending(path: "gallery.json")))
         listed += try FurtherFormats.make(of: folder.appending(path: "kingfisher.jpg"), in: generated).map {
@@ -33,7 +36,8 @@ struct Collection: Sendable {
             return Picture(
                 title: title, url: server.base.appending(path: "\(index / listed.count)/\(file)"), hash: hashes[file])
         }
-        return Collection(pictures: pictures, server: server)
+        let first = own.map { Picture(title: $0.lastPathComponent, url: $0, hash: nil) }
+        return Collection(pictures: (first.map { [$0] } ?? []) + pictures, server: server)
     }
 
     func close() async { await server.stop() }

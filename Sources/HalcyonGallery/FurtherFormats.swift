@@ -9,18 +9,26 @@ enum FurtherFormats {
     static func make(of picture: URL, in folder: URL) throws -> [String] {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var made: [String] = []
-        for format in [ImageFormat.avif, .heic] {
+        for format in [ImageFormat.avif, .heic, .tiff, .bmp] {
             let name = "kingfisher.\(format.fileExtension)"
             let file = folder.appending(path: name)
             if !FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) {
-                // Not every build has a coder for each.
-                guard let data = try? Image(data: Data(contentsOf: picture)).data(as: format) else { continue }
+                guard let data = try data(of: picture, as: format) else { continue }
                 try data.write(to: file, options: .atomic)
             }
             made.append(name)
         }
         try Data(drawing.utf8).write(to: folder.appending(path: "sailing-boat.svg"), options: .atomic)
         return made + ["sailing-boat.svg"]
+    }
+
+    /// Nil where this build has no coder for it.
+    private static func data(of picture: URL, as format: ImageFormat) throws -> Data? {
+        let bytes = try Data(contentsOf: picture)
+        guard format == .tiff || format == .bmp else { return try? Image(data: bytes).data(as: format) }
+        let small = try Image(data: bytes, options: DecodeOptions(target: TargetSize(PixelSize(600, 600))))
+        let plain = format == .tiff ? PlainFiles.tiff(small) : PlainFiles.bmp(small)
+        return (try? Image(data: plain)) == nil ? nil : plain
     }
 
     private static let drawing = """

@@ -57,7 +57,7 @@ import HalcyonGTK
     private func show() async throws {
         let collection = try await Collection.open(
             URL(filePath: command.gallery), generated: URL(filePath: command.generated), count: command.count,
-            latency: .milliseconds(command.latency))
+            latency: .milliseconds(command.latency), own: command.picture.map { URL(filePath: $0) })
         if let cycles = command.cycles {
             await Cycles(application, collection, pipeline).run(cycles)
         } else if let folder = command.screenshots {

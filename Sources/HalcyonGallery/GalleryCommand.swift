@@ -22,6 +22,9 @@ struct GalleryCommand: ParsableCommand {
     @Option(help: "The most milliseconds that the server holds an answer back.")
     var latency = 300
 
+    @Option(help: "A picture of your own, which comes first.")
+    var picture: String?
+
     @Option(help: "Writes pictures of the window's pages into this folder, and ends.")
     var screenshots: String?
 

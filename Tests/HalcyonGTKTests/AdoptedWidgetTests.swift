@@ -70,6 +70,31 @@ import Testing
         #expect(ImageButton.of(try widget { gtk_picture_new() }) == nil)
     }
 
+    /// A button has one of the two.
+    @Test func aButtonHasAViewOrAnImageButton() throws {
+        let buttons = [try widget { gtk_button_new() }, try widget { gtk_button_new() }]
+        for button in buttons { g_object_ref_sink(button) }
+        let view = try #require(ImageView.of(buttons[0]))
+        #expect(ImageView.of(buttons[0]) === view && ImageButton.of(buttons[0]) == nil)
+        let imageButton = try #require(ImageButton.of(buttons[1]))
+        #expect(ImageButton.of(buttons[1]) === imageButton && ImageView.of(buttons[1]) == nil)
+        for button in buttons { g_object_unref(button) }
+    }
+
+    /// Whoever made the picture may set something else on it; the next load takes its place.
+    @Test func aPictureThatShowedSomethingElse() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        let picture = try widget { gtk_picture_new() }
+        let view = try #require(ImageView.of(picture))
+        let window = try await Window.showing(picture)
+        gtk_picture_set_paintable(OpaquePointer(picture), nil)
+        let ends = Ends()
+        view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 1 }
+        #expect(gtk_picture_get_paintable(OpaquePointer(picture)) == view.image.paintable.pointer)
+        window.close()
+    }
+
     @Test func theViewGoesWithItsWidget() async throws {
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         for widget in [try widget { gtk_picture_new() }, try widget { gtk_button_new() }] {

@@ -57,6 +57,40 @@ import Testing
         await disk.flush()
     }
 
+    // MARK: - Windows
+
+    @Test func whatHasExpiredGoesWhenAWindowIsMinimised() async throws {
+        try Window.requireScreen()
+        let clock = ManualClock()
+        let fixture = PipelineFixture(clock: clock.timeSource)
+        let cache = fixture.pipeline.cache
+        let image = try Colors.image(Colors.red, 4, 4)
+        for (key, expiration) in [("goes", StorageExpiration.seconds(10)), ("stays", .never)] {
+            try await cache.store(image, original: image.data(as: .png), for: key, expiration: expiration)
+        }
+        let application = try #require(gtk_application_new("org.halcyon.test", G_APPLICATION_NON_UNIQUE))
+        defer { g_object_unref(application) }
+        g_application_register(
+            UnsafeMutableRawPointer(application).assumingMemoryBound(to: GApplication.self), nil, nil)
+        // One that is there already, and one that comes.
+        let windows = [try Window(gtk_label_new("")), try Window(gtk_label_new(""))]
+        gtk_application_add_window(application, windows[0].pointer)
+        GTKApplication.follow(application, pipeline: fixture.pipeline)
+        gtk_application_add_window(application, windows[1].pointer)
+        clock.advance(by: .seconds(11))
+        for window in windows {
+            window.show()
+            await Window.run { window.isMapped }
+            #expect(cache.memoryStatistics.count == 2)
+            try window.minimize()
+            await Window.run { cache.memoryStatistics.count == 1 }
+            #expect(cache.image(inMemoryFor: "stays") != nil)
+            try await cache.store(image, original: image.data(as: .png), for: "goes", expiration: .seconds(10))
+            clock.advance(by: .seconds(11))
+        }
+        for window in windows { window.close() }
+    }
+
     // MARK: - Memory
 
     @Test func levelsAreSteps() {

@@ -25,9 +25,10 @@ import Testing
         var asked: [Int] = []
 
         @MainActor init(
-            _ fixture: PipelineFixture, count: Int = 500, configuration: ImageListPrefetcher.Configuration = .init()
+            _ fixture: PipelineFixture, count: Int = 500, columns: guint? = nil,
+            configuration: ImageListPrefetcher.Configuration = .init()
         ) throws {
-            list = try ScrolledList(count: count)
+            list = try ScrolledList(count: count, columns: columns)
             prefetcher = ImageListPrefetcher(list.list, pipeline: fixture.pipeline, configuration: configuration) {
                 [unowned self] position in
                 asked.append(position)
@@ -37,6 +38,13 @@ import Testing
 
         @MainActor func forget() { prefetcher = nil }
         @MainActor var running: [Int] { prefetcher?.runningPositions ?? [] }
+    }
+
+    /// Of what is asked for from now on nothing comes.
+    private func holdAll(by gate: ScriptedTransportGate = ScriptedTransportGate()) {
+        for number in 0..<100 {
+            fixture.transport.answer(PipelineFixture.url("\(number)"), with: .data(png).held(by: gate))
+        }
     }
 
     /// A screenful behind what is seen.
@@ -55,8 +63,8 @@ import Testing
         }
     }
 
-    @Test func aScreenfulAheadIsLoadedIntoMemory() async throws {
-        let scene = try Scene(fixture)
+    @Test(arguments: [nil, 4] as [guint?]) func aScreenfulAheadIsLoadedIntoMemory(columns: guint?) async throws {
+        let scene = try Scene(fixture, columns: columns)
         #expect(scene.asked.isEmpty)
         scene.list.show()
         try await settle(scene, try ahead(scene.list))
@@ -102,9 +110,7 @@ import Testing
 
     @Test func noMoreThanMayBeAtOnceAndInAll() async throws {
         let gate = ScriptedTransportGate()
-        for number in 0..<100 {
-            fixture.transport.answer(PipelineFixture.url("\(number)"), with: .data(png).held(by: gate))
-        }
+        holdAll(by: gate)
         let scene = try Scene(fixture, configuration: .init(screens: 2, maximumItems: 4, concurrency: 3))
         scene.list.show()
         await Window.run { scene.running.count == 3 }
@@ -117,10 +123,7 @@ import Testing
     }
 
     @Test func whatIsNoLongerAheadIsStopped() async throws {
-        for number in 0..<100 {
-            fixture.transport.answer(
-                PipelineFixture.url("\(number)"), with: .data(png).held(by: ScriptedTransportGate()))
-        }
+        holdAll()
         let scene = try Scene(fixture)
         scene.list.show()
         await Window.run { scene.running.count == 5 && fixture.transport.requestCount == 5 }
@@ -133,9 +136,7 @@ import Testing
 
     @Test func whatHasComeIntoSightIsLoadedToItsEnd() async throws {
         let gate = ScriptedTransportGate()
-        for number in 0..<100 {
-            fixture.transport.answer(PipelineFixture.url("\(number)"), with: .data(png).held(by: gate))
-        }
+        holdAll(by: gate)
         let scene = try Scene(fixture, configuration: .init(concurrency: 1))
         scene.list.show()
         await Window.run { fixture.transport.requestCount == 1 }
@@ -154,10 +155,7 @@ import Testing
     private func isLooking(_ scene: Scene) -> Bool { scene.prefetcher?.isLookScheduled ?? false }
 
     @Test func aListThatIsNotSeenLoadsNothing() async throws {
-        for number in 0..<100 {
-            fixture.transport.answer(
-                PipelineFixture.url("\(number)"), with: .data(png).held(by: ScriptedTransportGate()))
-        }
+        holdAll()
         let scene = try Scene(fixture)
         scene.list.show()
         await Window.run { fixture.transport.requestCount == 5 }
@@ -176,9 +174,7 @@ import Testing
 
     @Test func itemsThatComeAndGo() async throws {
         let gate = ScriptedTransportGate()
-        for number in 0..<100 {
-            fixture.transport.answer(PipelineFixture.url("\(number)"), with: .data(png).held(by: gate))
-        }
+        holdAll(by: gate)
         // Held as well, so that nothing behind it is begun.
         fixture.transport.answer(PipelineFixture.url("new"), with: .data(png).held(by: gate))
         let scene = try Scene(fixture, configuration: .init(concurrency: 2))
@@ -200,10 +196,7 @@ import Testing
     }
 
     @Test func aListThatIsDestroyedEndsIt() async throws {
-        for number in 0..<100 {
-            fixture.transport.answer(
-                PipelineFixture.url("\(number)"), with: .data(png).held(by: ScriptedTransportGate()))
-        }
+        holdAll()
         let scene = try Scene(fixture)
         scene.list.show()
         await Window.run { fixture.transport.requestCount == 5 }
@@ -214,10 +207,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func stoppedOrForgottenItDoesNothing(isForgotten: Bool) async throws {
-        for number in 0..<100 {
-            fixture.transport.answer(
-                PipelineFixture.url("\(number)"), with: .data(png).held(by: ScriptedTransportGate()))
-        }
+        holdAll()
         let scene = try Scene(fixture)
         scene.list.show()
         await Window.run { fixture.transport.requestCount == 5 }

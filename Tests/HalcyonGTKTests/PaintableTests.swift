@@ -99,6 +99,50 @@ import Testing
         #expect(bitmap == nil)
     }
 
+    /// What is shown in several places is there once, on the graphics card too.
+    @Test func aBitmapHasOneTexture() throws {
+        let image = try Colors.image(Colors.red, 4, 4)
+        let (first, second) = (ImageTexture(image.bitmap), ImageTexture(image.bitmap))
+        #expect(first.pointer == second.pointer && TextureTable.shared.holds(ObjectIdentifier(image.bitmap)))
+        #expect(ImageTexture(try Colors.image(Colors.red, 4, 4).bitmap).pointer != first.pointer)
+        withExtendedLifetime((first, second)) {}
+    }
+
+    /// One that only GTK has is found again; once that has let go there is another.
+    @Test func aTextureIsForgottenWithItsLastUse() throws {
+        let image = try Colors.image(Colors.red, 4, 4)
+        let id = ObjectIdentifier(image.bitmap)
+        var pointer: OpaquePointer?
+        do {
+            let texture = ImageTexture(image.bitmap)
+            pointer = texture.pointer
+            paintable.show(.init(texture))
+        }
+        #expect(ImageTexture(image.bitmap).pointer == pointer)
+        paintable.show(nil)
+        #expect(!TextureTable.shared.holds(id))
+        let another = ImageTexture(image.bitmap)
+        withExtendedLifetime(another) {
+            #expect(gdk_texture_get_width(another.pointer) == 4 && TextureTable.shared.holds(id))
+        }
+    }
+
+    /// Made and let go on several threads at once.
+    @Test func texturesOfOneBitmapOnSeveralThreads() async throws {
+        let image = try Colors.image(Colors.red, 4, 4)
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    (0..<2000).allSatisfy { _ in
+                        let texture = ImageTexture(image.bitmap)
+                        return withExtendedLifetime(texture) { gdk_texture_get_height(texture.pointer) == 4 }
+                    }
+                }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+    }
+
     /// In the colour of the widget's text, by the image's alpha.
     @Test func aTemplateIsPaintedInTheWidgetsColor() throws {
         try Window.requireScreen()

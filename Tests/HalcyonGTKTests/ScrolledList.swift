@@ -2,13 +2,14 @@ import CGTK
 import Foundation
 import Testing
 
-/// A `GtkListView` of names in a window, whose rows are of one height.
+/// A `GtkListView`, or a `GtkGridView`, of names in a window, whose rows are of one height.
 @MainActor final class ScrolledList {
     let list: UnsafeMutablePointer<GtkWidget>
     private let names: OpaquePointer
     private let window: Window
 
-    init(count: Int, rowHeight: Int32 = 20) throws {
+    /// - Parameter columns: nil is a list, any number a grid.
+    init(count: Int, columns: guint? = nil, rowHeight: Int32 = 20) throws {
         try Window.requireScreen()
         names = try #require(gtk_string_list_new(nil))
         for number in 0..<count { gtk_string_list_append(names, "\(number)") }
@@ -22,7 +23,14 @@ import Testing
             UnsafeMutableRawPointer(factory), "setup", unsafeBitCast(setup, to: GCallback.self),
             UnsafeMutableRawPointer(bitPattern: Int(rowHeight)), nil, GConnectFlags(rawValue: 0))
         g_object_ref(UnsafeMutableRawPointer(names))
-        list = try #require(gtk_list_view_new(gtk_no_selection_new(names), factory))
+        let model = gtk_no_selection_new(names)
+        if let columns {
+            list = try #require(gtk_grid_view_new(model, factory))
+            gtk_grid_view_set_min_columns(OpaquePointer(list), columns)
+            gtk_grid_view_set_max_columns(OpaquePointer(list), columns)
+        } else {
+            list = try #require(gtk_list_view_new(model, factory))
+        }
         let scrolled = try #require(gtk_scrolled_window_new())
         gtk_scrolled_window_set_child(OpaquePointer(scrolled), list)
         window = try Window(scrolled)

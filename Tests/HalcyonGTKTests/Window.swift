@@ -1,10 +1,14 @@
 import CGTK
+import Glibc
 import HalcyonGTK
 import Testing
 
 /// A window on the tests' own screen.
 @MainActor final class Window {
     private let window: UnsafeMutablePointer<GtkWidget>
+    var pointer: UnsafeMutablePointer<GtkWindow> {
+        UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self)
+    }
 
     private static let hasScreen = gtk_init_check() != 0
 
@@ -15,7 +19,6 @@ import Testing
     init(_ child: UnsafeMutablePointer<GtkWidget>) throws {
         try Self.requireScreen()
         window = gtk_window_new()
-        let pointer = UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self)
         gtk_window_set_default_size(pointer, 200, 100)
         gtk_window_set_child(pointer, child)
     }
@@ -31,17 +34,37 @@ import Testing
     func show() { gtk_widget_show(window) }
 
     func resize(_ width: Int32, _ height: Int32) {
-        gtk_window_set_default_size(
-            UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self), width, height)
+        gtk_window_set_default_size(pointer, width, height)
     }
 
     func hide() { gtk_widget_hide(window) }
 
-    func close() { gtk_window_destroy(UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self)) }
+    func close() { gtk_window_destroy(pointer) }
+
+    var isMapped: Bool { gtk_widget_get_mapped(window) != 0 }
+
+    /// As a window manager does it, which the tests' screen has not: the window is taken off the screen.
+    func minimize() throws {
+        typealias Unmap = @convention(c) (OpaquePointer?, UInt) -> Int32
+        typealias Flush = @convention(c) (OpaquePointer?) -> Int32
+        typealias WindowID = @convention(c) (OpaquePointer?) -> UInt
+        typealias Display = @convention(c) (OpaquePointer?) -> OpaquePointer?
+        let surface = try #require(gtk_native_get_surface(OpaquePointer(window)))
+        let display = try function("gdk_x11_display_get_xdisplay", Display.self)(gdk_surface_get_display(surface))
+        let id = try function("gdk_x11_surface_get_xid", WindowID.self)(surface)
+        _ = try function("XUnmapWindow", Unmap.self)(display, id)
+        _ = try function("XFlush", Flush.self)(display)
+    }
+
+    /// Of what is loaded together with GTK.
+    private func function<Function>(_ name: String, _ type: Function.Type) throws -> Function {
+        unsafeBitCast(try #require(dlsym(nil, name)), to: type)
+    }
 
     /// Runs GTK's loop and Swift's by turns until something is true.
     static func run(until isDone: () -> Bool) async {
-        while !isDone() {
+        // A test that has run out of its time is cancelled.
+        while !isDone(), !Task.isCancelled {
             while g_main_context_pending(nil) != 0 { g_main_context_iteration(nil, 0) }
             await Task.yield()
         }

@@ -32,3 +32,10 @@ private func ofAPlayer(_ image: Image, _ playback: inout AnimatedImagePlayer.Con
     playback.backgroundDecode = false
     playback.repeatCount = .finite(3)
 }
+
+private let targetTypes: [Any.Type] = [
+    ImageTarget.self,
+    ImageTarget.Options.self,
+    ImageTarget.Placeholder.self,
+    ImageTransition.self,
+]

@@ -1,5 +1,6 @@
 import CGTK
 import Foundation
+import Halcyon
 import HalcyonGTK
 
 // The right-hand columns of docs/Migrating.md that are about GTK's widgets; `MigratingTests` looks for them here.
@@ -9,7 +10,20 @@ import HalcyonGTK
     view.setImage(from: url)
     view.background.setImage(from: url)
     view.highlight.setImage(from: url)
+    view.loadingIndicator = .spinner
+    print(view.state)
+    view.cancel()
 }
+
+private func ofALargePicture(_ request: inout ImageRequest) {
+    request.decode.region = PixelRect(x: 0, y: 0, width: 512, height: 512)
+}
+
+private let viewTypes: [Any.Type] = [
+    ImageView.self,
+    ImageLayer.self,
+    Indicator.self,
+]
 
 @MainActor private func ofAnAnimation() -> AnyObject? {
     let view = AnimatedImageView()

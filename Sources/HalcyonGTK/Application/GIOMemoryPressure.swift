@@ -50,7 +50,7 @@ public final class GIOMemoryPressure: MemoryPressureSource {
             return state.monitor == nil
         }
         guard isFirst else { return }
-        IntSignal.connect(monitor.raw, "low-memory-warning") { [weak self] level in self?.heard(level) }
+        Signal(monitor.raw, "low-memory-warning", number: { [weak self] level in self?.heard(level) })
     }
 
     private func heard(_ level: Int32) {

@@ -26,7 +26,7 @@ public final class GIONetworkMonitor: NetworkMonitor {
     init(time: TimeSource) {
         self.time = time
         monitor = GObjectReference(keeping: UnsafeMutableRawPointer(g_network_monitor_get_default()))
-        IntSignal.connect(monitor.raw, "network-changed") { [weak self] isOnline in self?.changed(isOnline != 0) }
+        Signal(monitor.raw, "network-changed", number: { [weak self] isOnline in self?.changed(isOnline != 0) })
         let isOnline = g_network_monitor_get_network_available(monitor.opaque) != 0
         state.withLock { $0.isOnline = isOnline }
     }

@@ -3,13 +3,15 @@ import Dispatch
 import Halcyon
 
 /// A pipeline that lives with a `GApplication`.
-public enum GTKApplication {
+@MainActor public enum GTKApplication {
     /// Has a pipeline do what an application's life asks of it, for as long as the application lives:
     ///
     /// - at its `shutdown` what waits to be written goes to the disk, and the application's end waits for that;
     /// - when the desktop warns of low memory, images leave the memory (`GIOMemoryPressure`);
     /// - when the network comes back (`GIONetworkMonitor`), failures that are remembered are forgotten, since some may have
-    ///   come of it.
+    ///   come of it;
+    /// - when a window of a `GtkApplication` is minimised, what has expired leaves the caches; under X11, where windows are
+    ///   told of it.
     ///
     /// Call it once for a pipeline, before `g_application_run`. The `shutdown` comes where that returns by itself, not at
     /// `exit` or a signal: those are `ImageCache.shutDownAtExit`. Loads that wait for the network go on sooner where the
@@ -25,17 +27,8 @@ public enum GTKApplication {
         shutdownWithin time: Duration = .seconds(2), relievesMemory: Bool = true
     ) {
         let follower = Follower(pipeline, time: time, relievesMemory: relievesMemory)
-        let call: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in
-            guard let data else { return }
-            Unmanaged<Follower>.fromOpaque(data).takeUnretainedValue().shutDown()
-        }
-        let forget: GClosureNotify = { data, _ in
-            guard let data else { return }
-            Unmanaged<Follower>.fromOpaque(data).release()
-        }
-        g_signal_connect_data(
-            application, "shutdown", unsafeBitCast(call, to: GCallback.self),
-            Unmanaged.passRetained(follower).toOpaque(), forget, GConnectFlags(rawValue: 0))
+        Signal(application, "shutdown") { follower.shutDown() }
+        MinimizedWindows.follow(application) { Task.detached { await pipeline.cache.removeExpired() } }
     }
 
     /// The same for a `GtkApplication`.

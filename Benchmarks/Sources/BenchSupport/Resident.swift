@@ -1,13 +1,13 @@
 import Foundation
 
 /// This process's resident memory as the kernel counts it, in bytes.
-enum Resident {
-    static var now: Int { field("VmRSS") }
+package enum Resident {
+    package static var now: Int { field("VmRSS") }
     /// The most since the last `reset`.
-    static var peak: Int { field("VmHWM") }
+    package static var peak: Int { field("VmHWM") }
 
     /// The kernel's way to forget the highest value.
-    static func reset() {
+    package static func reset() {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
     }
 
@@ -19,4 +19,4 @@ enum Resident {
 }
 
 /// Mebibytes with a decimal.
-func mebibytes(_ bytes: Int) -> String { String(format: "%.1f MiB", Double(bytes) / 1_048_576) }
+package func mebibytes(_ bytes: Int) -> String { String(format: "%.1f MiB", Double(bytes) / 1_048_576) }

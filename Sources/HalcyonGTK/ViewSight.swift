@@ -1,0 +1,112 @@
+import CGTK
+import Halcyon
+
+/// Whether a widget can be seen: it is mapped, neither it nor anything around it is fully transparent, and no viewport that it
+/// is in has been scrolled away from it.
+@MainActor final class ViewSight {
+    /// Called after each change of `isSeen`.
+    var onChange: (@MainActor () -> Void)?
+    private(set) var isSeen = false
+
+    private let widget: UnsafeMutablePointer<GtkWidget>
+    private var signals: [Signal] = []
+    /// Of the widgets around it, for as long as it is mapped.
+    private var opacities: [Signal] = []
+    private var viewports: [Viewport] = []
+
+    /// What shows a part of a child that is larger than itself.
+    private struct Viewport {
+        let widget: UnsafeMutablePointer<GtkWidget>
+        /// Each is kept until its signal is disconnected.
+        let adjustments: [(GObjectReference, Signal)]
+    }
+
+    init(_ widget: UnsafeMutablePointer<GtkWidget>) {
+        self.widget = widget
+        signals = [
+            Signal(widget, "map") { [weak self] in self?.mapped() },
+            Signal(widget, "unmap") { [weak self] in self?.unmapped() },
+        ]
+        if gtk_widget_get_mapped(widget) != 0 { mapped() }
+    }
+
+    /// No longer follows the widget, which must be there still; it counts as unseen.
+    func end() {
+        signals.end()
+        leaveSurroundings()
+        turn(false)
+    }
+
+    /// Looks where the widget is; after a layout.
+    func look() {
+        turn(gtk_widget_get_mapped(widget) != 0 && !isTransparent && !viewports.contains { isAway(from: $0.widget) })
+    }
+
+    private func turn(_ isSeen: Bool) {
+        guard isSeen != self.isSeen else { return }
+        self.isSeen = isSeen
+        onChange?()
+    }
+
+    private func mapped() {
+        var current: UnsafeMutablePointer<GtkWidget>? = widget
+        while let widget = current {
+            opacities.append(Signal(widget, "notify::opacity") { [weak self] in self?.look() })
+            if isViewport(widget) { viewports.append(follow(widget)) }
+            current = gtk_widget_get_parent(widget)
+        }
+        if !viewports.isEmpty { SightPatrol.shared.add(self) }
+        look()
+    }
+
+    private func unmapped() {
+        leaveSurroundings()
+        look()
+    }
+
+    private func leaveSurroundings() {
+        opacities.end()
+        for (_, signal) in viewports.flatMap(\.adjustments) { signal.disconnect() }
+        viewports = []
+        SightPatrol.shared.remove(self)
+    }
+
+    private func isViewport(_ widget: UnsafeMutablePointer<GtkWidget>) -> Bool {
+        let instance = UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GTypeInstance.self)
+        return g_type_check_instance_is_a(instance, gtk_viewport_get_type()) != 0
+    }
+
+    private func follow(_ viewport: UnsafeMutablePointer<GtkWidget>) -> Viewport {
+        let scrollable = OpaquePointer(viewport)
+        let adjustments = [gtk_scrollable_get_hadjustment(scrollable), gtk_scrollable_get_vadjustment(scrollable)]
+        return Viewport(
+            widget: viewport,
+            adjustments: adjustments.compactMap { adjustment in
+                guard let adjustment else { return nil }
+                let kept = GObjectReference(keeping: UnsafeMutableRawPointer(adjustment))
+                return (kept, Signal(kept.raw, "value-changed") { SightPatrol.shared.scrolled() })
+            })
+    }
+
+    private var isTransparent: Bool {
+        var current: UnsafeMutablePointer<GtkWidget>? = widget
+        while let widget = current {
+            if gtk_widget_get_opacity(widget) <= 0 { return true }
+            current = gtk_widget_get_parent(widget)
+        }
+        return false
+    }
+
+    /// Whether it is laid out beside the part that a viewport shows. Before the first layout nothing has a size.
+    private func isAway(from viewport: UnsafeMutablePointer<GtkWidget>) -> Bool {
+        var bounds = graphene_rect_t()
+        guard gtk_widget_compute_bounds(widget, viewport, &bounds) != 0 else { return false }
+        let (width, height) = (Float(gtk_widget_get_width(viewport)), Float(gtk_widget_get_height(viewport)))
+        return isOutside(bounds.origin.x, bounds.size.width, width)
+            || isOutside(bounds.origin.y, bounds.size.height, height)
+    }
+
+    private func isOutside(_ start: Float, _ length: Float, _ page: Float) -> Bool {
+        length > 0 && page > 0 && (start + length <= 0 || start >= page)
+    }
+}
