@@ -13,7 +13,7 @@ extension ImageLayer {
 
     func load(_ load: WaitingLoad) {
         guard let wish = sizing.wish, var request = sizing.request(for: host, fit: contentFit) else { return }
-        guard sizing.waits(for: host.pixels) else {
+        guard sizing.waits(for: sizing.pixels(of: host)) else {
             var options = wish.options
             if hasStandIn { (options.keepsCurrent, options.transition) = (true, nil) }
             hasStandIn = false
@@ -31,9 +31,11 @@ extension ImageLayer {
     func resized() {
         if let waiting = takeWaiting() { return load(waiting) }
         // Not again for each step of a resize.
-        guard sizing.isOutgrown(by: host.pixels, fit: contentFit) else { return settling.stop() }
+        guard isOutgrown else { return settling.stop() }
         settle()
     }
+
+    private var isOutgrown: Bool { sizing.isOutgrown(by: sizing.pixels(of: host), fit: contentFit) }
 
     private func settle() {
         settling.start(after: .milliseconds(200)) { [weak self] in self?.outgrown() }
@@ -42,9 +44,9 @@ extension ImageLayer {
     private func outgrown() {
         // A load that is under way is not broken off for a larger one.
         if case .loading = target.state { return settle() }
-        guard sizing.isOutgrown(by: host.pixels, fit: contentFit), let wish = sizing.wish,
-            let request = sizing.request(for: host, fit: contentFit)
-        else { return }
+        guard isOutgrown, let wish = sizing.wish, let request = sizing.request(for: host, fit: contentFit) else {
+            return
+        }
         var options = wish.options
         (options.keepsCurrent, options.transition) = (true, nil)
         target.setImage(request, options: options, pipeline: wish.pipeline)

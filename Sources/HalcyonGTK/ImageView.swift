@@ -45,6 +45,12 @@ import Halcyon
         self.widget = widget
     }
 
+    /// Called when something else is shown.
+    var onContent: (@MainActor () -> Void)? {
+        get { layers.onContent }
+        set { layers.onContent = newValue }
+    }
+
     // MARK: - Whose it is
 
     /// The view of a `GtkPicture`, a `GtkImage` or a `GtkButton`, made at the first call, which stays with the widget; nil for

@@ -6,6 +6,8 @@ import Halcyon
     private var images: [Key: ImageLayer] = [:]
     private var backgrounds: [Key: ImageLayer] = [:]
     private let contentFit: ContentFit
+    /// Called when something else is shown in one of them.
+    var onContent: (@MainActor () -> Void)?
     /// The layers on show; nil before there are any.
     private var chosen: (image: ImageLayer?, background: ImageLayer?)?
 
@@ -35,7 +37,10 @@ import Halcyon
         let layer = ImageLayer(host)
         layer.contentFit = contentFit
         layer.paintable.follow(host.area)
-        layer.onContent = { [weak self] in self?.choose() }
+        layer.onContent = { [weak self] in
+            self?.choose()
+            self?.onContent?()
+        }
         self[keyPath: layers][key] = layer
         choose()
         return layer

@@ -10,10 +10,17 @@ import Halcyon
         var pipeline: ImagePipeline
     }
 
+    /// A size in pixels of the screen; nil before it is known.
+    struct Box {
+        var pixels: PixelSize?
+    }
+
     /// How much larger than its image a view may grow before a larger one is loaded.
     private static let tolerance = 1.25
 
     private(set) var wish: Wish?
+    /// The size whose pixels count, into which images are fitted, instead of that of the view; nil, the default, is the view.
+    var box: Box?
     /// The size that `wish` was last loaded for; nil while it waits for a first layout, or asks for a size of its own.
     private var loaded: PixelSize?
     /// Pixels of the screen for one unit, at that time.
@@ -30,15 +37,18 @@ import Halcyon
         return pixels == nil
     }
 
+    /// The pixels of the screen that images are loaded for; nil before they are known.
+    func pixels(of host: ViewHost) -> PixelSize? { box.map(\.pixels) ?? host.pixels }
+
     /// The request for a view; for the smallest image that there is, while it has no size.
     func request(for host: ViewHost, fit: ContentFit) -> ImageRequest? {
         guard var request = wish?.request else { return nil }
         guard request.decode.target == nil else { return request }
-        let pixels = host.pixels
+        let pixels = pixels(of: host)
         (loaded, factor) = (pixels, host.scaleFactor)
         guard let pixels else { return request.ofAnySize }
         request.cache.acceptsLarger = true
-        request.decode.target = Self.target(pixels, fit)
+        request.decode.target = Self.target(pixels, box == nil ? fit : .contain)
         return request
     }
 

@@ -7,16 +7,19 @@ import HalcyonGTK
 @MainActor final class DetailPage {
     let widget: Widget
     private let view = AnimatedImageView()
+    private let zoomed: ZoomView
+    private let slider: Widget
     private let adjustments = Adjustments()
     private let facts = Make.label("", class: "dim-label")
     private let title = Make.label("", class: "title-2")
     private let playing = PlayerControls()
     private let pipeline: ImagePipeline
     private var picture: Picture?
-    private var zoom = 1.0
 
     init(_ pipeline: ImagePipeline) {
         self.pipeline = pipeline
+        zoomed = ZoomView(view)
+        slider = Make.slider(1...32, step: 0.5, at: 1) { _ in }
         view.loadingIndicator = .progressBar
         view.repeatCount = .infinite
         gtk_label_set_wrap(facts.opaque, 1)
@@ -28,14 +31,14 @@ import HalcyonGTK
         widget = Make.box(
             GTK_ORIENTATION_HORIZONTAL,
             [
-                Make.scrolled(view.widget.expanding()).addClass("stage"),
+                zoomed.widget.expanding().addClass("stage"),
                 gtk_separator_new(GTK_ORIENTATION_VERTICAL), column,
             ])
-        let slider = Make.slider(0.25...4, step: 0.25, at: 1) { [weak self] in self?.zoom(to: $0) }
         for section in [
             Make.box(GTK_ORIENTATION_VERTICAL, spacing: 4, [title, facts]),
             Make.section("View", [Make.row("Zoom", slider)]), adjustments.widget, playing.widget,
         ] { gtk_box_append(sidebar.cast(), section) }
+        Event.on(slider, "value-changed") { [weak self] in self?.zoom() }
         adjustments.onChange = { [weak self] in self?.load() }
         view.onStateChange = { [weak self] in self?.changed($0) }
     }
@@ -43,6 +46,7 @@ import HalcyonGTK
     func show(_ picture: Picture) {
         self.picture = picture
         adjustments.reset()
+        zoom(to: 1)
         gtk_label_set_text(title.opaque, picture.title)
         view.accessibleLabel = picture.title
         view.setImage(
@@ -68,14 +72,12 @@ import HalcyonGTK
             pipeline: pipeline)
     }
 
-    /// The view asks for a larger picture by itself once it has grown.
-    private func zoom(to factor: Double) {
-        zoom = factor
-        guard let size = view.content.image?.info.size, factor != 1 else {
-            return gtk_widget_set_size_request(view.widget, -1, -1)
-        }
-        gtk_widget_set_size_request(
-            view.widget, Int32(Double(size.width) * factor), Int32(Double(size.height) * factor))
+    /// - Parameter factor: times the size at which the whole of the picture is seen.
+    func zoom(to factor: Double) { gtk_range_set_value(slider.cast(), factor) }
+
+    private func zoom() {
+        let factor = gtk_range_get_value(slider.cast())
+        zoomed.zoom = factor > 1 ? zoomed.fittingZoom.map { $0 * factor } : nil
     }
 
     private func changed(_ state: ImageTarget.State) {
@@ -83,6 +85,7 @@ import HalcyonGTK
         case .showing(let response):
             gtk_label_set_text(facts.opaque, Facts.text(of: response))
             playing.follow(view.player)
+            zoom()
         case .failed(let error): gtk_label_set_text(facts.opaque, "\(error)")
         case .empty, .loading: playing.follow(nil)
         }

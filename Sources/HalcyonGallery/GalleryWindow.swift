@@ -49,6 +49,9 @@ import Halcyon
         gtk_stack_set_visible_child_name(stack.opaque, "picture")
     }
 
+    /// - Parameter factor: times the size at which the whole of the picture is seen.
+    func zoom(to factor: Double) { detail.zoom(to: factor) }
+
     func showCaches() { gtk_stack_set_visible_child_name(stack.opaque, "caches") }
 
     /// Returns once the window was closed.

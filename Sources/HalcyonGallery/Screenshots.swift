@@ -25,6 +25,11 @@ import HalcyonGTK
         if let picture = pictures.first(where: { $0.format == "GIF" }) ?? pictures.first { window.open(picture) }
         try await settle()
         try await write("gallery-picture.png", folder)
+        if let picture = pictures.first { window.open(picture) }
+        try await settle()
+        window.zoom(to: 16)
+        try await settle()
+        try await write("gallery-zoomed.png", folder)
         window.showCaches()
         try await settle()
         try await write("gallery-caches.png", folder)

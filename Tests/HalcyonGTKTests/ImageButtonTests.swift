@@ -79,7 +79,7 @@ import Testing
         let (normal, hover) = (Ends(), Ends())
         button.setImage(from: urls[0], pipeline: fixture.pipeline, completion: normal.callback)
         button.setImage(from: urls[1], for: .hover, pipeline: fixture.pipeline, completion: hover.callback)
-        try await fixture.transport.waitForRequests(2)
+        await Window.run { fixture.transport.requestCount == 2 }
         // What is not on show is less urgent.
         #expect(button.image(for: .hover).target.loadPriority == .low)
         #expect(button.image().target.loadPriority == .normal)
@@ -137,7 +137,7 @@ import Testing
             #expect(ImageButton.of(widget) === button)
             button.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
         }
-        try await fixture.transport.waitForRequests(1)
+        await Window.run { fixture.transport.requestCount == 1 }
         window.close()
         await Window.run { gone == nil && ends.count == 1 }
         #expect(ends.all == ["cancelled"])

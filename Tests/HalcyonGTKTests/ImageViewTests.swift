@@ -423,7 +423,7 @@ import Testing
             view.setImage(
                 ImageRequest(held), options: .init(keepsCurrent: true), pipeline: fixture.pipeline,
                 completion: ends.callback)
-            try await fixture.transport.waitForRequests(2)
+            await Window.run { fixture.transport.requestCount == 2 }
             window.close()
         }
         await Window.run { gone == nil && ends.count == 2 }

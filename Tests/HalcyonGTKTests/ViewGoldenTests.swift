@@ -76,7 +76,7 @@ import Testing
         view.loadingIndicator = try Self.indicator()
         view.setImage(
             from: url, placeholder: .image(try Self.old()), pipeline: fixture.pipeline, completion: ends.callback)
-        try await fixture.transport.waitForRequests(1)
+        await Window.run { fixture.transport.requestCount == 1 }
         await laidOut(view)
         try compare(view, "loading")
         gate.open()

@@ -15,8 +15,10 @@ import HalcyonGTK
     view.cancel()
 }
 
-private func ofALargePicture(_ request: inout ImageRequest) {
-    request.decode.region = PixelRect(x: 0, y: 0, width: 512, height: 512)
+@MainActor private func ofALargePicture() -> ZoomView {
+    let zoomed = ZoomView()
+    zoomed.zoom = 2
+    return zoomed
 }
 
 private let viewTypes: [Any.Type] = [

@@ -5,7 +5,7 @@ import HalcyonGTK
 
 /// What views cost: of time on the main thread, of processor time while they play or are not seen.
 ///
-///     halcyon-view-bench [timing|gif|hidden|scroll] ...
+///     halcyon-view-bench [timing|gif|hidden|scroll|zoom] ...
 @main struct HalcyonViewBench {
     static func main() {
         let names = CommandLine.arguments.dropFirst()
@@ -14,12 +14,13 @@ import HalcyonGTK
         Task { @MainActor in
             do {
                 guard gtk_init_check() != 0 else { throw BenchFailure("no screen: scripts/bench-views brings one") }
-                for name in names.isEmpty ? ["timing", "gif", "hidden", "scroll"] : Array(names) {
+                for name in names.isEmpty ? ["timing", "gif", "hidden", "scroll", "zoom"] : Array(names) {
                     switch name {
                     case "timing": try await Playing.timing()
                     case "gif": try await Playing.cost()
                     case "hidden": try await Playing.hidden()
                     case "scroll": try await Scrolling.run()
+                    case "zoom": try await Zooming.run(URL(filePath: ".build/memory/baseline.jpg"))
                     default: throw BenchFailure("no benchmark is called \(name)")
                     }
                 }

@@ -16,6 +16,9 @@ struct _HalcyonPaintable {
     HalcyonEdge edge;
     HalcyonFit fit;
     int hint_width, hint_height;
+    // A part of what is shown, more sharply; may be NULL. Its place is in shares of the whole.
+    GdkTexture *detail;
+    graphene_rect_t place;
     // Drawn beneath; may be NULL.
     GdkPaintable *ground;
     // A weak pointer: whose colour templates have, and whose direction of text decides what is mirrored.
@@ -104,6 +107,28 @@ static void draw_content(
     }
 }
 
+// The content around the detail, and the detail in its place: neither may be seen through the other.
+static void draw_detailed(
+    const HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, float width, float height) {
+    graphene_rect_t place = self->place;
+    graphene_rect_scale(&place, width, height, &place);
+    float left = place.origin.x, right = left + place.size.width;
+    float top = place.origin.y, bottom = top + place.size.height;
+    const graphene_rect_t around[] = {
+        GRAPHENE_RECT_INIT(0, 0, width, top),
+        GRAPHENE_RECT_INIT(0, bottom, width, height - bottom),
+        GRAPHENE_RECT_INIT(0, top, left, bottom - top),
+        GRAPHENE_RECT_INIT(right, top, width - right, bottom - top),
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(around); i++) {
+        if (around[i].size.width <= 0 || around[i].size.height <= 0) continue;
+        gtk_snapshot_push_clip(snapshot, &around[i]);
+        draw_content(self, layer, snapshot, width, height);
+        gtk_snapshot_pop(snapshot);
+    }
+    gtk_snapshot_append_texture(snapshot, self->detail, &place);
+}
+
 static void draw_layer(HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, double width, double height) {
     double natural_width = layer_width(layer), natural_height = layer_height(layer);
     if (!layer->content || natural_width <= 0 || natural_height <= 0) return;
@@ -118,7 +143,11 @@ static void draw_layer(HalcyonPaintable *self, const Layer *layer, GtkSnapshot *
     gtk_snapshot_translate(
         snapshot,
         &GRAPHENE_POINT_INIT((float)((width - drawn_width) / 2), (float)((height - drawn_height) / 2)));
-    draw_content(self, layer, snapshot, drawn_width, drawn_height);
+    if (self->detail && layer == &self->shown) {
+        draw_detailed(self, layer, snapshot, (float)drawn_width, (float)drawn_height);
+    } else {
+        draw_content(self, layer, snapshot, drawn_width, drawn_height);
+    }
     gtk_snapshot_restore(snapshot);
     if (is_cut) gtk_snapshot_pop(snapshot);
 }
@@ -212,6 +241,7 @@ static void replace(
     }
     if (content) g_object_ref(content);
     layer_clear(&self->shown);
+    g_clear_object(&self->detail);
     self->shown.content = content;
     self->shown.scale = scale > 0 ? scale : 1;
     self->shown.look = look;
@@ -229,6 +259,12 @@ void halcyon_paintable_begin(
     self->style = style;
     self->edge = edge;
     replace(self, content, scale, look, TRUE);
+}
+
+void halcyon_paintable_set_detail(HalcyonPaintable *self, GdkTexture *detail, graphene_rect_t place) {
+    g_set_object(&self->detail, detail);
+    self->place = place;
+    gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
 }
 
 void halcyon_paintable_set_progress(HalcyonPaintable *self, double progress) {
@@ -292,6 +328,7 @@ static void halcyon_paintable_dispose(GObject *object) {
     HalcyonPaintable *self = HALCYON_PAINTABLE(object);
     layer_clear(&self->shown);
     layer_clear(&self->former);
+    g_clear_object(&self->detail);
     halcyon_paintable_set_ground(self, NULL);
     halcyon_paintable_set_widget(self, NULL);
     halcyon_paintable_on_drawn(self, NULL, NULL, NULL);

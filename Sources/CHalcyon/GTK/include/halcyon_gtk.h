@@ -48,6 +48,10 @@ void halcyon_paintable_begin(
     HalcyonEdge edge);
 
 // 0 to 1; at 1 the former content is let go.
+// A part of what is shown with more pixels, until something else is shown; NULL is none.
+//
+// `place` is in shares of the whole, from 0 to 1.
+void halcyon_paintable_set_detail(HalcyonPaintable *self, GdkTexture *detail, graphene_rect_t place);
 void halcyon_paintable_set_progress(HalcyonPaintable *self, double progress);
 
 void halcyon_paintable_set_fit(HalcyonPaintable *self, HalcyonFit fit);
