@@ -26,11 +26,12 @@ import Testing
         return try Image(width: size.width, height: size.height, pixels: pixels).data(as: .png)
     }
 
-    private static let map = Result { try picture() }
+    /// Not `Data`, whose global storage LeakSanitizer takes for lost.
+    private static let map = Result { [UInt8](try picture()) }
 
     private func serve(_ data: Data? = nil) throws -> URL {
         let url = PipelineFixture.url("map.png")
-        fixture.transport.answer(url, with: .data(try data ?? Self.map.get()))
+        fixture.transport.answer(url, with: .data(try data ?? Data(Self.map.get())))
         return url
     }
 
