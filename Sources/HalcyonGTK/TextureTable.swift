@@ -55,7 +55,7 @@ final class TextureTable: Sendable {
         let owner = Unmanaged.passRetained(entry).toOpaque()
         let (width, height) = (Int32(entry.bitmap.width), Int32(entry.bitmap.height))
         return entry.bitmap.withPixels { pixels in
-            halcyon_texture_new(pixels.baseAddress, width, height, owner) { owner in
+            halcyon_texture_new(pixels.baseAddress, width, height, entry.bitmap.isOpaque ? 1 : 0, owner) { owner in
                 guard let owner else { return }
                 TextureTable.shared.forget(Unmanaged<Entry>.fromOpaque(owner).takeRetainedValue())
             }

@@ -16,11 +16,17 @@ import Testing
     /// - Parameter pointer: a `GdkPaintable`.
     init(pointer: OpaquePointer, width: Int, height: Int) throws {
         try Window.requireScreen()
-        (self.width, self.height) = (width, height)
-        var pixels = [UInt8](repeating: 0, count: width * height * 4)
         let snapshot = gtk_snapshot_new()
         gdk_paintable_snapshot(pointer, snapshot, Double(width), Double(height))
         let node = gtk_snapshot_free_to_node(snapshot)
+        self.init(node, width: width, height: height)
+        if let node { gsk_render_node_unref(node) }
+    }
+
+    /// - Parameter node: a `GskRenderNode`; nil is nothing.
+    init(_ node: OpaquePointer?, width: Int, height: Int) {
+        (self.width, self.height) = (width, height)
+        var pixels = [UInt8](repeating: 0, count: width * height * 4)
         pixels.withUnsafeMutableBufferPointer { bytes in
             let surface = cairo_image_surface_create_for_data(
                 bytes.baseAddress, CAIRO_FORMAT_ARGB32, Int32(width), Int32(height), Int32(width * 4))
@@ -30,7 +36,6 @@ import Testing
             cairo_surface_finish(surface)
             cairo_surface_destroy(surface)
         }
-        if let node { gsk_render_node_unref(node) }
         self.pixels = pixels
     }
 

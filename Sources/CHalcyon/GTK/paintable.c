@@ -1,7 +1,7 @@
 #include "halcyon_gtk.h"
 
 typedef struct {
-    GdkPaintable *content;
+    GdkTexture *content;
     double scale;
     HalcyonLook look;
 } Layer;
@@ -38,11 +38,11 @@ G_DEFINE_FINAL_TYPE_WITH_CODE(
 // MARK: Sizes
 
 static double layer_width(const Layer *layer) {
-    return layer->content ? gdk_paintable_get_intrinsic_width(layer->content) / layer->scale : 0;
+    return layer->content ? gdk_texture_get_width(layer->content) / layer->scale : 0;
 }
 
 static double layer_height(const Layer *layer) {
-    return layer->content ? gdk_paintable_get_intrinsic_height(layer->content) / layer->scale : 0;
+    return layer->content ? gdk_texture_get_height(layer->content) / layer->scale : 0;
 }
 
 // That of the image, else the hint, else that of the ground.
@@ -75,6 +75,18 @@ static double natural_ratio(GdkPaintable *paintable) {
 
 // MARK: Drawing
 
+// For `halcyon_texture_draw`: Cairo reads the pixels where they are drawn as they stand. What is moved or turned would be put
+// on whole pixels before it is moved, and be mixed a second time.
+static GtkWidget *lender(const HalcyonPaintable *self) {
+    return self->progress >= 1 || self->style == HALCYON_STYLE_FADE ? self->widget : NULL;
+}
+
+static void draw_pixels(
+    const HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, double width, double height) {
+    halcyon_texture_draw(
+        layer->content, snapshot, &GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height), lender(self));
+}
+
 // In the widget's colour, by the content's alpha.
 static void draw_template(
     const HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, double width, double height) {
@@ -89,7 +101,7 @@ static void draw_template(
     graphene_matrix_init_from_float(&matrix, values);
     graphene_vec4_init(&offset, color.red, color.green, color.blue, 0);
     gtk_snapshot_push_color_matrix(snapshot, &matrix, &offset);
-    gdk_paintable_snapshot(layer->content, snapshot, width, height);
+    draw_pixels(self, layer, snapshot, width, height);
     gtk_snapshot_pop(snapshot);
 }
 
@@ -103,8 +115,17 @@ static void draw_content(
     if ((layer->look & HALCYON_LOOK_TEMPLATE) && self->widget) {
         draw_template(self, layer, snapshot, width, height);
     } else {
-        gdk_paintable_snapshot(layer->content, snapshot, width, height);
+        draw_pixels(self, layer, snapshot, width, height);
     }
+}
+
+// A place on the pixels of the screen: between two of them everything would be mixed of both.
+static graphene_rect_t whole_pixels(const HalcyonPaintable *self, double left, double top, double right, double bottom) {
+    double factor = self->widget ? gtk_widget_get_scale_factor(self->widget) : 1;
+    double x = floor(left * factor + 0.5), y = floor(top * factor + 0.5);
+    double width = MAX(1, floor(right * factor + 0.5) - x), height = MAX(1, floor(bottom * factor + 0.5) - y);
+    return GRAPHENE_RECT_INIT(
+        (float)(x / factor), (float)(y / factor), (float)(width / factor), (float)(height / factor));
 }
 
 // The content around the detail, and the detail in its place: neither may be seen through the other.
@@ -112,6 +133,8 @@ static void draw_detailed(
     const HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, float width, float height) {
     graphene_rect_t place = self->place;
     graphene_rect_scale(&place, width, height, &place);
+    place = whole_pixels(
+        self, place.origin.x, place.origin.y, place.origin.x + place.size.width, place.origin.y + place.size.height);
     float left = place.origin.x, right = left + place.size.width;
     float top = place.origin.y, bottom = top + place.size.height;
     const graphene_rect_t around[] = {
@@ -126,7 +149,7 @@ static void draw_detailed(
         draw_content(self, layer, snapshot, width, height);
         gtk_snapshot_pop(snapshot);
     }
-    gtk_snapshot_append_texture(snapshot, self->detail, &place);
+    halcyon_texture_draw(self->detail, snapshot, &place, lender(self));
 }
 
 static void draw_layer(HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, double width, double height) {
@@ -139,14 +162,15 @@ static void draw_layer(HalcyonPaintable *self, const Layer *layer, GtkSnapshot *
     double drawn_height = self->fit == HALCYON_FIT_FILL ? height : natural_height * scale;
     gboolean is_cut = drawn_width > width + 0.01 || drawn_height > height + 0.01;
     if (is_cut) gtk_snapshot_push_clip(snapshot, &GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height));
+    graphene_rect_t place = whole_pixels(
+        self, (width - drawn_width) / 2, (height - drawn_height) / 2, (width + drawn_width) / 2,
+        (height + drawn_height) / 2);
     gtk_snapshot_save(snapshot);
-    gtk_snapshot_translate(
-        snapshot,
-        &GRAPHENE_POINT_INIT((float)((width - drawn_width) / 2), (float)((height - drawn_height) / 2)));
+    gtk_snapshot_translate(snapshot, &place.origin);
     if (self->detail && layer == &self->shown) {
-        draw_detailed(self, layer, snapshot, (float)drawn_width, (float)drawn_height);
+        draw_detailed(self, layer, snapshot, place.size.width, place.size.height);
     } else {
-        draw_content(self, layer, snapshot, drawn_width, drawn_height);
+        draw_content(self, layer, snapshot, place.size.width, place.size.height);
     }
     gtk_snapshot_restore(snapshot);
     if (is_cut) gtk_snapshot_pop(snapshot);
@@ -232,7 +256,7 @@ static void invalidate(HalcyonPaintable *self, double width, double height) {
 }
 
 static void replace(
-    HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonLook look, gboolean keeps_former) {
+    HalcyonPaintable *self, GdkTexture *content, double scale, HalcyonLook look, gboolean keeps_former) {
     int width = natural_width(GDK_PAINTABLE(self)), height = natural_height(GDK_PAINTABLE(self));
     layer_clear(&self->former);
     if (keeps_former) {
@@ -249,12 +273,12 @@ static void replace(
     invalidate(self, width, height);
 }
 
-void halcyon_paintable_show(HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonLook look) {
+void halcyon_paintable_show(HalcyonPaintable *self, GdkTexture *content, double scale, HalcyonLook look) {
     replace(self, content, scale, look, FALSE);
 }
 
 void halcyon_paintable_begin(
-    HalcyonPaintable *self, GdkPaintable *content, double scale, HalcyonLook look, HalcyonStyle style,
+    HalcyonPaintable *self, GdkTexture *content, double scale, HalcyonLook look, HalcyonStyle style,
     HalcyonEdge edge) {
     self->style = style;
     self->edge = edge;
