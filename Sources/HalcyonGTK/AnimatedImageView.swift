@@ -14,12 +14,6 @@ import Halcyon
         set { playback.repeatCount = newValue }
     }
 
-    /// Whether it plays as soon as it is seen; true by default.
-    public var autoPlay: Bool {
-        get { image.autoPlay }
-        set { image.autoPlay = newValue }
-    }
-
     /// Frames that are decoded before they are due, within the budget of the process; 10 by default.
     public var framePreloadCount: Int {
         get { playback.framePreloadCount }

@@ -6,6 +6,8 @@ extension ImageLayer {
     @MainActor struct WaitingLoad {
         /// What the caches have does not count.
         var asksServer = false
+        /// What is shown or failed, once more.
+        var isReload = false
         var completion: (@MainActor (ImageTarget.End) -> Void)?
 
         func end(_ end: ImageTarget.End) { completion?(end) }
@@ -13,11 +15,13 @@ extension ImageLayer {
 
     func load(_ load: WaitingLoad) {
         guard let wish = sizing.wish, var request = sizing.request(for: host, fit: contentFit) else { return }
+        if !isShown { updatePriority() }
         guard sizing.waits(for: sizing.pixels(of: host)) else {
             var options = wish.options
             if hasStandIn { (options.keepsCurrent, options.transition) = (true, nil) }
             hasStandIn = false
             if load.asksServer { request.cache.reads = [] }
+            if load.isReload { return target.reload(as: request, completion: load.completion) }
             return target.setImage(request, options: options, pipeline: wish.pipeline, completion: load.completion)
         }
         waiting = load
@@ -35,20 +39,25 @@ extension ImageLayer {
         settle()
     }
 
-    private var isOutgrown: Bool { sizing.isOutgrown(by: sizing.pixels(of: host), fit: contentFit) }
+    var isOutgrown: Bool { sizing.isOutgrown(by: sizing.pixels(of: host), fit: contentFit) }
 
-    private func settle() {
+    func settle() {
         settling.start(after: .milliseconds(200)) { [weak self] in self?.outgrown() }
     }
 
     private func outgrown() {
         // A load that is under way is not broken off for a larger one.
         if case .loading = target.state { return settle() }
-        guard isOutgrown, let wish = sizing.wish, let request = sizing.request(for: host, fit: contentFit) else {
-            return
-        }
+        guard isOutgrown, !isWhole, let wish = sizing.wish, let request = sizing.request(for: host, fit: contentFit)
+        else { return }
         var options = wish.options
-        (options.keepsCurrent, options.transition) = (true, nil)
+        (options.keepsCurrent, options.transition, options.isRenewal) = (true, nil, true)
         target.setImage(request, options: options, pipeline: wish.pipeline)
+    }
+
+    /// All of its pixels are seen: no size has more.
+    private var isWhole: Bool {
+        guard case .image(let response) = target.content else { return false }
+        return response.image.size == response.image.info.size && !response.image.info.isVector
     }
 }

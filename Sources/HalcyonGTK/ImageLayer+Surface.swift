@@ -5,6 +5,7 @@ import Halcyon
 extension ImageLayer: ImageSurface {
     public func show(_ content: ImageTarget.Content) {
         shows += 1
+        sizing.hasShown(hasStandIn ? nil : content.source)
         let former = takeTransition()
         showPlaceholder(content)
         if !goesOn(with: content) {
@@ -24,6 +25,7 @@ extension ImageLayer: ImageSurface {
             return completion()
         }
         shows += 1
+        sizing.hasShown(response.source)
         let (show, former) = (shows, takeTransition())
         showPlaceholder(.image(response))
         if let picture = picture(.image(response)) { paintable.begin(picture, transition.style) }
@@ -46,11 +48,15 @@ extension ImageLayer: ImageSurface {
         } else {
             removeIndicator()
         }
+        watchSight()
         onStateChange?(state)
     }
 
+    /// Where it is counts for what plays or loads.
+    private func watchSight() { host.watchSight(for: self, player != nil || target.isLoading) }
+
     private func picture(_ content: ImageTarget.Content) -> ImagePaintable.Picture? {
-        guard let image = content.seen else { return nil }
+        guard let image = content.image else { return nil }
         var picture = ImagePaintable.Picture(image)
         picture.scale = sizing.scale(of: image)
         return picture
@@ -68,6 +74,8 @@ extension ImageLayer: ImageSurface {
     }
 
     private func showIndicator(_ progress: Double?, hasBegun: Bool) {
+        // Another load begins: what was there tells of the one before.
+        if !hasBegun { removeIndicator() }
         if indicator == nil, let kind = loadingIndicator {
             indicator = host.lay(kind.make).map { (kind, $0) }
         }
@@ -100,12 +108,18 @@ extension ImageLayer {
     /// The view has come into sight or has left it.
     func sightChanged() {
         updatePriority()
+        guard isShown != wasShown else { return }
+        wasShown = isShown
         if isShown {
             if resumes { player?.play() }
+            // A frame that was sought meanwhile is drawn now.
+            if player?.needsTime == true { wake() }
             return
         }
-        resumes = player.map { $0.isPlaying } ?? resumes
-        player?.stop()
+        if let player {
+            resumes = player.isPlaying
+            player.stop()
+        }
         timer.stop()
         ticks?.stop()
         endTransition()
@@ -125,7 +139,7 @@ extension ImageLayer {
 
     /// More of the animation that plays while it arrives; nil where it is something else.
     private func arriving(_ content: ImageTarget.Content) -> Image? {
-        guard isArriving, let player, let image = content.seen, image.animation != nil else { return nil }
+        guard isArriving, let player, let image = content.image, image.animation != nil else { return nil }
         return image.size == player.posterImage.size ? image : nil
     }
 
@@ -135,33 +149,57 @@ extension ImageLayer {
     private func goesOn(with content: ImageTarget.Content) -> Bool {
         guard let player, let image = arriving(content) else { return false }
         isArriving = content.isPart
+        source = content.source ?? source
         player.update(image, isComplete: !isArriving)
         return true
     }
 
     private func play(_ content: ImageTarget.Content) {
         timer.stop()
+        let former = content.source != nil && content.source == source ? player : nil
+        let resumed = wasShown ? former?.isPlaying : resumes
+        source = content.source
+        let image = content.image
+        // Nothing of it is to be drawn any more, nor told in the middle of this.
+        player?.watcher = .init()
+        player?.clock = nil
         player?.stop()
-        let image = content.seen
         player = image.flatMap {
             AnimatedImagePlayer($0, configuration: playback, isComplete: !content.isPart)
         }
         isArriving = player != nil && content.isPart
+        watchSight()
         guard let player, let image else { return }
-        let scale = sizing.scale(of: image)
-        player.onFrame = { [weak self] frame, _ in
-            var picture = ImagePaintable.Picture(frame)
-            picture.scale = scale
-            self?.paintable.show(picture)
-        }
+        player.watcher.frame = { [weak self, scale = sizing.scale(of: image)] in self?.draw($0, scale) }
+        player.watcher.loop = { [weak self] in self?.onLoop?($0) }
+        player.watcher.end = { [weak self] in self?.onAnimationEnd?() }
         player.onFrameReady = { [weak self] in MainInbox.shared.add { self?.wake() } }
+        // The same at another size, or with other processors, goes on where it was.
+        if let former { player.takeOver(from: former) }
+        player.clock = { .microseconds(g_get_monotonic_time()) }
         player.onWake = { [weak self] in self?.wake() }
-        resumes = autoPlay
+        resumes = former == nil ? autoPlay : resumed ?? autoPlay
         if isShown, resumes { player.play() }
+        if player.needsTime { wake() }
+    }
+
+    private func draw(_ frame: Image, _ scale: Double) {
+        // It would end the transition; the next one is drawn.
+        guard transition == nil else { return }
+        var picture = ImagePaintable.Picture(frame)
+        picture.scale = scale
+        paintable.show(picture)
     }
 
     private func wake() {
-        guard isShown else { return }
+        guard isShown else {
+            // It was told to play while nobody sees it: it does once somebody does.
+            if let player, player.isPlaying {
+                resumes = true
+                player.stop()
+            }
+            return
+        }
         timer.stop()
         ticks?.start()
     }
@@ -184,13 +222,13 @@ extension ImageLayer {
 }
 
 extension ImageTarget.Content {
-    /// The image of it, of a preview too.
-    fileprivate var seen: Image? {
-        if case .preview(let preview) = self { preview.image } else { image }
-    }
-
     /// More of it is to come.
     fileprivate var isPart: Bool {
         if case .preview(let preview) = self { !preview.isStale } else { false }
+    }
+
+    /// Nil for what no load has brought.
+    fileprivate var source: ImageSource? {
+        if case .image(let response) = self { response.source } else { nil }
     }
 }

@@ -10,7 +10,12 @@ import Halcyon
 @MainActor public final class ImageLayer {
     /// `.contain` by default.
     public var contentFit: ContentFit = .contain {
-        didSet { paintable.contentFit = contentFit }
+        didSet {
+            guard contentFit != oldValue else { return }
+            paintable.contentFit = contentFit
+            // What was cut for the one is too little for another.
+            if !isEmpty { resized() }
+        }
     }
     /// The natural size in units while there is no image, so that a list keeps its place; none by default.
     public var sizeHint: (width: Int, height: Int)? {
@@ -27,6 +32,10 @@ import Halcyon
     public var loadingIndicator: Indicator?
     /// Called when loading begins, goes on or ends.
     public var onStateChange: (@MainActor (ImageTarget.State) -> Void)?
+    /// Called when a loop of an animation is over, with the number of loops to come, nil for ever.
+    public var onLoop: (@MainActor (Int?) -> Void)?
+    /// Called when the last loop of an animation is over.
+    public var onAnimationEnd: (@MainActor () -> Void)?
 
     let paintable = ImagePaintable()
     let host: ViewHost
@@ -43,6 +52,10 @@ import Halcyon
     var isArriving = false
     /// Whether the animation is to play while the view is seen.
     var resumes = false
+    /// Whether it was on show when that was last looked at.
+    var wasShown = false
+    /// Where the image that is shown came from; nil while none is.
+    var source: ImageSource?
     var transition: TransitionRun?
     var ticks: FrameTicks?
     let timer = MainTimer()
@@ -51,6 +64,7 @@ import Halcyon
 
     init(_ host: ViewHost) {
         self.host = host
+        wasShown = isShown
         ticks = FrameTicks(host.area) { [weak self] time in self?.tick(time) ?? false }
         updatePriority()
     }
@@ -98,15 +112,23 @@ import Halcyon
     ///
     /// - Parameters:
     ///   - url: nil shows the placeholder and ends in `.failed`.
+    ///   - keepsCurrent: whether the image that is shown stays until the new one is there.
+    ///   - failureImage: shown where the load fails; nil is the placeholder.
+    ///   - processors: they are given the image at the size of the view, and count in its pixels; with a resize or a crop
+    ///     among them, the image at its own size.
     ///   - completion: called once, with the image on the view.
     public func setImage(
         from url: URL?, placeholder: ImageTarget.Placeholder? = nil, indicator: Indicator? = nil,
-        transition: ImageTransition? = nil, processors: [any ImageProcessor]? = nil,
-        pipeline: ImagePipeline = .shared, completion: (@MainActor (ImageTarget.End) -> Void)? = nil
+        transition: ImageTransition? = nil, keepsCurrent: Bool = false, failureImage: Image? = nil,
+        processors: [any ImageProcessor]? = nil, pipeline: ImagePipeline = .shared,
+        completion: (@MainActor (ImageTarget.End) -> Void)? = nil
     ) {
         if let indicator { loadingIndicator = indicator }
         setImage(
-            ImageRequest(url, processors: processors), options: .init(placeholder: placeholder, transition: transition),
+            ImageRequest(url, processors: processors),
+            options: .init(
+                placeholder: placeholder, failure: failureImage.map { .image($0) } ?? .placeholder,
+                keepsCurrent: keepsCurrent, transition: transition),
             pipeline: pipeline, completion: completion)
     }
 
@@ -118,7 +140,9 @@ import Halcyon
         let former = takeWaiting()
         hasStandIn = false
         settling.stop()
-        sizing.begin(.init(request: request, options: options, pipeline: pipeline))
+        // The same again, where what is shown is large enough yet, is the very same.
+        let isSame = sizing.isSame(request, pipeline) && !isOutgrown
+        sizing.begin(.init(request: request, options: options, pipeline: pipeline), keepingSize: isSame)
         load(.init(completion: completion))
         former?.end(.superseded)
     }
@@ -136,8 +160,9 @@ import Halcyon
     public func cancel() {
         settling.stop()
         let former = takeWaiting()
-        if case .loading = target.state { sizing.begin(nil) }
+        if target.isLoading { sizing.revert() }
         target.cancel()
+        if isOutgrown { settle() }
         former?.end(.cancelled)
     }
 
@@ -146,9 +171,10 @@ import Halcyon
     public func reload(completion: (@MainActor (ImageTarget.End) -> Void)? = nil) {
         settling.stop()
         // One that waits has not begun: once it does, it asks the server.
-        guard let former = takeWaiting() else { return target.reload(completion: completion) }
-        load(.init(asksServer: true, completion: completion))
-        former.end(.superseded)
+        let former = takeWaiting()
+        guard sizing.wish != nil else { return target.reload(completion: completion) }
+        load(.init(asksServer: true, isReload: former == nil, completion: completion))
+        former?.end(.superseded)
     }
 
     func takeWaiting() -> WaitingLoad? {
@@ -158,7 +184,7 @@ import Halcyon
 
     func updatePriority() {
         // It may come back: its load goes on, behind those of what is seen.
-        target.priority = isShown ? priority : .low
+        target.priority = isShown ? priority : min(priority ?? sizing.wish?.request.priority ?? .low, .low)
     }
 
     /// The view is seen, and has this layer on show.

@@ -75,15 +75,21 @@ import Halcyon
     /// - Parameters:
     ///   - url: nil shows the placeholder and ends in `.failed`.
     ///   - indicator: shown while it loads; nil is the one before.
+    ///   - keepsCurrent: whether the image that is shown stays until the new one is there.
+    ///   - failureImage: shown where the load fails; nil is the placeholder.
+    ///   - processors: they are given the image at the size of the view, and count in its pixels; with a resize or a crop
+    ///     among them, the image at its own size.
     ///   - completion: called once, with the image on the view.
     public func setImage(
         from url: URL?, placeholder: ImageTarget.Placeholder? = nil, indicator: Indicator? = nil,
-        transition: ImageTransition? = nil, processors: [any ImageProcessor]? = nil,
-        pipeline: ImagePipeline = .shared, completion: (@MainActor (ImageTarget.End) -> Void)? = nil
+        transition: ImageTransition? = nil, keepsCurrent: Bool = false, failureImage: Image? = nil,
+        processors: [any ImageProcessor]? = nil, pipeline: ImagePipeline = .shared,
+        completion: (@MainActor (ImageTarget.End) -> Void)? = nil
     ) {
         image.setImage(
-            from: url, placeholder: placeholder, indicator: indicator, transition: transition, processors: processors,
-            pipeline: pipeline, completion: completion)
+            from: url, placeholder: placeholder, indicator: indicator, transition: transition,
+            keepsCurrent: keepsCurrent,
+            failureImage: failureImage, processors: processors, pipeline: pipeline, completion: completion)
     }
 
     /// The same, with all that a request and the options can say.
@@ -150,12 +156,30 @@ import Halcyon
         set { image.playback = newValue }
     }
 
+    /// Whether an animation plays as soon as it is seen; true by default. For the next image.
+    public var autoPlay: Bool {
+        get { image.autoPlay }
+        set { image.autoPlay = newValue }
+    }
+
+    /// Called when a loop of an animation is over, with the number of loops to come, nil for ever.
+    public var onLoop: (@MainActor (Int?) -> Void)? {
+        get { image.onLoop }
+        set { image.onLoop = newValue }
+    }
+
+    /// Called when the last loop of an animation is over.
+    public var onAnimationEnd: (@MainActor () -> Void)? {
+        get { image.onAnimationEnd }
+        set { image.onAnimationEnd = newValue }
+    }
+
     /// Plays the animation that is shown; nil for a still image.
     public var player: AnimatedImagePlayer? { image.player }
 
     /// What a screen reader says that it shows; nil by default.
     public var accessibleLabel: String? {
-        didSet { halcyon_set_label(layers.host.area, accessibleLabel ?? "") }
+        didSet { layers.host.setLabel(accessibleLabel) }
     }
 
     // MARK: - Roles

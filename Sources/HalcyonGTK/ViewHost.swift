@@ -28,6 +28,12 @@ import Halcyon
     private var signals: [Signal] = []
     private var hasLayout = false
     private var first: FrameTicks?
+    /// The layers for which `sight` is watched.
+    private var watching: Set<ObjectIdentifier> = []
+    /// What is drawn.
+    private weak var paintable: ImagePaintable?
+    /// Sides that are as long as the picture wants them.
+    private var isFree = (width: false, height: false)
 
     /// A host of its own: an area beneath whatever is laid over it.
     init() {
@@ -96,7 +102,8 @@ import Halcyon
     /// What is drawn from now on.
     func show(_ paintable: ImagePaintable?) {
         guard !isGone else { return }
-        paintable?.follow(area)
+        self.paintable = paintable
+        follow(with: paintable)
         setPaintable(paintable?.pointer)
         // The size of a widget that is somebody else's is known by the size in which it draws.
         if overlay == nil { paintable?.onDrawn { [weak self] in self?.laidOut() } }
@@ -105,12 +112,57 @@ import Halcyon
     /// Pixels of the screen for one unit.
     var scaleFactor: Int { isGone ? 1 : Int(gtk_widget_get_scale_factor(area)) }
 
-    /// Pixels of the screen that it covers; nil before the first layout. A side that its parent makes as long as the image
-    /// wants it is 0 without one, and free here: `Int.max`.
+    /// Pixels of the screen that it covers; nil before the first layout, and where it has no room at all. A side that its
+    /// parent makes as long as the image wants it is free: `Int.max`.
     var pixels: PixelSize? {
         guard hasLayout, !isGone else { return nil }
-        let (width, height) = (Int(gtk_widget_get_width(area)), Int(gtk_widget_get_height(area)))
-        return PixelSize(width > 0 ? width * scaleFactor : .max, height > 0 ? height * scaleFactor : .max)
+        let width = isFree.width ? .max : size.width * scaleFactor,
+            height = isFree.height ? .max : size.height * scaleFactor
+        return width > 0 && height > 0 ? PixelSize(width, height) : nil
+    }
+
+    private var size: (width: Int, height: Int) {
+        (Int(gtk_widget_get_width(area)), Int(gtk_widget_get_height(area)))
+    }
+
+    /// A program has said how large it is to be at least.
+    private var hasRequest: Bool {
+        var (width, height): (Int32, Int32) = (0, 0)
+        gtk_widget_get_size_request(overlay ?? area, &width, &height)
+        return width > 0 || height > 0
+    }
+
+    /// Tells from a layout which sides follow the picture: one that has no length without a picture, and one that had just
+    /// that of its picture from the start.
+    private func learnSides() {
+        let (width, height) = size
+        let natural = paintable?.pictureSize ?? (width: 0, height: 0)
+        if natural == (0, 0) {
+            isFree = (
+                width == 0 && (paintable?.sizeHint?.width ?? 0) == 0,
+                height == 0 && (paintable?.sizeHint?.height ?? 0) == 0
+            )
+        } else if !hasLayout {
+            isFree = natural == (width, height) && !hasRequest ? (true, true) : (width == 0, height == 0)
+        } else {
+            // Longer than any picture has made it: it has a length of its own.
+            isFree = (isFree.width && width <= natural.width, isFree.height && height <= natural.height)
+        }
+    }
+
+    /// Has a paintable take the widget's colour and direction.
+    func follow(with paintable: ImagePaintable?) {
+        if !isGone { paintable?.follow(area) }
+    }
+
+    /// Whether it counts for a layer where in a viewport the view is.
+    func watchSight(for layer: ImageLayer, _ isWatched: Bool) {
+        if isWatched { watching.insert(ObjectIdentifier(layer)) } else { watching.remove(ObjectIdentifier(layer)) }
+        if !isGone { sight.isWatched = !watching.isEmpty }
+    }
+
+    func setLabel(_ label: String?) {
+        if !isGone { halcyon_set_label(area, label) }
     }
 
     /// What the user has chosen for the whole desktop.
@@ -159,6 +211,7 @@ extension ViewHost {
 
     private func laidOut() {
         guard !isGone else { return }
+        learnSides()
         hasLayout = true
         sight.look()
         onResize?()

@@ -36,7 +36,7 @@ import Halcyon
         if let layer = self[keyPath: layers][key] { return layer }
         let layer = ImageLayer(host)
         layer.contentFit = contentFit
-        layer.paintable.follow(host.area)
+        host.follow(with: layer.paintable)
         layer.onContent = { [weak self] in
             self?.choose()
             self?.onContent?()

@@ -7,6 +7,14 @@ import Halcyon
     /// Called after each change of `isSeen`.
     var onChange: (@MainActor () -> Void)?
     private(set) var isSeen = false
+    /// Whether it counts where in its viewports it is; false by default. Nothing looks after that meanwhile.
+    var isWatched = false {
+        didSet {
+            guard isWatched != oldValue else { return }
+            patrol()
+            if isWatched { look() }
+        }
+    }
 
     private let widget: UnsafeMutablePointer<GtkWidget>
     private var signals: [Signal] = []
@@ -55,7 +63,7 @@ import Halcyon
             if isViewport(widget) { viewports.append(follow(widget)) }
             current = gtk_widget_get_parent(widget)
         }
-        if !viewports.isEmpty { SightPatrol.shared.add(self) }
+        patrol()
         look()
     }
 
@@ -69,6 +77,10 @@ import Halcyon
         for (_, signal) in viewports.flatMap(\.adjustments) { signal.disconnect() }
         viewports = []
         SightPatrol.shared.remove(self)
+    }
+
+    private func patrol() {
+        if isWatched, !viewports.isEmpty { SightPatrol.shared.add(self) } else { SightPatrol.shared.remove(self) }
     }
 
     private func isViewport(_ widget: UnsafeMutablePointer<GtkWidget>) -> Bool {

@@ -18,23 +18,55 @@ import Halcyon
     /// How much larger than its image a view may grow before a larger one is loaded.
     private static let tolerance = 1.25
 
+    /// What `wish` was last loaded for.
+    private struct Load {
+        var pixels: PixelSize
+        var fit: ContentFit
+        /// Pixels of the screen for one unit.
+        var factor: Int
+    }
+
     private(set) var wish: Wish?
     /// The size whose pixels count, into which images are fitted, instead of that of the view; nil, the default, is the view.
     var box: Box?
-    /// The size that `wish` was last loaded for; nil while it waits for a first layout, or asks for a size of its own.
-    private var loaded: PixelSize?
-    /// Pixels of the screen for one unit, at that time.
-    private var factor = 1
+    /// Nil while `wish` waits for a first layout, or asks for a size of its own.
+    private var loaded: Load?
+    /// Whether `loaded` is good enough for the next load too.
+    private var keepsLoaded = false
+    /// That of the image that is seen, which another load may be about to take the place of.
+    private var shown: (wish: Wish, loaded: Load?)?
 
-    func begin(_ wish: Wish?) {
+    /// - Parameter keepingSize: whether an image of the size that was loaded last will do.
+    func begin(_ wish: Wish?, keepingSize: Bool = false) {
         self.wish = wish
-        loaded = nil
+        keepsLoaded = keepingSize && loaded != nil
+        if !keepsLoaded { loaded = nil }
+    }
+
+    /// Something is seen now: the image of the wish, or what has no source.
+    func hasShown(_ source: ImageSource?) { shown = source == nil ? nil : wish.map { ($0, loaded) } }
+
+    /// The load was called off: the wish is that of the image that is seen.
+    func revert() {
+        (wish, loaded) = (shown?.wish, shown?.loaded)
+        keepsLoaded = false
+    }
+
+    /// Whether a request is for what was asked for already, whatever its size.
+    func isSame(_ request: ImageRequest, _ pipeline: ImagePipeline) -> Bool {
+        guard let wish, wish.pipeline === pipeline else { return false }
+        return pipeline.cache.key(for: wish.request) == pipeline.cache.key(for: request)
     }
 
     /// Whether the load must wait for the view's first layout.
     func waits(for pixels: PixelSize?) -> Bool {
-        guard let wish, wish.request.decode.target == nil else { return false }
+        guard let wish, !Self.hasOwnSize(wish.request), !keepsLoaded else { return false }
         return pixels == nil
+    }
+
+    /// Whether it says by itself how large the image is to be: a resize and a crop are in the image's own pixels.
+    private static func hasOwnSize(_ request: ImageRequest) -> Bool {
+        request.decode.target != nil || request.processors.contains { $0 is ResizeProcessor || $0 is CropProcessor }
     }
 
     /// The pixels of the screen that images are loaded for; nil before they are known.
@@ -42,21 +74,32 @@ import Halcyon
 
     /// The request for a view; for the smallest image that there is, while it has no size.
     func request(for host: ViewHost, fit: ContentFit) -> ImageRequest? {
-        guard var request = wish?.request else { return nil }
-        guard request.decode.target == nil else { return request }
-        let pixels = pixels(of: host)
-        (loaded, factor) = (pixels, host.scaleFactor)
-        guard let pixels else { return request.ofAnySize }
+        guard let request = wish?.request else { return nil }
+        guard !Self.hasOwnSize(request) else { return request }
+        let fit = box == nil ? fit : .contain
+        if keepsLoaded {
+            keepsLoaded = false
+        } else {
+            loaded = pixels(of: host).map { Load(pixels: $0, fit: fit, factor: host.scaleFactor) }
+        }
+        guard let loaded else { return request.ofAnySize }
+        return Self.request(request, loaded.pixels, loaded.fit)
+    }
+
+    /// A request for a view of so many pixels; one that has a size of its own as it is.
+    static func request(_ request: ImageRequest, _ pixels: PixelSize, _ fit: ContentFit) -> ImageRequest {
+        guard !hasOwnSize(request) else { return request }
+        var request = request
         request.cache.acceptsLarger = true
-        request.decode.target = Self.target(pixels, box == nil ? fit : .contain)
+        request.decode.target = target(pixels, fit)
         return request
     }
 
     /// Pixels of an image for one unit of the view: one that was reduced to the view's pixels is as large as the view in its
     /// units, however many pixels the screen has for each.
     func scale(of image: Image) -> Double {
-        let isReduced = loaded != nil && image.size != image.info.size
-        return isReduced ? image.scale * Double(factor) : image.scale
+        guard let loaded, image.size != image.info.size else { return image.scale }
+        return image.scale * Double(loaded.factor)
     }
 
     private static func target(_ box: PixelSize, _ fit: ContentFit) -> TargetSize? {
@@ -76,8 +119,10 @@ import Halcyon
     /// Whether what was loaded is too small for a view of so many pixels, or cut for another shape.
     func isOutgrown(by pixels: PixelSize?, fit: ContentFit) -> Bool {
         guard let pixels, let loaded else { return false }
+        let fit = box == nil ? fit : .contain
+        if Self.target(pixels, fit)?.mode != Self.target(loaded.pixels, loaded.fit)?.mode { return true }
         let (across, down) = (
-            Double(pixels.width) / Double(loaded.width), Double(pixels.height) / Double(loaded.height)
+            Double(pixels.width) / Double(loaded.pixels.width), Double(pixels.height) / Double(loaded.pixels.height)
         )
         if max(across, down) > Self.tolerance { return true }
         return fit == .cover && max(across / down, down / across) > 1.01

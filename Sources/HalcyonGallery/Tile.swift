@@ -32,6 +32,13 @@ import HalcyonGTK
             transition: .fade(.milliseconds(250)), pipeline: pipeline)
     }
 
+    /// What it asks for, of a picture, at the size that it has.
+    func request(_ picture: Picture) -> ImageRequest {
+        ImageRequest(picture.url).fitting(
+            width: Int(gtk_widget_get_width(view.widget)), height: Int(gtk_widget_get_height(view.widget)),
+            scaleFactor: Int(gtk_widget_get_scale_factor(view.widget)), contentFit: view.contentFit)
+    }
+
     var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
 
     var isLoading: Bool {

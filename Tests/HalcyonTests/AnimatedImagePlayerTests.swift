@@ -223,6 +223,54 @@ import Testing
         #expect(bounce.1.frames == [0, 1, 2, 1, 0] && bounce.1.ends == 1)
     }
 
+    /// As with a slider beside a player that stands still.
+    @Test func playingFromWhereItWasSought() throws {
+        let (player, notes) = try player(Film().image(frames: 4))
+        player.seek(to: 2)
+        run(player, [0])
+        #expect(notes.frames == [2] && player.timeToNextFrame == nil)
+        player.play()
+        run(player, [1, 2, 3])
+        #expect(notes.frames == [2, 3, 0])
+    }
+
+    /// What has passed by then counts at the former rate, and what stops has passed it.
+    @Test func aChangeOfRateWithinAFrame() throws {
+        let (player, notes) = try player(Film().image(frames: 8, units: [Int](repeating: 10, count: 8)))
+        player.play()
+        run(player, [0])
+        player.clock = { .milliseconds(500) }
+        player.rate = 5
+        #expect(player.timeToNextFrame == .milliseconds(100) && notes.frames == [0])
+        player.clock = { .milliseconds(560) }
+        player.stop()
+        player.clock = nil
+        player.play()
+        run(player, [10])
+        #expect(player.timeToNextFrame == .milliseconds(40))
+    }
+
+    /// The same animation at another size.
+    @Test func onePlayerTakesOverFromAnother() throws {
+        let former = try player(Film().image(frames: 4, loops: 2))
+        former.0.play()
+        run(former.0, 0...6)
+        (former.0.rate, former.0.maximumFrameRate) = (2, 9)
+        former.0.stop()
+        let (player, _) = try player(Film().image(frames: 4, loops: 2))
+        player.takeOver(from: former.0)
+        run(player, [0])
+        #expect(player.currentFrameIndex == 2 && player.loopsRemaining == 1 && !player.isPlaying)
+        #expect(player.rate == 2 && player.maximumFrameRate == 9)
+        player.play()
+        run(player, [10, 11])
+        #expect(former.1.frames == [0, 1, 2, 3, 0, 1, 2] + [2, 3])
+        // Of another one only how fast it is.
+        let (other, _) = try self.player(Film().image(frames: 5, loops: 2))
+        other.takeOver(from: player)
+        #expect(other.currentFrameIndex == 0 && other.loopsRemaining == 2 && other.rate == 2)
+    }
+
     /// Nobody was to call it meanwhile, so the time does not count.
     @Test func timeThatStoodStillIsNotMadeUpFor() throws {
         let (player, notes) = try player(Film().image(frames: 8))

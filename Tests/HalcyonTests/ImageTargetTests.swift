@@ -7,77 +7,9 @@ import Testing
 
 /// What anything that shows images does, without a toolkit.
 @MainActor @Suite(.timeLimit(.minutes(60))) struct ImageTargetTests {
-    /// A surface that notes what it was told, and whose transitions end when a test says so.
-    @MainActor private final class Screen: ImageSurface {
-        var contents: [String] = []
-        var states: [String] = []
-        var ends: [@MainActor () -> Void] = []
-
-        var onShow: (@MainActor (ImageTarget.Content) -> Void)?
-
-        func show(_ content: ImageTarget.Content) {
-            contents.append(name(content))
-            onShow?(content)
-        }
-
-        func show(
-            _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
-        ) {
-            contents.append("transition to \(response.image.size)")
-            ends.append(completion)
-        }
-
-        func stateChanged(_ state: ImageTarget.State) {
-            switch state {
-            case .empty: states.append("empty")
-            case .loading(nil): states.append("loading")
-            case .loading(let progress?): states.append("\(progress.received)")
-            case .showing: states.append("showing")
-            case .failed: states.append("failed")
-            }
-        }
-
-        func name(_ content: ImageTarget.Content) -> String {
-            switch content {
-            case .nothing: "nothing"
-            case .placeholder(.image(let image)): "placeholder \(image.size)"
-            case .placeholder(.custom(let value)): "placeholder \(value)"
-            case .preview: "preview"
-            case .image(let response): "\(response.image.size)"
-            case .failure(let image): "failure \(image.size)"
-            case .own(let image): "own \(image.size)"
-            }
-        }
-    }
-
-    /// How loads ended, in order, under the names that they were given.
-    @MainActor private final class Ends {
-        private(set) var all: [String] = []
-        private var waiting: [(count: Int, go: CheckedContinuation<Void, Never>)] = []
-
-        func callback(_ name: String) -> @MainActor (ImageTarget.End) -> Void {
-            { end in
-                let kind =
-                    switch end {
-                    case .shown: "shown"
-                    case .failed: "failed"
-                    case .cancelled: "cancelled"
-                    case .superseded: "superseded"
-                    }
-                self.all.append("\(name) \(kind)")
-                self.waiting.filter { $0.count <= self.all.count }.forEach { $0.go.resume() }
-                self.waiting.removeAll { $0.count <= self.all.count }
-            }
-        }
-
-        func wait(for count: Int) async {
-            if all.count < count { await withCheckedContinuation { waiting.append((count, $0)) } }
-        }
-    }
-
     private let fixture = PipelineFixture()
-    private let screen = Screen()
-    private let ends = Ends()
+    private let screen = TargetScreen()
+    private let ends = TargetEnds()
 
     private func image(_ width: Int) throws -> Image {
         try Image(width: width, height: 1, pixels: [UInt8](repeating: 255, count: width * 4))
@@ -400,67 +332,5 @@ import Testing
         #expect(target.loadPriority == .normal)
         target.priority = .veryHigh
         #expect(target.loadPriority == .veryHigh && target.request?.priority == .normal)
-    }
-
-    // MARK: - Many
-
-    /// Targets that are bound anew all the time, as the rows of a list: none ever shows another's image.
-    @Test func manyRebindsNeverShowAWrongImage() async throws {
-        let count = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 10_000 : 1_000_000
-        let fixture = PipelineFixture(disk: false) {
-            $0.cache = ImageCache(memory: .init(countLimit: 100), disk: nil)
-        }
-        let data = try (1...300).map { try image($0).data(as: .png) }
-        let targets = (0..<200).map { _ in ImageTarget { _ in } }
-        var wanted = [Int](repeating: 0, count: targets.count)
-        var (ended, shown, wrong) = (0, 0, 0)
-        var random = SplitMix(state: 7)
-        for round in 0..<count {
-            let (row, width) = (Int.random(in: 0..<200, using: &random), Int.random(in: 1...300, using: &random))
-            wanted[row] = width
-            let delay = Int.random(in: 0..<4, using: &random)
-            let source = ImageSource.provider(Late(cacheKey: "\(width)", bytes: data[width - 1], turns: delay))
-            targets[row].setImage(ImageRequest(source), pipeline: fixture.pipeline) { end in
-                ended += 1
-                guard case .shown(let response) = end else { return }
-                shown += 1
-                if response.image.width != width || wanted[row] != width { wrong += 1 }
-            }
-            if round % 20 == 0 { await Task.yield() }
-            let others = targets.indices.filter { round % 97 == 0 && targets[$0].content.image != nil }
-            // What is seen is the last that was asked for, or nothing of it yet.
-            for row in others where targets[row].isShown { #expect(targets[row].content.image?.width == wanted[row]) }
-        }
-        while ended < count { await Task.yield() }
-        #expect(wrong == 0 && shown > count / 100)
-        for (row, target) in targets.enumerated() where wanted[row] > 0 {
-            #expect(target.content.image?.width == wanted[row])
-        }
-    }
-
-    private struct Late: ImageDataProvider {
-        var cacheKey: String
-        var bytes: Data
-        var turns: Int
-
-        func data() async throws -> Data {
-            for _ in 0..<turns { await Task.yield() }
-            return bytes
-        }
-    }
-
-    @Test func hitsInMemoryNeverShowAPlaceholder() async throws {
-        let urls = try ["png/rgb8.png", "png/rgba8.png", "jpeg/gray.jpg"].map { try fixture.serve($0) }
-        for url in urls { _ = try await fixture.pipeline.image(for: url) }
-        let target = ImageTarget(surface: screen)
-        for round in 0..<10_000 { set(target, urls[round % 3], .init(placeholder: .custom("grey"))) }
-        #expect(screen.contents.count == 10_000 && !screen.contents.contains("placeholder grey"))
-        #expect(ends.all.count == 10_000)
-    }
-}
-
-extension ImageTarget {
-    fileprivate var isShown: Bool {
-        if case .showing = state { true } else { false }
     }
 }

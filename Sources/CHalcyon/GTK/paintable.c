@@ -303,6 +303,12 @@ void halcyon_paintable_set_fit(HalcyonPaintable *self, HalcyonFit fit) {
     gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
 }
 
+void halcyon_paintable_get_picture_size(HalcyonPaintable *self, int *width, int *height) {
+    gboolean has_picture = self->shown.content || (self->ground && HALCYON_PAINTABLE(self->ground)->shown.content);
+    *width = has_picture ? natural_width(GDK_PAINTABLE(self)) : 0;
+    *height = has_picture ? natural_height(GDK_PAINTABLE(self)) : 0;
+}
+
 void halcyon_paintable_set_hint(HalcyonPaintable *self, int width, int height) {
     int old_width = natural_width(GDK_PAINTABLE(self)), old_height = natural_height(GDK_PAINTABLE(self));
     self->hint_width = MAX(0, width);

@@ -5,7 +5,11 @@ void halcyon_set_busy(GtkWidget *widget, gboolean is_busy) {
 }
 
 void halcyon_set_label(GtkWidget *widget, const char *label) {
-    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+    if (label) {
+        gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+    } else {
+        gtk_accessible_reset_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL);
+    }
 }
 
 gboolean halcyon_animations_enabled(GtkWidget *widget) {

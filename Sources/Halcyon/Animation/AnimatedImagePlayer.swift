@@ -23,7 +23,7 @@ public final class AnimatedImagePlayer {
     public private(set) var currentFrameIndex = 0
     public private(set) var isPlaying = false
 
-    /// Called by `advance(to:)` for each frame that is shown, with its index.
+    /// Called by `advance(to:)` for each frame that is shown, with its index; in a view after that has shown it.
     public var onFrame: ((Image, Int) -> Void)?
     /// Called by `advance(to:)` when a loop is over, with the number of loops to come, nil for ever; once for loops that
     /// were over together.
@@ -34,19 +34,26 @@ public final class AnimatedImagePlayer {
     public var onFailure: (((any Error), Int) -> Void)?
     /// Called when `advance(to:)` is due sooner than it was said, since the course has changed.
     package var onWake: (() -> Void)?
+    /// The time that a view would call `advance(to:)` with; without one, none passes between two calls.
+    package var clock: (() -> Duration)?
+    /// A view's own, told before the program's closures are.
+    package var watcher = Watcher()
     /// Called on any thread when a frame has come that was due: `advance(to:)` should be called soon.
     public var onFrameReady: (@Sendable () -> Void)?
 
     /// How fast it plays: 1 by default, at most 1,000; 0, as anything below a thousandth, stands still.
-    public var rate: Double = 1 {
+    public var rate: Double {
+        willSet { catchUp() }
         didSet {
-            rate = rate.isFinite ? min(rate < 0.001 ? 0 : rate, 1000) : 1
+            rate = Self.playable(rate)
             onWake?()
         }
     }
 
     /// The most frames that are shown in a second; nil, as many as there are, by default.
-    public var maximumFrameRate: Double?
+    public var maximumFrameRate: Double? {
+        didSet { onWake?() }
+    }
 
     /// How it was asked to play.
     public let configuration: Configuration
@@ -69,6 +76,7 @@ public final class AnimatedImagePlayer {
     private var isWaiting = false
     private var hasSought = false
     private var failedTick: Int?
+    private var isAdvancing = false
     /// Counts what changes the course, so that a callback that does so is the last one of its `advance(to:)`.
     private var course = 0
 
@@ -85,6 +93,8 @@ public final class AnimatedImagePlayer {
         guard let animation = image.animation else { return nil }
         self.configuration = configuration
         self.pool = pool
+        rate = Self.playable(configuration.rate)
+        maximumFrameRate = configuration.maximumFrameRate
         posterImage = image.replacing(image.bitmap)
         if configuration.transformer == nil { currentFrame = posterImage }
         supply = pool.supply(of: image, animation, transformer: configuration.transformer)
@@ -124,6 +134,7 @@ public final class AnimatedImagePlayer {
     ///
     /// - Parameter rewinding: whether `play()` begins anew; the frame that is shown stays all the same. False by default.
     public func stop(rewinding: Bool = false) {
+        catchUp()
         course += 1
         isPlaying = false
         (shownAt, shownTick, failedTick) = (nil, nil, nil)
@@ -169,6 +180,20 @@ public final class AnimatedImagePlayer {
         onWake?()
     }
 
+    /// Goes on where another player of the same animation stands, as that was asked to.
+    package func takeOver(from other: AnimatedImagePlayer) {
+        (rate, maximumFrameRate) = (other.rate, other.maximumFrameRate)
+        (onFrame, onLoop, onEnd, onFailure) = (other.onFrame, other.onLoop, other.onEnd, other.onFailure)
+        guard playback.isSameCourse(as: other.playback) else { return }
+        let isElsewhere = other.currentFrameIndex != currentFrameIndex
+        playback = other.playback
+        hasSought = other.hasSought
+        // What stands still is to be seen where it stood.
+        guard isElsewhere else { return }
+        awaitsFrame = true
+        want()
+    }
+
     /// Whether `advance(to:)` has anything to do.
     package var needsTime: Bool { isPlaying || awaitsFrame }
 
@@ -193,6 +218,8 @@ extension AnimatedImagePlayer {
     /// - Parameter time: of any clock that only goes forward, the same one for all players that may join each other.
     public func advance(to time: Duration) {
         guard isPlaying || awaitsFrame else { return }
+        isAdvancing = true
+        defer { isAdvancing = false }
         let looped = isPlaying && pass(to: time)
         let shown = showDue(at: time)
         let hasEnded = isPlaying && playback.isOver && [shownTick, failedTick].contains(playback.tick)
@@ -203,6 +230,12 @@ extension AnimatedImagePlayer {
         }
         stoodStill = rate == 0 || playback.isHeld
         report(shown: shown, looped: looped, ended: hasEnded)
+    }
+
+    /// Counts the time that has passed since the last `advance(to:)` before something else counts.
+    private func catchUp() {
+        guard let clock, isPlaying, !isAdvancing else { return }
+        advance(to: clock())
     }
 
     /// - Returns: whether a loop is over.
@@ -221,6 +254,10 @@ extension AnimatedImagePlayer {
     /// Exact at the rate of 1, so that players stay in step.
     private func scaled(_ time: Duration) -> Duration {
         rate == 1 ? time : min(time, .seconds(1_000_000)) * rate
+    }
+
+    private static func playable(_ rate: Double) -> Double {
+        rate.isFinite ? min(rate < 0.001 ? 0 : rate, 1000) : 1
     }
 
     private func join(at time: Duration) {
@@ -242,7 +279,10 @@ extension AnimatedImagePlayer {
     private func showDue(at time: Duration) -> Shown {
         let due = playback.tick
         isWaiting = false
-        guard due != shownTick, due != failedTick else { return .nothing }
+        guard due != shownTick, due != failedTick else {
+            awaitsFrame = false
+            return .nothing
+        }
         // Half a tick of a fast screen: a frame that is due at one of its ticks is not put off to the next.
         if let interval, let shownAt, time - shownAt < interval - .milliseconds(3), !playback.isOver { return .nothing }
         switch frame(playback.frame) {
@@ -285,10 +325,14 @@ extension AnimatedImagePlayer {
         let course = course
         switch shown {
         case .nothing: break
-        case .frame: if let currentFrame { onFrame?(currentFrame, currentFrameIndex) }
+        case .frame:
+            if let currentFrame { watcher.frame?(currentFrame) }
+            if let currentFrame, course == self.course { onFrame?(currentFrame, currentFrameIndex) }
         case .failure(let error): onFailure?(error, playback.frame)
         }
+        if looped, course == self.course { watcher.loop?(playback.loopsRemaining) }
         if looped, course == self.course { onLoop?(playback.loopsRemaining) }
+        if ended, course == self.course { watcher.end?() }
         if ended, course == self.course { onEnd?() }
     }
 }

@@ -92,7 +92,12 @@ struct Playback: Sendable {
 
     /// Whether both go round and round through the same frames, so that one may take the other's place.
     func isInStep(with other: Playback) -> Bool {
-        loops == 0 && other.loops == 0 && mode == other.mode && isComplete && other.isComplete && ends == other.ends
+        loops == 0 && isComplete && isSameCourse(as: other)
+    }
+
+    /// Whether a place in one is the same place in the other.
+    func isSameCourse(as other: Playback) -> Bool {
+        loops == other.loops && mode == other.mode && isComplete == other.isComplete && ends == other.ends
     }
 
     /// Steps of one loop.

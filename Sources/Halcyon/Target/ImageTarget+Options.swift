@@ -44,6 +44,11 @@ extension ImageTarget {
         public var waitsForTransition: Bool
         /// `.cancel` by default.
         public var formerLoad: FormerLoad
+        /// Whether the image that is shown is loaded once more, for another size: neither that it loads nor that it fails is
+        /// told of, and it stays.
+        package var isRenewal = false
+        /// Whether what is shown stays, where the load fails too.
+        var isReload = false
 
         public init(
             placeholder: Placeholder? = nil, placeholderTiming: PlaceholderTiming = .immediate,
@@ -80,12 +85,13 @@ extension ImageTarget {
         /// An image that the program had.
         case own(Image)
 
-        /// The still image or animation of it; nil for `nothing`, a preview, and a placeholder that is no image.
+        /// The still image or animation of it, of a preview too; nil for `nothing` and a placeholder that is no image.
         public var image: Image? {
             switch self {
             case .image(let response): response.image
+            case .preview(let preview): preview.image
             case .failure(let image), .own(let image), .placeholder(.image(let image)): image
-            case .nothing, .preview, .placeholder: nil
+            case .nothing, .placeholder: nil
             }
         }
     }

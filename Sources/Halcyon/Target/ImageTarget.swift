@@ -25,6 +25,11 @@ public final class ImageTarget {
     /// That of the load under way; nil while there is none.
     package var loadPriority: RequestPriority? { setting?.task.priority }
 
+    /// Whether a load is under way or about to begin, one that nobody is told of too.
+    package var isLoading: Bool {
+        if case .loading = state { true } else { setting != nil }
+    }
+
     /// The request that is shown or under way.
     public private(set) var request: ImageRequest?
 
@@ -43,6 +48,8 @@ public final class ImageTarget {
     @MainActor private final class Setting {
         let task: ImageTask
         let options: Options
+        /// It had its image before `setImage` returned.
+        var isImmediate = false
         /// Of a transition, that it is over or that its surface was told of the image, whichever comes first.
         var isHalfway = false
         private var completion: (@MainActor (End) -> Void)?
@@ -102,9 +109,10 @@ public final class ImageTarget {
         let former = supersede(by: setting)
         (self.request, self.pipeline, self.options) = (request, pipeline, options)
         if let result = task.immediateResult {
+            setting.isImmediate = true
             finish(setting, result)
         } else {
-            turn(to: .loading(nil), showing: beforehand(options))
+            if !isSilent(setting) { turn(to: .loading(nil), showing: beforehand(options)) }
             follow(setting)
         }
         former?.end(.superseded)
@@ -116,21 +124,31 @@ public final class ImageTarget {
     package func await(_ options: Options, standIn: ImageResponse? = nil) {
         let former = supersede(by: nil)
         request = nil
+        if standIn != nil { shown = nil }
         turn(to: .loading(nil), showing: standIn.map { .image($0) } ?? beforehand(options))
         former?.end(.superseded)
     }
 
-    /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile. Ends in `.cancelled` where
-    /// there is nothing to load.
+    /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile, and where that fails. Ends in
+    /// `.cancelled` where there is nothing to load.
     public func reload(completion: (@MainActor (End) -> Void)? = nil) {
-        guard var request, let pipeline else {
+        guard let request else {
             completion?(.cancelled)
             return
         }
-        request.cache.reads = []
-        var options = options
-        options.keepsCurrent = true
-        setImage(request, options: options, pipeline: pipeline, completion: completion)
+        reload(as: request, completion: completion)
+    }
+
+    /// - Parameter other: the same image, for another size.
+    package func reload(as other: ImageRequest, completion: (@MainActor (End) -> Void)? = nil) {
+        guard let pipeline else {
+            completion?(.cancelled)
+            return
+        }
+        var (asked, again) = (other, options)
+        asked.cache.reads = []
+        (again.keepsCurrent, again.isReload, again.isRenewal) = (true, true, false)
+        setImage(asked, options: again, pipeline: pipeline, completion: completion)
     }
 
     /// Ends the load that is under way; what is seen stays, but for a preview.
@@ -146,6 +164,8 @@ public final class ImageTarget {
         course += 1
         self.setting = nil
         setting.task.cancel()
+        // What stays is what a reload is about.
+        if hasImage, let shown { (request, pipeline) = shown }
         let withdrawn = insteadOfPreview(setting.options)
         turn(to: withdrawn == nil ? settledState : .empty, showing: withdrawn)
         setting.end(.cancelled)
@@ -205,6 +225,8 @@ public final class ImageTarget {
         return placeholder(options)
     }
 
+    private func isSilent(_ setting: Setting) -> Bool { setting.options.isRenewal && hasImage }
+
     private var hasImage: Bool {
         if case .image = content { true } else { false }
     }
@@ -230,7 +252,7 @@ public final class ImageTarget {
     private func receive(_ event: ImageEvent, _ setting: Setting) {
         guard setting === self.setting else { return }
         switch event {
-        case .progress(let progress): turn(to: .loading(progress))
+        case .progress(let progress): if !isSilent(setting) { turn(to: .loading(progress)) }
         case .preview(let preview):
             if setting.options.setsAutomatically, !(setting.options.keepsCurrent && hasImage) {
                 content = .preview(preview)
@@ -258,7 +280,9 @@ public final class ImageTarget {
             return setting.end(.shown(response))
         }
         if let request, let pipeline { shown = (request, pipeline) }
-        if let transition = setting.options.transition, transition.origins.contains(response.origin), let surface {
+        // What was there at once came as if from memory, wherever it was.
+        let origin = setting.isImmediate ? .memory : response.origin
+        if let transition = setting.options.transition, transition.origins.contains(origin), let surface {
             show(response, by: transition, on: surface, setting)
         } else {
             turn(to: .showing(response), showing: .image(response))
@@ -284,11 +308,16 @@ public final class ImageTarget {
 
     private func fail(_ setting: Setting, _ error: any Error) {
         self.setting = nil
-        turn(to: .failed(error), showing: shown(insteadOfFailure: setting.options))
+        if isSilent(setting) {
+            if let shown { (request, pipeline) = shown }
+        } else {
+            turn(to: .failed(error), showing: shown(insteadOfFailure: setting.options))
+        }
         setting.end(.failed(error))
     }
 
     private func shown(insteadOfFailure options: Options) -> Content? {
+        if options.isReload, hasImage { return nil }
         switch options.failure {
         case .image(let image?): return .failure(image)
         case .image(nil): return .nothing

@@ -4,9 +4,11 @@ import Halcyon
 
 /// Loads the images that come next while a `GtkListView`, `GtkGridView` or `GtkColumnView` is scrolled.
 ///
-///     let prefetcher = ImageListPrefetcher(list) { position in [ImageRequest(photos[position].url)] }
+///     let prefetcher = ImageListPrefetcher(list) { position in
+///         [ImageRequest(photos[position].url).fitting(width: 150, height: 130, contentFit: .cover)]
+///     }
 ///
-/// Ask for what the cells ask for, sizes and processors included: only that is found there. What is no longer ahead is
+/// Ask for what the cells ask for, their size and processors included: only that is found there. What is no longer ahead is
 /// dropped; what has come into sight meanwhile is loaded to its end. Where a list stands is reckoned as if all of its items
 /// were of one size. It looks once a frame at most, and not while the list is not on screen.
 ///

@@ -60,6 +60,9 @@ void halcyon_paintable_set_fit(HalcyonPaintable *self, HalcyonFit fit);
 // The natural size in units while there is no content; 0 is none.
 void halcyon_paintable_set_hint(HalcyonPaintable *self, int width, int height);
 
+// The natural size in units of its content, or of what is beneath; 0 where there is neither.
+void halcyon_paintable_get_picture_size(HalcyonPaintable *self, int *width, int *height);
+
 // What is drawn beneath it, in its own way; may be NULL. It gives the natural size where there is no other.
 void halcyon_paintable_set_ground(HalcyonPaintable *self, GdkPaintable *ground);
 
@@ -92,6 +95,7 @@ void halcyon_texture_draw(GdkTexture *texture, GtkSnapshot *snapshot, const grap
 
 // What needs C's variable arguments: whether a screen reader says that the widget is busy, and the desktop's setting.
 void halcyon_set_busy(GtkWidget *widget, gboolean is_busy);
+// NULL is none.
 void halcyon_set_label(GtkWidget *widget, const char *label);
 gboolean halcyon_animations_enabled(GtkWidget *widget);
 

@@ -1,0 +1,113 @@
+import Foundation
+import HalcyonTesting
+import TestSupport
+import Testing
+
+@testable import Halcyon
+
+/// What stays on a target while something else is tried.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct ImageTargetStayTests {
+    private let fixture = PipelineFixture()
+    private let screen = TargetScreen()
+    private let ends = TargetEnds()
+
+    private func image(_ width: Int) throws -> Image {
+        try Image(width: width, height: 1, pixels: [UInt8](repeating: 255, count: width * 4))
+    }
+
+    private func set(
+        _ target: ImageTarget, _ url: URL?, _ options: ImageTarget.Options = .init(), as name: String = "1",
+        policy: CachePolicy? = nil
+    ) {
+        target.setImage(
+            ImageRequest(url, cache: policy), options: options, pipeline: fixture.pipeline,
+            completion: ends.callback(name))
+    }
+
+    /// Neither its failure's image nor nothing takes its place.
+    @Test func aReloadThatFailsKeepsTheImage() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        let target = ImageTarget(surface: screen)
+        set(target, url, .init(failure: .image(try image(2))))
+        await ends.wait(for: 1)
+        let shown = screen.contents
+        fixture.transport.answer(url, with: .status(404))
+        for count in 2...3 {
+            target.reload(completion: ends.callback("\(count)"))
+            await ends.wait(for: count)
+        }
+        #expect(ends.all == ["1 shown", "2 failed", "3 failed"] && screen.contents == shown)
+        #expect(screen.states.last == "failed")
+        // Where none of it is seen, what was given for failures is.
+        set(target, PipelineFixture.url("none"), .init(failure: .image(try image(2))), as: "4")
+        await ends.wait(for: 4)
+        target.clear()
+        set(target, PipelineFixture.url("none"), .init(failure: .image(try image(2))), as: "5")
+        await ends.wait(for: 5)
+        target.reload(completion: ends.callback("6"))
+        await ends.wait(for: 6)
+        #expect(screen.contents.last == "failure \(PixelSize(2, 1))")
+    }
+
+    @Test func aReloadAfterACancelIsOfWhatIsShown() async throws {
+        let (first, second) = (
+            try fixture.serve("png/rgb8.png"), try fixture.serve("png/rgba8.png", gate: ScriptedTransportGate())
+        )
+        let target = ImageTarget(surface: screen)
+        set(target, first)
+        await ends.wait(for: 1)
+        set(target, second, .init(keepsCurrent: true), as: "2")
+        target.cancel()
+        #expect(target.request?.source == .remote(first))
+        target.reload(completion: ends.callback("3"))
+        await ends.wait(for: 3)
+        #expect(ends.all == ["1 shown", "2 cancelled", "3 shown"])
+    }
+
+    /// What stood in for an image that was called off is not the image before it.
+    @Test func whatStoodInIsNotTakenForWhatWasShown() async throws {
+        let (first, second) = (try fixture.serve("png/rgb8.png"), try fixture.serve("png/rgba8.png"))
+        let standIn = try await fixture.pipeline.response(for: ImageRequest(second))
+        let target = ImageTarget(surface: screen)
+        set(target, first)
+        await ends.wait(for: 1)
+        target.await(.init(), standIn: standIn)
+        target.cancel()
+        set(target, first, as: "2")
+        guard case .image(let response) = target.content else { return #expect(Bool(false), "\(target.content)") }
+        #expect(response.source == .remote(first) && ends.all == ["1 shown", "2 shown"])
+    }
+
+    /// The same at another size: nobody is told, but of the image.
+    @Test func aRenewalIsSilent() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        let target = ImageTarget(surface: screen)
+        set(target, url)
+        await ends.wait(for: 1)
+        let (contents, states) = (screen.contents, screen.states)
+        var options = ImageTarget.Options(keepsCurrent: true)
+        options.isRenewal = true
+        set(target, url, options, as: "2", policy: .reload)
+        #expect(screen.states == states && target.isLoading)
+        await ends.wait(for: 2)
+        #expect(screen.contents == contents + [contents[contents.count - 1]] && screen.states == states + ["showing"])
+        fixture.transport.answer(url, with: .status(404))
+        set(target, url, options, as: "3", policy: .reload)
+        await ends.wait(for: 3)
+        #expect(screen.states == states + ["showing"] && !target.isLoading && ends.all.last == "3 failed")
+        guard case .showing = target.state else { return #expect(Bool(false), "\(target.state)") }
+    }
+
+    /// T-48: what is there in the same call came without a wait, from the disk too.
+    @Test func aSynchronousDiskNeedsNoTransition() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        _ = try await fixture.pipeline.image(for: url)
+        await fixture.pipeline.cache.disk?.flush()
+        fixture.pipeline.cache.clearMemory()
+        let target = ImageTarget(surface: screen)
+        set(target, url, .init(transition: .fade()), policy: .synchronousDisk)
+        #expect(ends.all == ["1 shown"] && screen.ends.isEmpty)
+        guard case .image(let response) = target.content else { return #expect(Bool(false), "\(target.content)") }
+        #expect(response.origin == .disk)
+    }
+}
