@@ -14,9 +14,9 @@ extension ImageLayer {
     }
 
     func load(_ load: WaitingLoad) {
-        guard let wish = sizing.wish, var request = sizing.request(for: host, fit: contentFit) else { return }
+        guard let wish = sizing.wish, var request = sizing.request(for: host, fit: loadedFit) else { return }
         if !isShown { updatePriority() }
-        guard sizing.waits(for: sizing.pixels(of: host)) else {
+        guard sizing.waits(for: host.pixels) else {
             var options = wish.options
             if hasStandIn { (options.keepsCurrent, options.transition) = (true, nil) }
             hasStandIn = false
@@ -39,7 +39,7 @@ extension ImageLayer {
         settle()
     }
 
-    var isOutgrown: Bool { sizing.isOutgrown(by: sizing.pixels(of: host), fit: contentFit) }
+    var isOutgrown: Bool { sizing.isOutgrown(by: host.pixels, fit: loadedFit) }
 
     func settle() {
         settling.start(after: .milliseconds(200)) { [weak self] in self?.outgrown() }
@@ -48,12 +48,15 @@ extension ImageLayer {
     private func outgrown() {
         // A load that is under way is not broken off for a larger one.
         if case .loading = target.state { return settle() }
-        guard isOutgrown, !isWhole, let wish = sizing.wish, let request = sizing.request(for: host, fit: contentFit)
+        guard isOutgrown, !isWhole, let wish = sizing.wish, let request = sizing.request(for: host, fit: loadedFit)
         else { return }
         var options = wish.options
         (options.keepsCurrent, options.transition, options.isRenewal) = (true, nil, true)
         target.setImage(request, options: options, pipeline: wish.pipeline)
     }
+
+    /// A view that shows a part of what it is laid out for is given the whole.
+    var loadedFit: ContentFit { host.box == nil ? contentFit : .contain }
 
     /// All of its pixels are seen: no size has more.
     private var isWhole: Bool {

@@ -20,7 +20,8 @@ extension ImageLayer: ImageSurface {
         _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
     ) {
         // An animation that plays already goes on with what it lacked.
-        guard isShown, host.isAnimationEnabled, arriving(.image(response)) == nil else {
+        // What is larger than its window would be drawn as a whole for it.
+        guard isShown, host.isAnimationEnabled, host.box?.isLarger != true, arriving(.image(response)) == nil else {
             show(.image(response))
             return completion()
         }

@@ -140,6 +140,7 @@ import Halcyon
         let former = takeWaiting()
         hasStandIn = false
         settling.stop()
+        let request = pipeline.configuration.defaults.applied(to: request)
         // The same again, where what is shown is large enough yet, is the very same.
         let isSame = sizing.isSame(request, pipeline) && !isOutgrown
         sizing.begin(.init(request: request, options: options, pipeline: pipeline), keepingSize: isSame)

@@ -106,9 +106,11 @@ import Halcyon
 
     /// Draws a part of what is shown from pixels of its own, until something else is shown.
     ///
-    /// - Parameter place: in shares of the whole, from 0 to 1.
-    func showDetail(_ texture: ImageTexture, at place: graphene_rect_t) {
-        withExtendedLifetime(texture) { halcyon_paintable_set_detail(pointer, texture.pointer, place) }
+    /// - Parameters:
+    ///   - texture: nil is none.
+    ///   - place: in shares of the whole, from 0 to 1.
+    func showDetail(_ texture: ImageTexture?, at place: graphene_rect_t = graphene_rect_t()) {
+        withExtendedLifetime(texture) { halcyon_paintable_set_detail(pointer, texture?.pointer, place) }
     }
 
     /// Calls a closure soon after it was drawn in another size than before.

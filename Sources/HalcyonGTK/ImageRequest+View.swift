@@ -10,14 +10,16 @@ extension ImageRequest {
     ///   - width: units of the window, as `height`.
     ///   - scaleFactor: pixels of the screen for one unit, as `gtk_widget_get_scale_factor` says; 1 by default.
     ///   - contentFit: the view's; `.contain` by default, as theirs.
+    ///   - pipeline: the view's; the shared one by default.
     @MainActor public func fitting(
-        width: Int, height: Int, scaleFactor: Int = 1, contentFit: ContentFit = .contain
+        width: Int, height: Int, scaleFactor: Int = 1, contentFit: ContentFit = .contain,
+        pipeline: ImagePipeline = .shared
     ) -> ImageRequest {
         let (across, down) = (
             max(1, width).multipliedReportingOverflow(by: max(1, scaleFactor)),
             max(1, height).multipliedReportingOverflow(by: max(1, scaleFactor))
         )
         let pixels = PixelSize(across.overflow ? .max : across.partialValue, down.overflow ? .max : down.partialValue)
-        return ViewSizing.request(self, pixels, contentFit)
+        return ViewSizing.request(pipeline.configuration.defaults.applied(to: self), pixels, contentFit)
     }
 }

@@ -45,8 +45,8 @@ import Halcyon
         self.widget = widget
     }
 
-    /// Called when something else is shown.
-    var onContent: (@MainActor () -> Void)? {
+    /// Called when something else is shown in one of its layers.
+    var onContent: (@MainActor (ImageLayer) -> Void)? {
         get { layers.onContent }
         set { layers.onContent = newValue }
     }

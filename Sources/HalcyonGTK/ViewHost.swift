@@ -20,6 +20,18 @@ import Halcyon
     /// The widget was destroyed while somebody still had this object.
     private(set) var isGone = false
 
+    /// A size in pixels of the screen.
+    struct Box {
+        /// Nil before it is known.
+        var pixels: PixelSize?
+        /// What is drawn is larger than that.
+        var isLarger = false
+    }
+
+    /// The size that images are fitted into, instead of that of the view, which is larger than what shows it; nil, the default,
+    /// is the view.
+    var box: Box?
+
     private let setPaintable: @MainActor (OpaquePointer?) -> Void
     /// Nil where nobody else can set it.
     private let getPaintable: (@MainActor () -> OpaquePointer?)?
@@ -112,9 +124,10 @@ import Halcyon
     /// Pixels of the screen for one unit.
     var scaleFactor: Int { isGone ? 1 : Int(gtk_widget_get_scale_factor(area)) }
 
-    /// Pixels of the screen that it covers; nil before the first layout, and where it has no room at all. A side that its
-    /// parent makes as long as the image wants it is free: `Int.max`.
+    /// Pixels of the screen that images are loaded for; nil before the first layout, and where it has no room at all. A side that
+    /// its parent makes as long as the image wants it is free: `Int.max`.
     var pixels: PixelSize? {
+        if let box { return box.pixels }
         guard hasLayout, !isGone else { return nil }
         let width = isFree.width ? .max : size.width * scaleFactor,
             height = isFree.height ? .max : size.height * scaleFactor

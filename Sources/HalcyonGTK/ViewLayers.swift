@@ -7,7 +7,7 @@ import Halcyon
     private var backgrounds: [Key: ImageLayer] = [:]
     private let contentFit: ContentFit
     /// Called when something else is shown in one of them.
-    var onContent: (@MainActor () -> Void)?
+    var onContent: (@MainActor (ImageLayer) -> Void)?
     /// The layers on show; nil before there are any.
     private var chosen: (image: ImageLayer?, background: ImageLayer?)?
 
@@ -37,9 +37,9 @@ import Halcyon
         let layer = ImageLayer(host)
         layer.contentFit = contentFit
         host.follow(with: layer.paintable)
-        layer.onContent = { [weak self] in
+        layer.onContent = { [weak self, weak layer] in
             self?.choose()
-            self?.onContent?()
+            if let layer { self?.onContent?(layer) }
         }
         self[keyPath: layers][key] = layer
         choose()

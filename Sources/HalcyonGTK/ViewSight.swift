@@ -25,8 +25,7 @@ import Halcyon
     /// What shows a part of a child that is larger than itself.
     private struct Viewport {
         let widget: UnsafeMutablePointer<GtkWidget>
-        /// Each is kept until its signal is disconnected.
-        let adjustments: [(GObjectReference, Signal)]
+        let adjustments: [WatchedAdjustment]
     }
 
     init(_ widget: UnsafeMutablePointer<GtkWidget>) {
@@ -57,11 +56,9 @@ import Halcyon
     }
 
     private func mapped() {
-        var current: UnsafeMutablePointer<GtkWidget>? = widget
-        while let widget = current {
+        for widget in surroundings {
             opacities.append(Signal(widget, "notify::opacity") { [weak self] in self?.look() })
             if isViewport(widget) { viewports.append(follow(widget)) }
-            current = gtk_widget_get_parent(widget)
         }
         patrol()
         look()
@@ -74,7 +71,6 @@ import Halcyon
 
     private func leaveSurroundings() {
         opacities.end()
-        for (_, signal) in viewports.flatMap(\.adjustments) { signal.disconnect() }
         viewports = []
         SightPatrol.shared.remove(self)
     }
@@ -96,17 +92,15 @@ import Halcyon
             adjustments: adjustments.compactMap { adjustment in
                 guard let adjustment else { return nil }
                 let kept = GObjectReference(keeping: UnsafeMutableRawPointer(adjustment))
-                return (kept, Signal(kept.raw, "value-changed") { SightPatrol.shared.scrolled() })
+                return WatchedAdjustment(kept, onScroll: { SightPatrol.shared.scrolled() })
             })
     }
 
-    private var isTransparent: Bool {
-        var current: UnsafeMutablePointer<GtkWidget>? = widget
-        while let widget = current {
-            if gtk_widget_get_opacity(widget) <= 0 { return true }
-            current = gtk_widget_get_parent(widget)
-        }
-        return false
+    private var isTransparent: Bool { surroundings.contains { gtk_widget_get_opacity($0) <= 0 } }
+
+    /// The widget, and what is around it.
+    private var surroundings: some Sequence<UnsafeMutablePointer<GtkWidget>> {
+        sequence(first: widget) { gtk_widget_get_parent($0) }
     }
 
     /// Whether it is laid out beside the part that a viewport shows. Before the first layout nothing has a size.

@@ -10,16 +10,11 @@ import Halcyon
         var pipeline: ImagePipeline
     }
 
-    /// A size in pixels of the screen; nil before it is known.
-    struct Box {
-        var pixels: PixelSize?
-    }
-
     /// How much larger than its image a view may grow before a larger one is loaded.
     private static let tolerance = 1.25
 
     /// What `wish` was last loaded for.
-    private struct Load {
+    struct Load {
         var pixels: PixelSize
         var fit: ContentFit
         /// Pixels of the screen for one unit.
@@ -27,14 +22,12 @@ import Halcyon
     }
 
     private(set) var wish: Wish?
-    /// The size whose pixels count, into which images are fitted, instead of that of the view; nil, the default, is the view.
-    var box: Box?
     /// Nil while `wish` waits for a first layout, or asks for a size of its own.
     private var loaded: Load?
     /// Whether `loaded` is good enough for the next load too.
     private var keepsLoaded = false
     /// That of the image that is seen, which another load may be about to take the place of.
-    private var shown: (wish: Wish, loaded: Load?)?
+    private(set) var shown: (wish: Wish, loaded: Load?)?
 
     /// - Parameter keepingSize: whether an image of the size that was loaded last will do.
     func begin(_ wish: Wish?, keepingSize: Bool = false) {
@@ -69,18 +62,14 @@ import Halcyon
         request.decode.target != nil || request.processors.contains { $0 is ResizeProcessor || $0 is CropProcessor }
     }
 
-    /// The pixels of the screen that images are loaded for; nil before they are known.
-    func pixels(of host: ViewHost) -> PixelSize? { box.map(\.pixels) ?? host.pixels }
-
     /// The request for a view; for the smallest image that there is, while it has no size.
     func request(for host: ViewHost, fit: ContentFit) -> ImageRequest? {
         guard let request = wish?.request else { return nil }
         guard !Self.hasOwnSize(request) else { return request }
-        let fit = box == nil ? fit : .contain
         if keepsLoaded {
             keepsLoaded = false
         } else {
-            loaded = pixels(of: host).map { Load(pixels: $0, fit: fit, factor: host.scaleFactor) }
+            loaded = host.pixels.map { Load(pixels: $0, fit: fit, factor: host.scaleFactor) }
         }
         guard let loaded else { return request.ofAnySize }
         return Self.request(request, loaded.pixels, loaded.fit)
@@ -92,6 +81,9 @@ import Halcyon
         var request = request
         request.cache.acceptsLarger = true
         request.decode.target = target(pixels, fit)
+        if request.source.isDrawing, fit != .scaleDown, pixels.width != .max, pixels.height != .max {
+            request.decode.target?.upscale = true
+        }
         return request
     }
 
@@ -119,12 +111,21 @@ import Halcyon
     /// Whether what was loaded is too small for a view of so many pixels, or cut for another shape.
     func isOutgrown(by pixels: PixelSize?, fit: ContentFit) -> Bool {
         guard let pixels, let loaded else { return false }
-        let fit = box == nil ? fit : .contain
         if Self.target(pixels, fit)?.mode != Self.target(loaded.pixels, loaded.fit)?.mode { return true }
         let (across, down) = (
             Double(pixels.width) / Double(loaded.pixels.width), Double(pixels.height) / Double(loaded.pixels.height)
         )
         if max(across, down) > Self.tolerance { return true }
         return fit == .cover && max(across / down, down / across) > 1.01
+    }
+}
+
+extension ImageSource {
+    /// By its name: a drawing is as sharp as the view has pixels, whatever size it says it has.
+    fileprivate var isDrawing: Bool {
+        switch self {
+        case .remote(let url), .file(let url): ["svg", "svgz"].contains(url.pathExtension.lowercased())
+        default: false
+        }
     }
 }

@@ -15,6 +15,7 @@ import HalcyonGTK
     private let playing = PlayerControls()
     private let pipeline: ImagePipeline
     private var picture: Picture?
+    private var isFollowing = false
 
     init(_ pipeline: ImagePipeline) {
         self.pipeline = pipeline
@@ -40,13 +41,14 @@ import HalcyonGTK
         ] { gtk_box_append(sidebar.cast(), section) }
         Event.on(slider, "value-changed") { [weak self] in self?.zoom() }
         adjustments.onChange = { [weak self] in self?.load() }
+        zoomed.onChange = { [weak self] in self?.follow() }
         view.onStateChange = { [weak self] in self?.changed($0) }
     }
 
     func show(_ picture: Picture) {
         self.picture = picture
         adjustments.reset()
-        zoom(to: 1)
+        zoomed.zoom = nil
         gtk_label_set_text(title.opaque, picture.title)
         view.accessibleLabel = picture.title
         view.setImage(
@@ -76,8 +78,17 @@ import HalcyonGTK
     func zoom(to factor: Double) { gtk_range_set_value(slider.cast(), factor) }
 
     private func zoom() {
+        guard !isFollowing else { return }
         let factor = gtk_range_get_value(slider.cast())
         zoomed.zoom = factor > 1 ? zoomed.fittingZoom.map { $0 * factor } : nil
+    }
+
+    /// The wheel and the size of the window zoom too.
+    private func follow() {
+        guard let shown = zoomed.shownZoom, let fitting = zoomed.fittingZoom else { return }
+        isFollowing = true
+        zoom(to: shown / fitting)
+        isFollowing = false
     }
 
     private func changed(_ state: ImageTarget.State) {
@@ -85,7 +96,6 @@ import HalcyonGTK
         case .showing(let response):
             gtk_label_set_text(facts.opaque, Facts.text(of: response))
             playing.follow(view.player)
-            zoom()
         case .failed(let error): gtk_label_set_text(facts.opaque, "\(error)")
         case .empty, .loading: playing.follow(nil)
         }

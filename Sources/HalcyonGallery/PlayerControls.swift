@@ -6,11 +6,13 @@ import Halcyon
     let widget: Widget
     private var player: AnimatedImagePlayer?
     private let frames: Widget
+    private let rate: Widget
     private var isFollowing = false
     private var following: Task<Void, Never>?
 
     init() {
         let section = Make.section("Animation", [])
+        rate = Make.slider(0.25...4, step: 0.25, at: 1) { _ in }
         let frames = Make.slider(0...1, step: 1, at: 0) { _ in }
         (widget, self.frames) = (section, frames)
         gtk_scale_set_digits(frames.cast(), 0)
@@ -28,7 +30,7 @@ import Halcyon
                     },
                 ]))
         gtk_box_append(section.cast(), Make.row("Frame", frames))
-        let rate = Make.slider(0.25...4, step: 0.25, at: 1) { [weak self] in self?.player?.rate = $0 }
+        Event.on(rate, "value-changed") { [weak self] in self?.changeRate() }
         gtk_box_append(section.cast(), Make.row("Speed", rate))
         gtk_widget_hide(section)
     }
@@ -38,6 +40,7 @@ import Halcyon
         following?.cancel()
         following = nil
         if let player {
+            gtk_range_set_value(rate.cast(), player.rate)
             gtk_range_set_range(frames.cast(), 0, Double(max(1, player.frameCount - 1)))
             gtk_widget_show(widget)
             following = Task { [weak self] in
@@ -58,6 +61,8 @@ import Halcyon
         gtk_range_set_value(frames.cast(), Double(player.currentFrameIndex))
         isFollowing = false
     }
+
+    private func changeRate() { player?.rate = gtk_range_get_value(rate.cast()) }
 
     private func seek() {
         guard !isFollowing else { return }

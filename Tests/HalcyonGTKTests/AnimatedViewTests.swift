@@ -265,13 +265,7 @@ import Testing
         while player.currentFrameIndex == 0 {
             parts += 1
             await Window.run { gtk_widget_get_mapped(view.widget) != 0 && player.isPlaying }
-            var frames = 0
-            let ticks = FrameTicks(view.widget) { _ in
-                frames += 1
-                return frames < 6
-            }
-            ticks.start()
-            await Window.run { frames >= 6 }
+            await Window.draw(view.widget, frames: 6)
             window.hide()
             window.show()
         }

@@ -10,7 +10,7 @@ enum Emission {
         var value = GValue()
         g_value_init(&value, g_memory_monitor_warning_level_get_type())
         g_value_set_enum(&value, level)
-        emit("low-memory-warning", of: UnsafeMutableRawPointer(monitor), g_memory_monitor_get_type(), value)
+        emit("low-memory-warning", of: UnsafeMutableRawPointer(monitor), g_memory_monitor_get_type(), [value])
     }
 
     /// `network-changed`.
@@ -19,11 +19,33 @@ enum Emission {
         var value = GValue()
         g_value_init(&value, g_type_from_name("gboolean"))
         g_value_set_boolean(&value, isOnline ? 1 : 0)
-        emit("network-changed", of: UnsafeMutableRawPointer(monitor), g_network_monitor_get_type(), value)
+        emit("network-changed", of: UnsafeMutableRawPointer(monitor), g_network_monitor_get_type(), [value])
     }
 
-    private static func emit(_ name: String, of object: UnsafeMutableRawPointer, _ type: GType, _ value: GValue) {
-        var values = [GValue(), value]
+    /// `pressed`, twice, of what listens to clicks on a widget.
+    @MainActor static func doubleClick(on widget: UnsafeMutablePointer<GtkWidget>, x: Double, y: Double) throws {
+        let controllers = gtk_widget_observe_controllers(widget)
+        defer { g_object_unref(controllers.map { UnsafeMutableRawPointer($0) }) }
+        let all = (0..<g_list_model_get_n_items(controllers)).compactMap { g_list_model_get_item(controllers, $0) }
+        defer { all.forEach { g_object_unref($0) } }
+        var count = GValue()
+        g_value_init(&count, g_type_from_name("gint"))
+        g_value_set_int(&count, 2)
+        var place = [GValue(), GValue()]
+        for (index, number) in [x, y].enumerated() {
+            g_value_init(&place[index], g_type_from_name("gdouble"))
+            g_value_set_double(&place[index], number)
+        }
+        let type = gtk_gesture_click_get_type()
+        for controller in all
+        where g_type_check_instance_is_a(controller.assumingMemoryBound(to: GTypeInstance.self), type) != 0 {
+            emit("pressed", of: controller, type, [count] + place)
+        }
+    }
+
+    private static func emit(_ name: String, of object: UnsafeMutableRawPointer, _ type: GType, _ parameters: [GValue])
+    {
+        var values = [GValue()] + parameters
         g_value_init(&values[0], g_object_get_type())
         g_value_set_object(&values[0], object)
         g_signal_emitv(values, g_signal_lookup(name, type), 0, nil)

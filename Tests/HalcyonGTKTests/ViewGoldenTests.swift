@@ -77,15 +77,15 @@ import Testing
         view.setImage(
             from: url, placeholder: .image(try Self.old()), pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { fixture.transport.requestCount == 1 }
-        await laidOut(view)
+        await Window.layOut(view.widget)
         try compare(view, "loading")
         gate.open()
         await Window.run { ends.count == 1 }
-        await laidOut(view)
+        await Window.layOut(view.widget)
         try compare(view, "shown")
         view.contentFit = .scaleDown
         view.showImage(try Colors.image(Colors.red, 30, 20))
-        await laidOut(view)
+        await Window.layOut(view.widget)
         try compare(view, "scale-down")
         window.close()
     }
@@ -96,26 +96,15 @@ import Testing
         view.setImage(
             from: nil, placeholder: .image(try Self.old()), pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 1 }
-        await laidOut(view)
+        await Window.layOut(view.widget)
         try compare(view, "placeholder")
         view.setImage(
             ImageRequest(nil), options: .init(failure: .image(try Colors.image([90, 90, 90, 255], 48, 72))),
             pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 2 }
-        await laidOut(view)
+        await Window.layOut(view.widget)
         try compare(view, "failed")
         window.close()
-    }
-
-    /// Until GTK has given all that is over the picture its place.
-    private func laidOut(_ view: ImageView) async {
-        var frames = 0
-        let ticks = FrameTicks(view.widget) { _ in
-            frames += 1
-            return frames < 3
-        }
-        ticks.start()
-        await Window.run { frames >= 3 }
     }
 
     @Test(

@@ -1,7 +1,8 @@
 import CGTK
 import Glibc
-import HalcyonGTK
 import Testing
+
+@testable import HalcyonGTK
 
 /// A window on the tests' own screen.
 @MainActor final class Window {
@@ -68,5 +69,20 @@ import Testing
             while g_main_context_pending(nil) != 0 { g_main_context_iteration(nil, 0) }
             await Task.yield()
         }
+    }
+
+    /// Runs until a widget and all that is over it have their places: three of its frames.
+    static func layOut(_ widget: UnsafeMutablePointer<GtkWidget>) async {
+        await draw(widget, frames: 3)
+    }
+
+    static func draw(_ widget: UnsafeMutablePointer<GtkWidget>, frames count: Int) async {
+        var frames = 0
+        let ticks = FrameTicks(widget) { _ in
+            frames += 1
+            return frames < count
+        }
+        ticks.start()
+        await run { frames >= count }
     }
 }

@@ -52,13 +52,7 @@ import Testing
         _ zoomed: ZoomView, when isThere: () -> Bool
     ) async throws -> Rendering {
         await Window.run(until: isThere)
-        var frames = 0
-        let ticks = FrameTicks(zoomed.widget) { _ in
-            frames += 1
-            return frames < 3
-        }
-        ticks.start()
-        await Window.run { frames >= 3 }
+        await Window.layOut(zoomed.widget)
         let paintable = try #require(gtk_widget_paintable_new(zoomed.widget))
         defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
         return try Rendering(pointer: paintable, width: 200, height: 100)

@@ -103,7 +103,7 @@ public final class ImageTarget {
             return
         }
         var asked = request
-        asked.priority = priority ?? request.priority
+        if let priority { asked.priority = priority }
         let task = pipeline.task(for: asked)
         let setting = Setting(task, options, completion)
         let former = supersede(by: setting)
@@ -145,7 +145,8 @@ public final class ImageTarget {
             completion?(.cancelled)
             return
         }
-        var (asked, again) = (other, options)
+        // What a pipeline says of caching counts beside what is said here.
+        var (asked, again) = (pipeline.configuration.defaults.applied(to: other), options)
         asked.cache.reads = []
         (again.keepsCurrent, again.isReload, again.isRenewal) = (true, true, false)
         setImage(asked, options: again, pipeline: pipeline, completion: completion)

@@ -19,10 +19,9 @@ import Halcyon
 
     private let requests: @MainActor (Int) -> [ImageRequest]
     private var handlers: [Signal] = []
-    private var scrolling: [Signal] = []
     /// Nil once it is destroyed, or nothing is wanted any more.
     private var list: UnsafeMutablePointer<GtkWidget>?
-    private var adjustment: GObjectReference?
+    private var adjustment: WatchedAdjustment?
     private var model: ListModelWatch?
     private var ticks: FrameTicks?
     private var plan = ListPlan<ImagePrefetcher>()
@@ -67,7 +66,6 @@ import Halcyon
         rest()
         list = nil
         ticks = nil
-        scrolling.end()
         handlers.end()
         (adjustment, model) = (nil, nil)
     }
@@ -101,12 +99,10 @@ import Halcyon
 
     private func adjustmentChanged() {
         guard let list else { return }
-        scrolling.end()
         adjustment = halcyon_list_adjustment(list).map { pointer in
-            let adjustment = GObjectReference(taking: UnsafeMutableRawPointer(pointer))
-            scrolling.append(Signal(adjustment.raw, "value-changed") { [weak self] in self?.scheduleLook() })
-            scrolling.append(Signal(adjustment.raw, "changed") { [weak self] in self?.scheduleLook() })
-            return adjustment
+            WatchedAdjustment(
+                GObjectReference(taking: UnsafeMutableRawPointer(pointer)),
+                onScroll: { [weak self] in self?.scheduleLook() }, onChange: { [weak self] in self?.scheduleLook() })
         }
         scheduleLook()
     }
@@ -129,7 +125,7 @@ import Halcyon
     private func look() {
         isLookScheduled = false
         guard let list, gtk_widget_get_mapped(list) != 0, let adjustment, let model else { return }
-        let pointer: UnsafeMutablePointer<GtkAdjustment> = adjustment.typed()
+        let pointer = adjustment.pointer
         let window = ListWindow(
             value: gtk_adjustment_get_value(pointer), lower: gtk_adjustment_get_lower(pointer),
             upper: gtk_adjustment_get_upper(pointer), pageSize: gtk_adjustment_get_page_size(pointer),

@@ -24,6 +24,8 @@ struct ZoomPlan {
     var zoom: Double?
     /// Pixels of the screen for one unit.
     var scaleFactor = 1
+    /// It has as many pixels as it is drawn with.
+    var isDrawing = false
 
     /// How far beyond what is seen a part is loaded, as a share of the viewport: what is scrolled a little stays sharp.
     private static let margin = 0.25
@@ -43,35 +45,64 @@ struct ZoomPlan {
     /// The product is a little off where the factor is a quotient.
     private func length(_ pixels: Int) -> Double { max(1, (Double(pixels) * factor + 1e-6).rounded(.down)) }
 
+    /// Units for each pixel of the image, across and down: the picture has whole units.
+    var scale: (x: Double, y: Double) {
+        let picture = picture
+        return (picture.width / Double(image.width), picture.height / Double(image.height))
+    }
+
+    /// Pixels for each pixel of the image, at most: not more than there are, and of a drawing not more than 16 million.
+    private var mostPixels: Double {
+        isDrawing ? max(1, (16_777_216 / (Double(image.width) * Double(image.height))).squareRoot()) : 1
+    }
+
+    /// The part of the image that is seen at a place.
+    func region(at place: (x: Double, y: Double)) -> PixelRect? {
+        region(
+            span(place.x, viewport.width, picture.x, image.width, scale.x, margin: 0),
+            span(place.y, viewport.height, picture.y, image.height, scale.y, margin: 0))
+    }
+
+    private func region(_ across: Range<Int>, _ down: Range<Int>) -> PixelRect? {
+        guard !across.isEmpty, !down.isEmpty else { return nil }
+        return PixelRect(x: across.lowerBound, y: down.lowerBound, width: across.count, height: down.count)
+    }
+
     /// What would be sharp around a place of the viewport.
     func detail(at place: (x: Double, y: Double)) -> Detail? {
-        let seen = span(place.x, viewport.width, picture.x, image.width)
-        let down = span(place.y, viewport.height, picture.y, image.height)
-        guard !seen.isEmpty, !down.isEmpty else { return nil }
-        let region = PixelRect(x: seen.lowerBound, y: down.lowerBound, width: seen.count, height: down.count)
-        // Not more pixels than there are.
-        let pixels = min(1, factor * Double(scaleFactor))
+        let region = region(
+            span(place.x, viewport.width, picture.x, image.width, scale.x, margin: Self.margin),
+            span(place.y, viewport.height, picture.y, image.height, scale.y, margin: Self.margin))
+        guard let region else { return nil }
         return Detail(
             region: region,
             target: PixelSize(
-                max(1, Int((Double(region.size.width) * pixels).rounded())),
-                max(1, Int((Double(region.size.height) * pixels).rounded()))))
+                pixels(region.x, region.size.width, scale.x), pixels(region.y, region.size.height, scale.y)))
     }
 
-    /// The pixels of the image from a place on, with some beyond.
-    private func span(_ place: Double, _ length: Double, _ origin: Double, _ side: Int) -> Range<Int> {
-        let spare = length * Self.margin
-        let first = Int(((place - spare - origin) / factor).rounded(.down))
-        let last = Int(((place + length + spare - origin) / factor).rounded(.up))
-        let range = max(0, first)..<max(0, first, min(side, last))
-        return range
+    /// Those of the screen between the two sides of a part, each side on a whole one.
+    private func pixels(_ start: Int, _ length: Int, _ scale: Double) -> Int {
+        let pixels = scale * Double(scaleFactor)
+        guard pixels <= mostPixels else { return max(1, Int((Double(length) * mostPixels).rounded())) }
+        return max(1, Int((Double(start + length) * pixels).rounded() - (Double(start) * pixels).rounded()))
+    }
+
+    /// The pixels of the image from a place on, with a share of the length beyond.
+    private func span(
+        _ place: Double, _ length: Double, _ origin: Double, _ side: Int, _ scale: Double, margin: Double
+    ) -> Range<Int> {
+        let spare = length * margin
+        let first = Int(((place - spare - origin) / scale).rounded(.down))
+        let last = Int(((place + length + spare - origin) / scale).rounded(.up))
+        return max(0, first)..<max(0, first, min(side, last))
     }
 
     /// Where a part of the image is seen.
     func frame(of region: PixelRect) -> Frame {
-        Frame(
-            x: picture.x + Double(region.x) * factor, y: picture.y + Double(region.y) * factor,
-            width: Double(region.size.width) * factor, height: Double(region.size.height) * factor)
+        let (across, down) = scale
+        return Frame(
+            x: picture.x + Double(region.x) * across, y: picture.y + Double(region.y) * down,
+            width: Double(region.size.width) * across, height: Double(region.size.height) * down)
     }
 
     /// Whether a part that is loaded is as sharp as can be for all that is seen at a place.
@@ -82,12 +113,12 @@ struct ZoomPlan {
             frame.x <= max(place.x, picture.x) + 1 && frame.y <= max(place.y, picture.y) + 1
             && frame.x + frame.width >= min(place.x + viewport.width, right) - 1
             && frame.y + frame.height >= min(place.y + viewport.height, bottom) - 1
-        return covers && isSharp(detail.target.width, of: detail.region.size.width)
+        return covers && isSharp(detail.target.width, of: detail.region.size.width, scale.x)
     }
 
-    /// Whether so many pixels for so many of the image are as many as the screen shows.
-    func isSharp(_ pixels: Int, of side: Int) -> Bool {
-        let wanted = min(Double(side), Double(side) * factor * Double(scaleFactor))
+    /// Whether so many pixels for so many of the image are as many as the screen shows, at a scale.
+    func isSharp(_ pixels: Int, of side: Int, _ scale: Double) -> Bool {
+        let wanted = Double(side) * min(mostPixels, scale * Double(scaleFactor))
         return Double(pixels) >= wanted * 0.95 - 1
     }
 }

@@ -93,6 +93,14 @@ GdkTexture *halcyon_texture_new(
 // made of them for each frame, which GTK 4.8 makes by way of floating-point numbers, in 15 ns a pixel.
 void halcyon_texture_draw(GdkTexture *texture, GtkSnapshot *snapshot, const graphene_rect_t *place, GtkWidget *widget);
 
+// Tells what a pointer and fingers do on a widget, in units of it: `zoom` by so many times around a place, by the wheel with Ctrl
+// and by a pinch; `pan` by so much since the last, by dragging; `toggle` at a place, by a double click. Once for a widget;
+// `forget(data)` at its end.
+void halcyon_zoom_gestures(
+    GtkWidget *widget, void (*zoom)(void *data, double factor, double x, double y),
+    void (*pan)(void *data, double x, double y), void (*toggle)(void *data, double x, double y), void *data,
+    void (*forget)(void *data));
+
 // What needs C's variable arguments: whether a screen reader says that the widget is busy, and the desktop's setting.
 void halcyon_set_busy(GtkWidget *widget, gboolean is_busy);
 // NULL is none.

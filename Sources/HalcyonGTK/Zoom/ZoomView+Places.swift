@@ -1,0 +1,103 @@
+import CGTK
+import Halcyon
+
+// Where the picture is, and what of it is in the window.
+extension ZoomView {
+    var horizontal: UnsafeMutablePointer<GtkAdjustment> { gtk_scrolled_window_get_hadjustment(OpaquePointer(widget)) }
+
+    var vertical: UnsafeMutablePointer<GtkAdjustment> { gtk_scrolled_window_get_vadjustment(OpaquePointer(widget)) }
+
+    var fixedPointer: UnsafeMutablePointer<GtkFixed> {
+        UnsafeMutableRawPointer(fixed).assumingMemoryBound(to: GtkFixed.self)
+    }
+
+    var viewport: (width: Double, height: Double) {
+        (gtk_adjustment_get_page_size(horizontal), gtk_adjustment_get_page_size(vertical))
+    }
+
+    var place: (x: Double, y: Double) { (gtk_adjustment_get_value(horizontal), gtk_adjustment_get_value(vertical)) }
+
+    private var factor: Int { Int(gtk_widget_get_scale_factor(widget)) }
+
+    /// Nil before there is an image, or a layout.
+    var plan: ZoomPlan? { plan(chosen) }
+
+    func plan(_ zoom: Double?) -> ZoomPlan? {
+        guard let pictureSize, viewport.width > 0, viewport.height > 0 else { return nil }
+        return ZoomPlan(
+            viewport: viewport, image: pictureSize, zoom: zoom, scaleFactor: factor,
+            isDrawing: seen?.response.image.info.isVector ?? false)
+    }
+
+    /// Scrolls so that a place of the window shows what it showed with another zoom.
+    func keep(_ point: (x: Double, y: Double), from former: Double?) {
+        guard let old = plan(former), let new = plan else { return }
+        let (from, to) = (old.scale, new.scale)
+        scroll(
+            to: (
+                new.picture.x + (place.x + point.x - old.picture.x) * to.x / from.x - point.x,
+                new.picture.y + (place.y + point.y - old.picture.y) * to.y / from.y - point.y
+            ))
+    }
+
+    /// Brings a place of what is scrolled to the middle.
+    func go(to point: (x: Double, y: Double)) {
+        scroll(to: (point.x - viewport.width / 2, point.y - viewport.height / 2))
+    }
+
+    /// Scrolls to a place that may be laid out only with the next frame: the bounds are as they will be by then.
+    func scroll(to place: (x: Double, y: Double)) {
+        guard let frame = plan?.picture else { return }
+        set(horizontal, place.x, upper: frame.x + frame.width)
+        set(vertical, place.y, upper: frame.y + frame.height)
+        scrolled()
+    }
+
+    private func set(_ adjustment: UnsafeMutablePointer<GtkAdjustment>, _ value: Double, upper: Double) {
+        let page = gtk_adjustment_get_page_size(adjustment)
+        let upper = max(page, upper)
+        gtk_adjustment_configure(
+            adjustment, min(max(0, value), upper - page), 0, upper, gtk_adjustment_get_step_increment(adjustment),
+            gtk_adjustment_get_page_increment(adjustment), page)
+    }
+
+    func scrolled() {
+        // A layout that makes the window smaller moves what does not fit any more: the middle is that of before.
+        if let plan, viewport == lastViewport {
+            let (across, down) = plan.scale
+            middle = (
+                (place.x + viewport.width / 2 - plan.picture.x) / across,
+                (place.y + viewport.height / 2 - plan.picture.y) / down
+            )
+        }
+        rest()
+        onChange?()
+    }
+
+    /// Lays the picture out for the window as it is.
+    func arrange() {
+        let (width, height) = viewport
+        guard width > 0, height > 0 else { return }
+        let plan = plan
+        let frame = plan?.picture ?? .init(x: 0, y: 0, width: width.rounded(.down), height: height.rounded(.down))
+        let isLarger = frame.width > width + 1 || frame.height > height + 1
+        let pixels = PixelSize(Int(width) * factor, Int(height) * factor)
+        let former = view.image.host.box?.pixels
+        view.image.host.box = .init(pixels: pixels, isLarger: isLarger)
+        // A load that waits for a size begins.
+        if former != pixels { view.image.host.onResize?() }
+        // The frame has the shape of the file; the whole, reduced to so many pixels, has it nearly.
+        view.image.paintable.contentFit = plan == nil ? .contain : .fill
+        gtk_fixed_move(fixedPointer, view.widget, frame.x, frame.y)
+        gtk_widget_set_size_request(view.widget, Int32(clamping: Int(frame.width)), Int32(clamping: Int(frame.height)))
+        let isResized = lastViewport != (width, height)
+        lastViewport = (width, height)
+        if plan != nil, let awaited {
+            self.awaited = nil
+            center(x: awaited.x, y: awaited.y)
+        } else if isResized, chosen != nil, let middle {
+            center(x: middle.x, y: middle.y)
+        }
+        rest()
+    }
+}
