@@ -39,7 +39,11 @@ struct GalleryCommand: ParsableCommand {
 
     func run() throws {
         GTKMainLoop.attach()
-        let status = MainActor.assumeIsolated { GalleryApplication(self).run() }
+        let status = MainActor.assumeIsolated {
+            let application = GalleryApplication(self)
+            // GTK's signals have it weakly, and its loop runs within this.
+            return withExtendedLifetime(application) { application.run() }
+        }
         if status != 0 { throw ExitCode(status) }
     }
 }
