@@ -6,22 +6,10 @@ import Testing
 @testable import Halcyon
 
 /// Targets that are bound anew all the time, as the rows of a list.
-@MainActor @Suite(.timeLimit(.minutes(60))) struct ImageTargetRebindTests {
-    private let fixture = PipelineFixture()
+@MainActor @Suite(.timeLimit(.minutes(60))) struct ImageTargetRebindTests: TargetSuite {
+    let fixture = PipelineFixture()
     private let screen = TargetScreen()
-    private let ends = TargetEnds()
-
-    private func image(_ width: Int) throws -> Image {
-        try Image(width: width, height: 1, pixels: [UInt8](repeating: 255, count: width * 4))
-    }
-
-    private func set(
-        _ target: ImageTarget, _ url: URL?, _ options: ImageTarget.Options = .init()
-    ) {
-        target.setImage(
-            ImageRequest(url), options: options, pipeline: fixture.pipeline,
-            completion: ends.callback("1"))
-    }
+    let ends = TargetEnds()
 
     /// None ever shows another's image.
     @Test func manyRebindsNeverShowAWrongImage() async throws {

@@ -6,23 +6,10 @@ import Testing
 @testable import Halcyon
 
 /// What stays on a target while something else is tried.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ImageTargetStayTests {
-    private let fixture = PipelineFixture()
+@MainActor @Suite(.timeLimit(.minutes(5))) struct ImageTargetStayTests: TargetSuite {
+    let fixture = PipelineFixture()
     private let screen = TargetScreen()
-    private let ends = TargetEnds()
-
-    private func image(_ width: Int) throws -> Image {
-        try Image(width: width, height: 1, pixels: [UInt8](repeating: 255, count: width * 4))
-    }
-
-    private func set(
-        _ target: ImageTarget, _ url: URL?, _ options: ImageTarget.Options = .init(), as name: String = "1",
-        policy: CachePolicy? = nil
-    ) {
-        target.setImage(
-            ImageRequest(url, cache: policy), options: options, pipeline: fixture.pipeline,
-            completion: ends.callback(name))
-    }
+    let ends = TargetEnds()
 
     /// Neither its failure's image nor nothing takes its place.
     @Test func aReloadThatFailsKeepsTheImage() async throws {

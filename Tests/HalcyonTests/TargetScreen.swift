@@ -1,4 +1,6 @@
+import Foundation
 import Halcyon
+import TestSupport
 
 /// A surface that notes what it was told, and whose transitions end when a test says so.
 @MainActor final class TargetScreen: ImageSurface {
@@ -65,5 +67,27 @@ import Halcyon
 
     func wait(for count: Int) async {
         if all.count < count { await withCheckedContinuation { waiting.append((count, $0)) } }
+    }
+}
+
+/// Tests that load images on targets.
+@MainActor protocol TargetSuite {
+    var fixture: PipelineFixture { get }
+    var ends: TargetEnds { get }
+}
+
+extension TargetSuite {
+    func image(_ width: Int) throws -> Image {
+        try Image(width: width, height: 1, pixels: [UInt8](repeating: 255, count: width * 4))
+    }
+
+    /// - Parameter name: under which its end is noted.
+    func set(
+        _ target: ImageTarget, _ url: URL?, _ options: ImageTarget.Options = .init(), as name: String = "1",
+        policy: CachePolicy? = nil
+    ) {
+        target.setImage(
+            ImageRequest(url, cache: policy), options: options, pipeline: fixture.pipeline,
+            completion: ends.callback(name))
     }
 }
