@@ -8,16 +8,21 @@ extension ImageLayer {
         var asksServer = false
         /// What is shown or failed, once more.
         var isReload = false
+        /// The very image that is shown: nothing is told of but its end.
+        var isAgain = false
         var completion: (@MainActor (ImageTarget.End) -> Void)?
 
         func end(_ end: ImageTarget.End) { completion?(end) }
     }
 
     func load(_ load: WaitingLoad) {
+        let waits = sizing.waits(for: host.pixels)
         guard let wish = sizing.wish, var request = sizing.request(for: host, fit: loadedFit) else { return }
+        isRenewed = false
         if !isShown { updatePriority() }
-        guard sizing.waits(for: host.pixels) else {
+        guard waits else {
             var options = wish.options
+            if load.isAgain { (options.keepsCurrent, options.transition, options.isRenewal) = (true, nil, true) }
             if hasStandIn { (options.keepsCurrent, options.transition) = (true, nil) }
             hasStandIn = false
             if load.asksServer { request.cache.reads = [] }
@@ -28,6 +33,7 @@ extension ImageLayer {
         // Whatever is in memory; nothing is loaded for it.
         let standIn = wish.pipeline.responseInMemory(for: request)
         hasStandIn = standIn != nil
+        host.standsIn(hasStandIn)
         target.await(wish.options, standIn: standIn)
     }
 
@@ -48,11 +54,19 @@ extension ImageLayer {
     private func outgrown() {
         // A load that is under way is not broken off for a larger one.
         if case .loading = target.state { return settle() }
-        guard isOutgrown, !isWhole, let wish = sizing.wish, let request = sizing.request(for: host, fit: loadedFit)
+        guard sizing.shown != nil, isOutgrown, !isWhole, let wish = sizing.wish,
+            let request = sizing.request(for: host, fit: loadedFit)
         else { return }
+        isRenewed = true
         var options = wish.options
         (options.keepsCurrent, options.transition, options.isRenewal) = (true, nil, true)
-        target.setImage(request, options: options, pipeline: wish.pipeline)
+        target.setImage(request, options: options, pipeline: wish.pipeline) { [weak self] end in
+            switch end {
+            // What is shown is as small as it was: the next resize tries again.
+            case .failed, .cancelled: self?.sizing.revert()
+            case .shown, .superseded: break
+            }
+        }
     }
 
     /// A view that shows a part of what it is laid out for is given the whole.

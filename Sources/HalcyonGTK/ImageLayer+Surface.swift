@@ -120,6 +120,8 @@ extension ImageLayer {
         if let player {
             resumes = player.isPlaying
             player.stop()
+            // It may have come to its end by now.
+            if self.player === player, player.isOver { resumes = false }
         }
         timer.stop()
         ticks?.stop()
@@ -169,14 +171,20 @@ extension ImageLayer {
             AnimatedImagePlayer($0, configuration: playback, isComplete: !content.isPart)
         }
         isArriving = player != nil && content.isPart
-        watchSight()
+        defer { watchSight() }
         guard let player, let image else { return }
         player.watcher.frame = { [weak self, scale = sizing.scale(of: image)] in self?.draw($0, scale) }
         player.watcher.loop = { [weak self] in self?.onLoop?($0) }
         player.watcher.end = { [weak self] in self?.onAnimationEnd?() }
         player.onFrameReady = { [weak self] in MainInbox.shared.add { self?.wake() } }
         // The same at another size, or with other processors, goes on where it was.
-        if let former { player.takeOver(from: former) }
+        if let former {
+            player.takeOver(from: former)
+            // Until it is there at the new size, the frame is that of the former one.
+            if let frame = player.currentFrame, player.currentFrameIndex != 0 {
+                draw(frame, sizing.scale(of: image) * Double(frame.width) / Double(image.width))
+            }
+        }
         player.clock = { .microseconds(g_get_monotonic_time()) }
         player.onWake = { [weak self] in self?.wake() }
         resumes = former == nil ? autoPlay : resumed ?? autoPlay

@@ -54,6 +54,8 @@ import Halcyon
     var resumes = false
     /// Whether it was on show when that was last looked at.
     var wasShown = false
+    /// The image that is shown, or comes, is the one before it at another size.
+    var isRenewed = false
     /// Where the image that is shown came from; nil while none is.
     var source: ImageSource?
     var transition: TransitionRun?
@@ -143,8 +145,9 @@ import Halcyon
         let request = pipeline.configuration.defaults.applied(to: request)
         // The same again, where what is shown is large enough yet, is the very same.
         let isSame = sizing.isSame(request, pipeline) && !isOutgrown
+        let isAgain = sizing.isShown(request, pipeline) && !isEmpty
         sizing.begin(.init(request: request, options: options, pipeline: pipeline), keepingSize: isSame)
-        load(.init(completion: completion))
+        load(.init(isAgain: isAgain, completion: completion))
         former?.end(.superseded)
     }
 
@@ -152,6 +155,7 @@ import Halcyon
     public func showImage(_ image: Image?) {
         settling.stop()
         let former = takeWaiting()
+        isRenewed = false
         sizing.begin(nil)
         target.show(image)
         former?.end(.superseded)

@@ -42,10 +42,6 @@ import Halcyon
     private var first: FrameTicks?
     /// The layers for which `sight` is watched.
     private var watching: Set<ObjectIdentifier> = []
-    /// What is drawn.
-    private weak var paintable: ImagePaintable?
-    /// Sides that are as long as the picture wants them.
-    private var isFree = (width: false, height: false)
 
     /// A host of its own: an area beneath whatever is laid over it.
     init() {
@@ -114,7 +110,6 @@ import Halcyon
     /// What is drawn from now on.
     func show(_ paintable: ImagePaintable?) {
         guard !isGone else { return }
-        self.paintable = paintable
         follow(with: paintable)
         setPaintable(paintable?.pointer)
         // The size of a widget that is somebody else's is known by the size in which it draws.
@@ -129,6 +124,7 @@ import Halcyon
     var pixels: PixelSize? {
         if let box { return box.pixels }
         guard hasLayout, !isGone else { return nil }
+        let isFree = isFree
         let width = isFree.width ? .max : size.width * scaleFactor,
             height = isFree.height ? .max : size.height * scaleFactor
         return width > 0 && height > 0 ? PixelSize(width, height) : nil
@@ -138,29 +134,17 @@ import Halcyon
         (Int(gtk_widget_get_width(area)), Int(gtk_widget_get_height(area)))
     }
 
-    /// A program has said how large it is to be at least.
-    private var hasRequest: Bool {
-        var (width, height): (Int32, Int32) = (0, 0)
-        gtk_widget_get_size_request(overlay ?? area, &width, &height)
-        return width > 0 || height > 0
+    /// Sides that are as long as the picture wants them. Of somebody else's widget, those that have no length.
+    private var isFree: (width: Bool, height: Bool) {
+        guard overlay != nil else { return (size.width == 0, size.height == 0) }
+        var (width, height): (gboolean, gboolean) = (0, 0)
+        halcyon_area_get_free(OpaquePointer(area), &width, &height)
+        return (width != 0, height != 0)
     }
 
-    /// Tells from a layout which sides follow the picture: one that has no length without a picture, and one that had just
-    /// that of its picture from the start.
-    private func learnSides() {
-        let (width, height) = size
-        let natural = paintable?.pictureSize ?? (width: 0, height: 0)
-        if natural == (0, 0) {
-            isFree = (
-                width == 0 && (paintable?.sizeHint?.width ?? 0) == 0,
-                height == 0 && (paintable?.sizeHint?.height ?? 0) == 0
-            )
-        } else if !hasLayout {
-            isFree = natural == (width, height) && !hasRequest ? (true, true) : (width == 0, height == 0)
-        } else {
-            // Longer than any picture has made it: it has a length of its own.
-            isFree = (isFree.width && width <= natural.width, isFree.height && height <= natural.height)
-        }
+    /// What is shown is another size of what is about to be.
+    func standsIn(_ standsIn: Bool) {
+        if overlay != nil, !isGone { halcyon_area_set_stands_in(OpaquePointer(area), standsIn ? 1 : 0) }
     }
 
     /// Has a paintable take the widget's colour and direction.
@@ -224,7 +208,6 @@ extension ViewHost {
 
     private func laidOut() {
         guard !isGone else { return }
-        learnSides()
         hasLayout = true
         sight.look()
         onResize?()

@@ -41,12 +41,20 @@ import Halcyon
 
     /// The load was called off: the wish is that of the image that is seen.
     func revert() {
-        (wish, loaded) = (shown?.wish, shown?.loaded)
         keepsLoaded = false
+        if let shown { (wish, loaded) = shown }
     }
 
     /// Whether a request is for what was asked for already, whatever its size.
-    func isSame(_ request: ImageRequest, _ pipeline: ImagePipeline) -> Bool {
+    func isSame(_ request: ImageRequest, _ pipeline: ImagePipeline) -> Bool { isSame(wish, request, pipeline) }
+
+    /// Whether a request is for what is seen, whatever its size, and nothing of it is to be asked for anew.
+    func isShown(_ request: ImageRequest, _ pipeline: ImagePipeline) -> Bool {
+        isSame(shown?.wish, request, pipeline) && !request.cache.reads.isEmpty && request.modifier == nil
+            && shown?.wish.request.modifier == nil && shown?.wish.request.scale == request.scale
+    }
+
+    private func isSame(_ wish: Wish?, _ request: ImageRequest, _ pipeline: ImagePipeline) -> Bool {
         guard let wish, wish.pipeline === pipeline else { return false }
         return pipeline.cache.key(for: wish.request) == pipeline.cache.key(for: request)
     }

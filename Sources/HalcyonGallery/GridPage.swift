@@ -28,7 +28,9 @@ import HalcyonGTK
         gtk_grid_view_set_single_click_activate(list.opaque, 1)
         widget = Make.scrolled(list.addClass("pictures"))
         let tiles = tiles
-        prefetcher = ImageListPrefetcher(list, pipeline: pipeline) { tiles.request(pictures[$0]).map { [$0] } ?? [] }
+        prefetcher = ImageListPrefetcher(list, pipeline: pipeline) {
+            tiles.request(pictures[$0], in: pipeline).map { [$0] } ?? []
+        }
         let raw = UnsafeMutableRawPointer(factory)
         Event.on(raw: raw, "setup", with: { Self.item($0) { tiles.setUp($0) } })
         Event.on(raw: raw, "teardown", with: { Self.item($0) { tiles.all[$0] = nil } })
@@ -57,8 +59,8 @@ import HalcyonGTK
 
 extension GridPage.Tiles {
     /// What a tile will ask for: all of them have one size.
-    fileprivate func request(_ picture: Picture) -> ImageRequest? {
-        all.values.first(where: \.isMapped)?.request(picture)
+    fileprivate func request(_ picture: Picture, in pipeline: ImagePipeline) -> ImageRequest? {
+        all.values.first(where: \.isMapped)?.request(picture, in: pipeline)
     }
 
     fileprivate func setUp(_ item: OpaquePointer) {

@@ -40,6 +40,8 @@ import Halcyon
         following?.cancel()
         following = nil
         if let player {
+            isFollowing = true
+            defer { isFollowing = false }
             gtk_range_set_value(rate.cast(), player.rate)
             gtk_range_set_range(frames.cast(), 0, Double(max(1, player.frameCount - 1)))
             gtk_widget_show(widget)
@@ -62,7 +64,9 @@ import Halcyon
         isFollowing = false
     }
 
-    private func changeRate() { player?.rate = gtk_range_get_value(rate.cast()) }
+    private func changeRate() {
+        if !isFollowing { player?.rate = gtk_range_get_value(rate.cast()) }
+    }
 
     private func seek() {
         guard !isFollowing else { return }

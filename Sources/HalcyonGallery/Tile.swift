@@ -33,10 +33,11 @@ import HalcyonGTK
     }
 
     /// What it asks for, of a picture, at the size that it has.
-    func request(_ picture: Picture) -> ImageRequest {
+    func request(_ picture: Picture, in pipeline: ImagePipeline) -> ImageRequest {
         ImageRequest(picture.url).fitting(
             width: Int(gtk_widget_get_width(view.widget)), height: Int(gtk_widget_get_height(view.widget)),
-            scaleFactor: Int(gtk_widget_get_scale_factor(view.widget)), contentFit: view.contentFit)
+            scaleFactor: Int(gtk_widget_get_scale_factor(view.widget)), contentFit: view.contentFit,
+            pipeline: pipeline)
     }
 
     var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }

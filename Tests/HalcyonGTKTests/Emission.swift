@@ -24,23 +24,31 @@ enum Emission {
 
     /// `pressed`, twice, of what listens to clicks on a widget.
     @MainActor static func doubleClick(on widget: UnsafeMutablePointer<GtkWidget>, x: Double, y: Double) throws {
+        var count = GValue()
+        g_value_init(&count, g_type_from_name("gint"))
+        g_value_set_int(&count, 2)
+        try gesture(gtk_gesture_click_get_type(), "pressed", on: widget, [x, y], first: [count])
+    }
+
+    /// A signal of the controllers of a type on a widget.
+    @MainActor static func gesture(
+        _ type: GType, _ name: String, on widget: UnsafeMutablePointer<GtkWidget>, _ numbers: [Double],
+        first: [GValue] = []
+    ) throws {
         let controllers = gtk_widget_observe_controllers(widget)
         defer { g_object_unref(controllers.map { UnsafeMutableRawPointer($0) }) }
         let all = (0..<g_list_model_get_n_items(controllers)).compactMap { g_list_model_get_item(controllers, $0) }
         defer { all.forEach { g_object_unref($0) } }
-        var count = GValue()
-        g_value_init(&count, g_type_from_name("gint"))
-        g_value_set_int(&count, 2)
-        var place = [GValue(), GValue()]
-        for (index, number) in [x, y].enumerated() {
-            g_value_init(&place[index], g_type_from_name("gdouble"))
-            g_value_set_double(&place[index], number)
+        var values = [GValue](repeating: GValue(), count: numbers.count)
+        for (index, number) in numbers.enumerated() {
+            g_value_init(&values[index], g_type_from_name("gdouble"))
+            g_value_set_double(&values[index], number)
         }
-        let type = gtk_gesture_click_get_type()
-        for controller in all
-        where g_type_check_instance_is_a(controller.assumingMemoryBound(to: GTypeInstance.self), type) != 0 {
-            emit("pressed", of: controller, type, [count] + place)
+        let isKind = { (controller: UnsafeMutableRawPointer) in
+            g_type_check_instance_is_a(controller.assumingMemoryBound(to: GTypeInstance.self), type) != 0
         }
+        try #require(all.contains(where: isKind))
+        for controller in all where isKind(controller) { emit(name, of: controller, type, first + values) }
     }
 
     private static func emit(_ name: String, of object: UnsafeMutableRawPointer, _ type: GType, _ parameters: [GValue])

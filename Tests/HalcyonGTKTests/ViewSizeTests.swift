@@ -149,6 +149,11 @@ import Testing
         await Window.run { fixture.transport.requestCount == 2 && !view.image.target.isLoading }
         #expect(view.content.image?.size == PixelSize(100, 50) && states == 0)
         guard case .showing = view.state else { return #expect(Bool(false), "\(view.state)") }
+        // The next resize tries again.
+        fixture.transport.answer(url, with: .data(try Colors.image(Colors.red, 800, 400).data(as: .png)))
+        fixture.pipeline.forgetFailures()
+        gtk_widget_set_size_request(view.widget, 210, 105)
+        await Window.run { view.content.image?.size == PixelSize(210, 105) }
         window.close()
     }
 
@@ -166,6 +171,71 @@ import Testing
                 completion: ends.callback)
             #expect(ends.all == ["shown"] && view.content.image?.bitmap === bitmap)
         }
+        window.close()
+    }
+
+    /// Nor is it told of while a larger one is on its way.
+    @Test func theSameAgainWhileItIsRenewed() async throws {
+        let (view, window) = try await shown(100, 50)
+        let url = try serve()
+        var request = ImageRequest(url)
+        request.cache.writes = []
+        _ = await set(view, request)
+        var answer = ScriptedTransport.Answer.data(try Colors.image(Colors.red, 800, 400).data(as: .png))
+        let gate = ScriptedTransportGate()
+        answer.headGate = gate
+        fixture.transport.answer(url, with: answer)
+        gtk_widget_set_size_request(view.widget, 200, 100)
+        await Window.run { view.image.target.isLoading }
+        let ends = Ends()
+        view.setImage(
+            request, options: .init(placeholder: .image(try Colors.image(Colors.blue, 8, 8))),
+            pipeline: fixture.pipeline,
+            completion: ends.callback)
+        #expect(view.content.image?.size == PixelSize(100, 50))
+        gate.open()
+        await Window.run { ends.count == 1 }
+        #expect(ends.all == ["shown"] && view.content.image?.size == PixelSize(200, 100))
+        window.close()
+    }
+
+    /// A cell that its parent gives a size, which the picture happens to have: it is no view that follows its picture.
+    @Test(arguments: [true, false]) func aCellWithAPictureOfItsSize(isInMemory: Bool) async throws {
+        let request = ImageRequest(try serve())
+        if isInMemory { _ = try await fixture.pipeline.image(for: request.fitting(width: 200, height: 100)) }
+        try Window.requireScreen()
+        let (view, ends) = (ImageView(), Ends())
+        let placeholder = try Colors.image(Colors.blue, 200, 100)
+        view.setImage(
+            request, options: .init(placeholder: isInMemory ? nil : .image(placeholder)), pipeline: fixture.pipeline,
+            completion: ends.callback)
+        #expect(view.pictureSize == PixelSize(200, 100))
+        let window = try await Window.showing(view.widget)
+        await Window.run { ends.count == 1 }
+        if isInMemory { #expect(view.content.image?.size == PixelSize(200, 100)) }
+        await Window.layOut(view.widget)
+        // With a placeholder that cannot be known at first; from the first image on it is.
+        _ = await set(view, ImageRequest(try serve(801, 400)))
+        #expect(view.content.image?.size == PixelSize(200, 100))
+        window.close()
+    }
+
+    /// A column: as wide as it is given, as high as the picture wants it.
+    @Test func aSideThatFollowsThePicture() async throws {
+        try Window.requireScreen()
+        let view = ImageView()
+        gtk_widget_set_valign(view.widget, GTK_ALIGN_START)
+        let window = try await Window.showing(view.widget)
+        window.resize(200, 600)
+        await Window.run { gtk_widget_get_width(view.widget) == 200 }
+        await Window.layOut(view.widget)
+        _ = await set(view, ImageRequest(try serve(800, 600)))
+        #expect(view.content.image?.size == PixelSize(200, 150))
+        window.resize(300, 600)
+        await Window.run { view.content.image?.size == PixelSize(300, 225) }
+        await Window.layOut(view.widget)
+        _ = await set(view, ImageRequest(try serve(400, 600)), .init(keepsCurrent: true))
+        #expect(view.content.image?.size == PixelSize(300, 450))
         window.close()
     }
 

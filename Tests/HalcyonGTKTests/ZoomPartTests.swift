@@ -45,11 +45,11 @@ import Testing
         return (zoomed, window)
     }
 
-    private func rendering(_ zoomed: ZoomView) async throws -> Rendering {
+    private func rendering(_ zoomed: ZoomView, _ width: Int = 200, _ height: Int = 100) async throws -> Rendering {
         await Window.layOut(zoomed.widget)
         let paintable = try #require(gtk_widget_paintable_new(zoomed.widget))
         defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
-        return try Rendering(pointer: paintable, width: 200, height: 100)
+        return try Rendering(pointer: paintable, width: width, height: height)
     }
 
     /// The whole, reduced, has not quite the shape of the file: it fills its place all the same.
@@ -202,6 +202,10 @@ import Testing
         window.resize(300, 200)
         await Window.run { zoomed.view.content.image?.size == PixelSize(200, 200) && zoomed.isSharp }
         #expect(!hasLost)
+        let drawn = try await rendering(zoomed, 300, 200)
+        // Not behind the scroll bars.
+        let isSharp = [2, 100, 180].allSatisfy { drawn.isClose(150, $0, [0, UInt8((400 + $0) / 16), 0, 255], by: 0) }
+        #expect(isSharp)
         window.close()
     }
 
@@ -274,12 +278,96 @@ import Testing
         #expect(zoomed.zoom == nil)
         zoomed.isInteractive = true
         // As GTK tells it.
-        try Emission.doubleClick(on: zoomed.widget, x: 50, y: 50)
+        let viewport = try #require(gtk_widget_get_parent(zoomed.fixed))
+        try Emission.doubleClick(on: viewport, x: 50, y: 50)
         #expect(zoomed.zoom == 1)
+        let pinch = gtk_gesture_zoom_get_type()
+        for scale in [1.0, 2] { try Emission.gesture(pinch, "scale-changed", on: viewport, [scale]) }
+        #expect(zoomed.zoom == 2)
+        let before = try #require(zoomed.visibleRegion)
+        try Emission.gesture(gtk_gesture_drag_get_type(), "drag-begin", on: viewport, [60, 60])
+        for x in [20.0, 40] { try Emission.gesture(gtk_gesture_drag_get_type(), "drag-update", on: viewport, [x, 0]) }
+        #expect(zoomed.visibleRegion?.x == before.x - 20)
+        // In and out again it is the whole, which follows the window.
+        zoomed.zoom = nil
+        for _ in 0..<4 { zoomed.zoom(by: 1.25, around: (x: 100, y: 50)) }
+        for _ in 0..<4 { zoomed.zoom(by: 1 / 1.25, around: (x: 100, y: 50)) }
+        #expect(zoomed.zoom == nil)
         window.close()
     }
 
-    /// A program may share adjustments between views.
+    /// The same address, and as large, but another picture.
+    @Test func aReloadIsAnotherPicture() async throws {
+        let url = serve(try Data(Self.square.get()))
+        let (zoomed, window) = try await shown(ImageRequest(url))
+        zoomed.zoom = 1
+        await Window.run { zoomed.shown != nil }
+        fixture.transport.answer(url, with: .data(try Colors.image(Colors.red, 1000, 1000).data(as: .png)))
+        let ends = Ends()
+        zoomed.view.reload(completion: ends.callback)
+        await Window.run { ends.count == 1 }
+        #expect(zoomed.shown == nil)
+        #expect(try await rendering(zoomed).isClose(100, 50, Colors.red))
+        await Window.run { zoomed.isSharp }
+        #expect(try await rendering(zoomed).isClose(100, 50, Colors.red))
+        window.close()
+    }
+
+    /// The part is not of what the processors make.
+    @Test func processorsTakeThePartAway() async throws {
+        let url = serve(try Data(Self.square.get()))
+        let (zoomed, window) = try await shown(ImageRequest(url))
+        zoomed.zoom = 1
+        await Window.run { zoomed.shown != nil }
+        let ends = Ends()
+        zoomed.view.setImage(
+            ImageRequest(url, processors: [.rotate(degrees: 180)]), options: .init(keepsCurrent: true),
+            pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 1 }
+        #expect(zoomed.shown == nil)
+        window.close()
+    }
+
+    /// The thumbnail that it was opened from, which is in memory.
+    @Test func aThumbnailStandsIn() async throws {
+        let url = serve(try Data(Self.square.get()))
+        var thumbnail = ImageRequest(url)
+        thumbnail.decode.target = TargetSize(PixelSize(64, 64))
+        _ = try await fixture.pipeline.image(for: thumbnail)
+        try Window.requireScreen()
+        let (zoomed, ends) = (ZoomView(), Ends())
+        zoomed.zoom = 2
+        zoomed.view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+        zoomed.center(x: 700, y: 300)
+        #expect(zoomed.view.content.image?.size == PixelSize(64, 64))
+        let window = try await Window.showing(zoomed.widget)
+        await Window.run { ends.count == 1 && zoomed.isSharp }
+        #expect(zoomed.visibleRegion == PixelRect(x: 650, y: 275, width: 100, height: 50))
+        window.close()
+    }
+
+    /// Whoever is told may zoom there and then.
+    @Test func aProgramsOwnLimit() async throws {
+        let (zoomed, window) = try await shown(ImageRequest(serve(try Data(Self.square.get()))))
+        zoomed.zoom = 1
+        zoomed.center(x: 600, y: 400)
+        zoomed.onChange = { if let zoom = zoomed.zoom, zoom > 4 { zoomed.zoom = 4 } }
+        zoomed.zoom = 8
+        #expect(zoomed.zoom == 4 && zoomed.visibleRegion == PixelRect(x: 575, y: 387, width: 50, height: 26))
+        window.close()
+    }
+
+    @Test func aViewThatShowsSomethingAlready() async throws {
+        try Window.requireScreen()
+        let view = ImageView()
+        view.showImage(try Colors.image(Colors.red, 100, 50))
+        let zoomed = ZoomView(view)
+        let window = try await Window.showing(zoomed.widget)
+        await Window.run { zoomed.fittingZoom == 2 }
+        window.close()
+    }
+
+    /// A program may set them.
     @Test func otherAdjustments() async throws {
         let (zoomed, window) = try await shown(ImageRequest(serve(try Data(Self.square.get()))))
         zoomed.zoom = 1

@@ -250,6 +250,21 @@ import Testing
         #expect(player.timeToNextFrame == .milliseconds(40))
     }
 
+    /// The end is told when it is passed on the way to a stop.
+    @Test func aStopBehindTheEnd() throws {
+        for hasFrames in [true, false] {
+            let (player, notes) = try player(Film().image(frames: 3, loops: 1))
+            player.play()
+            player.advance(to: .zero)
+            if hasFrames { work.doAll() }
+            player.clock = { .seconds(5) }
+            player.stop()
+            #expect(player.isOver && notes.ends == 1 && !player.isPlaying)
+            player.stop()
+            #expect(notes.ends == 1)
+        }
+    }
+
     /// The same animation at another size.
     @Test func onePlayerTakesOverFromAnother() throws {
         let former = try player(Film().image(frames: 4, loops: 2))
@@ -259,6 +274,7 @@ import Testing
         former.0.stop()
         let (player, _) = try player(Film().image(frames: 4, loops: 2))
         player.takeOver(from: former.0)
+        #expect(player.currentFrameIndex == 2 && Film.index(of: player.currentFrame) == 2)
         run(player, [0])
         #expect(player.currentFrameIndex == 2 && player.loopsRemaining == 1 && !player.isPlaying)
         #expect(player.rate == 2 && player.maximumFrameRate == 9)

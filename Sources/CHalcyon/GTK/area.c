@@ -7,6 +7,11 @@ struct _HalcyonArea {
     void *data;
     void (*forget)(void *data);
     int width, height;
+    // That of its picture at the last layout.
+    int picture_width, picture_height;
+    // Sides that are as long as the picture wants them.
+    gboolean free_width, free_height;
+    gboolean stands_in;
 };
 
 G_DEFINE_FINAL_TYPE(HalcyonArea, halcyon_area, GTK_TYPE_WIDGET)
@@ -34,9 +39,58 @@ static GtkSizeRequestMode halcyon_area_request_mode(GtkWidget *widget) {
     return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
 }
 
+// How large it, or the overlay around it, is to be at least, as a program has said; 0 or less is nothing.
+static void get_request(GtkWidget *widget, int *width, int *height) {
+    int outer_width = 0, outer_height = 0;
+    GtkWidget *parent = gtk_widget_get_parent(widget);
+    gtk_widget_get_size_request(widget, width, height);
+    if (parent) gtk_widget_get_size_request(parent, &outer_width, &outer_height);
+    *width = MAX(*width, outer_width);
+    *height = MAX(*height, outer_height);
+}
+
+// What a layout tells of one side: without a picture it has no length, with one just that of the picture, and it goes along when
+// that changes. Where the first layout has a picture already, it is taken to follow it, unless that only stands in.
+static gboolean is_free(gboolean was_free, gboolean is_another, int length, int former, int natural, int request) {
+    if (natural <= 0) return length == 0;
+    if (abs(length - natural) > 1 || length == request) return FALSE;
+    return was_free || (is_another && length != former);
+}
+
+static void learn_sides(HalcyonArea *self, int width, int height) {
+    GtkWidget *widget = GTK_WIDGET(self);
+    int natural_width = 0, natural_height = 0, picture_width = 0, picture_height = 0, minimum, baseline;
+    int request_width, request_height;
+    get_request(widget, &request_width, &request_height);
+    halcyon_area_measure(widget, GTK_ORIENTATION_HORIZONTAL, -1, &minimum, &natural_width, &baseline, &baseline);
+    halcyon_area_measure(widget, GTK_ORIENTATION_VERTICAL, width, &minimum, &natural_height, &baseline, &baseline);
+    if (self->paintable && HALCYON_IS_PAINTABLE(self->paintable)) {
+        halcyon_paintable_get_picture_size(HALCYON_PAINTABLE(self->paintable), &picture_width, &picture_height);
+    }
+    gboolean is_first = self->width < 0;
+    gboolean has_picture = picture_width > 0 && picture_height > 0;
+    if (!has_picture && natural_width > 0) {
+        // A hint is as good as a size.
+        self->free_width = self->free_height = FALSE;
+    } else {
+        gboolean follows = abs(width - natural_width) <= 1 && abs(height - natural_height) <= 1;
+        gboolean is_assumed = follows && !self->stands_in && request_width <= 0 && request_height <= 0;
+        gboolean is_another = picture_width != self->picture_width || picture_height != self->picture_height;
+        if (is_first) self->free_width = self->free_height = is_assumed;
+        is_another = is_another && !is_first;
+        self->free_width = is_free(
+            self->free_width, is_another, width, self->width, natural_width, request_width);
+        self->free_height = is_free(
+            self->free_height, is_another, height, self->height, natural_height, request_height);
+    }
+    self->picture_width = picture_width;
+    self->picture_height = picture_height;
+}
+
 static void halcyon_area_size_allocate(GtkWidget *widget, int width, int height, int baseline) {
     HalcyonArea *self = HALCYON_AREA(widget);
     GTK_WIDGET_CLASS(halcyon_area_parent_class)->size_allocate(widget, width, height, baseline);
+    learn_sides(self, width, height);
     if (self->width == width && self->height == height) return;
     self->width = width;
     self->height = height;
@@ -94,3 +148,10 @@ void halcyon_area_set_paintable(HalcyonArea *self, GdkPaintable *paintable) {
     }
     gtk_widget_queue_resize(GTK_WIDGET(self));
 }
+
+void halcyon_area_get_free(HalcyonArea *self, gboolean *width, gboolean *height) {
+    *width = self->free_width;
+    *height = self->free_height;
+}
+
+void halcyon_area_set_stands_in(HalcyonArea *self, gboolean stands_in) { self->stands_in = stands_in; }

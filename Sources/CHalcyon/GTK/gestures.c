@@ -1,6 +1,7 @@
 #include "halcyon_gtk.h"
 
 typedef struct {
+    gboolean (*is_wanted)(void *data);
     void (*zoom)(void *data, double factor, double x, double y);
     void (*pan)(void *data, double x, double y);
     void (*toggle)(void *data, double x, double y);
@@ -27,19 +28,22 @@ static void moved(GtkEventControllerMotion *controller, double x, double y, Gest
 static gboolean scrolled(GtkEventController *controller, double x, double y, Gestures *self) {
     (void)x;
     if (!(gtk_event_controller_get_current_event_state(controller) & GDK_CONTROL_MASK)) return FALSE;
-    self->zoom(self->data, pow(1.25, -y), self->x, self->y);
+    if (!self->is_wanted(self->data)) return FALSE;
+    // A touchpad tells pixels, about ten of which are one step of a wheel.
+    GdkScrollUnit unit = gtk_event_controller_scroll_get_unit(GTK_EVENT_CONTROLLER_SCROLL(controller));
+    self->zoom(self->data, pow(1.25, unit == GDK_SCROLL_UNIT_SURFACE ? -y / 10 : -y), self->x, self->y);
     return TRUE;
 }
 
 static void pinch_began(GtkGesture *gesture, GdkEventSequence *sequence, Gestures *self) {
     (void)sequence;
     self->scale = 1;
-    gtk_gesture_set_state(gesture, GTK_EVENT_SEQUENCE_CLAIMED);
+    if (self->is_wanted(self->data)) gtk_gesture_set_state(gesture, GTK_EVENT_SEQUENCE_CLAIMED);
 }
 
 static void pinched(GtkGesture *gesture, double scale, Gestures *self) {
     double x = self->x, y = self->y;
-    gtk_gesture_get_bounding_box_center(gesture, &x, &y);
+    if (gtk_gesture_is_active(gesture)) gtk_gesture_get_bounding_box_center(gesture, &x, &y);
     if (scale > 0 && self->scale > 0) self->zoom(self->data, scale / self->scale, x, y);
     self->scale = scale;
 }
@@ -48,14 +52,18 @@ static void drag_began(GtkGesture *gesture, double x, double y, Gestures *self) 
     (void)x, (void)y;
     GdkDevice *device = gtk_event_controller_get_current_event_device(GTK_EVENT_CONTROLLER(gesture));
     // A finger scrolls by itself.
-    if (device && gdk_device_get_source(device) == GDK_SOURCE_TOUCHSCREEN) {
+    if (!self->is_wanted(self->data) || (device && gdk_device_get_source(device) == GDK_SOURCE_TOUCHSCREEN)) {
         gtk_gesture_set_state(gesture, GTK_EVENT_SEQUENCE_DENIED);
     }
     self->dragged_x = self->dragged_y = 0;
 }
 
 static void dragged(GtkGesture *gesture, double x, double y, Gestures *self) {
-    (void)gesture;
+    GtkWidget *widget = gtk_event_controller_get_widget(GTK_EVENT_CONTROLLER(gesture));
+    // Nobody else drags along, once it is no click any more.
+    if (gtk_drag_check_threshold(widget, 0, 0, (int)x, (int)y)) {
+        gtk_gesture_set_state(gesture, GTK_EVENT_SEQUENCE_CLAIMED);
+    }
     self->pan(self->data, x - self->dragged_x, y - self->dragged_y);
     self->dragged_x = x;
     self->dragged_y = y;
@@ -67,11 +75,11 @@ static void pressed(GtkGesture *gesture, int count, double x, double y, Gestures
 }
 
 void halcyon_zoom_gestures(
-    GtkWidget *widget, void (*zoom)(void *data, double factor, double x, double y),
+    GtkWidget *widget, gboolean (*is_wanted)(void *data), void (*zoom)(void *data, double factor, double x, double y),
     void (*pan)(void *data, double x, double y), void (*toggle)(void *data, double x, double y), void *data,
     void (*forget)(void *data)) {
     Gestures *self = g_new0(Gestures, 1);
-    *self = (Gestures){.zoom = zoom, .pan = pan, .toggle = toggle, .data = data, .forget = forget};
+    *self = (Gestures){.is_wanted = is_wanted, .zoom = zoom, .pan = pan, .toggle = toggle, .data = data, .forget = forget};
     // The widget has its controllers for no longer than this.
     g_object_set_data_full(G_OBJECT(widget), "halcyon-gestures", self, gestures_free);
     GtkEventController *motion = gtk_event_controller_motion_new();

@@ -188,8 +188,9 @@ public final class AnimatedImagePlayer {
         let isElsewhere = other.currentFrameIndex != currentFrameIndex
         playback = other.playback
         hasSought = other.hasSought
-        // What stands still is to be seen where it stood.
+        // What stands still is to be seen where it stood; that is its frame until this one's is there.
         guard isElsewhere else { return }
+        (currentFrame, currentFrameIndex) = (other.currentFrame, other.currentFrameIndex)
         awaitsFrame = true
         want()
     }
@@ -234,8 +235,12 @@ extension AnimatedImagePlayer {
 
     /// Counts the time that has passed since the last `advance(to:)` before something else counts.
     private func catchUp() {
-        guard let clock, isPlaying, !isAdvancing else { return }
+        guard let clock, isPlaying, lastTime != nil, !isAdvancing else { return }
         advance(to: clock())
+        // Its last frame is not there yet, and is not waited for.
+        guard isPlaying, playback.isOver else { return }
+        isPlaying = false
+        report(shown: .nothing, looped: false, ended: true)
     }
 
     /// - Returns: whether a loop is over.

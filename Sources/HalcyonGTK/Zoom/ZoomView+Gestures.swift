@@ -6,6 +6,7 @@ import Halcyon
 extension ZoomView {
     /// The closures of one view, which C keeps for as long as the widget lives.
     private struct Calls: Sendable {
+        let isWanted: @MainActor () -> Bool
         let zoom: @MainActor (Double, Double, Double) -> Void
         let pan: @MainActor (Double, Double) -> Void
         let toggle: @MainActor (Double, Double) -> Void
@@ -13,11 +14,16 @@ extension ZoomView {
 
     func listenToGestures() {
         let calls = Calls(
+            isWanted: { [weak self] in self?.isInteractive == true && self?.plan != nil },
             zoom: { [weak self] factor, x, y in self?.zoom(by: factor, around: (x, y)) },
             pan: { [weak self] x, y in self?.pan(by: (x, y)) },
             toggle: { [weak self] x, y in self?.toggle(around: (x, y)) })
+        // Places count from the corner of what shows the picture, beside which there may be scroll bars.
         halcyon_zoom_gestures(
-            widget,
+            gtk_widget_get_parent(fixed) ?? widget,
+            { data in
+                MainActor.assumeIsolated { Retained<Calls>.value(behind: data)?.isWanted() == true ? 1 : 0 }
+            },
             { data, factor, x, y in
                 MainActor.assumeIsolated { Retained<Calls>.value(behind: data)?.zoom(factor, x, y) }
             },
@@ -30,7 +36,8 @@ extension ZoomView {
     func zoom(by factor: Double, around point: (x: Double, y: Double)) {
         guard isInteractive, factor.isFinite, let shownZoom, let fittingZoom else { return }
         let (wanted, least) = (shownZoom * factor, min(fittingZoom, 1))
-        if wanted > least { return setZoom(wanted, around: point) }
+        // What was zoomed in and out again is a rounding error away from it.
+        if wanted > least * 1.001 { return setZoom(wanted, around: point) }
         setZoom(fittingZoom <= 1 ? nil : 1, around: point)
     }
 

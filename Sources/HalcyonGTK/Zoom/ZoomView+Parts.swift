@@ -11,10 +11,7 @@ extension ZoomView {
             seen = (response, wish)
         }
         pictureSize = sizeOfPicture
-        let isSame = former.map {
-            $0.response.source == seen?.response.source && $0.response.image.info == seen?.response.image.info
-        }
-        if isSame == true {
+        if layer.isRenewed, seen != nil, former?.response.image.info == seen?.response.image.info {
             // The same for another size of the window: the part is as sharp as it was.
             if let shown, let texture { show(texture, for: shown) }
         } else {
@@ -28,7 +25,8 @@ extension ZoomView {
     private var sizeOfPicture: PixelSize? {
         switch view.content {
         case .image(let response):
-            guard let request = seen?.wish.request, request.processors.isEmpty, request.decode.region == nil else {
+            let wish = seen?.wish ?? view.image.sizing.wish
+            guard let request = wish?.request, request.processors.isEmpty, request.decode.region == nil else {
                 return response.image.size
             }
             return Self.size(of: response.image)
@@ -59,7 +57,7 @@ extension ZoomView {
 
     /// Loads the part that is seen, where the whole is not sharp enough.
     private func sharpen() {
-        guard view.image.isShown, let plan, let seen else { return }
+        guard gtk_widget_get_mapped(widget) != 0, let plan, let seen else { return }
         guard hasParts(seen.response, seen.wish), !isSharp(seen.response.image, plan) else { return dropPart() }
         if let shown, plan.isEnough(shown, at: place) {
             asked = nil
@@ -100,7 +98,7 @@ extension ZoomView {
     private func hasParts(_ response: ImageResponse, _ wish: ViewSizing.Wish) -> Bool {
         let request = wish.pipeline.configuration.requestModifier(wish.request)
         return view.player == nil && request.processors.isEmpty && request.modifier == nil
-            && wish.request.decode.target == nil && wish.request.decode.region == nil
+            && request.decode.target == nil && request.decode.region == nil && request.decode.maximumBytes == nil
             && response.source == response.originalSource
     }
 

@@ -17,7 +17,7 @@ extension ZoomView {
 
     var place: (x: Double, y: Double) { (gtk_adjustment_get_value(horizontal), gtk_adjustment_get_value(vertical)) }
 
-    private var factor: Int { Int(gtk_widget_get_scale_factor(widget)) }
+    var factor: Int { Int(gtk_widget_get_scale_factor(widget)) }
 
     /// Nil before there is an image, or a layout.
     var plan: ZoomPlan? { plan(chosen) }
@@ -47,9 +47,11 @@ extension ZoomView {
 
     /// Scrolls to a place that may be laid out only with the next frame: the bounds are as they will be by then.
     func scroll(to place: (x: Double, y: Double)) {
-        guard let frame = plan?.picture else { return }
+        guard let frame = plan?.picture, !isScrolling else { return }
+        isScrolling = true
         set(horizontal, place.x, upper: frame.x + frame.width)
         set(vertical, place.y, upper: frame.y + frame.height)
+        isScrolling = false
         scrolled()
     }
 
@@ -62,8 +64,10 @@ extension ZoomView {
     }
 
     func scrolled() {
-        // A layout that makes the window smaller moves what does not fit any more: the middle is that of before.
-        if let plan, viewport == lastViewport {
+        // Halfway nothing is told. A layout that makes the window smaller moves what does not fit any more: the middle is that of
+        // before, and `arrange`, which comes next, tells of it.
+        guard !isScrolling, viewport == lastViewport else { return }
+        if let plan {
             let (across, down) = plan.scale
             middle = (
                 (place.x + viewport.width / 2 - plan.picture.x) / across,
@@ -78,26 +82,37 @@ extension ZoomView {
     func arrange() {
         let (width, height) = viewport
         guard width > 0, height > 0 else { return }
-        let plan = plan
-        let frame = plan?.picture ?? .init(x: 0, y: 0, width: width.rounded(.down), height: height.rounded(.down))
-        let isLarger = frame.width > width + 1 || frame.height > height + 1
-        let pixels = PixelSize(Int(width) * factor, Int(height) * factor)
-        let former = view.image.host.box?.pixels
-        view.image.host.box = .init(pixels: pixels, isLarger: isLarger)
-        // A load that waits for a size begins.
-        if former != pixels { view.image.host.onResize?() }
-        // The frame has the shape of the file; the whole, reduced to so many pixels, has it nearly.
-        view.image.paintable.contentFit = plan == nil ? .contain : .fill
-        gtk_fixed_move(fixedPointer, view.widget, frame.x, frame.y)
-        gtk_widget_set_size_request(view.widget, Int32(clamping: Int(frame.width)), Int32(clamping: Int(frame.height)))
-        let isResized = lastViewport != (width, height)
-        lastViewport = (width, height)
+        layOut(width, height)
+        let isResized = lastViewport != (width, height) || lastFactor != factor
+        (lastViewport, lastFactor) = ((width, height), factor)
         if plan != nil, let awaited {
             self.awaited = nil
             center(x: awaited.x, y: awaited.y)
         } else if isResized, chosen != nil, let middle {
             center(x: middle.x, y: middle.y)
+        } else if isResized {
+            onChange?()
         }
         rest()
+    }
+
+    private func layOut(_ width: Double, _ height: Double) {
+        let pixels = PixelSize(Int(width) * factor, Int(height) * factor)
+        if view.image.host.box?.pixels != pixels {
+            view.image.host.box?.pixels = pixels
+            // A load that waits for a size begins, and may show its image at once.
+            view.image.host.onResize?()
+        }
+        let plan = plan
+        let frame = plan?.picture ?? .init(x: 0, y: 0, width: width.rounded(.down), height: height.rounded(.down))
+        let isLarger = frame.width > width + 1 || frame.height > height + 1
+        view.image.host.box?.isLarger = isLarger
+        // The frame has the shape of the file; the whole, reduced to so many pixels, has it nearly.
+        view.image.paintable.contentFit = plan == nil ? .contain : .fill
+        // To move it lays it out anew, where to the same place too.
+        var (x, y) = (0.0, 0.0)
+        gtk_fixed_get_child_position(fixedPointer, view.widget, &x, &y)
+        if (x, y) != (frame.x, frame.y) { gtk_fixed_move(fixedPointer, view.widget, frame.x, frame.y) }
+        gtk_widget_set_size_request(view.widget, Int32(clamping: Int(frame.width)), Int32(clamping: Int(frame.height)))
     }
 }

@@ -59,6 +59,8 @@ import Halcyon
     private var adjustments: [WatchedAdjustment] = []
     /// The viewport that was last laid out for, and the pixel of the image in its middle.
     var lastViewport = (width: 0.0, height: 0.0)
+    var lastFactor = 0
+    var isScrolling = false
     var middle: (x: Double, y: Double)?
     /// The pixel that is to be in the middle once there is an image.
     var awaited: (x: Double, y: Double)?
@@ -87,6 +89,8 @@ import Halcyon
         signals.append(Signal(scrolled, "map") { [weak self] in self?.rest() })
         listenToGestures()
         adjustmentsChanged()
+        // It may show something already.
+        contentChanged(view.image)
     }
 
     isolated deinit {

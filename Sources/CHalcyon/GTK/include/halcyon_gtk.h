@@ -80,6 +80,12 @@ G_DECLARE_FINAL_TYPE(HalcyonArea, halcyon_area, HALCYON, AREA, GtkWidget)
 // `resized(data)` is called within GTK's layout: it must change nothing there and then.
 GtkWidget *halcyon_area_new(void (*resized)(void *data), void *data, void (*forget)(void *data));
 
+// Which of its sides are as long as its picture wants them, as far as layouts have told.
+void halcyon_area_get_free(HalcyonArea *self, gboolean *width, gboolean *height);
+
+// Whether its picture only stands in for another size of the same: then a first layout says nothing of its sides.
+void halcyon_area_set_stands_in(HalcyonArea *self, gboolean stands_in);
+
 // May be NULL.
 void halcyon_area_set_paintable(HalcyonArea *self, GdkPaintable *paintable);
 
@@ -95,9 +101,9 @@ void halcyon_texture_draw(GdkTexture *texture, GtkSnapshot *snapshot, const grap
 
 // Tells what a pointer and fingers do on a widget, in units of it: `zoom` by so many times around a place, by the wheel with Ctrl
 // and by a pinch; `pan` by so much since the last, by dragging; `toggle` at a place, by a double click. Once for a widget;
-// `forget(data)` at its end.
+// `forget(data)` at its end. What `is_wanted` says no to is left to others.
 void halcyon_zoom_gestures(
-    GtkWidget *widget, void (*zoom)(void *data, double factor, double x, double y),
+    GtkWidget *widget, gboolean (*is_wanted)(void *data), void (*zoom)(void *data, double factor, double x, double y),
     void (*pan)(void *data, double x, double y), void (*toggle)(void *data, double x, double y), void *data,
     void (*forget)(void *data));
 
