@@ -31,15 +31,4 @@ import Halcyon
         get { playback.transformer }
         set { playback.transformer = newValue }
     }
-
-    /// Whether an animation is playing now.
-    public var isPlaying: Bool { player?.isPlaying ?? false }
-
-    /// Goes on, or begins anew where it was over; once it is seen.
-    public func play() { image.play() }
-
-    /// Stands still.
-    ///
-    /// - Parameter rewinding: whether `play()` begins anew; false by default.
-    public func stop(rewinding: Bool = false) { image.stop(rewinding: rewinding) }
 }

@@ -177,6 +177,17 @@ import Halcyon
     /// Plays the animation that is shown; nil for a still image.
     public var player: AnimatedImagePlayer? { image.player }
 
+    /// Whether an animation is playing now.
+    public var isPlaying: Bool { player?.isPlaying ?? false }
+
+    /// Goes on, or begins anew where it was over; once it is seen.
+    public func play() { image.play() }
+
+    /// Stands still.
+    ///
+    /// - Parameter rewinding: whether `play()` begins anew; false by default.
+    public func stop(rewinding: Bool = false) { image.stop(rewinding: rewinding) }
+
     /// What a screen reader says that it shows; nil by default.
     public var accessibleLabel: String? {
         didSet { layers.host.setLabel(accessibleLabel) }

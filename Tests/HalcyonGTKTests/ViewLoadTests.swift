@@ -82,6 +82,45 @@ import Testing
         window.close()
     }
 
+    /// What its user has chosen for the whole desktop.
+    @Test func aDesktopWithoutAnimations() async throws {
+        let (view, window) = try await shown()
+        var value = GValue()
+        g_value_init(&value, g_type_from_name("gboolean"))
+        let settings = UnsafeMutableRawPointer(try #require(gtk_widget_get_settings(view.widget)))
+        defer {
+            g_value_set_boolean(&value, 1)
+            g_object_set_property(settings.assumingMemoryBound(to: GObject.self), "gtk-enable-animations", &value)
+        }
+        g_object_set_property(settings.assumingMemoryBound(to: GObject.self), "gtk-enable-animations", &value)
+        let ends = Ends()
+        set(view, try serve(11), .init(transition: .fade(.seconds(3600)), waitsForTransition: true), ends)
+        await Window.run { ends.count == 1 }
+        #expect(view.image.transition == nil && width(view) == 11)
+        window.close()
+    }
+
+    /// What a screen reader is told of a view.
+    @Test func aScreenReader() async throws {
+        let (view, window) = try await shown()
+        let area = OpaquePointer(view.image.widget)
+        #expect(gtk_accessible_get_accessible_role(area) == GTK_ACCESSIBLE_ROLE_IMG)
+        let isLabelled = { gtk_test_accessible_has_property(area, GTK_ACCESSIBLE_PROPERTY_LABEL) != 0 }
+        let isBusy = { gtk_test_accessible_has_state(area, GTK_ACCESSIBLE_STATE_BUSY) != 0 }
+        #expect(!isLabelled())
+        view.accessibleLabel = "A lake"
+        #expect(isLabelled())
+        view.accessibleLabel = nil
+        #expect(!isLabelled())
+        let (gate, ends) = (ScriptedTransportGate(), Ends())
+        #expect(!isBusy())
+        set(view, try serve(11, gate: gate), .init(), ends)
+        #expect(isBusy())
+        gate.open()
+        await Window.run { ends.count == 1 }
+        window.close()
+    }
+
     /// T-49.
     @Test func withoutAURLThePlaceholderStays() async throws {
         let (view, window) = try await shown()
