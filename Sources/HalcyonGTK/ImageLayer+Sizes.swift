@@ -24,16 +24,19 @@ extension ImageLayer {
             var options = wish.options
             if load.isAgain { (options.keepsCurrent, options.transition, options.isRenewal) = (true, nil, true) }
             if hasStandIn { (options.keepsCurrent, options.transition) = (true, nil) }
-            hasStandIn = false
+            endStandIn()
             if load.asksServer { request.cache.reads = [] }
             if load.isReload { return target.reload(as: request, completion: load.completion) }
-            return target.setImage(request, options: options, pipeline: wish.pipeline, completion: load.completion)
+            return target.setImage(request, options: options, pipeline: wish.pipeline) { [weak self] end in
+                if load.isAgain { self?.renewalEnded(end) }
+                load.completion?(end)
+            }
         }
         waiting = load
         // Whatever is in memory; nothing is loaded for it.
         let standIn = wish.pipeline.responseInMemory(for: request)
         hasStandIn = standIn != nil
-        host.standsIn(hasStandIn)
+        host.standsIn(for: self, hasStandIn)
         target.await(wish.options, standIn: standIn)
     }
 
@@ -54,19 +57,26 @@ extension ImageLayer {
     private func outgrown() {
         // A load that is under way is not broken off for a larger one.
         if case .loading = target.state { return settle() }
-        guard sizing.shown != nil, isOutgrown, !isWhole, let wish = sizing.wish,
+        guard sizing.isWishShown, isOutgrown, !isWhole, let wish = sizing.wish,
             let request = sizing.request(for: host, fit: loadedFit)
         else { return }
         isRenewed = true
         var options = wish.options
         (options.keepsCurrent, options.transition, options.isRenewal) = (true, nil, true)
-        target.setImage(request, options: options, pipeline: wish.pipeline) { [weak self] end in
-            switch end {
-            // What is shown is as small as it was: the next resize tries again.
-            case .failed, .cancelled: self?.sizing.revert()
-            case .shown, .superseded: break
-            }
+        target.setImage(request, options: options, pipeline: wish.pipeline) { [weak self] in self?.renewalEnded($0) }
+    }
+
+    private func renewalEnded(_ end: ImageTarget.End) {
+        switch end {
+        // What is shown is as small as it was: the next resize tries again.
+        case .failed, .cancelled: sizing.revert()
+        case .shown, .superseded: break
         }
+    }
+
+    func endStandIn() {
+        hasStandIn = false
+        host.standsIn(for: self, false)
     }
 
     /// A view that shows a part of what it is laid out for is given the whole.

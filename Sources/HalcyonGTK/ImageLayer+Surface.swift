@@ -10,7 +10,7 @@ extension ImageLayer: ImageSurface {
         showPlaceholder(content)
         if !goesOn(with: content) {
             paintable.show(picture(content))
-            play(content)
+            play(content, drawsFormer: true)
         }
         onContent?()
         former?.end()
@@ -30,7 +30,7 @@ extension ImageLayer: ImageSurface {
         let (show, former) = (shows, takeTransition())
         showPlaceholder(.image(response))
         if let picture = picture(.image(response)) { paintable.begin(picture, transition.style) }
-        play(.image(response))
+        play(.image(response), drawsFormer: false)
         onContent?()
         former?.end()
         // Whoever was told of the former's end may have brought another image.
@@ -119,9 +119,8 @@ extension ImageLayer {
         }
         if let player {
             resumes = player.isPlaying
+            // Which may tell of its end, whereupon the program may have it play again.
             player.stop()
-            // It may have come to its end by now.
-            if self.player === player, player.isOver { resumes = false }
         }
         timer.stop()
         ticks?.stop()
@@ -157,7 +156,8 @@ extension ImageLayer {
         return true
     }
 
-    private func play(_ content: ImageTarget.Content) {
+    /// - Parameter drawsFormer: whether the frame of a former player of the same may be drawn at once; not in a transition.
+    private func play(_ content: ImageTarget.Content, drawsFormer: Bool) {
         timer.stop()
         let former = content.source != nil && content.source == source ? player : nil
         let resumed = wasShown ? former?.isPlaying : resumes
@@ -175,13 +175,16 @@ extension ImageLayer {
         guard let player, let image else { return }
         player.watcher.frame = { [weak self, scale = sizing.scale(of: image)] in self?.draw($0, scale) }
         player.watcher.loop = { [weak self] in self?.onLoop?($0) }
-        player.watcher.end = { [weak self] in self?.onAnimationEnd?() }
+        player.watcher.end = { [weak self] in
+            self?.resumes = false
+            self?.onAnimationEnd?()
+        }
         player.onFrameReady = { [weak self] in MainInbox.shared.add { self?.wake() } }
         // The same at another size, or with other processors, goes on where it was.
         if let former {
             player.takeOver(from: former)
             // Until it is there at the new size, the frame is that of the former one.
-            if let frame = player.currentFrame, player.currentFrameIndex != 0 {
+            if drawsFormer, let frame = player.currentFrame, player.currentFrameIndex != 0 {
                 draw(frame, sizing.scale(of: image) * Double(frame.width) / Double(image.width))
             }
         }

@@ -156,6 +156,7 @@ import Halcyon
         settling.stop()
         let former = takeWaiting()
         isRenewed = false
+        endStandIn()
         sizing.begin(nil)
         target.show(image)
         former?.end(.superseded)

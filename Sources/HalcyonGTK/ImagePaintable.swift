@@ -62,6 +62,13 @@ import Halcyon
         }
     }
 
+    /// The natural size in units of what is shown; 0 where nothing is.
+    var pictureSize: (width: Int, height: Int) {
+        var (width, height): (Int32, Int32) = (0, 0)
+        halcyon_paintable_get_picture_size(pointer, &width, &height)
+        return (Int(width), Int(height))
+    }
+
     /// Drawn beneath, in a fit of its own; nil by default.
     public var background: ImagePaintable? {
         didSet { halcyon_paintable_set_ground(pointer, background?.pointer) }

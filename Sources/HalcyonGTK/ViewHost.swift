@@ -40,6 +40,11 @@ import Halcyon
     private var signals: [Signal] = []
     private var hasLayout = false
     private var first: FrameTicks?
+    /// What is drawn.
+    private weak var paintable: ImagePaintable?
+    private var isFreeWithoutArea = (width: false, height: false)
+    /// The layers that show another size of what is about to be.
+    private var standingIn: Set<ObjectIdentifier> = []
     /// The layers for which `sight` is watched.
     private var watching: Set<ObjectIdentifier> = []
 
@@ -110,6 +115,7 @@ import Halcyon
     /// What is drawn from now on.
     func show(_ paintable: ImagePaintable?) {
         guard !isGone else { return }
+        self.paintable = paintable
         follow(with: paintable)
         setPaintable(paintable?.pointer)
         // The size of a widget that is somebody else's is known by the size in which it draws.
@@ -134,17 +140,41 @@ import Halcyon
         (Int(gtk_widget_get_width(area)), Int(gtk_widget_get_height(area)))
     }
 
-    /// Sides that are as long as the picture wants them. Of somebody else's widget, those that have no length.
+    /// Sides that are as long as the picture wants them.
     private var isFree: (width: Bool, height: Bool) {
-        guard overlay != nil else { return (size.width == 0, size.height == 0) }
+        guard overlay != nil else { return isFreeWithoutArea }
         var (width, height): (gboolean, gboolean) = (0, 0)
         halcyon_area_get_free(OpaquePointer(area), &width, &height)
         return (width != 0, height != 0)
     }
 
-    /// What is shown is another size of what is about to be.
-    func standsIn(_ standsIn: Bool) {
-        if overlay != nil, !isGone { halcyon_area_set_stands_in(OpaquePointer(area), standsIn ? 1 : 0) }
+    /// The same of somebody else's widget, which does not tell as much: what has no length without a picture, or just that of its
+    /// picture from the start, for as long as it goes along.
+    private func learnSides() {
+        guard overlay == nil else { return }
+        let natural = paintable?.pictureSize ?? (width: 0, height: 0)
+        let goesAlong = (abs(size.width - natural.width) <= 1, abs(size.height - natural.height) <= 1)
+        let isEmpty = (size.width == 0, size.height == 0)
+        if !hasLayout {
+            isFreeWithoutArea = goesAlong == (true, true) && !hasRequest ? (true, true) : isEmpty
+        } else if natural == (0, 0) {
+            isFreeWithoutArea = (isFreeWithoutArea.width || isEmpty.0, isFreeWithoutArea.height || isEmpty.1)
+        } else {
+            isFreeWithoutArea = (isFreeWithoutArea.width && goesAlong.0, isFreeWithoutArea.height && goesAlong.1)
+        }
+    }
+
+    /// A program has said how large it is to be at least.
+    private var hasRequest: Bool {
+        var (width, height): (Int32, Int32) = (0, 0)
+        gtk_widget_get_size_request(area, &width, &height)
+        return width > 0 || height > 0
+    }
+
+    /// Whether what a layer shows is another size of what is about to be.
+    func standsIn(for layer: ImageLayer, _ standsIn: Bool) {
+        if standsIn { standingIn.insert(ObjectIdentifier(layer)) } else { standingIn.remove(ObjectIdentifier(layer)) }
+        if overlay != nil, !isGone { halcyon_area_set_stands_in(OpaquePointer(area), standingIn.isEmpty ? 0 : 1) }
     }
 
     /// Has a paintable take the widget's colour and direction.
@@ -208,6 +238,7 @@ extension ViewHost {
 
     private func laidOut() {
         guard !isGone else { return }
+        learnSides()
         hasLayout = true
         sight.look()
         onResize?()

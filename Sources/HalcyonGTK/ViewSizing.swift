@@ -54,6 +54,9 @@ import Halcyon
             && shown?.wish.request.modifier == nil && shown?.wish.request.scale == request.scale
     }
 
+    /// Whether what is seen is what was asked for last, at whatever size.
+    var isWishShown: Bool { wish.map { isSame(shown?.wish, $0.request, $0.pipeline) } ?? false }
+
     private func isSame(_ wish: Wish?, _ request: ImageRequest, _ pipeline: ImagePipeline) -> Bool {
         guard let wish, wish.pipeline === pipeline else { return false }
         return pipeline.cache.key(for: wish.request) == pipeline.cache.key(for: request)

@@ -48,6 +48,12 @@ import Testing
         view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 1 && gtk_widget_get_height(picture) == image.height }
         #expect(view.content.image?.size == image.size)
+        // And that of the next one.
+        let other = PipelineFixture.url("other.png")
+        fixture.transport.answer(other, with: .data(try Colors.image(Colors.red, 90, 80).data(as: .png)))
+        view.setImage(from: other, pipeline: fixture.pipeline, completion: ends.callback)
+        await Window.run { ends.count == 2 && gtk_widget_get_height(picture) == 80 }
+        #expect(view.content.image?.size == PixelSize(90, 80))
         window.close()
     }
 

@@ -220,6 +220,41 @@ import Testing
         window.close()
     }
 
+    /// A thumbnail that is in memory says nothing of a view that follows its image.
+    @Test func aThumbnailOfAViewThatFollowsItsImage() async throws {
+        let request = ImageRequest(try serve(80, 60))
+        var thumbnail = request
+        thumbnail.decode.target = TargetSize(PixelSize(16, 16))
+        _ = try await fixture.pipeline.image(for: thumbnail)
+        try Window.requireScreen()
+        let (view, ends) = (ImageView(), Ends())
+        for align in [gtk_widget_set_halign, gtk_widget_set_valign] { align(view.widget, GTK_ALIGN_CENTER) }
+        view.setImage(request, pipeline: fixture.pipeline, completion: ends.callback)
+        #expect(view.pictureSize == PixelSize(16, 12))
+        let window = try await Window.showing(view.widget)
+        await Window.run { ends.count == 1 && gtk_widget_get_width(view.widget) == 80 }
+        #expect(view.content.image?.size == PixelSize(80, 60))
+        window.close()
+    }
+
+    /// Back to what is shown while another image is on its way, and what is shown must be loaded anew.
+    @Test func backToWhatIsShown() async throws {
+        let (view, window) = try await shown(100, 50)
+        var request = ImageRequest(try serve())
+        request.cache.writes = []
+        _ = await set(view, request)
+        let other = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
+        view.setImage(ImageRequest(other), options: .init(keepsCurrent: true), pipeline: fixture.pipeline)
+        gtk_widget_set_size_request(view.widget, 200, 100)
+        await Window.run { view.image.isOutgrown }
+        fixture.transport.answer(PipelineFixture.url("800x400.png"), with: .status(404))
+        let ends = await set(view, request)
+        #expect(ends.all == ["failed"] && view.content.image?.size == PixelSize(100, 50))
+        guard case .showing = view.state else { return #expect(Bool(false), "\(view.state)") }
+        #expect(view.image.isOutgrown && !view.image.target.isLoading)
+        window.close()
+    }
+
     /// A column: as wide as it is given, as high as the picture wants it.
     @Test func aSideThatFollowsThePicture() async throws {
         try Window.requireScreen()

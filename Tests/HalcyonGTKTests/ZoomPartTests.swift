@@ -198,7 +198,7 @@ import Testing
         zoomed.center(x: 500, y: 500)
         await Window.run { zoomed.shown != nil }
         var hasLost = false
-        zoomed.onChange = { hasLost = hasLost || zoomed.shown == nil }
+        zoomed.onChange = { [unowned zoomed] in hasLost = hasLost || zoomed.shown == nil }
         window.resize(300, 200)
         await Window.run { zoomed.view.content.image?.size == PixelSize(200, 200) && zoomed.isSharp }
         #expect(!hasLost)
@@ -351,7 +351,7 @@ import Testing
         let (zoomed, window) = try await shown(ImageRequest(serve(try Data(Self.square.get()))))
         zoomed.zoom = 1
         zoomed.center(x: 600, y: 400)
-        zoomed.onChange = { if let zoom = zoomed.zoom, zoom > 4 { zoomed.zoom = 4 } }
+        zoomed.onChange = { [unowned zoomed] in if let zoom = zoomed.zoom, zoom > 4 { zoomed.zoom = 4 } }
         zoomed.zoom = 8
         #expect(zoomed.zoom == 4 && zoomed.visibleRegion == PixelRect(x: 575, y: 387, width: 50, height: 26))
         window.close()

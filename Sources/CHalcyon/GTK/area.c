@@ -20,8 +20,10 @@ static void halcyon_area_measure(
     GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural, int *minimum_baseline,
     int *natural_baseline) {
     HalcyonArea *self = HALCYON_AREA(widget);
+    // What only stands in does not say how large the view is to be: where it has no length by itself, it follows its picture.
+    gboolean is_wanted = self->paintable && !(self->stands_in && self->width < 0);
     double ratio = self->paintable ? gdk_paintable_get_intrinsic_aspect_ratio(self->paintable) : 0;
-    if (!self->paintable) {
+    if (!is_wanted) {
         *natural = 0;
     } else if (orientation == GTK_ORIENTATION_HORIZONTAL) {
         int width = gdk_paintable_get_intrinsic_width(self->paintable);
@@ -50,9 +52,11 @@ static void get_request(GtkWidget *widget, int *width, int *height) {
 }
 
 // What a layout tells of one side: without a picture it has no length, with one just that of the picture, and it goes along when
-// that changes. Where the first layout has a picture already, it is taken to follow it, unless that only stands in.
+// that changes. Where the first layout has a picture already, it is taken to follow it.
 static gboolean is_free(gboolean was_free, gboolean is_another, int length, int former, int natural, int request) {
     if (natural <= 0) return length == 0;
+    // For want of room, for now.
+    if (was_free && !is_another && length < natural && length != request) return TRUE;
     if (abs(length - natural) > 1 || length == request) return FALSE;
     return was_free || (is_another && length != former);
 }
@@ -69,12 +73,12 @@ static void learn_sides(HalcyonArea *self, int width, int height) {
     }
     gboolean is_first = self->width < 0;
     gboolean has_picture = picture_width > 0 && picture_height > 0;
-    if (!has_picture && natural_width > 0) {
+    if (!has_picture && (natural_width > 0 || natural_height > 0)) {
         // A hint is as good as a size.
         self->free_width = self->free_height = FALSE;
     } else {
         gboolean follows = abs(width - natural_width) <= 1 && abs(height - natural_height) <= 1;
-        gboolean is_assumed = follows && !self->stands_in && request_width <= 0 && request_height <= 0;
+        gboolean is_assumed = follows && request_width <= 0 && request_height <= 0;
         gboolean is_another = picture_width != self->picture_width || picture_height != self->picture_height;
         if (is_first) self->free_width = self->free_height = is_assumed;
         is_another = is_another && !is_first;
@@ -154,4 +158,8 @@ void halcyon_area_get_free(HalcyonArea *self, gboolean *width, gboolean *height)
     *height = self->free_height;
 }
 
-void halcyon_area_set_stands_in(HalcyonArea *self, gboolean stands_in) { self->stands_in = stands_in; }
+void halcyon_area_set_stands_in(HalcyonArea *self, gboolean stands_in) {
+    if (self->stands_in == stands_in) return;
+    self->stands_in = stands_in;
+    gtk_widget_queue_resize(GTK_WIDGET(self));
+}

@@ -135,6 +135,11 @@ public final class AnimatedImagePlayer {
     /// - Parameter rewinding: whether `play()` begins anew; the frame that is shown stays all the same. False by default.
     public func stop(rewinding: Bool = false) {
         catchUp()
+        // Where its last frame is not there yet, that is not waited for.
+        if isPlaying, !isAdvancing, playback.isOver {
+            isPlaying = false
+            report(shown: .nothing, looped: false, ended: true)
+        }
         course += 1
         isPlaying = false
         (shownAt, shownTick, failedTick) = (nil, nil, nil)
@@ -237,10 +242,6 @@ extension AnimatedImagePlayer {
     private func catchUp() {
         guard let clock, isPlaying, lastTime != nil, !isAdvancing else { return }
         advance(to: clock())
-        // Its last frame is not there yet, and is not waited for.
-        guard isPlaying, playback.isOver else { return }
-        isPlaying = false
-        report(shown: .nothing, looped: false, ended: true)
     }
 
     /// - Returns: whether a loop is over.

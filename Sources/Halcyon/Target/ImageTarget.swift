@@ -112,7 +112,12 @@ public final class ImageTarget {
             setting.isImmediate = true
             finish(setting, result)
         } else {
-            if !isSilent(setting) { turn(to: .loading(nil), showing: beforehand(options)) }
+            if !isSilent(setting) {
+                turn(to: .loading(nil), showing: beforehand(options))
+            } else if case .loading = state {
+                // Of the load that it takes the place of nothing more is to come.
+                turn(to: settledState)
+            }
             follow(setting)
         }
         former?.end(.superseded)

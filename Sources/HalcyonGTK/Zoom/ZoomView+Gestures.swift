@@ -37,7 +37,7 @@ extension ZoomView {
         guard isInteractive, factor.isFinite, let shownZoom, let fittingZoom else { return }
         let (wanted, least) = (shownZoom * factor, min(fittingZoom, 1))
         // What was zoomed in and out again is a rounding error away from it.
-        if wanted > least * 1.001 { return setZoom(wanted, around: point) }
+        if wanted > least * (factor > 1 ? 1 : 1.001) { return setZoom(wanted, around: point) }
         setZoom(fittingZoom <= 1 ? nil : 1, around: point)
     }
 
