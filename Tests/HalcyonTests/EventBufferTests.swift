@@ -7,7 +7,8 @@ import Testing
 /// What is kept for a reader of events that does not keep up.
 @Suite(.timeLimit(.minutes(5)))
 struct EventBufferTests {
-    /// A body that comes piece by piece, each when the load has told of the one before.
+    /// A body that comes piece by piece, each when the load has told of the one before; the last one behind the first preview,
+    /// where any is wanted.
     private func load(
         _ fixture: PipelineFixture, _ file: String, pieces: Int, previews: Bool,
         _ body: (ImageTask) async throws -> Void
@@ -27,11 +28,15 @@ struct EventBufferTests {
         let events = task.events
         let feeder = Task {
             gates[0].open()
+            var (hasPreview, isLastDue) = (!previews, false)
             for try await event in events {
-                guard case .progress(let progress) = event, let index = ends.firstIndex(of: progress.received),
+                if case .preview = event { hasPreview = true }
+                if case .progress(let progress) = event, let index = ends.firstIndex(of: progress.received),
                     index < pieces
-                else { continue }
-                gates[index].open()
+                {
+                    if index < pieces - 1 { gates[index].open() } else { isLastDue = true }
+                }
+                if hasPreview, isLastDue { gates[pieces - 1].open() }
             }
         }
         try await body(task)
