@@ -4,8 +4,8 @@ import Halcyon
 
 /// The textures that are in use, by the bitmaps whose pixels they share: what shows one bitmap in several places, or again,
 /// has one texture for it, and GTK one copy on the graphics card.
-final class TextureTable: Sendable {
-    static let shared = TextureTable()
+package final class TextureTable: Sendable {
+    package static let shared = TextureTable()
 
     private let entries = Lock<[ObjectIdentifier: Entry]>([:])
 
@@ -32,6 +32,9 @@ final class TextureTable: Sendable {
             set { g_weak_ref_set(reference, newValue.map { UnsafeMutableRawPointer($0) }) }
         }
     }
+
+    /// How many are in use.
+    package var count: Int { entries.withLock { $0.count } }
 
     /// Whether there is a texture of a bitmap, or was one whose pixels are held yet.
     func holds(_ bitmap: ObjectIdentifier) -> Bool { entries.withLock { $0[bitmap] != nil } }

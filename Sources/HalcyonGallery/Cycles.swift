@@ -23,11 +23,13 @@ import HalcyonGTK
             let widgets = await open(counting: census)
             // GTK lets go of some things when it is idle.
             await pipeline.configuration.cache.disk?.flush()
-            for _ in 0..<10 where census.count > 0 { try? await Task.sleep(for: .milliseconds(20)) }
+            for _ in 0..<50 where census.count > 0 || TextureTable.shared.count > 0 {
+                try? await Task.sleep(for: .milliseconds(20))
+            }
             pipeline.cache.clearMemory()
             let kinds = census.living.keys.sorted().joined(separator: " ")
             print(
-                #"{"cycle":\#(cycle),"widgets":\#(widgets),"left":\#(census.count),"kinds":"\#(kinds)","resident":\#(Self.residentBytes)}"#
+                #"{"cycle":\#(cycle),"widgets":\#(widgets),"left":\#(census.count),"textures":\#(TextureTable.shared.count),"kinds":"\#(kinds)","resident":\#(Self.residentBytes)}"#
             )
         }
     }

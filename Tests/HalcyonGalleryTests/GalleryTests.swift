@@ -11,6 +11,8 @@ import Testing
         let widgets: Int
         let left: Int
         let kinds: String
+        /// That are still in use.
+        let textures: Int
         /// Bytes of memory, with nothing in the cache.
         let resident: Int
     }
@@ -41,7 +43,9 @@ import Testing
         #expect(status == 0)
         let cycles = try text.split(separator: "\n").map { try JSONDecoder().decode(Cycle.self, from: Data($0.utf8)) }
         #expect(cycles.count == count)
-        for cycle in cycles { #expect(cycle.widgets > 100 && cycle.left == 0, "\(cycle.cycle): \(cycle.kinds)") }
+        for cycle in cycles {
+            #expect(cycle.widgets > 100 && cycle.left == 0 && cycle.textures == 0, "\(cycle.cycle): \(cycle.kinds)")
+        }
         // A sanitizer keeps what is freed for a while, and tells of leaks by itself.
         if Sanitizer.isOn { return }
         // The first two fill what GTK, Cairo and the heap keep for the next window.
