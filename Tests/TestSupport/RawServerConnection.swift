@@ -95,6 +95,18 @@ public final class RawServerConnection {
         while recv(socket, &buffer, buffer.count, 0) > 0 {}
     }
 
+    /// Whether the client closes its side, or resets it, within some milliseconds; what it sends is dropped.
+    public func isClosed(within patience: Int) -> Bool {
+        var time = timeval(tv_sec: patience / 1000, tv_usec: patience % 1000 * 1000)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(socket, &buffer, buffer.count, 0)
+        let hasNone = count < 0 && errno == EAGAIN
+        time = timeval()
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        return count <= 0 && !hasNone
+    }
+
     /// Closes with a reset, as a crashed server's machine does.
     public func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)

@@ -1,10 +1,15 @@
-// For SOCK_CLOEXEC.
+// For SOCK_CLOEXEC and SO_DOMAIN.
 #define _GNU_SOURCE
 
 #include "halcyon_curl.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 CURLcode halcyon_curl_set_long(CURL *easy, CURLoption option, long value) {
@@ -42,6 +47,12 @@ CURLcode halcyon_curl_set_ready(CURL *easy, halcyon_curl_ready_callback callback
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
 }
 
+CURLcode halcyon_curl_set_progress(CURL *easy, curl_xferinfo_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_NOPROGRESS, callback == NULL ? 1L : 0L);
+}
+
 CURLcode halcyon_curl_set_open(CURL *easy, curl_opensocket_callback callback, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
@@ -77,6 +88,60 @@ CURLcode halcyon_curl_get_offset(CURL *easy, CURLINFO info, int64_t *value) {
     CURLcode code = curl_easy_getinfo(easy, info, &offset);
     *value = (int64_t)offset;
     return code;
+}
+
+// What a descriptor looks like, of those that children inherit.
+enum end { NO_PAIR = -1, QUIET = 0, READS = 1, WRITES = 2 };
+
+// Whether a descriptor may be an end of a pair of sockets, and which one as long as a byte is in it.
+static int pair_end(int file) {
+    int flags = fcntl(file, F_GETFD);
+    if (flags < 0 || (flags & FD_CLOEXEC) != 0) return NO_PAIR;
+    int domain = 0, type = 0, readable = 0, unread = 0;
+    socklen_t length = sizeof domain;
+    if (getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &length) != 0 || domain != AF_UNIX) return NO_PAIR;
+    length = sizeof type;
+    if (getsockopt(file, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM) return NO_PAIR;
+    if (ioctl(file, FIONREAD, &readable) != 0 || ioctl(file, SIOCOUTQ, &unread) != 0) return NO_PAIR;
+    return (readable == 1 ? READS : 0) | (unread > 0 ? WRITES : 0);
+}
+
+// The ends of the handle's wake-up, among all descriptors of the process: they change with it as no other does.
+static bool find_wakeup(CURLM *multi, int found[2]) {
+    DIR *folder = opendir("/proc/self/fd");
+    if (folder == NULL) return false;
+    int count[2] = {0, 0};
+    struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        int file = atoi(entry->d_name);
+        if (entry->d_name[0] == '.' || pair_end(file) != QUIET) continue;
+        if (curl_multi_wakeup(multi) != CURLM_OK) break;
+        int end = pair_end(file);
+        // Takes the byte out again.
+        curl_multi_poll(multi, NULL, 0, 0, NULL);
+        if ((end != READS && end != WRITES) || pair_end(file) != QUIET) continue;
+        found[end == WRITES] = file;
+        count[end == WRITES]++;
+    }
+    closedir(folder);
+    return count[0] == 1 && count[1] == 1;
+}
+
+CURLM *halcyon_curl_multi(void) {
+    CURLM *multi = curl_multi_init();
+    if (multi == NULL) return NULL;
+    if (curl_multi_wakeup(multi) != CURLM_OK) {
+        curl_multi_cleanup(multi);
+        return NULL;
+    }
+    curl_multi_poll(multi, NULL, 0, 0, NULL);
+    // libcurl 7.88 makes the pair without SOCK_CLOEXEC and tells nobody its numbers.
+    int pair[2];
+    if (find_wakeup(multi, pair)) {
+        fcntl(pair[0], F_SETFD, FD_CLOEXEC);
+        fcntl(pair[1], F_SETFD, FD_CLOEXEC);
+    }
+    return multi;
 }
 
 CURLMcode halcyon_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {

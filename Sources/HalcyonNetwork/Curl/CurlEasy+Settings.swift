@@ -1,6 +1,7 @@
 import CCurl
 import CHalcyonCurl
 import Foundation
+import Glibc
 
 /// What a handle is told of its transfer before it starts.
 extension CurlEasy {
@@ -108,7 +109,8 @@ extension CurlEasy {
             { context, remote, _, _, _ in
                 CurlEasy.from(context)?.connected(to: remote) ?? true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             }, context)
-        setAddressCheck(context)
+        setSockets(context)
+        setProxyLimit(context)
         halcyon_curl_set_header(
             handle,
             { bytes, size, count, context in
@@ -135,20 +137,27 @@ extension CurlEasy {
         halcyon_curl_set_string(handle, option, value)
     }
 
-    /// Has each address looked at before it is connected to: of several that a name has, the others are tried.
-    private func setAddressCheck(_ context: UnsafeMutableRawPointer) {
-        guard transfer.request.addressPolicy.requiresPublicAddress else { return }
-        set(CURLOPT_PROXY, "")
+    /// Makes the sockets, so that no child process inherits them, and has each address looked at before it is connected
+    /// to: of several that a name has, the others are tried.
+    private func setSockets(_ context: UnsafeMutableRawPointer) {
+        if transfer.request.addressPolicy.requiresPublicAddress { set(CURLOPT_PROXY, "") }
         halcyon_curl_set_open(
             handle,
             { context, _, address in
-                var bytes = [UInt8](repeating: 0, count: 16)
-                let count = Int(halcyon_curl_address(address, &bytes))
-                let known = IPAddress(bytes: Array(bytes.prefix(count)))
-                guard CurlEasy.from(context)?.allows(known, "of an unknown kind") ?? false else {
-                    return halcyon_curl_no_socket()
-                }
-                return halcyon_curl_socket(address)
+                guard let easy = CurlEasy.from(context), easy.allows(address) else { return halcyon_curl_no_socket() }
+                let socket = halcyon_curl_socket(address)
+                if socket == halcyon_curl_no_socket() { easy.socketFailed(errno) }
+                return socket
             }, context)
+    }
+
+    /// Ends a transfer whose proxy answers without end before it lets the connection through: libcurl 7.88 reads such an
+    /// answer a byte at a time for as long as more is there, and all other transfers wait.
+    private func setProxyLimit(_ context: UnsafeMutableRawPointer) {
+        let configuration = transfer.configuration
+        let hasTunnel = transfer.request.url.scheme?.lowercased() == "https" && configuration.proxy != .none
+        halcyon_curl_set_progress(
+            handle, hasTunnel ? { context, _, _, _, _ in CurlEasy.from(context)?.progressed() ?? true ? 0 : 1 } : nil,
+            context)
     }
 }

@@ -18,6 +18,10 @@ final class CurlEasy {
     private var lastActivity: ContinuousClock.Instant?
     private var isPaused = false
 
+    /// The bytes of a proxy's answer that came in a turn, before the connection stands.
+    private var tunnelBytes = 0
+    private var tunnelTurn = 0
+
     /// How often the request was sent: again where a connection had died before its answer.
     private var sendings = 0
     private var hasFailed = false
@@ -71,11 +75,35 @@ final class CurlEasy {
         touch()
         sendings += 1
         if let deadline { turn.watch(deadline) }
-        guard transfer.request.addressPolicy.requiresPublicAddress else { return true }
         // Another address of the same name may have been refused before.
         failure = nil
+        guard transfer.request.addressPolicy.requiresPublicAddress else { return true }
         let text = remote.map { String(cString: $0) } ?? ""
         return allows(IPAddress(host: text), text)
+    }
+
+    /// Whether an address that libcurl is about to connect to may be.
+    func allows(_ address: UnsafePointer<curl_sockaddr>?) -> Bool {
+        guard transfer.request.addressPolicy.requiresPublicAddress else { return true }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = Int(halcyon_curl_address(address, &bytes))
+        return allows(IPAddress(bytes: Array(bytes.prefix(count))), "of an unknown kind")
+    }
+
+    /// libcurl does not keep the reason of a socket that it was not given.
+    func socketFailed(_ code: Int32) {
+        guard case nil = failure, let reason = CurlFailure.exhaustion(code) else { return }
+        failure = reason
+    }
+
+    /// - Returns: whether a proxy's answer, of which each byte comes here before the connection stands, is not too long.
+    func progressed() -> Bool {
+        guard lastActivity == nil else { return true }
+        if tunnelTurn != turn.number { (tunnelTurn, tunnelBytes) = (turn.number, 0) }
+        tunnelBytes += 1
+        guard tunnelBytes > CurlHeadParser.limit else { return true }
+        failure = .connection(.proxy)
+        return false
     }
 
     func allows(_ address: IPAddress?, _ text: String) -> Bool {
@@ -84,13 +112,15 @@ final class CurlEasy {
         return false
     }
 
+    /// The lines of a head are no progress: only a whole one is, so that a server cannot drip them for ever.
     func read(line: UnsafeRawBufferPointer) -> Int {
-        touch()
         switch parser.read(line: line) {
         case .more: break
-        case .head(let head): deliver(head)
-        case .tooLarge:
-            failure = .tooLarge(limit: CurlHeadParser.limit)
+        case .head(let head):
+            touch()
+            deliver(head)
+        case .refused(let reason):
+            failure = reason
             return 0
         }
         return line.count
@@ -190,8 +220,20 @@ final class CurlEasy {
         }
         guard code != CURLE_OK else { return nil }
         hasFailed = true
-        let reason = failure ?? CurlFailure(handle: handle, errorText: String(cString: errorText)).reason(of: code)
+        let reason =
+            failure ?? lineFailure(of: code)
+            ?? CurlFailure(handle: handle, errorText: String(cString: errorText)).reason(of: code)
         return DownloadError(reason, url: transfer.request.url)
+    }
+
+    /// libcurl has no code of its own for a line of a head that is longer than it takes, or that continues no field.
+    private func lineFailure(of code: CURLcode) -> DownloadError.Reason? {
+        guard lastActivity != nil, !parser.isDone else { return nil }
+        return switch code {
+        case CURLE_OUT_OF_MEMORY: .tooLarge(limit: CurlHeadParser.limit)
+        case CURLE_BAD_FUNCTION_ARGUMENT: .connection(.badAnswer)
+        default: nil
+        }
     }
 
     private func number(_ info: CURLINFO) -> Int {

@@ -20,6 +20,8 @@ struct CurlFailure {
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR: .connection(.reset)
         case CURLE_RECV_ERROR: receiveReason
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .connection(.badAnswer)
+        // Of the head alone: our handles have bodies unpacked by nobody below.
+        case CURLE_BAD_CONTENT_ENCODING: .connection(.transferEncoding)
         // Servers end streams with an error where HTTP/1.1 has a reset.
         case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR: .connection(.reset)
         case CURLE_OUT_OF_MEMORY: .connection(.exhausted)
@@ -46,9 +48,13 @@ struct CurlFailure {
         case EHOSTUNREACH, EHOSTDOWN: .connection(.unreachable)
         case ECONNRESET, ECONNABORTED: .connection(.reset)
         case ETIMEDOUT: .timeout(.connect)
-        case EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL: .connection(.exhausted)
-        default: .connection(.other)
+        case let code: Self.exhaustion(code) ?? .connection(.other)
         }
+    }
+
+    /// What an error of the system means that says that there is no more of something; nil for any other.
+    static func exhaustion(_ code: Int32) -> DownloadError.Reason? {
+        [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL].contains(code) ? .connection(.exhausted) : nil
     }
 
     /// libcurl has one code for a broken connection and for answers that break the rules; its text tells them apart.

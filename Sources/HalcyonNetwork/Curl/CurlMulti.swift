@@ -13,9 +13,10 @@ final class CurlMulti: @unchecked Sendable {
     /// libcurl's own start, once in a process and before its first use.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// Nil when there is no memory or no descriptor for it.
+    /// Nil when there is no memory or no descriptor for it: libcurl makes a handle without a wake-up then, whose thread
+    /// would notice each new transfer and each cancel a minute late.
     init?(_ configuration: CurlTransport.Configuration) {
-        guard Self.isReady, let handle = curl_multi_init() else { return nil }
+        guard Self.isReady, let handle = halcyon_curl_multi() else { return nil }
         self.handle = handle
         share = halcyon_curl_share(configuration.keepsCookies)
         halcyon_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, configuration.idleConnections)

@@ -15,7 +15,11 @@ final class CurlTurn {
         return now
     }
 
+    /// Turns so far.
+    private(set) var number = 0
+
     func begin() {
+        number += 1
         started = nil
     }
 

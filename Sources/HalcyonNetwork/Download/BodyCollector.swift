@@ -84,7 +84,9 @@ struct BodyCollector {
     private static func mayGoOn(after error: any Error) -> Bool {
         guard let error = error as? DownloadError else { return error is CancellationError }
         return switch error.reason {
-        case .connection(.badEncoding), .connection(.badAnswer), .connection(.exhausted): false
+        case .connection(.badEncoding), .connection(.badAnswer), .connection(.transferEncoding),
+            .connection(.exhausted):
+            false
         case .connection, .timeout, .offline, .incompleteBody, .tls: true
         default: false
         }

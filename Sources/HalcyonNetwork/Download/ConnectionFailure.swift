@@ -9,6 +9,8 @@ public enum ConnectionFailure: String, Sendable, Hashable {
     case badAnswer = "the answer is not valid HTTP"
     /// The body is not what its `Content-Encoding` says, or damaged.
     case badEncoding = "the body cannot be unpacked"
+    /// The answer has a `Transfer-Encoding` other than `chunked`.
+    case transferEncoding = "the answer's transfer encoding is not accepted"
     case proxy = "the proxy cannot be reached"
     /// This process has no descriptors, threads or memory left for a connection.
     case exhausted = "no resources left for a connection"

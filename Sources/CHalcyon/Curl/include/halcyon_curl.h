@@ -24,17 +24,24 @@ CURLcode halcyon_curl_set_header(CURL *easy, halcyon_curl_data_callback callback
 /// Called once the connection stands, before the request is sent; anything but zero calls it off.
 CURLcode halcyon_curl_set_ready(CURL *easy, halcyon_curl_ready_callback callback, void *context);
 
+/// Called now and then, with the bytes of bodies, and with each byte that a proxy answers before it lets a connection
+/// through; anything but zero ends the transfer.
+CURLcode halcyon_curl_set_progress(CURL *easy, curl_xferinfo_callback callback, void *context);
+
 /// Called with each address before it is connected to; it gives the socket for it, or none.
 CURLcode halcyon_curl_set_open(CURL *easy, curl_opensocket_callback callback, void *context);
 /// Writes the 4 or 16 bytes of an address of the Internet Protocol, and returns how many; 0 for any other.
 int halcyon_curl_address(const struct curl_sockaddr *address, uint8_t *bytes);
-/// A socket for an address, as libcurl would make it.
+/// A socket for an address, as libcurl would make it, that no child process inherits.
 curl_socket_t halcyon_curl_socket(const struct curl_sockaddr *address);
 curl_socket_t halcyon_curl_no_socket(void);
 
 CURLcode halcyon_curl_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode halcyon_curl_get_offset(CURL *easy, CURLINFO info, int64_t *value);
 
+/// A multi handle that can be woken, and whose wake-up no child process inherits; NULL when there is no memory or no
+/// descriptor for it.
+CURLM *halcyon_curl_multi(void);
 CURLMcode halcyon_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
 /// A store of TLS sessions, and of cookies if wanted, that the transfers of one thread share; NULL when there is no
