@@ -6,8 +6,14 @@ public struct NetworkOptions: Hashable, Sendable {
     public var headers: HTTPHeaders
     /// Shown to the origin of the URL; in place of an `Authorization` among the headers. None by default.
     public var credential: Credential?
-    /// From the start to the last byte; nil is no limit, which is the default.
+    /// From the start to the last byte. The pipeline's downloader has no limit unless its configuration says so.
     public var totalTimeout: Duration?
+    /// To a connection, for each attempt and redirect.
+    public var connectTimeout: Duration?
+    /// Of silence once connected.
+    public var idleTimeout: Duration?
+    /// The least that a body must bring; `.none` is no limit.
+    public var leastRate: LeastRate?
     /// Attempts after the first.
     public var retries: Int?
     /// The most bytes that a body may have.
@@ -32,5 +38,12 @@ public struct NetworkOptions: Hashable, Sendable {
         self.totalTimeout = totalTimeout
         self.retries = retries
         self.maximumBytes = maximumBytes
+    }
+
+    /// The limits of time of a transfer, by a downloader's.
+    func timeouts(over defaults: DownloadTimeouts) -> DownloadTimeouts {
+        DownloadTimeouts(
+            connect: connectTimeout ?? defaults.connect, idle: idleTimeout ?? defaults.idle,
+            total: totalTimeout ?? defaults.total, leastRate: leastRate ?? defaults.leastRate)
     }
 }

@@ -37,7 +37,7 @@ struct Run {
         let peak = Lock(before)
         var request = DownloadRequest(url: url, maximumBytes: 1 << 30)
         request.exposesBody = true
-        request.timeouts.idle = .seconds(300)
+        request.timeouts = DownloadTimeouts(idle: .seconds(300))
         let result = try await downloader.download(request) { _ in
             peak.withLock { $0 = max($0, ProcessMemory.anonymous) }
         }

@@ -212,7 +212,7 @@ extension Coordinator {
         transfer.hooks = options.hooks
         transfer.bodyBudget = EncodedBytes.budget
         transfer.exposesBody = resolved.request.wantsPreviews
-        if let total = options.totalTimeout { transfer.timeouts.total = total }
+        transfer.timeouts = options.timeouts(over: configuration.downloader.configuration.timeouts)
         transfer.maximumBytes = options.maximumBytes ?? configuration.maximumBytes
         if let retries = options.retries {
             transfer.retry = configuration.downloader.configuration.retry

@@ -9,7 +9,8 @@ public struct DownloadRequest: Sendable {
     public var headers: HTTPHeaders
     /// Shown to the origin of the URL, in place of an `Authorization` field. None by default.
     public var credential: Credential?
-    public var timeouts: DownloadTimeouts
+    /// How long it may take; nil, the default, is as the downloader's configuration says.
+    public var timeouts: DownloadTimeouts?
     /// The largest body in bytes, on the wire and again once it is unpacked. 200 MB.
     public var maximumBytes: Int
     /// The most redirects in a row. 20.
@@ -31,7 +32,7 @@ public struct DownloadRequest: Sendable {
 
     public init(
         url: URL, headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil,
-        timeouts: DownloadTimeouts = DownloadTimeouts(), maximumBytes: Int = 200_000_000, maximumRedirects: Int = 20,
+        timeouts: DownloadTimeouts? = nil, maximumBytes: Int = 200_000_000, maximumRedirects: Int = 20,
         priority: RequestPriority = .normal,
         retry: RetryPolicy? = nil
     ) {

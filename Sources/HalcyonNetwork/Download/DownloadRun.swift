@@ -6,6 +6,7 @@ final class DownloadRun: Sendable {
     let id: Int
     let request: DownloadRequest
     let headers: HTTPHeaders
+    private let timeouts: DownloadTimeouts
     let retry: RetryPolicy
     let downloader: ImageDownloader
     /// The downloader's, and the request's after them.
@@ -18,6 +19,7 @@ final class DownloadRun: Sendable {
         self.id = id
         self.request = request
         self.headers = headers
+        timeouts = request.timeouts ?? downloader.configuration.timeouts
         self.retry = retry
         self.downloader = downloader
         hooks = downloader.configuration.hooks.followed(by: request.hooks?.hooks)
@@ -29,7 +31,7 @@ final class DownloadRun: Sendable {
     }
 
     func perform() async throws -> DownloadResult {
-        let deadline = request.timeouts.total?.limit.map { ContinuousClock.now.advanced(by: $0) }
+        let deadline = timeouts.total?.limit.map { ContinuousClock.now.advanced(by: $0) }
         var pacer: RetryPacer?
         var queued = Duration.zero
         while true {
@@ -59,8 +61,9 @@ final class DownloadRun: Sendable {
             try checkAddress(request)
             let asked = ContinuousClock.now
             // A place for each hop, as each may lead to another host; what waits between two holds none.
+            let host = Self.hostKey(chain.url)
             let hop = try await downloader.slots.withSlot(
-                id, host: Self.hostKey(chain.url), goesOn: chain.count > 0, until: deadline,
+                id, host: host, goesOn: chain.count > 0, until: deadline,
                 expiry: DownloadError(.timeout(.total), url: request.url)
             ) {
                 queued += ContinuousClock.now - asked
@@ -69,7 +72,10 @@ final class DownloadRun: Sendable {
                 if let left, left <= .zero { throw DownloadError(.timeout(.total), url: request.url) }
                 var timed = request
                 timed.totalTimeout = left
-                return try await send(timed)
+                let pace = TransferPace(id, host: host, leastRate: timeouts.leastRate)
+                downloader.paces.add(pace)
+                defer { downloader.paces.remove(pace) }
+                return try await send(timed, pace)
             }
             switch hop {
             case .redirect(let head):
@@ -86,8 +92,8 @@ final class DownloadRun: Sendable {
 
     private func transportRequest(_ chain: RedirectChain) -> TransportRequest {
         TransportRequest(
-            url: chain.url, headers: chain.headers, connectTimeout: request.timeouts.connect,
-            idleTimeout: request.timeouts.idle, addressPolicy: downloader.configuration.addressPolicy,
+            url: chain.url, headers: chain.headers, connectTimeout: timeouts.connect,
+            idleTimeout: timeouts.idle, addressPolicy: downloader.configuration.addressPolicy,
             digest: chain.digest)
     }
 
@@ -97,17 +103,17 @@ final class DownloadRun: Sendable {
         try downloader.configuration.transport.checkAbilities(for: request)
     }
 
-    private func send(_ request: TransportRequest) async throws -> Hop {
+    private func send(_ request: TransportRequest, _ pace: TransferPace) async throws -> Hop {
         var request = request
         if let resumption = await Resumption(request, downloader.configuration) {
             let started = ContinuousClock.now
-            if let hop = try await exchange(request, resuming: resumption) { return hop }
+            if let hop = try await exchange(request, pace, resuming: resumption) { return hop }
             request.totalTimeout = request.totalTimeout.map { $0 - (ContinuousClock.now - started) }
             if let left = request.totalTimeout, left <= .zero {
                 throw DownloadError(.timeout(.total), url: request.url)
             }
         }
-        guard let hop = try await exchange(request, resuming: nil) else {
+        guard let hop = try await exchange(request, pace, resuming: nil) else {
             // Never: only a request for the rest of a body is refused like that.
             throw DownloadError(.connection(.badAnswer), url: request.url)
         }
@@ -115,11 +121,15 @@ final class DownloadRun: Sendable {
     }
 
     /// - Returns: nil where the rest of a body was asked for and cannot be had; the whole is to be asked for then.
-    private func exchange(_ request: TransportRequest, resuming resumption: Resumption?) async throws -> Hop? {
+    private func exchange(
+        _ request: TransportRequest, _ pace: TransferPace, resuming resumption: Resumption?
+    ) async throws -> Hop? {
         let response: TransportResponse
         var head: HTTPResponseHead
         do {
+            pace.beginWait()
             response = try await downloader.configuration.transport.send(resumption?.asking(request) ?? request)
+            pace.endWait()
         } catch {
             await resumption?.putBack()
             throw error
@@ -154,7 +164,7 @@ final class DownloadRun: Sendable {
         let isKept = downloader.configuration.resumesBodies && downloader.configuration.partialBodies != nil
         let key = isKept ? PartialBodyKey(request) : nil
         let data = try await hooks.modified(
-            try await collect(response.body, head, key: key, kept: kept), head)
+            try await collect(response.body, head, pace, key: key, kept: kept), head)
         var result = DownloadResult(
             data: data, url: request.url, status: head.status, headers: head.headers, version: head.version,
             metrics: response.body.metrics)
@@ -192,7 +202,7 @@ final class DownloadRun: Sendable {
     }
 
     private func collect(
-        _ body: TransportBody, _ head: HTTPResponseHead, key: PartialBodyKey?, kept: KeptBody?
+        _ body: TransportBody, _ head: HTTPResponseHead, _ pace: TransferPace, key: PartialBodyKey?, kept: KeptBody?
     ) async throws -> Data {
         try await hooks.checkBody(head)
         var collector = BodyCollector(
@@ -201,7 +211,13 @@ final class DownloadRun: Sendable {
         do {
             try await collector.begin()
             if collector.hasBody { downloader.hub.report(collector.progress, of: id) }
-            for try await chunk in body {
+            pace.beginBody { body.cancel() }
+            var chunks = body.makeAsyncIterator()
+            while true {
+                pace.beginWait()
+                let next = try await chunks.next()
+                pace.endWait(bytes: next?.count ?? 0)
+                guard let chunk = next else { break }
                 try await collector.take(chunk)
                 hooks.chunk?(chunk, collector.progress)
                 downloader.hub.report(collector.progress, of: id)
@@ -210,8 +226,12 @@ final class DownloadRun: Sendable {
         } catch {
             // First the way, which others may want; then the disk.
             body.cancel()
-            await collector.abandon(after: error)
-            throw error
+            // Whoever is ended for a limit finds its body cancelled.
+            let limit = Task.isCancelled ? nil : pace.expired
+            let reason =
+                limit.map { DownloadError(.timeout($0), url: head.url, responseHeaders: head.headers) } ?? error
+            await collector.abandon(after: reason)
+            throw reason
         }
     }
 

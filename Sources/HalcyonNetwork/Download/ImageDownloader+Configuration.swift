@@ -10,6 +10,12 @@ extension ImageDownloader {
         public var transfersPerHost = 6
         /// Transfers at once in all. 24; `ImageDownloader.transfers` changes it later.
         public var transfers = 24
+        /// Transfers that may go on beside those, in all: each that has waited 10 s for its server leaves its place to
+        /// others, so that slow servers do not hold everybody up. It still counts among those of its host. When there are
+        /// more of them and others wait for a place, the slowest ends with `DownloadError` (`TimeoutKind.crowded`). 24.
+        public var slowTransfers = 24
+        /// How long a download may take whose request does not say so itself.
+        public var timeouts = DownloadTimeouts()
         /// Who goes first among transfers of equal priority. `.firstInFirstOut`.
         public var order = DownloadOrder.firstInFirstOut
         /// Fields that every request carries: `User-Agent` names the program and Halcyon.
@@ -37,7 +43,7 @@ extension ImageDownloader {
         /// Where to ask whether there is a network, for `RetryPolicy.networkWait` and for what is loaded otherwise on a
         /// connection that is to be spared.
         public var networkMonitor: any NetworkMonitor = SystemNetworkMonitor()
-        /// Where a date in Retry-After is read against.
+        /// What a date in Retry-After is read against, and the least rate measured by.
         public var time = TimeSource.system
 
         public init(transport: any Transport = CurlTransport(), headers: HTTPHeaders = Self.defaultHeaders()) {

@@ -7,20 +7,24 @@ import HalcyonSystem
 /// cancelled without the others noticing, and the transfer ends with the last. Nothing is cached here.
 ///
 /// At once run 24 transfers, 6 of them to one host and port, unless the configuration says otherwise; the others wait for
-/// their turn, by priority.
+/// their turn, by priority. A transfer that has waited 10 s for its server leaves its place to others and goes on beside
+/// them.
 public final class ImageDownloader: Sendable {
     /// What the downloader is built with.
     public let configuration: Configuration
 
     let slots: TransferSlots
     let hub: DownloadHub
+    let paces: PaceKeeper
     private let calls = InterceptedCalls()
     private let headers: Lock<HTTPHeaders>
 
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         slots = TransferSlots(
-            perHost: configuration.transfersPerHost, total: configuration.transfers, order: configuration.order)
+            perHost: configuration.transfersPerHost, total: configuration.transfers,
+            aside: configuration.slowTransfers, order: configuration.order)
+        paces = PaceKeeper(slots: slots, time: configuration.time)
         hub = DownloadHub(slots: slots)
         headers = Lock(configuration.headers)
     }
@@ -114,6 +118,7 @@ public final class ImageDownloader: Sendable {
     /// As the program wants it sent: what two transfers have in common is known only then.
     nonisolated(nonsending) private func prepared(_ original: DownloadRequest) async throws -> DownloadRequest {
         var request = original
+        request.timeouts = original.timeouts ?? configuration.timeouts
         request.headers = defaultHeaders.merging(original.headers)
         let codings = request.headers.addAcceptEncoding()
         // The program has the last word: nothing is added to what it makes of them.

@@ -9,7 +9,7 @@ struct TransferKey: Hashable {
     let headers: Headers
     /// The others are among the fields.
     let digest: DigestCredential?
-    let timeouts: DownloadTimeouts
+    let timeouts: DownloadTimeouts?
     let maximumBytes: Int
     let maximumRedirects: Int
     let retry: RetryPolicy

@@ -32,6 +32,11 @@ final class TransferSlots: Sendable {
         var limits: Limits
         var isSuspended = false
         var running = 0
+        /// Those that run without a place: they have left it to others.
+        var aside: Set<Int> = []
+        /// Those that run.
+        var placed: Set<Int> = []
+        var asideLimit: Int
         var sequence = 0
         var hosts: [String: Host] = [:]
         var priorities: [Int: RequestPriority] = [:]
@@ -47,13 +52,15 @@ final class TransferSlots: Sendable {
     private let state: Lock<State>
     private let order: DownloadOrder
 
-    init(perHost: Int, total: Int, order: DownloadOrder = .firstInFirstOut) {
-        state = Lock(State(limits: Limits(perHost: max(1, perHost), total: max(1, total))))
+    /// - Parameter aside: how many may run besides `total` once they have left their place.
+    init(perHost: Int, total: Int, aside: Int = 0, order: DownloadOrder = .firstInFirstOut) {
+        state = Lock(
+            State(limits: Limits(perHost: max(1, perHost), total: max(1, total)), asideLimit: max(0, aside)))
         self.order = order
     }
 
     var waitingCount: Int { state.withLock { $0.waiters.count } }
-    var runningCount: Int { state.withLock { $0.running } }
+    var runningCount: Int { state.withLock { $0.running + $0.aside.count } }
     var isSuspended: Bool { state.withLock { $0.isSuspended } }
     var limits: Limits { state.withLock { $0.limits } }
 
@@ -102,25 +109,53 @@ final class TransferSlots: Sendable {
         _ id: Int, host: String, goesOn: Bool = false, until deadline: ContinuousClock.Instant?,
         expiry: @autoclosure () -> DownloadError, _ body: () async throws -> Value
     ) async throws -> Value {
-        if !enter(host, goesOn: goesOn, until: deadline) {
+        if !enter(id, host, goesOn: goesOn, until: deadline) {
             try await wait(id, host: host, goesOn: goesOn, until: deadline, expiry: expiry())
         }
-        defer { release(host) }
+        defer { release(id, host) }
         return try await body()
     }
 
+    enum StepAside: Equatable {
+        case done
+        /// As many are aside as may be; whether somebody waits who could have the place.
+        case full(isWantedByOthers: Bool)
+        /// It runs no more, or is aside already.
+        case hasNone
+    }
+
+    /// Leaves a transfer's place to others, while it runs on; it still counts among those of its host.
+    func stepAside(_ id: Int) -> StepAside {
+        var answer = StepAside.hasNone
+        resumeNext { state in
+            guard state.placed.contains(id), !state.aside.contains(id) else { return }
+            guard state.aside.count < state.asideLimit else {
+                let limit = state.limits.perHost
+                answer = .full(
+                    isWantedByOthers: !state.isSuspended
+                        && state.hosts.values.contains { $0.waiting > 0 && $0.running < limit })
+                return
+            }
+            state.aside.insert(id)
+            state.running -= 1
+            answer = .done
+        }
+        return answer
+    }
+
     /// Whether there was a place without waiting, as there mostly is.
-    private func enter(_ host: String, goesOn: Bool, until deadline: ContinuousClock.Instant?) -> Bool {
+    private func enter(_ id: Int, _ host: String, goesOn: Bool, until deadline: ContinuousClock.Instant?) -> Bool {
         guard !Task.isCancelled, deadline.map({ $0 > .now }) ?? true else { return false }
-        return state.withLock { Self.takePlace(host, goesOn: goesOn, &$0) }
+        return state.withLock { Self.takePlace(id, host, goesOn: goesOn, &$0) }
     }
 
     /// Places are given away as they come free, so nobody waits for one that is free here.
-    private static func takePlace(_ host: String, goesOn: Bool, _ state: inout State) -> Bool {
+    private static func takePlace(_ id: Int, _ host: String, goesOn: Bool, _ state: inout State) -> Bool {
         guard state.running < state.limits.total, state.hosts[host]?.running ?? 0 < state.limits.perHost,
             goesOn || !state.isSuspended
         else { return false }
         state.running += 1
+        state.placed.insert(id)
         state.hosts[host, default: Host()].running += 1
         return true
     }
@@ -153,7 +188,7 @@ final class TransferSlots: Sendable {
             guard !Task.isCancelled else { return .failure(CancellationError()) }
             // Read under the lock too: the alarm after this finds the waiter.
             if let deadline, deadline <= .now { return .failure(expiry) }
-            if Self.takePlace(host, goesOn: goesOn, &state) { return .success(()) }
+            if Self.takePlace(id, host, goesOn: goesOn, &state) { return .success(()) }
             let priority = state.priorities[id] ?? .normal
             state.sequence += 1
             state.waiters[id] = Waiter(
@@ -176,9 +211,10 @@ final class TransferSlots: Sendable {
         waiter?.continuation.resume(throwing: error)
     }
 
-    private func release(_ host: String) {
+    private func release(_ id: Int, _ host: String) {
         resumeNext { state in
-            state.running -= 1
+            state.placed.remove(id)
+            if state.aside.remove(id) == nil { state.running -= 1 }
             state.hosts[host]?.running -= 1
             Self.dropIfUnused(host, &state)
         }
@@ -209,6 +245,7 @@ final class TransferSlots: Sendable {
         state.hosts[waiter.host]?.waiting -= 1
         state.hosts[waiter.host]?.running += 1
         state.running += 1
+        state.placed.insert(id)
         return waiter
     }
 
