@@ -97,6 +97,7 @@ struct AddressPolicyTests {
         let transport = CurlTransport()
         let url = try #require(URL(string: "http://localhost:\(server.port)/a"))
         var configuration = ImageDownloader.Configuration(transport: transport)
+        configuration.timeouts = .patient
         configuration.retry = .never
         let open = ImageDownloader(configuration)
         configuration.addressPolicy = AddressPolicy(requiresPublicAddress: true)

@@ -31,7 +31,7 @@ struct CookieTests {
 
     private func download(_ url: URL, by downloader: ImageDownloader, _ headers: HTTPHeaders = [:]) async throws {
         var request = DownloadRequest(url: url, headers: headers)
-        request.timeouts = DownloadTimeouts(connect: .seconds(300), idle: .seconds(300))
+        request.timeouts = .patient
         _ = try await downloader.download(request)
     }
 

@@ -13,12 +13,12 @@ struct DefaultHeaderTests {
             while connection.readRequest() != nil { try connection.answer(Data("picture".utf8)) }
         }
         defer { server.stop() }
-        try await body(ImageDownloader(), server)
+        try await body(ImageDownloader.patient(), server)
     }
 
     private func download(_ downloader: ImageDownloader, _ server: RawServer) async throws -> [String] {
         var request = DownloadRequest(url: server.url("/a"))
-        request.timeouts = DownloadTimeouts(connect: .seconds(300), idle: .seconds(300))
+        request.timeouts = .patient
         _ = try await downloader.download(request)
         return server.requests.last?.split(separator: "\r\n").map(String.init) ?? []
     }
@@ -46,7 +46,7 @@ struct DefaultHeaderTests {
     }
 
     @Test func changesAtOnceAllCount() async {
-        let downloader = ImageDownloader()
+        let downloader = ImageDownloader.patient()
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<200 { group.addTask { downloader.setDefaultHeader("X-\(index)", "1") } }
         }

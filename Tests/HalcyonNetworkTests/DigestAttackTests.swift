@@ -45,6 +45,7 @@ struct DigestAttackTests {
         }
         defer { server.stop() }
         var configuration = ImageDownloader.Configuration()
+        configuration.timeouts = .patient
         configuration.retry = .never
         let request = DownloadRequest(url: server.url("/a"), credential: Self.credential)
         let error = await #expect(throws: DownloadError.self) {

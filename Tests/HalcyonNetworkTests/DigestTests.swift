@@ -11,6 +11,7 @@ struct DigestTests {
 
     private func downloader(_ change: (inout ImageDownloader.Configuration) -> Void = { _ in }) -> ImageDownloader {
         var configuration = ImageDownloader.Configuration()
+        configuration.timeouts = .patient
         configuration.retry = .never
         change(&configuration)
         return ImageDownloader(configuration)
@@ -18,8 +19,7 @@ struct DigestTests {
 
     private func request(_ url: URL, _ credential: Credential?) -> DownloadRequest {
         var request = DownloadRequest(url: url, credential: credential)
-        request.timeouts.connect = .seconds(300)
-        request.timeouts.idle = .seconds(300)
+        request.timeouts = .patient
         return request
     }
 

@@ -11,7 +11,7 @@ struct NginxTests {
     private func withServer(_ body: (NginxServer, ImageDownloader) async throws -> Void) async throws {
         let server = try await NginxServer(["a.bin": bytes])
         defer { server.stop() }
-        try await body(server, ImageDownloader(ImageDownloader.Configuration(transport: server.transport())))
+        try await body(server, .patient { $0.transport = server.transport() })
     }
 
     private func url(_ server: NginxServer, _ path: String, _ version: HTTPVersion) -> URL {

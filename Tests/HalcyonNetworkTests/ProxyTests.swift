@@ -27,7 +27,7 @@ struct ProxyTests {
         configuration.addressPolicy = policy
         configuration.retry = .never
         var request = DownloadRequest(url: url)
-        request.timeouts = DownloadTimeouts(connect: .seconds(300), idle: .seconds(300))
+        request.timeouts = .patient
         return try await ImageDownloader(configuration).download(request).data
     }
 

@@ -34,7 +34,7 @@ struct SecureRedirectTests {
                 var request = DownloadRequest(
                     url: secure.url(host: "127.0.0.1", path: "\(status)"),
                     headers: RedirectTests.secrets.merging(["X-Kept": "1"]), credential: credential)
-                request.timeouts = DownloadTimeouts(connect: .seconds(300), idle: .seconds(300))
+                request.timeouts = .patient
                 let result = try await downloader.download(request)
                 #expect(result.redirectCount == 1 && result.url == open.url("/\(status)"))
                 let lines = try #require(open.requests.last).lowercased().components(separatedBy: "\r\n")

@@ -202,7 +202,7 @@ struct TransportContractTests {
         let running = try subject.serve([])
         defer { running.stop() }
         let error = await #expect(throws: DownloadError.self) {
-            try await running.transport.send(TransportRequest(url: running.url, headers: ["X-A": value]))
+            try await running.transport.send(.patient(running.url, headers: ["X-A": value]))
         }
         #expect(error?.code == "invalidRequest")
     }

@@ -128,7 +128,7 @@ struct UnpackingTests {
                 isTwice ? twice : bomb, fields: "Content-Encoding: \(isTwice ? "gzip, gzip" : "gzip")\r\n")
         }
         defer { server.stop() }
-        let downloader = ImageDownloader()
+        let downloader = ImageDownloader.patient()
         for path in ["/once", "/twice"] {
             let shown = Lock<ReceivedBody?>(nil)
             var request = DownloadRequest(url: server.url(path), maximumBytes: 1_000_000)
