@@ -145,6 +145,102 @@ struct PartialBodyTests {
         #expect(fixture.fileNames.isEmpty)
     }
 
+    /// Behind the label the body's own bytes, in frames of at least a megabyte: what is not as it was written is not used,
+    /// nor what follows it.
+    @Test(arguments: [4096, 4100, 4110, 4140, 500_000, 1_400_000, 1_504_100])
+    func aDamagedBodyIsNotGoneOnWith(at offset: Int) async throws {
+        let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
+        await #expect(throws: DownloadError.self) {
+            try await fixture.downloader(fixture.store()).download(fixture.url)
+        }
+        let name = try #require(fixture.fileNames.first)
+        let file = fixture.folder.url.appending(path: name)
+        var bytes = try Data(contentsOf: file)
+        try #require(bytes.count > 1_504_100)
+        bytes[offset] ^= 0x41
+        try bytes.write(to: file)
+        #expect(try await fixture.downloader(fixture.store()).download(fixture.url).data == Self.body)
+        let start = fixture.field("Range", of: 2).flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
+        #expect(start.map { $0 >= 1 << 20 && $0 < 1_500_000 } ?? (offset < 1 << 20 || offset == 1_400_000))
+        #expect(fixture.fileNames.isEmpty)
+    }
+
+    @Test(arguments: [0, 20, 4096, 4120, 1_000_000, 1_500_000])
+    func aBodyThatIsCutShortIsNotGoneOnWith(at length: Int) async throws {
+        let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
+        await #expect(throws: DownloadError.self) {
+            try await fixture.downloader(fixture.store()).download(fixture.url)
+        }
+        let name = try #require(fixture.fileNames.first)
+        let path = fixture.folder.url.appending(path: name).path(percentEncoded: false)
+        #expect(truncate(path, length) == 0)
+        #expect(try await fixture.downloader(fixture.store()).download(fixture.url).data == Self.body)
+        #expect(fixture.fileNames.isEmpty)
+    }
+
+    /// Neither what is shown on the way nor the result lies in a file that anybody else can open: reading it from a file
+    /// that was cut short would end the process.
+    @Test(arguments: [false, true])
+    func aNeighbourMayCutWhatArrives(isResumed: Bool) async throws {
+        let (sent, gate) = (RawServerGate(), RawServerGate())
+        let slowly: Fixture.Script = { connection, head in
+            let first = Fixture.start(head) ?? 0
+            let range = "Content-Range: bytes \(first)-2999999/3000000\r\n"
+            try connection.send(
+                "HTTP/1.1 \(first > 0 ? "206 Partial Content" : "200 OK")\r\nContent-Length: \(3_000_000 - first)\r\n"
+                    + "\(first > 0 ? range : "")\(Fixture.tag)\r\n")
+            try connection.send(Data(Self.body[first..<2_900_000]))
+            gate.block()
+            try connection.send(Data(Self.body.dropFirst(2_900_000)))
+        }
+        let fixture = isResumed ? try Fixture(Fixture.broken(at: 1_500_000), slowly) : try Fixture(slowly)
+        let store = fixture.store()
+        if isResumed {
+            await #expect(throws: DownloadError.self) { try await fixture.downloader(store).download(fixture.url) }
+        }
+        let shown = Lock<ReceivedBody?>(nil)
+        var request = DownloadRequest(url: fixture.url)
+        request.exposesBody = true
+        let task = Task { [request] in
+            try await fixture.downloader(store).download(request) { progress in
+                shown.withLock { $0 = progress.body }
+                if progress.received == 2_900_000 { sent.open() }
+            }
+        }
+        await sent.opened()
+        let open = fixture.fileNames.map { name in
+            let path = fixture.folder.url.appending(path: name).path(percentEncoded: false)
+            #expect(truncate(path, 0) == 0)
+            return Glibc.open(path, O_RDWR | O_CLOEXEC)
+        }
+        defer { for file in open { close(file) } }
+        #expect(open.count == 1)
+        func bytes() -> Data { shown.withLock { $0?.chunks().reduce(Data(), +) } ?? Data() }
+        #expect(bytes() == Self.body.prefix(2_900_000))
+        gate.open()
+        let data = try await task.value.data
+        for file in open { #expect(ftruncate(file, 0) == 0) }
+        #expect(data == Self.body)
+        #expect(bytes() == Self.body)
+        #expect(!isResumed || fixture.field("Range", of: 2) == "bytes=1500000-")
+        #expect(fixture.fileNames.isEmpty)
+    }
+
+    /// As on a file system that has no files without names: bytes are read then.
+    @Test func withoutNamelessFilesNothingIsMapped() async throws {
+        let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
+        let files = FaultInjectingFileSystem()
+        // The first of each body, and before the second what is kept.
+        files.fail(.open, call: 1, with: EOPNOTSUPP)
+        let downloader = fixture.downloader(fixture.store(files: files))
+        await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
+        files.fail(.open, call: 2, with: EOPNOTSUPP)
+        #expect(try await downloader.download(fixture.url).data == Self.body)
+        #expect(fixture.field("Range", of: 2) == "bytes=1500000-")
+        #expect(files.calls(of: .map) == 0)
+        #expect(fixture.fileNames.isEmpty)
+    }
+
     @Test func aFileHoldsNoCredentialAndIsItsOwnersAlone() async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000, Fixture.tag + "Set-Cookie: crumb\r\n"))
         let request = DownloadRequest(url: fixture.url, headers: ["Authorization": "Bearer 5ecret"])

@@ -27,6 +27,11 @@ int halcyon_open_unnoticed(const char *path, int flags) {
     return file == -1 && errno == EPERM ? open(path, flags) : file;
 }
 
+int halcyon_open_nameless(const char *folder) {
+    // O_EXCL: no name can be given to it later either.
+    return open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+}
+
 void halcyon_trim_heap(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

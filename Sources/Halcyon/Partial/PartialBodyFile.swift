@@ -3,7 +3,9 @@ import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
 
-/// A body in a file that this process has to itself for as long as it is open.
+/// A body in a file that has no name, so that nobody else can open it, and in a journal beside it if it is to be kept.
+///
+/// Only the file without a name is ever mapped: whoever cuts a mapped file short ends the process that reads it.
 final class PartialBodyFile: PartialBody {
     enum Failure: Error {
         /// As many bytes are open as may be.
@@ -14,31 +16,30 @@ final class PartialBodyFile: PartialBody {
 
     private struct State {
         var file: Int32?
-        var count: Int
+        var count = 0
         /// Whether a write broke off: its beginning may be in the file, and nothing may follow it.
         var isTorn = false
+        /// Nil for a body that is not kept, or whose journal could not be written on.
+        var journal: PartialBodyJournal?
     }
 
-    /// Nil for one that has no name any more.
-    let path: String?
     private let files: any FileSystem
-    /// Where the body begins.
-    private let offset: Int
+    /// Whether the file never had a name; where the file system has no such files, its bytes are read and not mapped.
+    private let isPrivate: Bool
     private let share: PartialBodyShare
     private let state: Lock<State>
-    /// Told the bytes in the file when it is kept.
-    private let onKeep: @Sendable (Int) -> Void
+    /// Told the journal when it is kept.
+    private let onKeep: @Sendable (PartialBodyJournal) -> Void
 
     init(
-        _ file: Int32, path: String?, offset: Int, count: Int, files: any FileSystem, share: PartialBodyShare,
-        onKeep: @escaping @Sendable (Int) -> Void
+        _ file: Int32, isPrivate: Bool, journal: PartialBodyJournal?, files: any FileSystem, share: PartialBodyShare,
+        onKeep: @escaping @Sendable (PartialBodyJournal) -> Void
     ) {
-        self.path = path
         self.files = files
-        self.offset = offset
+        self.isPrivate = isPrivate
         self.share = share
         self.onKeep = onKeep
-        state = Lock(State(file: file, count: count))
+        state = Lock(State(file: file, journal: journal))
     }
 
     deinit { keep() }
@@ -56,46 +57,45 @@ final class PartialBodyFile: PartialBody {
             throw error
         }
         state.withLock { $0.count += bytes.count }
+        guard let journal = state.withLock({ $0.journal }) else { return }
+        do {
+            try journal.append(bytes)
+        } catch {
+            // The body goes on, and is not kept.
+            state.withLock { $0.journal = nil }
+            journal.discard()
+        }
     }
 
     func bytes(_ range: Range<Int>) throws -> Data {
         let file = try open()
         guard !range.isEmpty else { return Data() }
-        let start = offset + range.lowerBound
         // A mapping begins with a page.
-        let before = start % PartialBodyLabel.page
-        do {
-            let mapped = try files.map(file, from: start - before, size: before + range.count)
-            return data(of: mapped, from: before)
-        } catch {
-            return try read(file, range)
-        }
+        let before = range.lowerBound % PartialBodyLabel.page
+        guard isPrivate,
+            let mapped = try? files.map(file, from: range.lowerBound - before, size: before + range.count)
+        else { return try read(file, range) }
+        return data(of: mapped, from: before)
     }
 
     func finish() throws -> Data {
-        let file = try open()
-        let count = count
-        defer { close() }
-        if let path { try? files.unlink(path) }
-        guard count > 0 else { return Data() }
-        do {
-            return data(of: try files.map(file, size: offset + count), from: offset)
-        } catch {
-            return try read(file, 0..<count)
-        }
+        let bytes = try bytes(0..<count)
+        discard()
+        return bytes
     }
 
     func keep() {
-        guard let file = take() else { return }
-        files.release(file)
-        if path != nil { onKeep(offset + count) }
+        let (file, journal) = take()
+        if let file { files.release(file) }
+        guard let journal else { return }
+        journal.close()
+        onKeep(journal)
     }
 
     func discard() {
-        guard let file = take() else { return }
-        // First the name: once it is closed another process may take it up.
-        if let path { try? files.unlink(path) }
-        files.release(file)
+        let (file, journal) = take()
+        journal?.discard()
+        if let file { files.release(file) }
     }
 
     private func data(of mapped: UnsafeRawBufferPointer, from start: Int) -> Data {
@@ -108,16 +108,8 @@ final class PartialBodyFile: PartialBody {
     }
 
     private func read(_ file: Int32, _ range: Range<Int>) throws -> Data {
-        var data = Data(count: range.count)
-        var done = 0
-        while done < range.count {
-            let read = try data.withUnsafeMutableBytes {
-                try files.read(
-                    file, into: UnsafeMutableRawBufferPointer(rebasing: $0[done...]),
-                    at: offset + range.lowerBound + done)
-            }
-            guard read > 0 else { throw Failure.isCut }
-            done += read
+        guard let data = PartialBodyFiles.read(range.count, at: range.lowerBound, of: file, by: files) else {
+            throw Failure.isCut
         }
         return data
     }
@@ -127,14 +119,10 @@ final class PartialBodyFile: PartialBody {
         return file
     }
 
-    private func close() {
-        if let file = take() { files.release(file) }
-    }
-
-    private func take() -> Int32? {
+    private func take() -> (file: Int32?, journal: PartialBodyJournal?) {
         state.withLock { state in
-            defer { state.file = nil }
-            return state.file
+            defer { (state.file, state.journal) = (nil, nil) }
+            return (state.file, state.journal)
         }
     }
 

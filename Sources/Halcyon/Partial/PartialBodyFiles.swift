@@ -5,9 +5,11 @@ import HalcyonSystem
 
 /// Bodies that are on their way, in files: what broke off can be gone on with later, also by another process.
 ///
-/// Each body has a file of its own, which is locked while somebody writes or reads it, so that any number of processes may
-/// use one folder. What a killed process has left there is a kept body like any other. What is there is looked up once, at
-/// the first use; what other processes keep later is not found, and costs nothing but being asked for again.
+/// A body lies in a file without a name, which nobody else can open, and one that can be gone on with in a journal as well,
+/// which is locked while somebody writes or reads it, so that any number of processes may use one folder. What a killed
+/// process has left there is a kept body like any other. A journal's bytes have hashes, and are copied before they are
+/// used. What is there is looked up once, at the first use; what other processes keep later is not found, and costs nothing
+/// but being asked for again.
 public final class PartialBodyFiles: PartialBodyStore {
     private struct Kept {
         let name: String
@@ -69,20 +71,10 @@ public final class PartialBodyFiles: PartialBodyStore {
     public func make(for key: PartialBodyKey?, _ record: PartialBodyRecord?) throws -> any PartialBody {
         if keeps { prepare() }
         guard open.available > 0 else { throw PartialBodyFile.Failure.noRoom }
-        var label: Data?
-        if keeps, let key, let record { label = PartialBodyLabel(key, record).encoded() }
-        let owner = label == nil ? nil : key.map(PartialBodyLabel.name)
-        let random = { String(UInt64.random(in: 0...UInt64.max), radix: 16) }
-        let name = owner.map { "\($0)-\(random())" } ?? ".halcyon-body-\(random())\(random())"
-        let file = try makeFile(name)
-        do {
-            if let label { try Self.write(label, to: file, by: files) } else { try files.unlink("\(path)/\(name)") }
-        } catch {
-            try? files.unlink("\(path)/\(name)")
-            files.release(file)
-            throw error
-        }
-        return body(file, name: owner == nil ? nil : name, offset: label?.count ?? 0, count: 0)
+        let (file, isPrivate) = try makeFile()
+        return PartialBodyFile(
+            file, isPrivate: isPrivate, journal: journal(for: key, record), files: files, share: PartialBodyShare(open),
+            onKeep: { [weak self] in self?.keep($0.name, size: $0.size) })
     }
 
     public func mayHold(_ key: PartialBodyKey) -> Bool {
@@ -121,13 +113,40 @@ public final class PartialBodyFiles: PartialBodyStore {
 
     // MARK: Files
 
-    private func makeFile(_ name: String) throws -> Int32 {
+    /// A file without a name; where the file system has none, one that loses its name at once.
+    private func makeFile() throws -> (file: Int32, isPrivate: Bool) {
         do {
-            return try files.open("\(path)/\(name)", for: .appending)
+            return (try withFolder { () throws(SystemCallError) in try files.open(path, for: .nameless) }, true)
+        } catch {
+            let name = "\(path)/.halcyon-body-\(Self.random())\(Self.random())"
+            let file = try withFolder { () throws(SystemCallError) in try files.open(name, for: .appending) }
+            do {
+                try files.unlink(name)
+            } catch {
+                files.release(file)
+                throw error
+            }
+            return (file, false)
+        }
+    }
+
+    /// What the body is found by later; nil where it cannot be, or there is no room for it.
+    private func journal(for key: PartialBodyKey?, _ record: PartialBodyRecord?) -> PartialBodyJournal? {
+        guard keeps, let key, let record, let label = PartialBodyLabel(key, record).encoded() else { return nil }
+        let name = "\(PartialBodyLabel.name(of: key))-\(Self.random())"
+        return try? PartialBodyJournal(name, in: path, label: label, files: files)
+    }
+
+    private static func random() -> String { String(UInt64.random(in: 0...UInt64.max), radix: 16) }
+
+    /// Makes the folder where a call finds that there is none.
+    private func withFolder(_ call: () throws(SystemCallError) -> Int32) throws -> Int32 {
+        do {
+            return try call()
         } catch {
             guard error.code == ENOENT else { throw error }
             try makeFolder(path)
-            return try files.open("\(path)/\(name)", for: .appending)
+            return try call()
         }
     }
 
@@ -145,30 +164,27 @@ public final class PartialBodyFiles: PartialBodyStore {
         }
     }
 
-    private func body(_ file: Int32, name: String?, offset: Int, count: Int) -> PartialBodyFile {
-        let share = PartialBodyShare(open)
-        // What is there already is open whether there is room for it or not: it is no more than is kept.
-        _ = share.grow(by: count)
-        return PartialBodyFile(
-            file, path: name.map { "\(path)/\($0)" }, offset: offset, count: count, files: files, share: share,
-            onKeep: { [weak self] size in if let self, let name { keep(name, size: size) } })
-    }
-
     private func take(_ kept: Kept, _ key: PartialBodyKey) -> KeptBody? {
         let path = "\(path)/\(kept.name)"
         guard let file = try? files.open(path, for: .appending) else { return nil }
+        defer {
+            try? files.unlink(path)
+            files.release(file)
+        }
         // Between the opening and the lock another may have finished with it.
-        if let status = try? files.status(of: file), let named = try? files.status(at: path),
+        guard let status = try? files.status(of: file), let named = try? files.status(at: path),
             status.device == named.device, status.inode == named.inode, status.kind == .regular,
             let (label, offset) = PartialBodyLabel.read(file, by: files), label.isCurrent(for: key),
-            status.size > offset
-        {
-            let body = body(file, name: kept.name, offset: offset, count: status.size - offset)
-            return KeptBody(record: label.record, body: body)
+            let body = try? make(for: key, label.record)
+        else { return nil }
+        // A copy of what is as it was written: nobody else changes it from here on.
+        guard (try? PartialBodyJournal.read(file, from: offset, by: files, body.append)) != nil, body.count > 0,
+            label.record.total.map({ body.count < $0 }) ?? true
+        else {
+            body.discard()
+            return nil
         }
-        try? files.unlink(path)
-        files.release(file)
-        return nil
+        return KeptBody(record: label.record, body: body)
     }
 
     private func remove(_ kept: Kept) {
@@ -187,6 +203,20 @@ public final class PartialBodyFiles: PartialBodyStore {
                 done += count
             }
         }
+    }
+
+    /// Some bytes of a file; nil where there are not as many.
+    static func read(_ count: Int, at offset: Int, of file: Int32, by files: any FileSystem) -> Data? {
+        var data = Data(count: count)
+        var done = 0
+        while done < count {
+            let read = try? data.withUnsafeMutableBytes {
+                try files.read(file, into: UnsafeMutableRawBufferPointer(rebasing: $0[done...]), at: offset + done)
+            }
+            guard let read, read > 0 else { return nil }
+            done += read
+        }
+        return data
     }
 
     // MARK: What is kept

@@ -2,9 +2,9 @@ import Foundation
 import HalcyonCache
 import HalcyonNetwork
 
-/// What stands before a kept body in its file: whose it is, and what the server said of it.
+/// What stands before a kept body in its journal: whose it is, and what the server said of it.
 ///
-/// A signature, the length, a hash and then JSON; the body begins at the next page, so that it can be mapped by itself.
+/// A signature, the length, a hash and then JSON; the body begins at the next page.
 /// Of the header fields that were sent there is only a hash, as credentials may be among them.
 struct PartialBodyLabel: Codable, Equatable {
     let url: String
@@ -14,7 +14,7 @@ struct PartialBodyLabel: Codable, Equatable {
     let record: PartialBodyRecord
 
     static let page = 4096
-    private static let signature = Array("HalcyPB1".utf8)
+    private static let signature = Array("HalcyPB2".utf8)
     private static let prefix = 48
     private static let longest = 60 << 10
 
@@ -49,32 +49,20 @@ struct PartialBodyLabel: Codable, Equatable {
     ///
     /// - Returns: the label and where the body begins; nil where there is none, or it is damaged.
     static func read(_ file: Int32, by files: any FileSystem) -> (label: PartialBodyLabel, offset: Int)? {
-        guard let start = bytes(prefix, at: 0, of: file, by: files), Array(start.prefix(8)) == signature else {
+        guard let start = PartialBodyFiles.read(prefix, at: 0, of: file, by: files), Array(start.prefix(8)) == signature
+        else {
             return nil
         }
         let length = start[8..<16].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard length <= UInt64(longest), let text = bytes(Int(length), at: prefix, of: file, by: files),
-            Array(DiskKey(text).fileName.utf8) == Array(start[16..<48]),
-            let label = try? JSONDecoder().decode(Self.self, from: Data(text))
+        guard length <= UInt64(longest), let text = PartialBodyFiles.read(Int(length), at: prefix, of: file, by: files),
+            Array(DiskKey(Array(text)).fileName.utf8) == Array(start[16..<48]),
+            let label = try? JSONDecoder().decode(Self.self, from: text)
         else { return nil }
         return (label, offset(of: Int(length)))
     }
 
     private static func offset(of length: Int) -> Int {
         (prefix + length + page - 1) / page * page
-    }
-
-    private static func bytes(_ count: Int, at offset: Int, of file: Int32, by files: any FileSystem) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let read = try? bytes.withUnsafeMutableBytes {
-                try files.read(file, into: UnsafeMutableRawBufferPointer(rebasing: $0[done...]), at: offset + done)
-            }
-            guard let read, read > 0 else { return nil }
-            done += read
-        }
-        return bytes
     }
 
     private static let thisBoot =

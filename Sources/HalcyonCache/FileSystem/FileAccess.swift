@@ -8,4 +8,7 @@ public enum FileAccess: Sendable, Hashable {
     /// A file to be written at its end and read, by one at a time: while it is open like this, nobody else opens it like
     /// this (EWOULDBLOCK), in another process neither. Made for its owner alone (0600) where it does not exist.
     case appending
+    /// A file without a name in the folder at the path, to be written at its end and read: nobody else can open it, and it
+    /// goes with its descriptor. Not every file system has such files.
+    case nameless
 }

@@ -14,6 +14,7 @@ public struct PosixFileSystem: FileSystem {
                 case .creating: Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
                 case .appending:
                     Glibc.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+                case .nameless: halcyon_open_nameless(path)
                 }
             }
         }

@@ -16,6 +16,10 @@ int sched_getcpu(void);
 /// Returns -1 and sets errno as open does.
 int halcyon_open_unnoticed(const char *path, int flags);
 
+/// Opens a file in a folder that has no name and never gets one, to be read and appended to. Returns -1 and sets errno as
+/// open does, EOPNOTSUPP or EISDIR where there are no such files.
+int halcyon_open_nameless(const char *folder);
+
 /// Gives the free pages of the heap back to the system.
 void halcyon_trim_heap(void);
 

@@ -1,0 +1,88 @@
+import Foundation
+import HalcyonCache
+import HalcyonNetwork
+import HalcyonSystem
+
+/// The file by which a body that broke off is found again, by this process or another: a label, then the body in frames of
+/// length, hash and bytes.
+///
+/// It is locked while it is written or read. What a frame holds is believed once its hash is right, so the file may be cut
+/// short, written to or replaced by anybody who has access to the folder, and a process may be killed while it writes.
+final class PartialBodyJournal: Sendable {
+    /// The longest frame that is read: as much as is written at once, and what may be pending beside it.
+    private static let longestFrame = 64 << 20
+    private static let headerSize = 40
+
+    let name: String
+    private let path: String
+    private let files: any FileSystem
+    private let file: Lock<Int32?>
+    private let written: Lock<Int>
+
+    /// Makes a file with a label in it.
+    init(_ name: String, in folder: String, label: Data, files: any FileSystem) throws {
+        let path = "\(folder)/\(name)"
+        let file = try files.open(path, for: .appending)
+        (self.name, self.path, self.files) = (name, path, files)
+        self.file = Lock(file)
+        written = Lock(label.count)
+        do {
+            try PartialBodyFiles.write(label, to: file, by: files)
+        } catch {
+            discard()
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    /// Bytes in the file.
+    var size: Int { written.withLock { $0 } }
+
+    func append(_ bytes: Data) throws {
+        guard let file = file.withLock({ $0 }), !bytes.isEmpty else { return }
+        var frame = Data(capacity: Self.headerSize + bytes.count)
+        withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { frame.append(contentsOf: $0) }
+        frame.append(contentsOf: Array(ContentHash.text(of: bytes).utf8))
+        frame.append(bytes)
+        try PartialBodyFiles.write(frame, to: file, by: files)
+        written.withLock { $0 += frame.count }
+    }
+
+    /// Lets the file go, and leaves it there.
+    func close() {
+        let open = file.withLock { file -> Int32? in
+            defer { file = nil }
+            return file
+        }
+        if let open { files.release(open) }
+    }
+
+    func discard() {
+        // First the name: once it is closed another process may take it up.
+        try? files.unlink(path)
+        close()
+    }
+
+    /// Reads the frames of an open file, up to the first that is not as it was written.
+    ///
+    /// - Parameters:
+    ///   - start: where they begin.
+    ///   - take: given the bytes of each.
+    static func read(
+        _ file: Int32, from start: Int, by files: any FileSystem, _ take: (Data) throws -> Void
+    ) rethrows {
+        var offset = start
+        while let header = PartialBodyFiles.read(headerSize, at: offset, of: file, by: files) {
+            let length = header.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            guard length > 0, length <= UInt64(longestFrame),
+                // What it says is not made room for unless it is there.
+                let size = try? files.status(of: file).size, size - offset - headerSize >= Int(length),
+                let bytes = PartialBodyFiles.read(Int(length), at: offset + headerSize, of: file, by: files),
+                Data(ContentHash.text(of: bytes).utf8) == header.dropFirst(8)
+            else { return }
+            try take(bytes)
+            offset += headerSize + Int(length)
+        }
+    }
+}
