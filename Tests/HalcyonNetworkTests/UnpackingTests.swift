@@ -47,6 +47,29 @@ struct UnpackingTests {
         #expect(try await download() == Self.body)
     }
 
+    @Test(arguments: [1, 7, 1000, 1_000_000])
+    func fourCodingsAreUndone(chunk: Int) async throws {
+        let body = chunk == 1 ? Self.body.prefix(3000) : Self.body
+        let packed = Packing.gzip.pack(Packing.raw.pack(Packing.gzip.pack(Packing.zlib.pack(body))))
+        answer(packed, coding: "deflate, gzip, deflate, x-gzip", chunk: chunk)
+        #expect(try await download() == body)
+    }
+
+    /// Blocks that hold nothing, as many as fit into the limit four times over: there is no result, and none is waited for.
+    @Test func emptyBlocksBecomeNothing() async throws {
+        func packed(_ count: Int) -> Data {
+            let blocks = (0..<count).flatMap { _ in [0, 0, 0, 0xFF, 0xFF] as [UInt8] }
+            let member = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + blocks)
+            return Packing.gzip.pack(Packing.gzip.pack(Packing.gzip.pack(member)))
+        }
+        let few = packed(15_000)
+        answer(few, coding: "gzip, gzip, gzip, gzip")
+        #expect(await failure(limit: 100_000) == .incompleteBody(received: few.count, expected: nil))
+        // More than any of the codings may unpack to.
+        answer(packed(25_000), coding: "gzip, gzip, gzip, gzip")
+        #expect(await failure(limit: 100_000) == .tooLarge(limit: 100_000))
+    }
+
     @Test(arguments: ["aws-chunked", "utf-8", "br", "identity", ""])
     func unknownCodingsPassThrough(_ coding: String) async throws {
         answer(Self.body, coding: coding)

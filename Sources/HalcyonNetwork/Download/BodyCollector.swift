@@ -2,8 +2,10 @@ import Foundation
 
 /// Gathers a body from its chunks: unpacked, within the limit, and complete.
 struct BodyCollector {
-    /// What is unpacked in one go, in bytes on the wire. It can become a thousand times as much.
+    /// What is unpacked at once, in bytes on the wire and in steps of 64 KiB each: packed several times it can become
+    /// gigabytes.
     private static let sliceSize = 16 * 1024
+    private static let stepsAtOnce = 16
 
     let hasBody: Bool
     private let head: HTTPResponseHead
@@ -57,12 +59,16 @@ struct BodyCollector {
         }
         var rest = chunk
         while !rest.isEmpty {
-            try unpack(rest.prefix(Self.sliceSize), with: unpacker)
+            unpacker.feed(rest.prefix(Self.sliceSize))
             rest = rest.dropFirst(Self.sliceSize)
-            try await spool.spill()
-            // What a small chunk becomes may be much, and the thread belongs to others too.
-            try Task.checkCancellation()
-            await Task.yield()
+            var isDone = false
+            while !isDone {
+                isDone = try unpack(with: unpacker)
+                try await spool.spill()
+                // The thread belongs to others too.
+                try Task.checkCancellation()
+                await Task.yield()
+            }
         }
     }
 
@@ -92,9 +98,17 @@ struct BodyCollector {
         }
     }
 
-    private mutating func unpack(_ slice: Data, with unpacker: BodyUnpacker) throws {
+    /// - Returns: whether all that came is unpacked.
+    private mutating func unpack(with unpacker: BodyUnpacker) throws -> Bool {
         do {
-            try unpacker.unpack(slice) { spool.append($0) }
+            for _ in 0..<Self.stepsAtOnce {
+                switch try unpacker.step() {
+                case .piece(let piece): spool.append(piece)
+                case .working: break
+                case .done: return true
+                }
+            }
+            return false
         } catch let error as Inflater.Failure {
             switch error {
             case .broken: throw failure(.connection(.badEncoding))

@@ -11,7 +11,10 @@ final class BodyUnpacker {
     /// The most codings on top of each other.
     private static let depthLimit = 4
 
+    /// In the order in which they unpack.
     private let stages: [Inflater]
+    /// The one whose input is being unpacked.
+    private var active = 0
 
     /// Nil when there is nothing to unpack.
     ///
@@ -30,18 +33,36 @@ final class BodyUnpacker {
         stages = known.reversed().map { Inflater($0, limit: limit) }
     }
 
-    /// Hands out what some more bytes unpack to, in pieces of 64 KiB at most.
+    /// What a step has come to.
+    enum Step {
+        case piece(Data)
+        /// There is more to do, and nothing to show.
+        case working
+        /// All that came is unpacked.
+        case done
+    }
+
+    /// Takes some more bytes, once those before are unpacked.
+    func feed(_ packed: Data) {
+        stages.first?.feed(packed)
+    }
+
+    /// Unpacks a piece of 64 KiB at most by one of the codings, so that who does it may stop between any two.
     ///
     /// - Throws: `Inflater.Failure`.
-    func unpack(_ packed: Data, _ take: (Data) throws -> Void) throws {
-        try pass(packed, through: 0, take)
+    func step() throws -> Step {
+        // The innermost that has something to unpack hands it on.
+        if let piece = try stages[active].next() {
+            guard active + 1 < stages.count else { return .piece(piece) }
+            active += 1
+            stages[active].feed(piece)
+            return .working
+        }
+        guard active > 0 else { return .done }
+        active -= 1
+        return .working
     }
 
     /// Whether what came so far is all of it. A body without a byte is: servers say gzip over nothing, too.
     var isComplete: Bool { stages.allSatisfy(\.isComplete) }
-
-    private func pass(_ bytes: Data, through stage: Int, _ take: (Data) throws -> Void) throws {
-        guard stage < stages.count else { return try take(bytes) }
-        try stages[stage].unpack(bytes) { try pass($0, through: stage + 1, take) }
-    }
 }

@@ -27,8 +27,10 @@ final class Inflater {
     private let limit: Int
     private var produced = 0
     private var phase = Phase.start
-    /// What came before it was enough to tell the wrapping.
-    private var first = Data()
+    /// What came and is not used yet.
+    private var input = Data()
+    /// Whether there is more to be had without input.
+    private var hasMore = false
     /// On the heap, as zlib remembers its address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let piece = UnsafeMutablePointer<UInt8>.allocate(capacity: pieceSize)
@@ -49,30 +51,40 @@ final class Inflater {
     /// Whether what came so far is whole; nothing at all is.
     var isComplete: Bool {
         switch phase {
-        case .start: first.isEmpty
+        case .start: input.isEmpty
         case .inside: false
         case .between, .ended: true
         }
     }
 
-    /// Hands out what some more bytes unpack to.
+    /// Takes more bytes, once `next` has said that those before are used up.
+    func feed(_ packed: Data) {
+        input = phase == .start && !input.isEmpty ? input + packed : packed
+    }
+
+    /// The next piece of what the bytes unpack to, nil when they are used up. The work of a call is bounded by its input and
+    /// one piece.
     ///
-    /// - Throws: `Failure`, and what `take` throws.
-    func unpack(_ packed: Data, _ take: (Data) throws -> Void) throws {
-        var input = packed
+    /// - Throws: `Failure`.
+    func next() throws -> Data? {
         if phase == .start {
-            first.append(packed)
-            guard first.count >= 2 else { return }
-            (input, first) = (first, Data())
+            // Fewer do not tell the wrapping.
+            guard input.count >= 2 else { return nil }
             try begin(input)
         }
-        try input.withUnsafeBytes { bytes in
-            // zlib does not write to its input.
-            stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
-            stream.pointee.avail_in = UInt32(bytes.count)
-            defer { (stream.pointee.next_in, stream.pointee.avail_in) = (nil, 0) }
-            while try step(take) {}
+        while !input.isEmpty || hasMore {
+            let (piece, used) = try input.withUnsafeBytes { bytes in
+                // zlib does not write to its input.
+                stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
+                stream.pointee.avail_in = UInt32(bytes.count)
+                defer { (stream.pointee.next_in, stream.pointee.avail_in) = (nil, 0) }
+                let piece = try step()
+                return (piece, bytes.count - Int(stream.pointee.avail_in))
+            }
+            input = phase == .ended ? Data() : input.dropFirst(used)
+            if let piece { return piece }
         }
+        return nil
     }
 
     private func begin(_ input: Data) throws {
@@ -85,16 +97,15 @@ final class Inflater {
         phase = .inside
     }
 
-    /// One piece; false when all input is used up.
-    private func step(_ take: (Data) throws -> Void) throws -> Bool {
+    /// One call of zlib's; nil where it made nothing.
+    private func step() throws -> Data? {
         switch phase {
-        case .start, .ended: return false
+        case .start, .ended: return nil
         case .inside: break
         case .between:
-            guard stream.pointee.avail_in > 0 else { return false }
             guard coding == .gzip, stream.pointee.next_in?.pointee == 0x1F, inflateReset(stream) == Z_OK else {
                 phase = .ended
-                return false
+                return nil
             }
             phase = .inside
         }
@@ -104,16 +115,15 @@ final class Inflater {
         let count = Self.pieceSize - Int(stream.pointee.avail_out)
         guard count <= limit - produced else { throw Failure.tooLarge }
         produced += count
-        if count > 0 { try take(Data(bytes: piece, count: count)) }
+        // What did not fit into a piece is made without input.
+        hasMore = status == Z_OK && stream.pointee.avail_out == 0
         switch status {
-        case Z_OK: return true
-        case Z_STREAM_END:
-            phase = .between
-            return true
-        // Nothing more to be had from this input.
-        case Z_BUF_ERROR: return false
+        // Nothing more to be had from this input: Z_BUF_ERROR.
+        case Z_OK, Z_BUF_ERROR: break
+        case Z_STREAM_END: phase = .between
         case Z_MEM_ERROR: throw Failure.noMemory
         default: throw Failure.broken
         }
+        return count > 0 ? Data(bytes: piece, count: count) : nil
     }
 }
