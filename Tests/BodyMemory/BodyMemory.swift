@@ -1,10 +1,10 @@
 import Foundation
 import Halcyon
 
-/// Loads a large body and prints by how many bytes the process's memory grew: `BodyMemory <mode> <url> <small url>
-/// <certificates or -> <folder>`.
+/// Loads a large body and prints by how many bytes the process's memory grew, or what became of its descriptors:
+/// `BodyMemory <mode> <url> <small url> <certificates or -> <folder>`.
 ///
-/// A program of its own, since in the tests' process others take memory too.
+/// A program of its own, since in the tests' process others take memory and descriptors too.
 @main
 enum BodyMemory {
     static func main() async {
@@ -23,6 +23,8 @@ enum BodyMemory {
             case "shared": try await run.slowReader(isShared: true)
             case "file": try await run.download(toFile: true)
             case "memory": try await run.download(toFile: false)
+            case "inherited": try await run.listInherited()
+            case "exhausted": try await run.exhaustDescriptors()
             default: print("usage")
             }
         } catch {
