@@ -33,6 +33,10 @@ public protocol ImageDecoder: ImageCoder {
     /// What it returns is reserved from the `DecodeBudget` before the decode begins. The default is 0.
     func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int
 
+    /// The pixels that the data unpacks to, which a container may declare too low, for `DecodeLimits`. The default is what
+    /// the header says: every frame as large as the image.
+    func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent
+
     /// The smallest size, in stored orientation, that it can decode to at little cost and that is no smaller than
     /// `size` on either side. The default is the stored size, for decoders that cannot scale.
     func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize
@@ -52,6 +56,8 @@ public protocol ImageDecoder: ImageCoder {
 }
 
 extension ImageDecoder {
+    public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent { CodedExtent(info) }
+
     public func colorProfile(of data: Data) -> ColorProfile? { nil }
 
     public func embeddedProfile(of data: Data) -> Data? {

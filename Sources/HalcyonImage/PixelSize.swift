@@ -35,3 +35,12 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     /// `320x240`.
     public var description: String { "\(width)x\(height)" }
 }
+
+extension Int {
+    /// The sum with `count * other`, `Int.max` where that does not fit. None of them is negative.
+    package func adding(_ count: Int, times other: Int) -> Int {
+        let product = other.multipliedReportingOverflow(by: count)
+        let sum = addingReportingOverflow(product.partialValue)
+        return product.overflow || sum.overflow ? .max : sum.partialValue
+    }
+}

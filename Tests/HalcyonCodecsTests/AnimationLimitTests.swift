@@ -7,19 +7,10 @@ import Testing
 @Suite struct AnimationLimitTests {
     private let coders = CoderRegistry.standard()
 
-    /// A canvas of 2x2, a first frame that fills it, and others of `size` at `place`, all with the data of four pixels.
-    private func gif(frames: Int, place: UInt16 = 0, size: UInt16 = 2) -> Data {
-        func frame(place: UInt16, size: UInt16) -> [UInt8] {
-            let numbers: [UInt8] = [place, place, size, size].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
-            return [0x2C] + numbers + [0, 2, 2, 0x8C, 0x53, 0]
-        }
-        var data = Data("GIF89a".utf8)
-        data += [2, 0, 2, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255] as [UInt8]
-        data += frame(place: 0, size: 2)
-        let other = frame(place: place, size: size)
-        for _ in 1..<frames { data += other }
-        data += [0x3B] as [UInt8]
-        return data
+    /// A canvas of 2x2, a first frame that fills it, and others of `size` at `place`.
+    private func gif(frames: Int, place: Int = 0, size: Int = 2) -> Data {
+        CraftedFile.gif(
+            PixelSize(2, 2), frames: frames, of: PixelRect(x: place, y: place, width: size, height: size))
     }
 
     @Test func tooManyFramesAreRefused() throws {
@@ -30,11 +21,51 @@ import Testing
         #expect(try coders.decode(data, options: options).animation?.frameCount == 100_000)
     }
 
-    @Test func aHugeFrameIsOnlyWhatTheCanvasShowsOfIt() throws {
-        let animation = try #require(try coders.decode(gif(frames: 3, size: 65_535)).animation)
-        // Its pixels are not all there, which is found out without room for them.
+    @Test func aFrameIsHeldAgainstTheLimitsByWhatIsUnpacked() throws {
+        #expect(throws: CodecError.limitExceeded("pixels", value: 65_535 * 65_535, limit: 1 << 28)) {
+            try coders.decode(gif(frames: 2, size: 65_535))
+        }
+        // Each is within the limit for one, all of them are not.
+        #expect(throws: CodecError.limitExceeded("pixels of all frames", value: (17 << 28) + 4, limit: 1 << 32)) {
+            try coders.decode(padded(gif(frames: 18, size: 16_384), to: 1 << 18))
+        }
+        let limits = DecodeLimits(maximumPixels: 99)
+        #expect(throws: CodecError.limitExceeded("pixels", value: 100, limit: 99)) {
+            try coders.decode(gif(frames: 2, place: 1, size: 10), options: DecodeOptions(limits: limits))
+        }
+        // Nothing is unpacked of one that lies outside.
+        let outside = try #require(try coders.decode(gif(frames: 40, place: 2, size: 65_535)).animation)
+        #expect(try outside.frame(at: 39).bytes == outside.frame(at: 0).bytes)
+    }
+
+    /// With bytes behind its end, which do not count as pixels of theirs.
+    private func padded(_ data: Data, to count: Int) -> Data { data + Data(count: max(0, count - data.count)) }
+
+    @Test func aFrameLargerThanTheCanvasIsUnpackedWithinTheLimits() throws {
+        let animation = try #require(try coders.decode(gif(frames: 3, size: 300)).animation)
+        // Its pixels are not all there.
         #expect(throws: CodecError.self) { try animation.frame(at: 1) }
         #expect(try animation.frame(at: 0).size == PixelSize(2, 2))
+    }
+
+    /// A canvas that a few bytes repeat thousands of times.
+    @Test(arguments: [(10_000, 1300), (10_000, 650), (3000, 1200), (1024, 8192)])
+    func theWorkOfAllFramesIsBounded(frames: Int, side: Int) throws {
+        let dot = PixelRect(x: 0, y: 0, width: 1, height: 1)
+        let file = CraftedFile.gif(PixelSize(side, side), frames: frames, of: dot)
+        let error = #expect(throws: CodecError.self) { try coders.plan(file) }
+        #expect(error?.code == "limitExceeded")
+        let limits = DecodeLimits(maximumTotalPixels: .max, maximumTotalPixelsPerByte: .max)
+        #expect(try coders.plan(file, options: DecodeOptions(limits: limits)).info.frameCount == frames)
+    }
+
+    @Test(arguments: [(300, 1280, 720), (2000, 640, 480), (10_000, 320, 240), (1800, 1280, 720)])
+    func longAnimationsAreAllowed(frames: Int, width: Int, height: Int) throws {
+        // As small as such a file may be: two thirds of a byte for a hundred pixels.
+        let file = CraftedFile.gif(
+            PixelSize(width, height), frames: frames, of: PixelRect(x: 0, y: 0, width: width, height: height))
+        let bytes = frames * width * height / 150
+        #expect(try coders.plan(padded(file, to: bytes)).info.frameCount == frames)
     }
 
     @Test func aFrameOutsideTheCanvasShowsNothing() throws {

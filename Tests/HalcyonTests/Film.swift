@@ -53,8 +53,8 @@ final class HeldWork: Sendable {
     private let waiting = Lock<[@Sendable () -> Void]>([])
 
     /// A pool whose frames are decoded by `doAll` or `doOne`; 4 bytes are a frame of a `Film`.
-    func pool(frames: Int = 1000) -> FramePool {
-        FramePool(limit: frames * 4) { work in self.waiting.withLock { $0.append(work) } }
+    func pool(frames: Int = 1000, budget: DecodeBudget = .shared) -> FramePool {
+        FramePool(limit: frames * 4, budget: budget) { work in self.waiting.withLock { $0.append(work) } }
     }
 
     /// False where none waited.

@@ -177,6 +177,30 @@ import Testing
         #expect(one.currentFrameIndex == 3)
     }
 
+    /// All that play hold at most half of the budget, and give it back when they stop; who finds no room says so, and plays
+    /// once there is some.
+    @Test func whatPlaysIsHeldFromTheBudget() throws {
+        // Two frames of four bytes for each.
+        let budget = DecodeBudget(capacity: 40)
+        let pool = work.pool(budget: budget)
+        let players = try (0..<3).map { _ in try player(Film().image(frames: 20), pool) }
+        let failures = Lock<[any Error]>([])
+        players[2].onFailure = { error, _ in failures.withLock { $0.append(error) } }
+        for player in players { player.play() }
+        run(players, 0...5)
+        #expect(players.map(\.currentFrameIndex) == [5, 5, 0])
+        #expect(budget.available == 40 - 16)
+        let error = failures.withLock { $0.first as? CodecError }
+        #expect(error == .limitExceeded("bytes of memory to play the animation", value: 8, limit: 4))
+        players[0].stop()
+        #expect(budget.available == 40 - 8)
+        run([players[1], players[2]], 6...9)
+        #expect(players[2].currentFrameIndex == 9)
+        for player in players { player.stop() }
+        work.doAll()
+        #expect(budget.available == 40)
+    }
+
     /// On the real threads, with players that come and go at will: frames are right, and in order.
     @Test func manyThreadsAtOnce() async throws {
         let pool = FramePool(limit: 40)

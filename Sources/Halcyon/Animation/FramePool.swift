@@ -1,3 +1,4 @@
+import HalcyonCodecs
 import HalcyonImage
 import HalcyonProcessing
 import HalcyonSystem
@@ -5,7 +6,9 @@ import HalcyonSystem
 /// The memory of decoded frames: what all players of the process decode ahead and keep, together.
 ///
 /// Players of one animation share its frames and its decoder. The limit is shared out evenly among the animations that
-/// play; each may always have the frame that it shows and the one behind it, however large.
+/// play; each may always have the frame that it shows and the one behind it. Those, and what the decoder of the animation
+/// keeps, are held from a `DecodeBudget` for as long as it plays: all animations together never hold more than half of it,
+/// and one for which there is no room fails, and is tried again with its next frame.
 public final class FramePool: Sendable {
     /// The pool of all players that are given no other.
     public static let shared = FramePool()
@@ -21,16 +24,23 @@ public final class FramePool: Sendable {
 
     private let state = Lock(State())
     private let limit: Int
+    let budget: DecodeBudget
     /// Runs a decode; not on the caller's thread, unless a test does.
     let run: @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// - Parameter limit: bytes of decoded frames; by default 64 MiB, or a tenth of the memory that the system grants where
     ///   that is less.
-    public convenience init(limit: Int? = nil) {
-        self.init(limit: limit ?? min(64 << 20, SystemGrant.current.memory / 10)) { ExecutionDomains.cpu.submit($0) }
+    /// - Parameter budget: what playing animations hold their memory of.
+    public convenience init(limit: Int? = nil, budget: DecodeBudget = .shared) {
+        self.init(limit: limit ?? min(64 << 20, SystemGrant.current.memory / 10), budget: budget) {
+            ExecutionDomains.cpu.submit($0)
+        }
     }
 
-    package init(limit: Int, run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    package init(
+        limit: Int, budget: DecodeBudget = .shared, run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) {
+        self.budget = budget
         self.limit = max(0, limit)
         self.run = run
     }

@@ -1,3 +1,4 @@
+import HalcyonCodecs
 import HalcyonImage
 import HalcyonProcessing
 import HalcyonSystem
@@ -33,6 +34,10 @@ final class FrameSupply: Sendable {
         /// The players that look for a frame that was not there.
         var waiting: [ObjectIdentifier: @Sendable () -> Void] = [:]
         var lead: Lead?
+        /// For as long as anybody plays.
+        var session: Session?
+        /// Whether there was no memory for a session. Those who want further frames try again.
+        var lacksMemory = false
         /// That of the decode under way.
         var ticket: WorkTicket?
 
@@ -46,6 +51,17 @@ final class FrameSupply: Sendable {
                 }
             }
             return wanted
+        }
+    }
+
+    /// The frames as they are decoded in turn, and the memory that this takes.
+    private final class Session: Sendable {
+        let frames: AnimatedImage
+        private let memory: DecodeBudget.Hold?
+
+        init(_ frames: AnimatedImage, memory: DecodeBudget.Hold?) {
+            self.frames = frames
+            self.memory = memory
         }
     }
 
@@ -116,18 +132,22 @@ final class FrameSupply: Sendable {
     ///
     /// - Returns: 1 where it has begun to play, -1 where it has ended, 0 otherwise.
     private func replace(_ old: [Int], by new: [Int]) -> Int {
-        let (playing, dropped) = state.withLock { state -> (Int, [Bitmap]) in
+        let (playing, dropped, session) = state.withLock { state -> (Int, [Bitmap], Session?) in
             let wasIdle = state.readings.isEmpty
             if !new.isEmpty { state.readings[new, default: 0] += 1 }
             if !old.isEmpty, let count = state.readings[old] { state.readings[old] = count > 1 ? count - 1 : nil }
             let isIdle = state.readings.isEmpty
+            let ended = isIdle ? state.session : nil
+            if state.lacksMemory { (state.lacksMemory, state.failures) = (false, [:]) }
             if isIdle {
+                state.session = nil
                 state.lead = nil
                 state.ticket?.cancel()
             }
-            return ((wasIdle ? 1 : 0) - (isIdle ? 1 : 0), trim(&state))
+            return ((wasIdle ? 1 : 0) - (isIdle ? 1 : 0), trim(&state), ended)
         }
-        withExtendedLifetime(dropped) {}
+        // Freed outside of the lock.
+        withExtendedLifetime((dropped, session)) {}
         return playing
     }
 
@@ -177,7 +197,7 @@ final class FrameSupply: Sendable {
     ///
     /// - Returns: how to tell those who wait for it.
     private func decodeAndKeep(_ index: Int, ticket: WorkTicket) -> [@Sendable () -> Void] {
-        let result = Result { try made(index, context: ticket.context) }
+        let result = Result { try made(index, of: try session().frames, context: ticket.context) }
         return state.withLock { state in
             state.ticket = nil
             // Whoever wanted it has gone; if somebody has come since, it is decoded anew.
@@ -192,7 +212,7 @@ final class FrameSupply: Sendable {
     func decodedNow(_ index: Int) -> Frame {
         if let kept = kept(index) { return .ready(kept) }
         do {
-            return .ready(try made(index, context: .uncancellable))
+            return .ready(try made(index, of: animation, context: .uncancellable))
         } catch {
             return .failed(error)
         }
@@ -210,7 +230,32 @@ final class FrameSupply: Sendable {
         }
     }
 
-    private func made(_ index: Int, context: WorkContext) throws -> Bitmap {
+    /// The session, begun where there is none.
+    ///
+    /// Memory is never waited for here: who plays for ever would be waited for for ever.
+    ///
+    /// - Throws: `CodecError.limitExceeded` where half of the budget does not have room for it beside the others.
+    private func session() throws -> Session {
+        if let session = state.withLock({ $0.session }) { return session }
+        let session = Session(animation.makeReader(), memory: try memory())
+        state.withLock { state in
+            if !state.readings.isEmpty { state.session = session }
+        }
+        return session
+    }
+
+    /// Nil where the frames are there already.
+    private func memory() throws -> DecodeBudget.Hold? {
+        if animation.isPreloaded { return nil }
+        // Two frames are kept beside those that the pool has room for.
+        let bytes = animation.workingBytes.adding(2, times: animation.frameBytes)
+        if let memory = pool.budget.hold(bytes) { return memory }
+        state.withLock { $0.lacksMemory = true }
+        throw CodecError.limitExceeded(
+            "bytes of memory to play the animation", value: bytes, limit: pool.budget.holdable)
+    }
+
+    private func made(_ index: Int, of animation: AnimatedImage, context: WorkContext) throws -> Bitmap {
         let frame = try animation.frame(at: index, context: context)
         guard let transformer else { return frame }
         return try transformer.process(image.replacing(frame), context: context).bitmap

@@ -161,10 +161,13 @@ extension Coordinator {
         let (image, bytes, started) = (loaded.image, loaded.fetched?.data, ContinuousClock.now)
         let made: (data: Data, size: PixelSize, sourceHash: String?)
         do {
-            // An encoder's own copy of the pixels, about. What is there already is encoded, however small the budget.
-            let working = min(image.bitmap.byteCount, coders.budget.capacity)
+            // Of a still image an encoder's own copy of the pixels, about. What is there already is encoded, however small
+            // the budget; the frames of an animation are not there.
+            let working =
+                try coders.workingBytes(toEncode: image, as: format, options: options)
+                ?? min(image.bitmap.byteCount, coders.budget.capacity)
             made = try await compute(for: demand, reserving: working, of: coders.budget) { context in
-                let data = try coders.encode(image, as: format, options: options, context: context)
+                let data = try coders.encodeReserved(image, as: format, options: options, context: context)
                 // The options may have made it smaller.
                 let size = options.maximumSide == nil ? image.size : (try? coders.probe(data).size) ?? image.size
                 return (data, size, bytes.map { ContentHash.text(of: $0) })

@@ -17,25 +17,30 @@ struct FrameCompositor {
     private let reader: any FrameReader
     private let size: PixelSize
     private var shown: Shown?
+    private var detours: FrameDetours?
 
-    var cost: Int { (shown?.canvas.byteCount ?? 0) + (shown?.base?.byteCount ?? 0) }
-
-    init(_ reader: any FrameReader, size: PixelSize) {
+    /// - Parameter detours: nil where only one frame is asked for.
+    init(_ reader: any FrameReader, size: PixelSize, detours: FrameDetours? = nil) {
         self.reader = reader
         self.size = size
+        self.detours = detours
     }
 
-    /// - Throws: what the reader throws; the next call then draws from the nearest frame that stands on its own.
+    /// - Throws: `CodecError.limitExceeded` where too much would have to be drawn for frames out of their order, and what
+    ///   the reader throws; the next call then draws from the nearest frame that stands on its own.
     mutating func canvas(at index: Int, context: WorkContext) throws -> Bitmap {
         if let shown, shown.index == index { return shown.canvas }
         let frames = reader.frames
-        let first = firstNeeded(for: index)
-        var start = first
+        var start = 0
         var canvas: Bitmap?
-        if let shown, shown.leadsOn, shown.index < index, shown.index >= first {
+        // What a frame in turn is drawn on is kept for those behind it, also where the frame itself hides all of it.
+        let isInTurn = shown.map { $0.leadsOn && $0.index == index - 1 } ?? false
+        if !isInTurn { start = firstNeeded(for: index) }
+        if let shown, shown.leadsOn, shown.index < index, shown.index >= start {
             start = shown.index + 1
             canvas = try disposed(shown)
         }
+        try detours?.take((start..<max(start, index)).count { frames[$0].disposal != .restore })
         // What it is drawn on is held by now; nothing else of the last canvas is needed.
         shown = nil
         // Frames that are restored leave nothing behind, so those on the way are not even decoded.
@@ -47,7 +52,7 @@ struct FrameCompositor {
         try context.checkCancellation()
         let result = try draw(index, on: canvas, context: context)
         let isRestored = frames[index].disposal == .restore
-        let leadsOn = !isRestored || index == 0 || !hidesAll(frames[index])
+        let leadsOn = !isRestored || index == 0 || isInTurn || !hidesAll(frames[index])
         shown = Shown(index: index, canvas: result, base: isRestored ? canvas : nil, leadsOn: leadsOn)
         return result
     }

@@ -5,17 +5,52 @@ import HalcyonSystem
 extension CoderRegistry {
     /// Encodes an image; an animation with all its frames where the format has them.
     ///
+    /// What an animation takes, its decoder's memory and the encoder's, is reserved from the `budget` for all of its
+    /// frames at once, and waited for on this thread if others hold too much.
+    ///
     /// - Parameter format: nil is `defaultFormat(for:)`.
     /// - Throws: `CodecError.unsupportedFormat` where no encoder writes the format, `.encodingFailed`, also where the
-    ///   lowest quality is still more than `maximumBytes`, `CancellationError`.
+    ///   lowest quality is still more than `maximumBytes`; `.limitExceeded` for an animation of more than
+    ///   `maximumTotalPixels`, or more than the whole budget; `CancellationError`.
     public func encode(
         _ image: Image, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
         context: WorkContext = .uncancellable
     ) throws -> Data {
         let format = format ?? defaultFormat(for: image)
+        guard let bytes = try workingBytes(toEncode: image, as: format, options: options) else {
+            return try encodeReserved(image, as: format, options: options, context: context)
+        }
+        return try budget.withReservation(of: bytes, context: context) {
+            try encodeReserved(image, as: format, options: options, context: context)
+        }
+    }
+
+    /// The bytes that encoding all frames of an animation takes; nil where one image is encoded.
+    ///
+    /// - Throws: `CodecError.unsupportedFormat`, `.limitExceeded`.
+    package func workingBytes(toEncode image: Image, as format: ImageFormat, options: EncodeOptions) throws -> Int? {
+        guard let encoder = encoder(for: format) else { throw CodecError.unsupportedFormat(format) }
+        guard let animation = image.animation, !options.firstFrameOnly,
+            let encoder = encoder as? any AnimatedImageEncoder
+        else { return nil }
+        let pixels = 0.adding(animation.frameCount, times: animation.size.area ?? .max)
+        guard pixels <= options.maximumTotalPixels else {
+            throw CodecError.limitExceeded("pixels of all frames", value: pixels, limit: options.maximumTotalPixels)
+        }
+        // One more for a reduction or a conversion of colours.
+        return animation.workingBytes.adding(1, times: animation.frameBytes)
+            .adding(1, times: encoder.workingBytes(for: animation, options: options))
+    }
+
+    /// `encode` for who has reserved the `workingBytes(toEncode:)`.
+    package func encodeReserved(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
+    ) throws -> Data {
         guard let encoder = encoder(for: format) else { throw CodecError.unsupportedFormat(format) }
         var options = options
-        var image = try Self.reduced(image, options: options, context: context)
+        var image = image
+        if let animation = image.animation { image = image.replacing(animation: animation.makeReader()) }
+        image = try Self.reduced(image, options: options, context: context)
         let isStill = image.animation == nil || options.firstFrameOnly || !(encoder is any AnimatedImageEncoder)
         let writesMetadata = isStill && encoder.writesMetadata(format)
         if !writesMetadata { (options.keepsOrientation, options.keepsColorProfile) = (false, false) }
@@ -105,6 +140,11 @@ private struct ConvertedFrames: AnimationFrameSource {
     let transform: ColorTransform
 
     var cost: Int { animation.cost }
+    var workingBytes: Int { animation.workingBytes.adding(1, times: animation.frameBytes) }
+
+    func makeReader() -> any AnimationFrameSource {
+        ConvertedFrames(animation: animation.makeReader(), transform: transform)
+    }
 
     func frame(at index: Int, context: WorkContext) throws -> Bitmap {
         try transform.convert(try animation.frame(at: index, context: context))
@@ -117,6 +157,11 @@ private struct ReducedFrames: AnimationFrameSource {
     let geometry: ResizeGeometry
 
     var cost: Int { animation.cost }
+    var workingBytes: Int { animation.workingBytes.adding(1, times: geometry.size.bitmapBytes) }
+
+    func makeReader() -> any AnimationFrameSource {
+        ReducedFrames(animation: animation.makeReader(), geometry: geometry)
+    }
 
     func frame(at index: Int, context: WorkContext) throws -> Bitmap {
         try animation.frame(at: index, context: context).resampled(geometry, filter: .lanczos, context: context)

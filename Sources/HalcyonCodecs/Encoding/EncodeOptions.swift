@@ -26,10 +26,15 @@ public struct EncodeOptions: Hashable, Sendable {
     /// profiles (stills of JPEG, PNG, WebP and AVIF); else they are converted. True by default.
     public var keepsColorProfile: Bool
 
+    /// The most pixels of all frames of an animation together; one with more is refused before any is encoded. 2^32 by
+    /// default. With `maximumBytes` all of them may be encoded eight times. It changes no file.
+    public var maximumTotalPixels: Int
+
     public init(
         quality: Double = 0.85, isLossless: Bool = false, background: Background = .white, isProgressive: Bool = false,
         maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false,
-        keepsOrientation: Bool = false, keepsColorProfile: Bool = true
+        keepsOrientation: Bool = false, keepsColorProfile: Bool = true,
+        maximumTotalPixels: Int = 1 << 32
     ) {
         self.quality = quality
         self.isLossless = isLossless
@@ -40,6 +45,7 @@ public struct EncodeOptions: Hashable, Sendable {
         self.firstFrameOnly = firstFrameOnly
         self.keepsOrientation = keepsOrientation
         self.keepsColorProfile = keepsColorProfile
+        self.maximumTotalPixels = maximumTotalPixels
     }
 
     /// What a file that is written with these options says of how it stands.

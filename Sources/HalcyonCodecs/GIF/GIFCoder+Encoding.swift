@@ -19,6 +19,11 @@
             return writer.close()
         }
 
+        /// Three frames and a part of one, and with 256 colours their numbers and channels.
+        public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
+            0.adding(7, times: animation.size.bitmapBytes)
+        }
+
         /// Each frame has colours of its own. Durations are rounded to hundredths of a second, at most 655.35 s, and no
         /// frame comes under the time below which players slow it down. Opaque frames are written where they change.
         public func encode(

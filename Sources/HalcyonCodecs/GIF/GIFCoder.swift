@@ -20,6 +20,10 @@
             data.read { try? GIFHeader($0).metadataByteCount } ?? 0
         }
 
+        public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+            data.read { try? GIFHeader($0).extent } ?? CodedExtent(info)
+        }
+
         /// Of an animation two canvases more than the first frame's; of a frame its indices.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             nativeSize.bitmapBytes * (info.isAnimated ? 2 : 0) + nativeSize.bitmapBytes / 4

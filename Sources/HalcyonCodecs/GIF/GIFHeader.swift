@@ -20,6 +20,8 @@
         private(set) var frameCount = 0
         private(set) var hasAlpha = false
         private(set) var metadataByteCount = 0
+        /// What giflib unpacks: a frame at its own size, however little of it lies on the canvas.
+        private(set) var extent = CodedExtent(largest: PixelSize(0, 0), totalPixels: 0)
         /// The file's own number: 0 is for ever. Nil without the extension, which means once.
         private var loopCount: Int?
         /// The graphic control extension that stands before the next frame.
@@ -95,6 +97,9 @@
                 if PixelSize(width, height) != size { hasAlpha = true }
             }
             if control.flags & 1 != 0 { hasAlpha = true }
+            let frame = PixelSize(width, height)
+            let isSeen = PixelRect(x: left, y: top, width: width, height: height).clamped(to: size) != nil
+            extent.add(isSeen ? frame : size, pixels: max(isSeen ? width * height : 0, size.area ?? .max))
             defer { control = (0, 0, 0) }
             // Behind the palette stands the size of the first codes.
             let end = Self.endOfSubBlocks(reader, at: offset + 9 + Self.paletteByteCount(flags) + 1)

@@ -62,18 +62,24 @@
         }
 
         private mutating func quantise(_ pixels: [UInt32], limit: Int) throws {
-            let places = pixels.indices.filter { pixels[$0] != Self.clear }
-            let channels = [16, 8, 0].map { shift in places.map { GifByteType(pixels[$0] >> UInt32(shift) & 255) } }
-            var (red, green, blue) = (channels[0], channels[1], channels[2])
-            var output = [GifByteType](repeating: 0, count: places.count)
+            let count = pixels.reduce(0) { $1 == Self.clear ? $0 : $0 + 1 }
+            func channel(_ shift: UInt32) -> [GifByteType] {
+                var values: [GifByteType] = []
+                values.reserveCapacity(count)
+                for pixel in pixels where pixel != Self.clear { values.append(GifByteType(pixel >> shift & 255)) }
+                return values
+            }
+            var (red, green, blue) = (channel(16), channel(8), channel(0))
+            var output = [GifByteType](repeating: 0, count: count)
             var map = [GifColorType](repeating: GifColorType(), count: 256)
-            var count = Int32(limit)
+            var colorCount = Int32(limit)
             guard
                 GifQuantizeBuffer(
-                    UInt32(clamping: places.count), 1, &count, &red, &green, &blue, &output, &map) == GIF_OK
+                    UInt32(clamping: count), 1, &colorCount, &red, &green, &blue, &output, &map) == GIF_OK
             else { throw CodecError.encodingFailed(.gif, reason: "no memory to choose its colours") }
-            colors = Array(map.prefix(Int(count)))
-            for (place, index) in zip(places, output) { indices[place] = index }
+            colors = Array(map.prefix(Int(colorCount)))
+            var chosen = output.makeIterator()
+            for place in pixels.indices where pixels[place] != Self.clear { indices[place] = chosen.next() ?? 0 }
         }
     }
 #endif

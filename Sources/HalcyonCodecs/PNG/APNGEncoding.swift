@@ -4,6 +4,11 @@
     import HalcyonSystem
 
     extension PNGCoder: AnimatedImageEncoder {
+        /// Two frames, a part of one, and what that becomes.
+        public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
+            0.adding(5, times: animation.size.bitmapBytes)
+        }
+
         /// Writes an APNG without loss: the first frame whole, of each other the part that changes. Durations are kept
         /// to the millisecond, above 65 s to hundredths, above 655 s to seconds, of which there are at most 65,535.
         public func encode(

@@ -47,16 +47,18 @@
             header.append(contentsOf: reader.part(at: 24, length: 5).bytes)
             Self.append(header, to: &file)
             for range in source.shared { file.append(contentsOf: reader.bytes[range]) }
+            // One chunk, however many there are.
+            let start = file.count
+            file.append(contentsOf: [0, 0, 0, 0])
+            file.append(contentsOf: "IDAT".utf8)
             for chunk in PNGChunks(reader, from: entry.chunks.lowerBound) {
                 guard chunk.end <= entry.chunks.upperBound else { break }
-                if entry.isDefaultImage, chunk.isNamed("IDAT") {
-                    file.append(contentsOf: reader.bytes[chunk.offset..<chunk.end])
-                } else if !entry.isDefaultImage, chunk.isNamed("fdAT") {
-                    try check(chunk, in: reader)
-                    // Behind its number it is what an IDAT holds.
-                    Self.append(Data("IDAT".utf8) + reader.bytes[chunk.bodyRange].dropFirst(4), to: &file)
-                }
+                guard chunk.isNamed(entry.isDefaultImage ? "IDAT" : "fdAT") else { continue }
+                try check(chunk, in: reader)
+                // Behind the number of an fdAT stands what an IDAT holds.
+                file.append(contentsOf: reader.bytes[chunk.bodyRange].dropFirst(entry.isDefaultImage ? 0 : 4))
             }
+            Self.closeChunk(at: start, in: &file)
             Self.append(Data("IEND".utf8), to: &file)
             return file
         }
@@ -74,6 +76,14 @@
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: named.count - 4).bigEndian) { file.append(contentsOf: $0) }
             file.append(named)
             let sum = named.withUnsafeBytes { Self.checksum($0) }
+            withUnsafeBytes(of: sum.bigEndian) { file.append(contentsOf: $0) }
+        }
+
+        /// Writes the length and the checksum of a chunk that ends the file, and begins at `start` with room for its length.
+        private static func closeChunk(at start: Int, in file: inout Data) {
+            let sum = file.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[(start + 4)...])) }
+            let length = UInt32(truncatingIfNeeded: file.count - start - 8).bigEndian
+            withUnsafeBytes(of: length) { file.replaceSubrange(start..<start + 4, with: $0) }
             withUnsafeBytes(of: sum.bigEndian) { file.append(contentsOf: $0) }
         }
 

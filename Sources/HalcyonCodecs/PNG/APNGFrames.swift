@@ -13,8 +13,11 @@
         }
 
         private(set) var entries: [Entry] = []
-        /// PLTE and tRNS, whole chunks, which every frame shares.
-        private(set) var shared: [Range<Int>] = []
+        /// The PLTE and the tRNS, whole chunks, which every frame shares: one of each, and no longer than they can be, as
+        /// each frame takes a copy.
+        var shared: [Range<Int>] { [palette, transparency].compactMap { $0 } }
+        private var palette: Range<Int>?
+        private var transparency: Range<Int>?
         /// Of the next fcTL or fdAT.
         private var sequence = 0
         /// An fcTL whose pixels come next.
@@ -46,8 +49,12 @@
         private mutating func take(_ chunk: PNGChunks.Chunk, info: ImageInfo) -> Bool {
             if chunk.isNamed("IEND") || chunk.isNamed("fcTL") { isOpen = false }
             if chunk.isNamed("IEND") { return false }
-            if chunk.isNamed("PLTE") || chunk.isNamed("tRNS") {
-                if !hasSeenImage { shared.append(chunk.offset..<chunk.end) }
+            if chunk.isNamed("PLTE") {
+                if !hasSeenImage, palette == nil, chunk.declaredLength <= 768 { palette = chunk.offset..<chunk.end }
+            } else if chunk.isNamed("tRNS") {
+                if !hasSeenImage, transparency == nil, chunk.declaredLength <= 256 {
+                    transparency = chunk.offset..<chunk.end
+                }
             } else if chunk.isNamed("IDAT") {
                 takePixels(chunk, isDefaultImage: true)
                 hasSeenImage = true

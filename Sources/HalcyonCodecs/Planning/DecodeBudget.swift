@@ -1,7 +1,10 @@
 import HalcyonSystem
 
-/// The memory that all decodes together may take. Frames of an animation that are drawn later are not among them: an
-/// `AnimatedImage` keeps its canvas, and says in its `cost` what that takes.
+/// The memory that all decodes together may take, those of an animation's frames among them.
+///
+/// A frame that is asked for alone reserves what it takes until it is there; encoding an animation, and playing it, reserve
+/// it once for all frames. The canvas that an `AnimatedImage` keeps from one frame to the next is not among it: it is part
+/// of its `cost`, as the pixels of an image are.
 ///
 /// A decode reserves what its plan says before it begins, and waits where others hold too much: it is never overdrawn,
 /// whatever is asked for at once. Who waits longest is served first, within a priority.
@@ -32,12 +35,16 @@ public final class DecodeBudget: Sendable {
         return try body()
     }
 
-    typealias Hold = ByteBudget.Hold
+    package typealias Hold = ByteBudget.Hold
 
     /// Bytes that are held until the object goes; nil where they are not there now, or others wait for them.
     ///
-    /// Half of the budget is left to decodes that end by themselves: what is held lasts as long as a download.
-    func hold(_ count: Int) -> Hold? { bytes.holdNow(count, leaving: capacity / 2) }
+    /// Half of the budget is left to decodes that end by themselves: what is held lasts as long as a download, or for as
+    /// long as an animation plays.
+    package func hold(_ count: Int) -> Hold? { bytes.holdNow(count, leaving: capacity / 2) }
+
+    /// What `hold` has left.
+    package var holdable: Int { max(0, available - capacity / 2) }
 
     /// - Throws: `CodecError.limitExceeded` for more than the capacity.
     package func check(_ count: Int) throws {

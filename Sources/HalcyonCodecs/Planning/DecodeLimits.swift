@@ -9,8 +9,15 @@ public struct DecodeLimits: Hashable, Sendable {
     public var maximumSide: Int
     /// Frames of an animation. 10,000 by default.
     public var maximumFrames: Int
-    /// Pixels of all frames together. 2^34 by default: at most a minute or two of decoding.
+    /// Pixels of all frames together: of each those of the canvas, or those that it unpacks to where they are more. 2^32
+    /// by default: some fifteen seconds of decoding, 2,000 frames of 1920 x 1080.
+    ///
+    /// Frames that are asked for out of their order are drawn from an earlier one. What that costs beyond a few frames
+    /// for each is held against this limit, too.
     public var maximumTotalPixels: Int
+    /// Pixels of all frames together for each byte of the file, where they are more than 2^30: a few bytes can repeat a
+    /// large canvas. 16,384 by default; only recordings in which hardly anything moves come near it.
+    public var maximumTotalPixelsPerByte: Int
     /// Pixels for each byte of the file, where a frame has more than 2^24 of them: a few bytes of WebP or AVIF can say
     /// "all of it is white" for as many pixels as they like. 65,536 by default; only files of a single colour reach it.
     public var maximumPixelsPerByte: Int
@@ -21,8 +28,8 @@ public struct DecodeLimits: Hashable, Sendable {
 
     public init(
         maximumPixels: Int = 1 << 28, maximumSide: Int = 65_535, maximumFrames: Int = 10_000,
-        maximumTotalPixels: Int = 1 << 34, maximumPixelsPerByte: Int = 65_536, maximumSideRatio: Int = 32_768,
-        maximumMetadataBytes: Int = 16 << 20
+        maximumTotalPixels: Int = 1 << 32, maximumPixelsPerByte: Int = 65_536, maximumSideRatio: Int = 32_768,
+        maximumMetadataBytes: Int = 16 << 20, maximumTotalPixelsPerByte: Int = 16_384
     ) {
         self.maximumPixels = maximumPixels
         self.maximumSide = maximumSide
@@ -31,6 +38,7 @@ public struct DecodeLimits: Hashable, Sendable {
         self.maximumPixelsPerByte = maximumPixelsPerByte
         self.maximumSideRatio = maximumSideRatio
         self.maximumMetadataBytes = maximumMetadataBytes
+        self.maximumTotalPixelsPerByte = maximumTotalPixelsPerByte
     }
 
     /// - Throws: `CodecError.limitExceeded`.
@@ -57,6 +65,21 @@ public struct DecodeLimits: Hashable, Sendable {
         // A drawing has no pixels of its own.
         guard pixels > 1 << 24, !info.isVector else { return }
         try Self.require("pixels per byte", pixels / max(fileBytes, 1), atMost: maximumPixelsPerByte)
+    }
+
+    /// Holds what the data unpacks to against the limits, which may be more than the image that it says it is.
+    ///
+    /// - Throws: `CodecError.limitExceeded`.
+    func check(_ extent: CodedExtent, fileBytes: Int) throws {
+        try check(extent.largest)
+        let pixels = extent.largest.area ?? .max
+        if pixels > 1 << 24 {
+            try Self.require("pixels per byte", pixels / max(fileBytes, 1), atMost: maximumPixelsPerByte)
+        }
+        try Self.require("pixels of all frames", extent.totalPixels, atMost: maximumTotalPixels)
+        guard extent.totalPixels > 1 << 30 else { return }
+        try Self.require(
+            "pixels of all frames per byte", extent.totalPixels / max(fileBytes, 1), atMost: maximumTotalPixelsPerByte)
     }
 
     /// - Throws: `CodecError.limitExceeded`.

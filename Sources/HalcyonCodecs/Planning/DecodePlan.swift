@@ -22,6 +22,8 @@ public struct DecodePlan: Hashable, Sendable {
     /// From the native bitmap, in stored orientation, to the final size; nil where the decoder delivers it already.
     public let residual: ResizeGeometry?
 
+    /// `DecodeLimits.maximumTotalPixels`.
+    let maximumTotalPixels: Int
     /// Whether pixels become sRGB where a profile says that they are not.
     public let convertsColor: Bool
     /// Whether the rows are reduced as they come, without a bitmap of the native size.
@@ -55,6 +57,7 @@ public struct DecodePlan: Hashable, Sendable {
         residual = Self.residual(
             geometry, info: info, nativeSize: nativeSize, coverage: decoder.coverage(of: info, at: nativeSize))
         convertsColor = options.color == .sRGB
+        maximumTotalPixels = options.limits.maximumTotalPixels
         workingBytes = nativeSize.bitmapBytes
     }
 

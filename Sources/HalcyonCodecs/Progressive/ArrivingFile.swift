@@ -18,7 +18,7 @@ final class ArrivingFile<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         self.decoder = decoder
         self.options = options
         self.budget = budget
-        state = Lock(State(frames: ArrivingFrames(decoder, data: Data(), options: options)))
+        state = Lock(State(frames: ArrivingFrames(decoder, data: Data(), options: options, budget: budget)))
     }
 
     func append(_ data: Data, context: WorkContext) throws {

@@ -7,37 +7,45 @@ final class ArrivingFrames<Decoder: AnimatedImageDecoder> {
     var data: Data
     private let decoder: Decoder
     private let options: DecodeOptions
+    private let budget: DecodeBudget
     /// Decoded once, whatever the number of previews.
     private var first: Bitmap?
 
-    init(_ decoder: Decoder, data: Data, options: DecodeOptions) {
+    init(_ decoder: Decoder, data: Data, options: DecodeOptions, budget: DecodeBudget) {
         self.decoder = decoder
+        self.budget = budget
         self.data = data
         self.options = options
     }
 
-    /// Nil where no more than `shown` frames are whole; the image's `info.frameCount` says how many are.
+    /// Nil where no more than `shown` frames are whole, or there is no memory for the first one beside the decodes under
+    /// way; the image's `info.frameCount` says how many are.
     func image(moreThan shown: Int, context: WorkContext) throws -> Image? {
         // Before the first frame's data the header alone may not be readable.
-        guard var info = try? decoder.probe(data) else { return nil }
-        try options.limits.check(info, metadataBytes: decoder.metadataByteCount(data))
+        guard (try? decoder.probe(data)) != nil else { return nil }
+        var info = try decoder.probe(data, within: options.limits, fileBytes: nil)
         guard let reader = try? decoder.frames(of: data, info: info), reader.frames.count > shown else { return nil }
         info.frameCount = reader.frames.count
         info.isPreview = true
-        let plan = try DecodePlan(info: info, options: options, decoder: decoder)
+        var plan = try DecodePlan(info: info, options: options, decoder: decoder)
+        plan.measure(data, decoder: decoder)
         let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        let bitmap = try first ?? firstFrame(reader, plan: plan, color: color, context: context)
+        guard let bitmap = try first ?? firstFrame(reader, plan: plan, color: color, context: context) else {
+            return nil
+        }
         first = bitmap
         guard reader.frames.count > 1, !options.firstFrameOnly else { return Image(bitmap: bitmap, info: info) }
         let animation = try AnimatedImage(
-            source: DecodedFrames(reader, plan: plan, color: color, dataCost: data.count), size: plan.finalSize,
-            durations: reader.frames.map(\.duration), loopCount: info.loopCount ?? 1)
+            source: DecodedFrames(reader, plan: plan, color: color, dataCost: data.count, budget: budget),
+            size: plan.finalSize, durations: reader.frames.map(\.duration), loopCount: info.loopCount ?? 1)
         return Image(bitmap: bitmap, info: info, animation: animation)
     }
 
     private func firstFrame(
         _ reader: any FrameReader, plan: DecodePlan, color: ColorTransform?, context: WorkContext
-    ) throws -> Bitmap {
+    ) throws -> Bitmap? {
+        guard let memory = budget.hold(plan.workingBytes) else { return nil }
+        defer { withExtendedLifetime(memory) {} }
         var compositor = FrameCompositor(reader, size: plan.storedSize)
         let canvas = try compositor.canvas(at: 0, context: context)
         return try CoderRegistry.finish(canvas, plan: plan, color: color, context: context)

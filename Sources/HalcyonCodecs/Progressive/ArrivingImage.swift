@@ -85,10 +85,9 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     }
 
     private func begin(_ data: Data, context: WorkContext) throws -> Phase {
-        let info = try decoder.probe(data)
-        try options.limits.check(info, metadataBytes: decoder.metadataByteCount(data))
+        let info = try decoder.probe(data, within: options.limits, fileBytes: nil)
         guard !isAnimation(data, info) else {
-            return .frames(ArrivingFrames(decoder, data: data, options: options))
+            return .frames(ArrivingFrames(decoder, data: data, options: options, budget: budget))
         }
         let plan = try DecodePlan(info: info, options: options, decoder: decoder)
         let kept = decoder.workingBytes(of: data, info: info, nativeSize: plan.nativeSize)

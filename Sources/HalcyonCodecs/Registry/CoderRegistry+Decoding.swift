@@ -26,7 +26,7 @@ extension CoderRegistry {
         let decoder = try requireDecoder(for: data)
         let plan = try Self.plan(data, decoder: decoder, options: options)
         return try budget.withReservation(of: plan.workingBytes, context: context) {
-            try Self.decode(data, decoder: decoder, plan: plan, context: context)
+            try decode(data, decoder: decoder, plan: plan, context: context)
         }
     }
 
@@ -49,22 +49,20 @@ extension CoderRegistry {
     private static func plan(
         _ data: Data, decoder: any ImageDecoder, options: DecodeOptions
     ) throws -> DecodePlan {
-        let info = try decoder.probe(data)
-        try options.limits.check(info, metadataBytes: decoder.metadataByteCount(data))
-        try options.limits.check(info, fileBytes: data.count)
+        let info = try decoder.probe(data, within: options.limits, fileBytes: data.count)
         var plan = try DecodePlan(info: info, options: options, decoder: decoder)
         plan.measure(data, decoder: decoder)
         return plan
     }
 
-    static func decode(
+    func decode(
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Image {
         try context.checkCancellation()
         defer { HeapTrim.after(plan.heapBytes) }
         let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        let bitmap = try finishReduced(
-            try reduced(data, decoder: decoder, plan: plan, context: context), plan: plan, color: color,
+        let bitmap = try Self.finishReduced(
+            try Self.reduced(data, decoder: decoder, plan: plan, context: context), plan: plan, color: color,
             context: context)
         let animation = try animation(data, decoder: decoder, plan: plan, color: color, context: context)
         var image = Image(bitmap: bitmap, info: plan.info, animation: animation)
@@ -95,7 +93,7 @@ extension CoderRegistry {
         return try native.resampled(residual, filter: .lanczos, context: context)
     }
 
-    private static func animation(
+    private func animation(
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> AnimatedImage? {
         guard plan.info.isAnimated, plan.frames != .first, let decoder = decoder as? any AnimatedImageDecoder else {
@@ -105,9 +103,10 @@ extension CoderRegistry {
         // A file whose other frames were cut off is a still image.
         guard reader.frames.count > 1 else { return nil }
         let animation = try AnimatedImage(
-            source: DecodedFrames(reader, plan: plan, color: color, dataCost: data.count), size: plan.finalSize,
-            durations: reader.frames.map(\.duration), loopCount: plan.info.loopCount ?? 1)
-        return plan.frames == .all ? try animation.preloaded(context: context) : animation
+            source: DecodedFrames(reader, plan: plan, color: color, dataCost: data.count, budget: budget),
+            size: plan.finalSize, durations: reader.frames.map(\.duration), loopCount: plan.info.loopCount ?? 1)
+        // Within what the plan has reserved.
+        return plan.frames == .all ? try animation.makeReader().preloaded(context: context) : animation
     }
 
     /// What becomes of native pixels: reduced to the final size, then converted to sRGB, then turned upright.

@@ -9,6 +9,6 @@ extension CoderRegistry {
     ///
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
     public func decode(_ data: Data, plan: DecodePlan, context: WorkContext = .uncancellable) throws -> Image {
-        try Self.decode(data, decoder: try requireDecoder(for: data), plan: plan, context: context)
+        try decode(data, decoder: try requireDecoder(for: data), plan: plan, context: context)
     }
 }

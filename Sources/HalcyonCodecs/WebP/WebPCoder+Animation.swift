@@ -5,6 +5,11 @@
     import HalcyonSystem
 
     extension WebPCoder: AnimatedImageEncoder {
+        /// A frame, libwebp's copy of it, its three canvases, and what its lossless encoder remembers of each pixel.
+        public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
+            0.adding(14, times: animation.size.bitmapBytes)
+        }
+
         /// Writes lossy frames by quality, or lossless ones, by libwebp's own encoder of animations, which writes what
         /// changes and makes one frame of equal neighbours. Durations are rounded to milliseconds.
         public func encode(

@@ -47,7 +47,8 @@ public struct AnimatedImage: Sendable {
     /// A whole frame, upright and of `size` pixels.
     ///
     /// Safe from any thread; calls for one animation wait for each other. Cost: the decoding of the frames that it is
-    /// drawn on, which is one for frames in turn.
+    /// drawn on, which is one for frames in turn. The memory of a decoder is reserved from its `DecodeBudget` until the
+    /// frame is there, and waited for.
     ///
     /// - Throws: `AnimationError.noSuchFrame`, `CancellationError`, and the decoder's errors.
     public func frame(at index: Int, context: WorkContext = .uncancellable) throws -> Bitmap {
@@ -75,6 +76,25 @@ public struct AnimatedImage: Sendable {
         for index in durations.indices { bitmaps.append(try frame(at: index, context: context)) }
         return try AnimatedImage(
             source: KeptFrames(bitmaps: bitmaps), size: size, durations: durations, loopCount: loopCount)
+    }
+
+    /// The most bytes that are in use while a frame is made, what is kept from the last one included.
+    public var workingBytes: Int { source.workingBytes }
+
+    /// The bytes of one frame.
+    package var frameBytes: Int { size.bitmapBytes }
+
+    /// The same animation for a reader of its own, which asks for frames in turn and has reserved `workingBytes` for as long
+    /// as it reads: its frames reserve nothing, and other readers do not disturb it.
+    public func makeReader() -> AnimatedImage {
+        AnimatedImage(size: size, durations: durations, loopCount: loopCount, source: source.makeReader())
+    }
+
+    private init(size: PixelSize, durations: [Duration], loopCount: Int, source: any AnimationFrameSource) {
+        self.size = size
+        self.durations = durations
+        self.loopCount = loopCount
+        self.source = source
     }
 
     package var isPreloaded: Bool { source is KeptFrames }

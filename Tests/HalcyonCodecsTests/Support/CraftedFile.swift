@@ -1,4 +1,6 @@
+import CZlib
 import Foundation
+import HalcyonImage
 
 /// Files that no encoder writes, put together byte by byte.
 enum CraftedFile {
@@ -43,7 +45,60 @@ enum CraftedFile {
 
     private static func big16(_ value: Int) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 255)] }
 
+    // MARK: GIF
+
+    /// A black canvas, and behind a first frame that fills it the same frame over and over. Frames have the data of four
+    /// pixels, whatever their size.
+    static func gif(_ canvas: PixelSize, frames: Int, of rect: PixelRect) -> Data {
+        func little(_ values: Int...) -> Data { Data(values.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }) }
+        func frame(_ rect: PixelRect) -> Data {
+            Data([0x2C]) + little(rect.x, rect.y, rect.size.width, rect.size.height) + [0, 2, 2, 0x8C, 0x53, 0]
+        }
+        var data = Data("GIF89a".utf8) + little(canvas.width, canvas.height)
+        data += [0x80, 0, 0, 0, 0, 0, 255, 255, 255] as [UInt8]
+        data += frame(PixelRect(x: 0, y: 0, width: canvas.width, height: canvas.height))
+        let other = frame(rect)
+        for _ in 1..<frames { data += other }
+        data.append(0x3B)
+        return data
+    }
+
     // MARK: PNG
+
+    /// An APNG of 8-bit palette pixels, 2 x 2, whose frames are the default image and `frames - 1` more.
+    ///
+    /// - Parameters:
+    ///   - shared: chunks between the header and the pixels.
+    ///   - parts: in how many chunks each later frame's pixels lie; empty ones among them.
+    static func apng(frames: Int, shared: [(String, Data)], parts: Int = 1) -> Data {
+        var number: UInt32 = 0
+        func next() -> Data {
+            defer { number += 1 }
+            return big32(number)
+        }
+        func control() -> Data {
+            chunk("fcTL", next() + big32(2) + big32(2) + big32(0) + big32(0) + Data([0, 1, 0, 10, 0, 0]))
+        }
+        // Stored: two rows, each behind its filter, of the indices 0 and 1.
+        let rows: [UInt8] = [0, 0, 1, 0, 1, 0]
+        let sums = rows.reduce((1, 0)) { ($0.0 + Int($1), $0.1 + $0.0 + Int($1)) }
+        let stream =
+            Data([0x78, 0x01, 1, 6, 0, 0xF9, 0xFF] + rows)
+            + Data([UInt8(sums.1 >> 8), UInt8(sums.1 & 255), UInt8(sums.0 >> 8), UInt8(sums.0 & 255)])
+        var file = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+        file += chunk("IHDR", big32(2) + big32(2) + Data([8, 3, 0, 0, 0]))
+        file += chunk("acTL", big32(UInt32(frames)) + big32(0))
+        for (name, body) in shared { file += chunk(name, body) }
+        file += control() + chunk("IDAT", stream)
+        for _ in 1..<frames {
+            file += control()
+            for part in 0..<parts {
+                let place = (stream.count * part / parts, stream.count * (part + 1) / parts)
+                file += chunk("fdAT", next() + stream[place.0..<place.1])
+            }
+        }
+        return file + chunk("IEND", Data())
+    }
 
     /// One red pixel, and behind its bytes in the same compressed stream some more zeros, 158 for each byte; without
     /// surplus the stream ends there.
@@ -76,15 +131,8 @@ enum CraftedFile {
     }
 
     private static func checksum(_ data: Data) -> UInt32 {
-        let table = (0..<256 as Range<UInt32>).map { byte in
-            (0..<8).reduce(byte) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xEDB8_8320 }
-        }
-        return ~data.withUnsafeBytes { bytes in
-            table.withUnsafeBufferPointer { table in
-                var value = UInt32.max
-                for byte in bytes { value = value >> 8 ^ table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] }
-                return value
-            }
+        data.withUnsafeBytes {
+            UInt32(truncatingIfNeeded: crc32_z(0, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count))
         }
     }
 
