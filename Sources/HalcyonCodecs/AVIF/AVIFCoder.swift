@@ -18,6 +18,7 @@
         public func probe(_ data: Data) throws -> ImageInfo {
             try data.withUnsafeBytes { bytes in
                 try ISOImageHeader(ByteReader(bytes)).check()
+                try ISOItems(ByteReader(bytes), format: .avif).check()
                 return try AVIFFile.read(bytes) { $0.info }
             }
         }
@@ -30,9 +31,15 @@
             data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.colorProfile } }
         }
 
+        public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+            data.read { try? ISOItems($0, format: .avif).extent(of: info) } ?? CodedExtent(info)
+        }
+
         /// The decoder's planes at up to 16 bits, with one for alpha, and those of a reference frame.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
-            nativeSize.bitmapBytes / 4 * (info.hasAlpha ? 4 : 3) * (info.bitsPerChannel > 8 ? 2 : 1) * 2
+            let decoded = data.read { try? ISOItems($0, format: .avif).decodedBytes(of: nativeSize) }
+            let planes = (info.hasAlpha ? 4 : 3) * (info.bitsPerChannel > 8 ? 2 : 1) * 2
+            return 0.adding(planes, times: (decoded ?? nativeSize.bitmapBytes) / 4)
         }
 
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {

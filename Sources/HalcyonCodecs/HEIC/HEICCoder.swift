@@ -19,6 +19,7 @@
         public func probe(_ data: Data) throws -> ImageInfo {
             try data.withUnsafeBytes { bytes in
                 try ISOImageHeader(ByteReader(bytes)).check()
+                try ISOItems(ByteReader(bytes), format: .heic).check()
                 return try HEICFile.read(bytes) { $0.info }
             }
         }
@@ -31,10 +32,14 @@
             data.withUnsafeBytes { bytes in try? HEICFile.read(bytes) { $0.colorProfile } }
         }
 
+        public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+            data.read { try? ISOItems($0, format: .heic).extent(of: info) } ?? CodedExtent(info)
+        }
+
         /// The decoder's planes at up to 16 bits, with one for alpha, and the RGBA that libheif makes of them.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
-            let depth = info.bitsPerChannel > 8 ? 2 : 1
-            return nativeSize.bitmapBytes * depth + nativeSize.bitmapBytes * depth
+            let decoded = data.read { try? ISOItems($0, format: .heic).decodedBytes(of: nativeSize) }
+            return 0.adding(info.bitsPerChannel > 8 ? 4 : 2, times: decoded ?? nativeSize.bitmapBytes)
         }
 
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {

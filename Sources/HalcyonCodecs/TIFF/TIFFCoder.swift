@@ -33,10 +33,16 @@
             return profile
         }
 
-        /// A strip or tile as it is stored, in the worst case the whole image at 16 bits; of pages two canvases more.
+        public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+            data.read { try? TIFFHeader($0).extent } ?? CodedExtent(info)
+        }
+
+        /// A strip or tile as it is stored, in the worst case the whole image, or a tile that is larger, at 16 bits; of
+        /// pages two canvases more.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
-            nativeSize.bitmapBytes * (info.bitsPerChannel > 8 ? 2 : 1) + nativeSize.bitmapBytes
-                * (info.isAnimated ? 2 : 0)
+            let stored = max(nativeSize.bitmapBytes, codedExtent(of: data, info: info).largest.bitmapBytes)
+            return 0.adding(info.bitsPerChannel > 8 ? 2 : 1, times: stored)
+                .adding(info.isAnimated ? 2 : 0, times: nativeSize.bitmapBytes)
         }
 
         public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader { try pages(of: data) }

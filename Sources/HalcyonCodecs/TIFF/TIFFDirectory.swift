@@ -18,6 +18,8 @@
             case photometric = 262
             case orientation = 274
             case samples = 277
+            case tileWidth = 322
+            case tileHeight = 323
             case extraSamples = 338
         }
 
@@ -39,6 +41,20 @@
 
         /// As stored, empty where the directory does not say.
         var size: PixelSize { PixelSize(values[.width] ?? 0, values[.height] ?? 0) }
+
+        /// That of a tile, which may be larger than the image; nil for strips, which are never higher than it.
+        var tile: PixelSize? {
+            guard let width = values[.tileWidth], let height = values[.tileHeight] else { return nil }
+            return PixelSize(max(1, width), max(1, height))
+        }
+
+        /// The pixels of all tiles, or of the image.
+        var unpackedPixels: Int {
+            guard let tile else { return size.area ?? .max }
+            let columns = size.width / tile.width + (size.width % tile.width > 0 ? 1 : 0)
+            let rows = size.height / tile.height + (size.height % tile.height > 0 ? 1 : 0)
+            return 0.adding(columns, times: 0.adding(rows, times: tile.area ?? .max))
+        }
 
         /// Bits of one channel; 1 is the format's default.
         var bits: Int { values[.bits] ?? 1 }

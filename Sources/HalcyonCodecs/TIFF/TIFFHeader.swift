@@ -45,6 +45,12 @@
                 colorSpace: profile.map { .icc($0.read { ICCProfile.name(of: $0) }) } ?? first.colorSpace)
         }
 
+        var extent: CodedExtent {
+            var extent = CodedExtent(largest: pages[0].size, totalPixels: 0)
+            for page in pages { extent.add(page.tile ?? page.size, pixels: page.unpackedPixels) }
+            return extent
+        }
+
         var colorProfile: ColorProfile? {
             let model: ColorModel = [.gray: .gray, .cmyk: .cmyk][pages[0].colorSpace] ?? .rgb
             return profile.map { .icc($0, model) }

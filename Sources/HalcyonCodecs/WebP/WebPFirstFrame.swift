@@ -10,7 +10,9 @@
     /// whose later frames were cut off still gives its first one, as with GIF.
     enum WebPFirstFrame {
         static func decode(_ data: Data, canvas: PixelSize, context: WorkContext) throws -> Bitmap {
-            try data.withUnsafeBytes { bytes in
+            let first = data.read { WebPFrameEntry.all(in: $0, canvas: canvas) }.first
+            guard first?.isTrue != false else { throw damaged("a frame has another size than its place") }
+            return try data.withUnsafeBytes { bytes in
                 var source = WebPData(
                     bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
                 guard let demuxer = WebPDemuxPartial(&source, nil) else { throw damaged("its frames cannot be found") }

@@ -17,6 +17,11 @@
         /// Of its own chunks, behind the 16 bytes that place it.
         let payload: Range<Int>
         let hasAlpha: Bool
+        /// What its pixels say; nil where they say nothing.
+        private let codedSize: PixelSize?
+
+        /// Whether the pixels are as many as their place. libwebp unpacks a part of what is larger before it refuses it.
+        var isTrue: Bool { codedSize == frame.rect.size }
 
         /// Those that are whole and lie on the canvas.
         static func all(in reader: ByteReader, canvas: PixelSize) -> [WebPFrameEntry] {
@@ -46,7 +51,23 @@
             let isLossless = body.matches("VP8L", at: 16)
             // The bit behind the two sizes of 14 bits and the signature's byte.
             let bits = isLossless ? body.littleEndian32(25) ?? 0 : 0
+            codedSize = Self.codedSize(body)
             hasAlpha = isLossless ? bits >> 28 & 1 != 0 : body.matches("ALPH", at: 16)
+        }
+
+        /// Of the first chunk of pixels, before which there may be alpha.
+        private static func codedSize(_ body: ByteReader) -> PixelSize? {
+            var offset = 16
+            if body.matches("ALPH", at: offset), let length = body.littleEndian32(offset + 4) {
+                offset += 8 + length + length % 2
+            }
+            if body.matches("VP8L", at: offset), body.byte(offset + 8) == 0x2F {
+                return body.littleEndian32(offset + 9).map { PixelSize(($0 & 0x3FFF) + 1, ($0 >> 14 & 0x3FFF) + 1) }
+            }
+            guard body.matches("VP8 ", at: offset), let width = body.littleEndian16(offset + 14),
+                let height = body.littleEndian16(offset + 16)
+            else { return nil }
+            return PixelSize(width & 0x3FFF, height & 0x3FFF)
         }
     }
 
@@ -65,6 +86,9 @@
         func pixels(at index: Int, context: WorkContext) throws -> Bitmap {
             let entry = entries[index]
             let size = entry.frame.rect.size
+            guard entry.isTrue else {
+                throw CodecError.damaged(.webp, reason: "a frame has another size than its place")
+            }
             return try Bitmap(size: size, isOpaque: !entry.hasAlpha) { pixels in
                 let output = WebPOutput(
                     pixels: pixels, bytesPerRow: size.width * 4, size: size, isScaled: false, hasAlpha: entry.hasAlpha)

@@ -1,0 +1,290 @@
+import HalcyonImage
+
+/// The items of a HEIC or AVIF, as far as they say what decoding the primary one takes.
+struct ISOItems {
+    struct Item {
+        var type = ""
+        /// That of `ispe`.
+        var size: PixelSize?
+        var coded = CodedPicture()
+        /// Of its data, in the file.
+        var extents: [Range<Int>] = []
+        /// The items that it is put together from, as often as they are named.
+        var parts: [Int] = []
+        /// The item that it is alpha or depth of.
+        var auxiliaryOf: [Int] = []
+    }
+
+    private(set) var items: [Int: Item] = [:]
+    /// The first pictures of sequences.
+    private var tracks: [(coded: CodedPicture, size: PixelSize?)] = []
+    private let format: ImageFormat
+    private var primary: Int?
+    /// Bodies of properties, the first one has the index 1.
+    private var properties: [ISOBox] = []
+    /// What those of codecs say.
+    private var configurations: [Int: CodedPicture] = [:]
+    private var extentCount = 0
+
+    /// More than any file has. Some entries take no bytes, or the same ones many times.
+    private static let mostEntries = 200_000
+    private static let deepest = 32
+
+    /// - Throws: `CodecError.damaged` where the tables of items are no tables of a picture's.
+    init(_ reader: ByteReader, format: ImageFormat) throws {
+        self.format = format
+        for box in ISOBox.all(in: reader) where box.isNamed("meta") {
+            let parts = Array(ISOBox.all(in: box.body, from: 4).prefix(Self.mostEntries))
+            let data = parts.first { $0.isNamed("idat") }?.body
+            for part in parts {
+                if part.isNamed("pitm") { primary = Self.identifier(part.body, at: 4, isLong: part.body.byte(0) != 0) }
+                if part.isNamed("iinf") { readTypes(part.body) }
+                if part.isNamed("iprp") { readProperties(part.body) }
+                if part.isNamed("iref") { readReferences(part.body) }
+            }
+            for part in parts where part.isNamed("iloc") {
+                try readPlaces(part.body, file: reader, data: data)
+            }
+            // The libraries read the first one.
+            break
+        }
+        try readPictures(reader)
+        for box in ISOBox.all(in: reader) where box.isNamed("moov") {
+            for track in ISOBox.all(in: box.body).prefix(Self.mostEntries) where track.isNamed("trak") {
+                readTrack(track.body, file: reader)
+            }
+        }
+    }
+
+    // MARK: Tables
+
+    private static func identifier(_ reader: ByteReader, at offset: Int, isLong: Bool) -> Int? {
+        isLong ? reader.bigEndian32(offset) : reader.bigEndian16(offset)
+    }
+
+    private mutating func readTypes(_ body: ByteReader) {
+        let start = body.byte(0) == 0 ? 6 : 8
+        for box in ISOBox.all(in: body, from: start).prefix(Self.mostEntries) where box.isNamed("infe") {
+            guard let version = box.body.byte(0), version >= 2 else { continue }
+            let isLong = version > 2
+            guard let id = Self.identifier(box.body, at: 4, isLong: isLong),
+                let type = box.body.ascii(at: isLong ? 10 : 8, length: 4)
+            else { continue }
+            items[id, default: Item()].type = type
+        }
+    }
+
+    private mutating func readProperties(_ body: ByteReader) {
+        for box in ISOBox.all(in: body) where box.isNamed("ipco") {
+            properties = Array(ISOBox.all(in: box.body).prefix(Self.mostEntries))
+        }
+        for box in ISOBox.all(in: body) where box.isNamed("ipma") { readAssociations(box.body) }
+    }
+
+    private mutating func readAssociations(_ body: ByteReader) {
+        guard let version = body.byte(0), let flags = body.byte(3), let count = body.bigEndian32(4) else { return }
+        var offset = 8
+        for _ in 0..<count {
+            guard let id = Self.identifier(body, at: offset, isLong: version > 0) else { return }
+            offset += version > 0 ? 4 : 2
+            guard let uses = body.byte(offset) else { return }
+            offset += 1
+            for _ in 0..<uses {
+                let isWide = flags & 1 != 0
+                guard let value = isWide ? body.bigEndian16(offset) : body.byte(offset) else { return }
+                offset += isWide ? 2 : 1
+                apply(value & (isWide ? 0x7FFF : 0x7F), to: id)
+            }
+        }
+    }
+
+    private mutating func apply(_ property: Int, to id: Int) {
+        guard properties.indices.contains(property - 1) else { return }
+        let box = properties[property - 1]
+        if box.isNamed("ispe"), let width = box.body.bigEndian32(4), let height = box.body.bigEndian32(8) {
+            let size = PixelSize(width, height)
+            items[id, default: Item()].size = size
+        } else if box.isNamed("hvcC") || box.isNamed("av1C") {
+            // Items share properties, each of which is read once.
+            var coded = configurations[property] ?? CodedPicture()
+            if configurations[property] == nil {
+                if box.isNamed("hvcC") {
+                    coded.readHEVCConfiguration(box.body)
+                } else {
+                    coded.readAV1Configuration(box.body)
+                }
+                configurations[property] = coded
+            }
+            items[id, default: Item()].coded.add(coded)
+        }
+    }
+
+    private mutating func readReferences(_ body: ByteReader) {
+        let isLong = body.byte(0) != 0
+        let width = isLong ? 4 : 2
+        for box in ISOBox.all(in: body, from: 4).prefix(Self.mostEntries) {
+            guard let from = Self.identifier(box.body, at: 0, isLong: isLong), let count = box.body.bigEndian16(width)
+            else { continue }
+            let targets = (0..<count).compactMap {
+                Self.identifier(box.body, at: width + 2 + $0 * width, isLong: isLong)
+            }
+            if box.isNamed("dimg") { items[from, default: Item()].parts += targets }
+            if box.isNamed("auxl") { items[from, default: Item()].auxiliaryOf += targets }
+        }
+    }
+
+    /// Where the items' data lies. Only that of coded pictures is remembered.
+    private mutating func readPlaces(_ body: ByteReader, file: ByteReader, data: ByteReader?) throws {
+        guard let version = body.byte(0), let sizes = body.bigEndian16(4) else { return }
+        let (offsetBytes, lengthBytes, baseBytes) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
+        let indexBytes = version > 0 ? sizes & 15 : 0
+        guard let count = version < 2 ? body.bigEndian16(6) : body.bigEndian32(6) else { return }
+        var offset = version < 2 ? 8 : 10
+        func number(_ bytes: Int) -> Int? {
+            defer { offset += bytes }
+            guard bytes != 8 else {
+                guard let high = body.bigEndian32(offset), let low = body.bigEndian32(offset + 4) else { return nil }
+                return min(high, 1 << 30) << 32 | low
+            }
+            return bytes == 0 ? 0 : bytes == 4 ? body.bigEndian32(offset) : nil
+        }
+        for _ in 0..<count {
+            guard let id = Self.identifier(body, at: offset, isLong: version > 1) else { return }
+            offset += version > 1 ? 4 : 2
+            let method = version > 0 ? (body.bigEndian16(offset) ?? 0) & 15 : 0
+            offset += version > 0 ? 4 : 2
+            guard let base = number(baseBytes), let extents = body.bigEndian16(offset) else { return }
+            offset += 2
+            extentCount += extents + 1
+            guard extentCount <= Self.mostEntries else { throw damaged("it has too many parts") }
+            for _ in 0..<extents {
+                guard number(indexBytes) != nil, let start = number(offsetBytes), let length = number(lengthBytes)
+                else { return }
+                guard method < 2, ["hvc1", "hev1", "av01"].contains(items[id]?.type ?? "") else { continue }
+                let area = method == 1 ? data.map { Self.place(of: $0, in: file) } : 0..<file.count
+                let first = (area?.lowerBound ?? 0) + base + start
+                guard let area, area.contains(first) else { continue }
+                let end = length == 0 ? area.upperBound : min(area.upperBound, first + length)
+                items[id]?.extents.append(first..<end)
+            }
+        }
+    }
+
+    private static func place(of part: ByteReader, in file: ByteReader) -> Range<Int> {
+        guard let start = part.bytes.baseAddress, let base = file.bytes.baseAddress else { return 0..<0 }
+        return start - base..<start - base + part.count
+    }
+
+    // MARK: Sequences
+
+    /// The first sample of an AV1 sequence, which is all that is decoded of it.
+    private mutating func readTrack(_ body: ByteReader, file: ByteReader) {
+        guard format == .avif, let header = Self.box("tkhd", in: body), let version = header.byte(0),
+            let table = Self.box("stbl", in: Self.box("minf", in: Self.box("mdia", in: body)))
+        else { return }
+        // In 16 bits and as many behind the point.
+        let place = version == 1 ? 88 : 76
+        guard let width = header.bigEndian16(place), let height = header.bigEndian16(place + 4) else { return }
+        let sizes = Self.box("stsz", in: table)
+        var length = sizes?.bigEndian32(4) ?? 0
+        if length == 0 { length = sizes?.bigEndian32(12) ?? 0 }
+        let short = Self.box("stco", in: table)?.bigEndian32(8)
+        let start = short ?? Self.box("co64", in: table)?.bigEndian32(12) ?? 0
+        var coded = CodedPicture()
+        coded.readAV1Data(file.part(at: start, length: length))
+        tracks.append((coded, PixelSize(width, height)))
+    }
+
+    private static func box(_ name: StaticString, in reader: ByteReader?) -> ByteReader? {
+        guard let reader else { return nil }
+        return ISOBox.all(in: reader).first { $0.isNamed(name) }?.body
+    }
+
+    // MARK: Pictures
+
+    /// Reads what the items' data says. Items may share their data, which would be read over and over.
+    private mutating func readPictures(_ reader: ByteReader) throws {
+        var left = max(1 << 20, reader.count * 4)
+        for id in items.keys.sorted() {
+            guard var item = items[id], !item.extents.isEmpty else { continue }
+            let bytes = item.extents.reduce(0) { $0 + $1.count }
+            left -= bytes
+            guard left >= 0 else { throw damaged("its pictures share their data") }
+            Self.withData(of: item, in: reader) { data in
+                if item.type == "av01" { item.coded.readAV1Data(data) } else { item.coded.readHEVCData(data) }
+            }
+            items[id] = item
+        }
+    }
+
+    /// An item's data in one piece.
+    private static func withData(of item: Item, in reader: ByteReader, _ body: (ByteReader) -> Void) {
+        if item.extents.count == 1, let only = item.extents.first {
+            return body(reader.part(at: only.lowerBound, length: only.count))
+        }
+        var joined: [UInt8] = []
+        for extent in item.extents { joined += reader.bytes[extent] }
+        joined.withUnsafeBytes { body(ByteReader($0)) }
+    }
+
+    /// - Throws: `CodecError.damaged` where a coded picture is larger than its item says, or is several.
+    func check() throws {
+        for item in items.values { try check(item.coded, of: item.size) }
+        for track in tracks { try check(track.coded, of: track.size) }
+    }
+
+    /// Coded sides are whole blocks, at most 64 pixels long.
+    private func check(_ coded: CodedPicture, of size: PixelSize?) throws {
+        if let coded = coded.size, let size, coded.width > size.width + 63 || coded.height > size.height + 63 {
+            throw damaged("a picture of \(size) is coded as \(coded)")
+        }
+        guard coded.headerCount <= CodedPicture.mostHeaders else {
+            throw damaged("an item has \(coded.headerCount) headers")
+        }
+        // A layered AV1 picture has up to four, each with frames that are not shown.
+        let most = format == .avif ? 8 : 1
+        guard coded.count <= most else { throw damaged("an item has \(coded.count) pictures") }
+    }
+
+    /// The largest picture that is decoded, and the pixels of all: tiles as often as they are laid, alpha beside them.
+    func extent(of info: ImageInfo) -> CodedExtent {
+        var extent = CodedExtent(largest: info.storedSize, totalPixels: 0)
+        var costs: [Int: Int] = [:]
+        for item in items.values { if let size = item.decodedSize { extent.add(size, pixels: 0) } }
+        let roots = items.filter { $0.key == primary || !$0.value.auxiliaryOf.isEmpty }.keys
+        extent.totalPixels = roots.reduce(0) { $0.adding(1, times: cost(of: $1, depth: 0, costs: &costs)) }
+        extent.totalPixels = max(extent.totalPixels, info.storedSize.area ?? .max)
+        return extent
+    }
+
+    /// The bytes of a bitmap for everything that is decoded at a time: the image, or what it is coded as where that is
+    /// more; and a tile, or a part of an overlay.
+    func decodedBytes(of size: PixelSize) -> Int {
+        let parts = Set(items.values.flatMap(\.parts))
+        var (whole, part) = (size.bitmapBytes, 0)
+        for (id, item) in items {
+            let bytes = max(item.coded.size?.bitmapBytes ?? 0, item.decodedSize?.bitmapBytes ?? 0)
+            if parts.contains(id) { part = max(part, bytes) } else { whole = max(whole, bytes) }
+        }
+        for track in tracks { whole = max(whole, track.coded.size?.bitmapBytes ?? 0) }
+        return whole.adding(1, times: part)
+    }
+
+    private func cost(of id: Int, depth: Int, costs: inout [Int: Int]) -> Int {
+        guard depth < Self.deepest else { return .max }
+        if let known = costs[id] { return known }
+        guard let item = items[id] else { return 0 }
+        var sum = item.decodedSize?.area ?? 0
+        sum = max(sum, 0).adding(max(0, item.coded.count - 1), times: sum)
+        for part in item.parts { sum = sum.adding(1, times: cost(of: part, depth: depth + 1, costs: &costs)) }
+        costs[id] = sum
+        return sum
+    }
+
+    private func damaged(_ reason: String) -> CodecError { .damaged(format, reason: reason) }
+}
+
+extension ISOItems.Item {
+    /// What is unpacked. Blocks that only fill up do not count against the limits.
+    var decodedSize: PixelSize? { size ?? coded.size }
+}

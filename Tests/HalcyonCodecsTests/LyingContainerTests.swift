@@ -1,0 +1,196 @@
+import Foundation
+import HalcyonImage
+import Testing
+
+@testable import HalcyonCodecs
+
+/// Containers that say less than what is coded in them.
+@Suite struct LyingContainerTests {
+    private typealias Item = CraftedHEIF.Item
+    private let coders = CoderRegistry.standard()
+    private let small = PixelSize(64, 64)
+    private let huge = PixelSize(8192, 8192)
+
+    private func reason(_ data: Data) -> String? {
+        let error = #expect(throws: CodecError.self) { try coders.plan(data) }
+        guard case .damaged(_, let reason) = error else { return nil }
+        return reason
+    }
+
+    // MARK: HEIC
+
+    @Test func theParameterSetCounts() {
+        let file = CraftedHEIF(items: [Item(size: small, coded: huge)])
+        #expect(reason(file.data()) == "a picture of 64x64 is coded as 8192x8192")
+    }
+
+    /// It may stand among the data, in pieces, in the box of metadata, and behind an honest one.
+    @Test(arguments: [(1, false), (3, false), (1, true), (7, true)])
+    func aParameterSetAmongTheDataCounts(pieces: Int, isInIdat: Bool) {
+        let data = CraftedHEIF.unit(CraftedHEIF.parameterSet(huge, subLayers: 2)) + CraftedHEIF.unit(CraftedHEIF.slice)
+        let item = Item(size: small, coded: small, data: data, isInIdat: isInIdat, pieces: pieces)
+        #expect(reason(CraftedHEIF(items: [item]).data()) == "a picture of 64x64 is coded as 8192x8192")
+    }
+
+    /// One of another item than the primary one is decoded as well: alpha, a tile.
+    @Test func everyItemCounts() {
+        let alpha = Item(size: small, coded: huge, auxiliaryOf: 1)
+        #expect(reason(CraftedHEIF(items: [Item(size: small, coded: small), alpha]).data()) != nil)
+        let grid = Item(type: "grid", size: small, data: Data([0, 0, 0, 0, 0, 64, 0, 64]), parts: [2])
+        #expect(reason(CraftedHEIF(items: [grid, Item(size: small, coded: huge)]).data()) != nil)
+    }
+
+    @Test func blocksThatFillUpAreNoLie() throws {
+        let file = CraftedHEIF(items: [Item(size: PixelSize(50, 41), coded: small)]).data()
+        #expect(try coders.plan(file).info.size == PixelSize(50, 41))
+        let wide = CraftedHEIF(items: [Item(size: PixelSize(50, 41), coded: PixelSize(128, 64))]).data()
+        #expect(reason(wide) == "a picture of 50x41 is coded as 128x64")
+    }
+
+    @Test func manyPicturesInOneAreRefused() {
+        let slices = (0..<500).reduce(Data()) { data, _ in data + CraftedHEIF.unit(CraftedHEIF.slice) }
+        let file = CraftedHEIF(items: [Item(size: huge, coded: huge, data: slices)]).data()
+        #expect(reason(file) == "an item has 500 pictures")
+    }
+
+    /// A tile that is laid thousands of times is decoded as often.
+    @Test func tilesCountAsOftenAsTheyAreLaid() throws {
+        let side = PixelSize(2048, 2048)
+        func grid(_ count: Int) -> Data {
+            let grid = Item(
+                type: "grid", size: small, data: Data([0, 0, 255, 255, 0, 64, 0, 64]),
+                parts: [Int](repeating: 2, count: count))
+            return CraftedHEIF(items: [grid, Item(size: side, coded: side)]).data()
+        }
+        let pixels = 65_000 * 2048 * 2048 + 64 * 64
+        #expect(throws: CodecError.limitExceeded("pixels of all frames", value: pixels, limit: 1 << 32)) {
+            try coders.plan(grid(65_000))
+        }
+        // What one tile takes is reserved.
+        #expect(try coders.plan(grid(1)).workingBytes > 2048 * 2048 * 8)
+    }
+
+    /// Each is put together of ten of the next: a hundred million pictures in a kilobyte.
+    @Test func partsOfPartsMultiply() {
+        let layers = (2...9).map { Item(type: "iovl", size: small, parts: [Int](repeating: $0, count: 10)) }
+        let error = #expect(throws: CodecError.self) {
+            try coders.plan(CraftedHEIF(items: layers + [Item(size: small, coded: small)]).data())
+        }
+        #expect(["limitExceeded", "damagedImage"].contains(error?.code))
+        let ring = [Item(type: "iovl", size: small, parts: [2, 2]), Item(type: "iovl", size: small, parts: [1, 1])]
+        #expect(throws: CodecError.self) { try ISOItemsReport(CraftedHEIF(items: ring).data()).check() }
+    }
+
+    /// What an item's picture is coded as, held against the limits as the registry does it.
+    private struct ISOItemsReport {
+        let data: Data
+        init(_ data: Data) { self.data = data }
+        func check() throws {
+            let info = ImageInfo(format: .heic, size: PixelSize(64, 64))
+            let extent = try data.read { try ISOItems($0, format: .heic).extent(of: info) }
+            try DecodeLimits().check(extent, fileBytes: data.count)
+        }
+    }
+
+    @Test func realFilesAreBelieved() throws {
+        for fixture in Fixture.all where ["heic", "avif"].contains(fixture.format) {
+            let data = try fixture.data()
+            let format: ImageFormat = fixture.format == "heic" ? .heic : .avif
+            let extent = try data.read { reader in
+                let items = try ISOItems(reader, format: format)
+                #expect(items.items.values.contains { $0.coded.size != nil }, "\(fixture.file)")
+                return items.extent(of: try coders.probe(data))
+            }
+            #expect(extent.totalPixels >= fixture.width * fixture.height)
+            #expect(extent.totalPixels <= fixture.width * fixture.height * 16 + 65_536, "\(fixture.file)")
+        }
+    }
+
+    // MARK: AVIF
+
+    @Test(arguments: [true, false]) func theSequenceHeaderCounts(isReduced: Bool) {
+        let header = CraftedHEIF.sequenceHeader(huge, isReduced: isReduced)
+        let inData = Item(type: "av01", size: small, coded: small, data: header)
+        #expect(
+            reason(CraftedHEIF(items: [inData], brand: "avif").data()) == "a picture of 64x64 is coded as 8192x8192")
+        let inBox = Item(type: "av01", size: small, coded: huge)
+        #expect(reason(CraftedHEIF(items: [inBox], brand: "avif").data()) == "a picture of 64x64 is coded as 8192x8192")
+    }
+
+    /// Whose first picture is shown.
+    @Test func aSequenceIsLookedAtAsWell() {
+        let data = CraftedHEIF.sequenceHeader(huge, isReduced: false) + CraftedHEIF.obu(6, Data([0]))
+        var file = CraftedHEIF(items: [Item(type: "mime", data: data)], brand: "avis", track: small)
+        #expect(reason(file.data()) == "a picture of 64x64 is coded as 8192x8192")
+        file.track = huge
+        #expect(reason(file.data())?.contains("coded") == false)
+    }
+
+    @Test func headersAreFew() {
+        let sets = (0..<2000).reduce(Data()) { data, _ in data + CraftedHEIF.unit(CraftedHEIF.parameterSet(small)) }
+        let heic = CraftedHEIF(items: [Item(size: small, coded: small, data: sets)]).data()
+        #expect(reason(heic) == "an item has 2001 headers")
+        let headers = (0..<2000).reduce(Data()) { data, _ in data + CraftedHEIF.sequenceHeader(small) }
+        let item = Item(type: "av01", size: small, coded: small, data: headers)
+        #expect(reason(CraftedHEIF(items: [item], brand: "avif").data()) == "an item has 2001 headers")
+    }
+
+    /// Sets of other layers are read otherwise, and the decoder passes over them.
+    @Test func otherLayersDoNotCount() throws {
+        var set = CraftedHEIF.parameterSet(huge)
+        set[1] |= 8
+        let file = CraftedHEIF(items: [Item(size: small, coded: small, data: CraftedHEIF.unit(set))]).data()
+        #expect(try coders.plan(file).info.size == small)
+    }
+
+    @Test func framesThatAreNotShownAreFew() {
+        let frames = (0..<100).reduce(Data()) { data, _ in data + CraftedHEIF.obu(6, Data([0])) }
+        let item = Item(type: "av01", size: huge, coded: huge, data: CraftedHEIF.sequenceHeader(huge) + frames)
+        #expect(reason(CraftedHEIF(items: [item], brand: "avif").data()) == "an item has 100 pictures")
+    }
+
+    // MARK: WebP
+
+    /// libwebp reads the transforms of a large picture before it finds that there is no room for it.
+    @Test func aFrameIsAsLargeAsItsPlace() throws {
+        var file = try Fixture.read("animation/mixed-both.webp")
+        let frames = file.ranges(of: Data("ANMF".utf8)).map(\.lowerBound)
+        // Where a frame's pixels begin, its size is made the largest.
+        let start = try #require(file[frames[2]...].range(of: Data("VP8".utf8))).lowerBound
+        let isLossless = file[start + 3] == UInt8(ascii: "L")
+        let place = isLossless ? start + 9 : start + 14
+        file[place] |= 0xFF
+        file[place + 1] |= 0x3F
+        let reader = try WebPCoder().frames(of: file, info: try coders.probe(file))
+        #expect(throws: CodecError.damaged(.webp, reason: "a frame has another size than its place")) {
+            try reader.pixels(at: 2, context: .uncancellable)
+        }
+        let whole = try Fixture.read("animation/mixed-both.webp")
+        let honest = try WebPCoder().frames(of: whole, info: try coders.probe(whole))
+        let second = try reader.pixels(at: 1, context: .uncancellable)
+        #expect(try second.bytes == honest.pixels(at: 1, context: .uncancellable).bytes)
+        #expect(throws: CodecError.self) { try coders.decode(file) }
+    }
+
+    // MARK: TIFF
+
+    /// A directory of little-endian longs.
+    private func tiff(_ tags: [(Int, Int)]) -> Data {
+        func little(_ value: Int, _ bytes: Int) -> Data { Data((0..<bytes).map { UInt8(value >> ($0 * 8) & 255) }) }
+        let entries = tags.reduce(Data()) { $0 + little($1.0, 2) + little(4, 2) + little(1, 4) + little($1.1, 4) }
+        return Data("II*\0".utf8) + little(8, 4) + little(tags.count, 2) + entries + Data(count: 64)
+    }
+
+    @Test func tilesLargerThanTheImageCount() throws {
+        let tags = [(256, 1), (257, 1), (258, 8), (259, 1), (262, 1), (277, 1)]
+        let tile = tiff(tags + [(322, 65_520), (323, 65_520), (324, 100), (325, 64)])
+        #expect(throws: CodecError.limitExceeded("pixels", value: 65_520 * 65_520, limit: 1 << 28)) {
+            try coders.plan(tile)
+        }
+        let some = tiff(tags + [(322, 1024), (323, 1024), (324, 100), (325, 64)])
+        #expect(try coders.plan(some).workingBytes >= 1024 * 1024 * 4)
+        // Strips end with the image.
+        let strip = tiff(tags + [(278, 1 << 30), (273, 100), (279, 1)])
+        #expect(try coders.decode(strip).size == PixelSize(1, 1))
+    }
+}
