@@ -9,7 +9,10 @@ extension ByteBudget {
             self.budget = budget
         }
 
-        deinit { budget.release(count.withLock { $0 }) }
+        deinit {
+            budget.endLending(to: self)
+            budget.release(count.withLock { $0 })
+        }
 
         /// Takes more without waiting, where what is held proved to be more than was thought: the budget is overdrawn
         /// then, and who comes next waits for all of it.
@@ -23,8 +26,13 @@ extension ByteBudget {
     }
 
     /// Bytes that are there now, `rest` beside them, while nobody waits for any; else nil.
-    package func holdNow(_ count: Int, leaving rest: Int = 0) -> Hold? {
-        reserveNow(count, leaving: rest) ? Hold(count, of: self) : nil
+    ///
+    /// - Parameter giveBack: called, on any thread, when others wait for bytes: whoever holds these lets go of them.
+    package func holdNow(_ count: Int, leaving rest: Int = 0, giveBack: (@Sendable () -> Void)? = nil) -> Hold? {
+        guard reserveNow(count, leaving: rest) else { return nil }
+        let hold = Hold(count, of: self)
+        if let giveBack { lend(to: hold, giveBack: giveBack) }
+        return hold
     }
 
     /// Bytes that are waited for, no more than the capacity.

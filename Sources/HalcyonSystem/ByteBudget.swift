@@ -22,6 +22,8 @@ package final class ByteBudget: Sendable {
         var available: Int
         /// In the order that they came.
         var waiters: [Waiter] = []
+        /// How those who hold bytes for long are told that others wait.
+        var lenders: [ObjectIdentifier: @Sendable () -> Void] = [:]
     }
 
     package let capacity: Int
@@ -42,6 +44,23 @@ package final class ByteBudget: Sendable {
             return Self.takeGranted(&state)
         }
         granted.forEach { $0.grant() }
+        askLenders()
+    }
+
+    func lend(to hold: Hold, giveBack: @escaping @Sendable () -> Void) {
+        state.withLock { $0.lenders[ObjectIdentifier(hold)] = giveBack }
+    }
+
+    func endLending(to hold: Hold) {
+        // Freed outside of the lock.
+        let giveBack = state.withLock { $0.lenders.removeValue(forKey: ObjectIdentifier(hold)) }
+        withExtendedLifetime(giveBack) {}
+    }
+
+    /// Has what is held for long given back while others wait.
+    private func askLenders() {
+        let lenders = state.withLock { $0.waiters.isEmpty ? [] : Array($0.lenders.values) }
+        for giveBack in lenders { giveBack() }
     }
 
     /// Takes a waiter back; false where the bytes are his already.

@@ -1,3 +1,4 @@
+import Dispatch
 import HalcyonSystem
 import HalcyonTesting
 import TestSupport
@@ -103,7 +104,7 @@ import Testing
         }
         run(players, 0...10)
         for index in 0..<5 {
-            let expected: [Int] = (0..<8).map { ($0 + index * 4) % 20 }
+            let expected = (0..<8).map { ($0 + index * 4) % 20 }
             #expect(Array(shown[index].prefix(8)) == expected)
         }
         #expect(pool.keptBytes <= 2 * 5 * 4)
@@ -199,6 +200,32 @@ import Testing
         for player in players { player.stop() }
         work.doAll()
         #expect(budget.available == 40)
+    }
+
+    /// An animation that plays for ever stops no decode for ever.
+    @Test func whatPlaysMakesRoomForADecode() async throws {
+        let budget = DecodeBudget(capacity: 40)
+        let pool = work.pool(budget: budget)
+        let players = try (0..<2).map { _ in try player(Film().image(frames: 20), pool) }
+        for player in players { player.play() }
+        run(players, 0...3)
+        #expect(budget.available == 40 - 16)
+        let threads = ThreadPool(name: "decode", threads: 1)
+        let isOver = DispatchSemaphore(value: 0)
+        let decode = Task {
+            try await threads.run { _ in
+                try budget.withReservation(of: 40) { isOver.wait() }
+            }
+        }
+        while budget.available > 0 { await Task.yield() }
+        #expect(pool.keptBytes == 0)
+        run(players, 4...5)
+        #expect(players.map(\.currentFrameIndex) == [3, 3])
+        isOver.signal()
+        try await decode.value
+        run(players, 6...9)
+        #expect(players.map(\.currentFrameIndex) == [9, 9])
+        #expect(budget.available == 40 - 16)
     }
 
     /// On the real threads, with players that come and go at will: frames are right, and in order.

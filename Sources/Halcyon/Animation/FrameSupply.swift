@@ -241,6 +241,8 @@ final class FrameSupply: Sendable {
         state.withLock { state in
             if !state.readings.isEmpty { state.session = session }
         }
+        // Whoever came before the session was there could not have it back.
+        if pool.budget.isWaitedFor { giveBack() }
         return session
     }
 
@@ -249,10 +251,19 @@ final class FrameSupply: Sendable {
         if animation.isPreloaded { return nil }
         // Two frames are kept beside those that the pool has room for.
         let bytes = animation.workingBytes.adding(2, times: animation.frameBytes)
-        if let memory = pool.budget.hold(bytes) { return memory }
+        if let memory = pool.budget.hold(bytes, giveBack: { [weak self] in self?.giveBack() }) { return memory }
         state.withLock { $0.lacksMemory = true }
         throw CodecError.limitExceeded(
             "bytes of memory to play the animation", value: bytes, limit: pool.budget.holdable)
+    }
+
+    /// Lets go of the memory that a decode waits for. What plays begins anew once there is some.
+    private func giveBack() {
+        let dropped = state.withLock { state in
+            defer { (state.session, state.frames) = (nil, [:]) }
+            return (state.session, state.frames)
+        }
+        withExtendedLifetime(dropped) {}
     }
 
     private func made(_ index: Int, of animation: AnimatedImage, context: WorkContext) throws -> Bitmap {

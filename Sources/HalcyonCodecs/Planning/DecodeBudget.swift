@@ -41,7 +41,14 @@ public final class DecodeBudget: Sendable {
     ///
     /// Half of the budget is left to decodes that end by themselves: what is held lasts as long as a download, or for as
     /// long as an animation plays.
-    package func hold(_ count: Int) -> Hold? { bytes.holdNow(count, leaving: capacity / 2) }
+    ///
+    /// - Parameter giveBack: called, on any thread, when a decode waits, which what is held for ever would stop for ever.
+    package func hold(_ count: Int, giveBack: (@Sendable () -> Void)? = nil) -> Hold? {
+        bytes.holdNow(count, leaving: capacity / 2, giveBack: giveBack)
+    }
+
+    /// Whether a decode waits for bytes.
+    package var isWaitedFor: Bool { bytes.waitingCount > 0 }
 
     /// What `hold` has left.
     package var holdable: Int { max(0, available - capacity / 2) }
