@@ -70,6 +70,18 @@ import Testing
         #expect(try coders.plan(grid(1)).workingBytes > 2048 * 2048 * 8)
     }
 
+    /// The library takes memory for what a grid or an overlay says in its own data.
+    @Test(arguments: [false, true]) func theCanvasOfAGridCounts(isLong: Bool) throws {
+        let sides: [UInt8] = isLong ? [0, 0, 0x7F, 0xFF, 0, 0, 0x7F, 0xFF] : [0x7F, 0xFF, 0x7F, 0xFF]
+        let tile = Item(size: small, coded: small)
+        for (type, head) in [("grid", [0, 0] as [UInt8]), ("iovl", [UInt8](repeating: 0, count: 8))] {
+            let data = Data([0, isLong ? 1 : 0] + head + sides)
+            let item = Item(type: type, size: small, data: data, parts: [2], isInIdat: true)
+            let file = CraftedHEIF(items: [item, tile]).data()
+            #expect(reason(file) == "a picture of 64x64 is coded as 32767x32767")
+        }
+    }
+
     /// Each is put together of ten of the next: a hundred million pictures in a kilobyte.
     @Test func partsOfPartsMultiply() {
         let layers = (2...9).map { Item(type: "iovl", size: small, parts: [Int](repeating: $0, count: 10)) }

@@ -22,6 +22,15 @@ struct CodedPicture {
         headerCount += other.headerCount
     }
 
+    /// Adds the size that a grid or an overlay is put together to, in 16 or 32 bits.
+    mutating func readCanvas(_ data: ByteReader, at offset: Int) {
+        guard let flags = data.byte(1) else { return }
+        let isLong = flags & 1 != 0
+        let width = isLong ? data.bigEndian32(offset) : data.bigEndian16(offset)
+        let height = isLong ? data.bigEndian32(offset + 4) : data.bigEndian16(offset + 2)
+        if let width, let height { add(PixelSize(width, height)) }
+    }
+
     // MARK: H.265
 
     /// Adds the parameter sets of an `hvcC` box.

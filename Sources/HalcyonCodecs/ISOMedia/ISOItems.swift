@@ -29,6 +29,8 @@ struct ISOItems {
     /// More than any file has. Some entries take no bytes, or the same ones many times.
     private static let mostEntries = 200_000
     private static let deepest = 32
+    /// Those whose data says a size.
+    private static let readTypes: Set<String> = ["hvc1", "hev1", "av01", "grid", "iovl"]
 
     /// - Throws: `CodecError.damaged` where the tables of items are no tables of a picture's.
     init(_ reader: ByteReader, format: ImageFormat) throws {
@@ -133,7 +135,7 @@ struct ISOItems {
         }
     }
 
-    /// Where the items' data lies. Only that of coded pictures is remembered.
+    /// Where the items' data lies. Only that of pictures is remembered.
     private mutating func readPlaces(_ body: ByteReader, file: ByteReader, data: ByteReader?) throws {
         guard let version = body.byte(0), let sizes = body.bigEndian16(4) else { return }
         let (offsetBytes, lengthBytes, baseBytes) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
@@ -160,7 +162,7 @@ struct ISOItems {
             for _ in 0..<extents {
                 guard number(indexBytes) != nil, let start = number(offsetBytes), let length = number(lengthBytes)
                 else { return }
-                guard method < 2, ["hvc1", "hev1", "av01"].contains(items[id]?.type ?? "") else { continue }
+                guard method < 2, Self.readTypes.contains(items[id]?.type ?? "") else { continue }
                 let area = method == 1 ? data.map { Self.place(of: $0, in: file) } : 0..<file.count
                 let first = (area?.lowerBound ?? 0) + base + start
                 guard let area, area.contains(first) else { continue }
@@ -211,7 +213,13 @@ struct ISOItems {
             left -= bytes
             guard left >= 0 else { throw damaged("its pictures share their data") }
             Self.withData(of: item, in: reader) { data in
-                if item.type == "av01" { item.coded.readAV1Data(data) } else { item.coded.readHEVCData(data) }
+                switch item.type {
+                case "av01": item.coded.readAV1Data(data)
+                case "grid": item.coded.readCanvas(data, at: 4)
+                // Behind a background of four numbers.
+                case "iovl": item.coded.readCanvas(data, at: 10)
+                default: item.coded.readHEVCData(data)
+                }
             }
             items[id] = item
         }
