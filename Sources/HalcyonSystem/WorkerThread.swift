@@ -11,6 +11,10 @@ package enum WorkerThread {
         if !start(name: name, body) { DispatchQueue.global().async(execute: body) }
     }
 
+    /// Bytes of a thread's stack where nothing else is said: as much as the system gives to the main thread, since codecs
+    /// run here. Only the pages that were touched take memory.
+    private static let usualStack = 8 << 20
+
     /// Starts a detached thread that runs `body` and ends with it. False when the system grants no more threads.
     @discardableResult
     package static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
@@ -19,8 +23,7 @@ package enum WorkerThread {
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        // Codecs keep their tables on the heap; 1 MiB is what deep Swift generics and libcurl need with room to spare.
-        pthread_attr_setstacksize(&attributes, 1 << 20)
+        pthread_attr_setstacksize(&attributes, usualStack)
         var thread = pthread_t()
         let status = pthread_create(
             &thread, &attributes,
@@ -33,6 +36,44 @@ package enum WorkerThread {
             }, box.toOpaque())
         if status != 0 { box.release() }
         return status == 0
+    }
+
+    /// Runs `body` on a thread that is started for it, and waits for its end: for libraries that call themselves as deep
+    /// as the data says, whatever stack the caller has. Costs about 30 us.
+    ///
+    /// - Parameter stackSize: bytes. The pages that `body` touched go back to the system.
+    /// - Returns: what `body` returned, nil where the system grants no thread or no room for its stack.
+    /// - Throws: what `body` throws.
+    package static func run<Value>(name: String, stackSize: Int, _ body: () throws -> Value) throws -> Value? {
+        var result: Result<Value, any Error>?
+        withoutActuallyEscaping({ () -> Void in result = Result { try body() } }) { body in
+            var call = Call(name: name, body: body)
+            withUnsafeMutablePointer(to: &call) { runAndJoin($0, stackSize: stackSize) }
+        }
+        return try result?.get()
+    }
+
+    /// Lives on the stack of the caller, who waits.
+    private struct Call {
+        let name: String
+        let body: () -> Void
+    }
+
+    private static func runAndJoin(_ call: UnsafeMutablePointer<Call>, stackSize: Int) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, stackSize)
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, &attributes,
+            { argument in
+                guard let call = argument?.assumingMemoryBound(to: Call.self) else { return nil }
+                halcyon_name_thread(call.pointee.name)
+                call.pointee.body()
+                return nil
+            }, call)
+        if status == 0 { pthread_join(thread, nil) }
     }
 
     private final class Start: Sendable {

@@ -12,10 +12,11 @@
         ///
         /// - Parameter size: the size that the header declared, beyond which libavif decodes nothing; nil while it is
         ///   not known.
-        /// - Throws: `CodecError.damaged`, and what `body` throws.
+        /// - Throws: `CodecError.damaged`, `.limitExceeded` for long chains of items, and what `body` throws.
         static func read<Result>(
             _ bytes: UnsafeRawBufferPointer, size: PixelSize? = nil, _ body: (AVIFFile) throws -> Result
         ) throws -> Result {
+            try ISOItemReferences(ByteReader(bytes)).check(.avif, sourcesMustBeImages: false)
             guard let decoder = avifDecoderCreate() else { throw BitmapError.outOfMemory(bytes: 0) }
             defer { avifDecoderDestroy(decoder) }
             configure(&decoder.pointee, size: size)

@@ -10,12 +10,14 @@
         /// Parses the bytes with libheif for as long as `body` runs.
         ///
         /// - Parameter side: the longest side, in pixels, of anything that libheif decodes.
-        /// - Throws: `CodecError.damaged`, `.unsupportedFormat`, and what `body` throws.
+        /// - Throws: `CodecError.damaged`, `.unsupportedFormat`, `.limitExceeded` for long chains of items, and what
+        ///   `body` throws.
         static func read<Result>(
             _ bytes: UnsafeRawBufferPointer, side: Int = Bitmap.maximumSide, _ body: (HEICFile) throws -> Result
         ) throws -> Result {
             // libheif would decode AV1 as well; that is libavif's.
             guard !ISOImageHeader(ByteReader(bytes)).hasOnlyAV1 else { throw CodecError.unsupportedFormat(.avif) }
+            try ISOItemReferences(ByteReader(bytes)).check(.heic, sourcesMustBeImages: true)
             guard let context = heif_context_alloc() else { throw BitmapError.outOfMemory(bytes: 0) }
             defer { heif_context_free(context) }
             // Tiles one after the other on this thread: decodes run side by side already.
