@@ -68,6 +68,7 @@ let package = Package(
         systemLibrary("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
         systemLibrary("CTIFF", pkgConfig: "libtiff-4", package: "libtiff-dev"),
         systemLibrary("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
+        systemLibrary("CXML2", pkgConfig: "libxml-2.0", package: "libxml2-dev"),
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         systemLibrary("CLCMS", pkgConfig: "lcms2", package: "liblcms2-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
@@ -108,6 +109,7 @@ let package = Package(
                 .target(name: "CZlib", condition: .when(traits: ["PNG"])),
                 .target(name: "CAVIF", condition: .when(traits: ["AVIF"])),
                 .target(name: "CHEIF", condition: .when(traits: ["HEIC"])),
+                .target(name: "CXML2", condition: .when(traits: ["SVG"])),
             ],
             swiftSettings: strict),
         .target(

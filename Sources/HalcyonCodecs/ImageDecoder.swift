@@ -19,6 +19,14 @@ public protocol ImageDecoder: ImageCoder {
     /// `DecodeLimits.maximumMetadataBytes`. The default is 0.
     func metadataByteCount(_ data: Data) -> Int
 
+    /// The images that the file holds beside its own pixels and that a decode unpacks, such as those inside of a drawing.
+    ///
+    /// Each of them, and the sum of their pixels, is held against `DecodeLimits`, and their memory is reserved from the
+    /// `DecodeBudget`. The default is none.
+    ///
+    /// - Throws: `CodecError.damaged` for one whose header cannot be read.
+    func embeddedImages(in data: Data) throws -> [EmbeddedImage]
+
     /// How the file says what its colours are; nil where they are plain sRGB or grey.
     ///
     /// The registry converts by it what `decode` returned, where `plan.convertsColor`. Nil also where `decode` does that
@@ -69,9 +77,23 @@ extension ImageDecoder {
 
     public func metadataByteCount(_ data: Data) -> Int { 0 }
 
+    public func embeddedImages(in data: Data) throws -> [EmbeddedImage] { [] }
+
     public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { info.storedSize }
 
     public func coverage(of info: ImageInfo, at native: PixelSize) -> (width: Double, height: Double) {
         (Double(native.width), Double(native.height))
+    }
+}
+
+/// An image inside of another file.
+public struct EmbeddedImage: Hashable, Sendable {
+    public let info: ImageInfo
+    /// The most bytes of memory that it takes until the decode of what holds it ends.
+    public let workingBytes: Int
+
+    public init(info: ImageInfo, workingBytes: Int) {
+        self.info = info
+        self.workingBytes = workingBytes
     }
 }

@@ -82,6 +82,19 @@ public struct DecodeLimits: Hashable, Sendable {
             "pixels of all frames per byte", extent.totalPixels / max(fileBytes, 1), atMost: maximumTotalPixelsPerByte)
     }
 
+    /// All of them are in memory at once, so together they may have no more pixels than one frame.
+    ///
+    /// - Throws: `CodecError.limitExceeded`.
+    func check(_ embedded: [EmbeddedImage]) throws {
+        var pixels = 0
+        for image in embedded {
+            try check(image.info)
+            let area = image.info.size.area ?? .max
+            pixels = area > .max - pixels ? .max : pixels + area
+            try Self.require("pixels of images inside of it", pixels, atMost: maximumPixels)
+        }
+    }
+
     /// - Throws: `CodecError.limitExceeded`.
     func check(metadataBytes: Int) throws {
         try Self.require("metadata bytes", metadataBytes, atMost: maximumMetadataBytes)

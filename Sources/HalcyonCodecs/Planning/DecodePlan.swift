@@ -68,12 +68,14 @@ public struct DecodePlan: Hashable, Sendable {
     }
 
     /// Finds out what the header alone does not say: whether the rows can be reduced as they come, and what the decode
-    /// takes.
-    mutating func measure(_ data: Data, decoder: any ImageDecoder) {
+    /// takes, with the images inside of it.
+    mutating func measure(_ data: Data, decoder: any ImageDecoder, embedded: [EmbeddedImage] = []) {
         let rows = residual == nil ? nil : decoder as? any RowImageDecoder
         isStreamed = rows?.deliversRows(of: data, info: info) ?? false
         let result = finalSize.bitmapBytes
-        heapBytes = max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))
+        heapBytes = embedded.reduce(max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))) {
+            $0.addingReportingOverflow(max($1.workingBytes, 0)).overflow ? .max : $0 + max($1.workingBytes, 0)
+        }
         var bytes = [heapBytes, result]
         // The native bitmap, where it is not the result itself.
         if residual != nil, !isStreamed { bytes.append(nativeSize.bitmapBytes) }

@@ -50,8 +50,10 @@ extension CoderRegistry {
         _ data: Data, decoder: any ImageDecoder, options: DecodeOptions
     ) throws -> DecodePlan {
         let info = try decoder.probe(data, within: options.limits, fileBytes: data.count)
+        let embedded = try decoder.embeddedImages(in: data)
+        try options.limits.check(embedded)
         var plan = try DecodePlan(info: info, options: options, decoder: decoder)
-        plan.measure(data, decoder: decoder)
+        plan.measure(data, decoder: decoder, embedded: embedded)
         return plan
     }
 

@@ -1,212 +1,209 @@
 #if SVG
-    /// What a document would cost, as far as its text tells before librsvg, which cannot be stopped, reads it.
+    import HalcyonImage
+
+    /// What a document would cost, as far as its elements tell before librsvg, which cannot be stopped, draws it.
     enum SVGCost {
-        /// Characters that entities may become. Drawing programs use a dozen short ones for names.
-        private static let mostEntityBytes = 1 << 20
         /// Layers of noise in one filter; beyond eight or so nothing changes in 8 bits.
         private static let mostOctaves = 64
         /// Numbers of a filter's matrix, each a multiplication for each pixel. Above 400, some versions of librsvg end the
         /// process.
         private static let mostMatrixNumbers = 100
-        /// Where an entity's name and its quote have to be found.
-        private static let longestDeclaration = 4096
-
         /// Elements that are drawn because they are used. Maps and charts come to a few thousand.
         private static let mostUses = 100_000
+        /// Levels that are drawn within each other, one for an element, two more for each reference between them. librsvg
+        /// takes at most 4.7 KB of stack for a level.
+        private static let mostLevels = 4096
+        /// `:not()` within `:not()`, 3.5 KB of stack each.
+        private static let mostNegations = 1024
+        /// Selectors times elements that they are held against, some 15 ns each.
+        private static let mostMatches = 100_000_000
 
         /// - Throws: `CodecError`: `.limitExceeded`, and `.damaged` for what hides from these checks.
-        static func check(_ reader: ByteReader) throws {
-            try checkEncoding(reader)
-            let entities = try entityBytes(reader)
-            guard entities <= mostEntityBytes else {
-                throw CodecError.limitExceeded("bytes of entities", value: entities, limit: mostEntityBytes)
+        static func check(_ document: SVGDocument) throws {
+            let style = SVGStyleText(document.styles)
+            guard !style.loadsDocument else {
+                throw CodecError.damaged(.svg, reason: "there is another document inside of it")
             }
-            var elements = SVGUses(reader)
-            let uses = elements.count()
-            guard uses <= mostUses else {
-                throw CodecError.limitExceeded("elements in use", value: uses, limit: mostUses)
+            let parentheses = style.count(of: [UInt8(ascii: "(")])
+            if parentheses > mostNegations, style.bytes.firstRange(of: Array("not".utf8)) != nil {
+                throw CodecError.limitExceeded("selectors", value: parentheses, limit: mostNegations)
             }
-            try forEachValue(of: "numOctaves", in: reader) { value in
-                try requireWrittenOut(value)
-                let octaves = firstNumber(value)
-                guard octaves <= mostOctaves else {
-                    throw CodecError.limitExceeded("octaves of noise", value: octaves, limit: mostOctaves)
+            let selectors = style.count(of: Set("{,+~".utf8))
+            try require("selectors times elements", selectors * document.elements.count, atMost: mostMatches)
+            var reach = SVGReach(document, style: style)
+            try require("elements in use", try reach.uses(mostLevels: mostLevels), atMost: mostUses)
+            try require("levels of elements", reach.levels(), atMost: mostLevels)
+        }
+
+        private static func require(
+            _ what: String, _ value: Int, atMost limit: Int
+        ) throws(CodecError) {
+            guard value <= limit else { throw CodecError.limitExceeded(what, value: value, limit: limit) }
+        }
+
+        // MARK: Filters
+
+        /// - Throws: `CodecError`, also for numbers that are written in a way which could hide them.
+        static func checkFilter(_ attribute: String, _ value: UnsafeBufferPointer<UInt8>) throws(CodecError) {
+            let text = String(decoding: value, as: UTF8.self)
+            guard text.utf8.allSatisfy({ isPartOfNumbers($0) }) else {
+                throw .damaged(.svg, reason: "the numbers of a filter cannot be read")
+            }
+            let numbers = numbers(in: text)
+            switch attribute {
+            case "numOctaves":
+                let octaves = Int(min(max(numbers.max() ?? 0, 0), 1e15))
+                try require("octaves of noise", octaves, atMost: mostOctaves)
+            case "kernelMatrix": try require("numbers of a matrix", numbers.count, atMost: mostMatrixNumbers)
+            default:
+                let side = Int(min(max(numbers.max() ?? 0, 0), 1e15))
+                try require("numbers of a matrix", side, atMost: mostMatrixNumbers)
+            }
+        }
+
+        private static func isPartOfNumbers(_ byte: UInt8) -> Bool {
+            (0x30...0x39).contains(byte) || byte <= 0x20 || "+-.,eE".utf8.contains(byte)
+        }
+
+        /// Each sign and each second point begins another, as in CSS.
+        private static func numbers(in text: String) -> [Double] {
+            var (numbers, current) = ([Double](), "")
+            func end() {
+                if let number = Double(current) { numbers.append(number) }
+                current = ""
+            }
+            for character in text.unicodeScalars {
+                let isInExponent = current.last == "e"
+                switch character {
+                case "0"..."9": current.unicodeScalars.append(character)
+                case "e", "E": current += "e"
+                case "+", "-":
+                    if !isInExponent { end() }
+                    current.unicodeScalars.append(character)
+                case ".":
+                    if current.contains(".") || current.contains("e") { end() }
+                    current += "."
+                default: end()
                 }
             }
-            try forEachValue(of: "kernelMatrix", in: reader) { value in
-                try requireWrittenOut(value)
-                let numbers = numberCount(value)
-                guard numbers <= mostMatrixNumbers else {
-                    throw CodecError.limitExceeded("numbers of a matrix", value: numbers, limit: mostMatrixNumbers)
+            end()
+            return numbers
+        }
+    }
+
+    /// How far references lead: each element may use ten others, which use ten of a third.
+    struct SVGReach {
+        private let document: SVGDocument
+        /// Elements that style sheets refer to. Which elements a rule is for is not looked at: any may be meant.
+        private let styled: Set<Int>
+        private let inheritsAll: Bool
+        private var steps = 0
+        private static let mostSteps = 5_000_000
+        private static let beyond = 1 << 40
+
+        private struct Extent {
+            var uses = 0
+            var levels = 0
+            var isOpen = true
+        }
+
+        private var extents: [Int: Extent] = [:]
+        private var hasRings = false
+
+        init(_ document: SVGDocument, style: SVGStyleText) {
+            self.document = document
+            var styled = Set<Int>()
+            if !style.bytes.isEmpty {
+                let names = Set(style.names)
+                for (name, elements) in document.identifiers
+                where names.contains(name) || !name.allSatisfy(SVGStyleText.isPlain) {
+                    styled.formUnion(elements.filter { document.elements[$0].kind != .gradient })
                 }
             }
-            try checkInnerDocuments(reader)
+            self.styled = styled
+            inheritsAll = document.inheritsAll || style.bytes.firstRange(of: Array("inherit".utf8)) != nil
         }
 
-        /// A document in a `data:` address is packed, so that its text says nothing here. librsvg takes for one what is
-        /// called so, and looks into what is called nothing.
-        private static func checkInnerDocuments(_ reader: ByteReader) throws {
-            try forEachValue(of: "href", in: reader) { value in
-                try requireWrittenOut(value)
-                var start = 0
-                while let byte = value.byte(start), byte <= 0x20 { start += 1 }
-                guard isLetters("data", value, at: start), value.byte(start + 4) == 0x3A else { return }
-                let kind = value.part(at: start + 5, length: 64)
-                let name = kind.part(at: 0, length: kind.firstIndex(of: 0x2C, from: 0) ?? 64)
-                let isDrawing = (0..<name.count).contains { isLetters("svg", name, at: $0) }
-                guard isLetters("image", name, at: 0), !isDrawing else {
-                    throw damaged("there is another document inside of it")
-                }
-            }
-        }
-
-        /// - Throws: `CodecError.damaged` for references but those that stand for characters of XML itself.
-        private static func requireWrittenOut(_ value: ByteReader) throws {
-            let known: [StaticString] = ["amp;", "lt;", "gt;", "quot;", "apos;"]
-            var position = 0
-            while let found = value.firstIndex(of: 0x26, from: position) {
-                position = found + 1
-                guard known.contains(where: { value.matches($0, at: position) }) else {
-                    throw damaged("a value is not written out")
-                }
-            }
-        }
-
-        /// Encodings in which what looks like a name may be none are left to nobody: UTF-7, those with escapes.
-        private static func checkEncoding(_ reader: ByteReader) throws {
-            let known: [StaticString] = [
-                "utf-8", "utf8", "us-ascii", "ascii", "iso-8859", "windows-", "latin", "koi8", "shift_jis", "gb",
-                "euc-",
-                "big5",
-            ]
-            // The declaration stands in front, or nowhere.
-            try forEachValue(of: "encoding", in: reader.part(at: 0, length: 512)) { value in
-                guard known.contains(where: { isLetters($0, value, at: 0) }) else {
-                    throw damaged("its encoding is not one that is read")
-                }
-            }
-        }
-
-        /// Whether this lowercase text stands there, in either case.
-        private static func isLetters(_ text: StaticString, _ reader: ByteReader, at offset: Int) -> Bool {
-            let length = text.utf8CodeUnitCount
-            guard reader.has(length, at: offset) else { return false }
-            return (0..<length).allSatisfy {
-                let byte = reader.bytes[offset + $0]
-                return ((0x41...0x5A).contains(byte) ? byte | 0x20 : byte) == text.utf8Start[$0]
-            }
-        }
-
-        /// The value behind every place where an attribute's name stands, be it in a comment.
-        private static func forEachValue(
-            of name: StaticString, in reader: ByteReader, _ body: (ByteReader) throws -> Void
-        ) rethrows {
-            let bytes = reader.bytes
-            var position = 0
-            while let found = reader.firstMatch(name, from: position) {
-                // Not behind the value: what looks like one may reach over the next.
-                position = found + name.utf8CodeUnitCount
-                guard let sign = bytes[position...].firstIndex(where: { $0 > 0x20 }), bytes[sign] == 0x3D,
-                    let quote = bytes[(sign + 1)...].firstIndex(where: { $0 > 0x20 }),
-                    bytes[quote] == 0x22 || bytes[quote] == 0x27,
-                    let end = reader.firstIndex(of: bytes[quote], from: quote + 1)
-                else { continue }
-                try body(reader.part(at: quote + 1, length: end - quote - 1))
-            }
-        }
-
-        /// The bytes that all references to entities become, 0 where the document declares none.
+        /// How often something is drawn because it is used, held at a figure beyond every limit.
         ///
-        /// - Throws: `CodecError.damaged`.
-        private static func entityBytes(_ reader: ByteReader) throws -> Int {
-            var lengths: [[UInt8]: Int] = [:]
-            var hidesElements = false
-            var position = 0
-            while let found = reader.firstMatch("<!ENTITY", from: position) {
-                guard let (name, value) = declaration(reader, at: found + 8) else {
-                    throw damaged("its entities cannot be read")
+        /// - Throws: `CodecError.limitExceeded`.
+        mutating func uses(mostLevels: Int) throws -> Int {
+            let uses = try extent(of: 0, mostLevels: mostLevels, level: 0).uses
+            for element in styled { _ = try extent(of: element, mostLevels: mostLevels, level: 0) }
+            return uses
+        }
+
+        /// The most levels that are drawn within each other. In rings librsvg enters each element once.
+        func levels() -> Int {
+            let references = styled.count + (hasRings ? document.references.count : 0)
+            if hasRings { return (references + 1) * (document.depth + 3) }
+            return styled.reduce(extents[0]?.levels ?? 0) { $0 + 3 + (extents[$1]?.levels ?? 0) }
+        }
+
+        private mutating func extent(of element: Int, mostLevels: Int, level: Int) throws -> Extent {
+            if let known = extents[element] {
+                // In a ring the element counts as nothing while it is counted.
+                if known.isOpen { hasRings = true }
+                return known
+            }
+            guard level * 3 <= mostLevels else {
+                throw CodecError.limitExceeded("levels of elements", value: level * 3, limit: mostLevels)
+            }
+            extents[element] = Extent()
+            let (start, end) = (document.elements[element].depth, document.elements[element].end)
+            var (uses, used, painted) = (0, document.elements[element].height + 1, 0)
+            func add(_ reference: SVGDocument.Reference, isWithin: Bool) throws {
+                var inner = Extent()
+                for target in document.identifiers[reference.target] ?? []
+                where document.elements[target].kind != .gradient {
+                    steps += 1
+                    // So many that counting them is itself too much.
+                    guard steps < Self.mostSteps else {
+                        throw CodecError.limitExceeded("elements in use", value: steps, limit: Self.mostSteps)
+                    }
+                    let part = try extent(of: target, mostLevels: mostLevels, level: level + 1)
+                    inner.uses = max(inner.uses, part.uses + (reference.isUse ? 1 : 0))
+                    inner.levels = max(inner.levels, part.levels + 3)
                 }
-                // Programs write names into entities, never elements.
-                let text = reader.part(at: value.lowerBound, length: value.count)
-                hidesElements =
-                    hidesElements || text.firstIndex(of: 0x3C, from: 0) != nil || text.firstMatch("&#", from: 0) != nil
-                // Those that it refers to stand before it; one that stands behind is counted as nothing, and libxml2's
-                // own limit holds.
-                lengths[name] = expanded(reader, value, lengths)
-                position = value.upperBound
+                if isWithin { uses = min(uses + inner.uses, Self.beyond) }
+                let offset = document.elements[reference.holder].depth - start + 1
+                if reference.isUse { used = max(used, offset + inner.levels) }
+                if !reference.isUse { painted = max(painted, inner.levels) }
             }
-            guard !lengths.isEmpty else { return 0 }
-            let total = expanded(reader, position..<reader.count, lengths) - (reader.count - position)
-            guard !hidesElements || total > mostEntityBytes else { throw damaged("its entities hide elements") }
-            return total
-        }
-
-        /// Blanks, a name, blanks, and a value in quotes.
-        private static func declaration(_ reader: ByteReader, at start: Int) -> (name: [UInt8], value: Range<Int>)? {
-            let bytes = reader.bytes
-            // Not up to the end, over and over, for one that is never closed.
-            let limit = min(reader.count, start + longestDeclaration)
-            guard let nameStart = bytes[start..<limit].firstIndex(where: { $0 > 0x20 }),
-                let nameEnd = bytes[nameStart..<limit].firstIndex(where: { $0 <= 0x20 }),
-                let quote = bytes[nameEnd..<limit].firstIndex(where: { $0 == 0x22 || $0 == 0x27 || $0 == 0x3E }),
-                bytes[quote] != 0x3E, let end = reader.firstIndex(of: bytes[quote], from: quote + 1)
-            else { return nil }
-            return (Array(bytes[nameStart..<nameEnd]), quote + 1..<end)
-        }
-
-        /// The length of a part with every reference replaced, held at a figure beyond every limit.
-        private static func expanded(_ reader: ByteReader, _ range: Range<Int>, _ lengths: [[UInt8]: Int]) -> Int {
-            var total = range.count
-            var position = range.lowerBound
-            while let found = reader.firstIndex(of: 0x26, from: position), found < range.upperBound {
-                position = found + 1
-                let next = reader.part(at: position, length: 257)
-                guard let end = next.firstIndex(of: 0x3B, from: 0) else { continue }
-                total = min(total + (lengths[Array(next.bytes[..<end])] ?? 0), 1 << 40)
+            var index = firstReference(from: element)
+            while index < document.references.count, document.references[index].holder < end {
+                try add(document.references[index], isWithin: true)
+                index += 1
             }
-            return total
-        }
-
-        /// 0 where there is none.
-        private static func firstNumber(_ value: ByteReader) -> Int {
-            var number = 0
-            var hasDigit = false
-            for byte in value.bytes {
-                if (0x30...0x39).contains(byte) {
-                    number = min(number * 10 + Int(byte - 0x30), 1 << 40)
-                    hasDigit = true
-                } else if hasDigit {
-                    break
+            // Elements within take over what those around it have; they are painted where they are drawn.
+            var parent = document.elements[element].parent
+            while parent >= 0 {
+                var index = firstReference(from: parent)
+                while index < document.references.count, document.references[index].holder == parent {
+                    let reference = document.references[index]
+                    if !reference.isUse, reference.isInherited || inheritsAll {
+                        try add(reference, isWithin: false)
+                    }
+                    index += 1
                 }
+                parent = document.elements[parent].parent
             }
-            return number
+            let whole = Extent(uses: uses, levels: used + painted, isOpen: false)
+            extents[element] = whole
+            return whole
         }
 
-        /// At least as many as librsvg finds: they need nothing between them where a sign or a second point tells them
-        /// apart.
-        private static func numberCount(_ value: ByteReader) -> Int {
-            var count = 0
-            var isInNumber = false
-            var hasPoint = false
-            for byte in value.bytes {
-                switch byte {
-                // + and -, also of an exponent.
-                case 0x2B, 0x2D:
-                    count += 1
-                    (isInNumber, hasPoint) = (true, false)
-                case 0x2E:
-                    if !isInNumber || hasPoint { count += 1 }
-                    (isInNumber, hasPoint) = (true, true)
-                case 0x30...0x39, 0x45, 0x65:
-                    if !isInNumber { (count, hasPoint) = (count + 1, false) }
-                    isInNumber = true
-                default:
-                    isInNumber = false
+        private func firstReference(from element: Int) -> Int {
+            var range = 0..<document.references.count
+            while !range.isEmpty {
+                let middle = range.lowerBound + range.count / 2
+                if document.references[middle].holder < element {
+                    range = middle + 1..<range.upperBound
+                } else {
+                    range = range.lowerBound..<middle
                 }
             }
-            return count
+            return range.lowerBound
         }
-
-        private static func damaged(_ reason: String) -> CodecError { .damaged(.svg, reason: reason) }
     }
 #endif

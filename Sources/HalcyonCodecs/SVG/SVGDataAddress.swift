@@ -1,0 +1,87 @@
+#if SVG
+    import Foundation
+    import HalcyonImage
+
+    /// A picture in a `data:` address, unpacked as librsvg unpacks it.
+    struct SVGDataAddress {
+        /// Types of pictures whose headers are read here. Without one, the picture's own signature counts.
+        private static let types: Set<String> = [
+            "", "text/plain", "image/png", "image/x-png", "image/apng", "image/jpeg", "image/jpg", "image/pjpeg",
+            "image/gif", "image/webp", "image/bmp", "image/x-bmp", "image/x-ms-bmp", "image/tiff",
+        ]
+
+        let data: Data
+
+        /// Whether it is one, as addresses are read: control characters and blanks in front do not count, line breaks and
+        /// tabs nowhere.
+        static func isOne(_ value: some Sequence<UInt8>) -> Bool {
+            var rest = value.lazy.filter { ![0x09, 0x0A, 0x0D].contains($0) }.drop { $0 <= 0x20 }.makeIterator()
+            return "data:".utf8.allSatisfy { letter in
+                rest.next().map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } == letter
+            }
+        }
+
+        /// - Throws: `CodecError.damaged` for what is none, or another document.
+        init(_ value: [UInt8]) throws {
+            let text = value.filter { ![0x09, 0x0A, 0x0D].contains($0) }
+            let address = text.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+            guard let comma = address.firstIndex(of: UInt8(ascii: ",")), !address.contains(UInt8(ascii: "#")) else {
+                throw Self.damaged
+            }
+            var header = String(decoding: address[..<comma], as: UTF8.self).lowercased()
+                .trimmingCharacters(in: .whitespaces)
+            let body = Self.withoutPercents(address[(comma + 1)...])
+            let isPacked = header.hasSuffix("base64")
+            if isPacked { header = header.dropLast(6).trimmingCharacters(in: .whitespaces) }
+            guard !isPacked || header.hasSuffix(";") else { throw Self.damaged }
+            let type = header.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+            guard Self.types.contains(type), let data = isPacked ? Self.unpacked(body) : Data(body) else {
+                throw Self.damaged
+            }
+            self.data = data
+        }
+
+        private static let damaged = CodecError.damaged(.svg, reason: "a picture inside of it cannot be read")
+
+        private static func withoutPercents(_ text: ArraySlice<UInt8>) -> [UInt8] {
+            guard text.contains(UInt8(ascii: "%")) else { return Array(text) }
+            var result: [UInt8] = []
+            var rest = text
+            while let byte = rest.popFirst() {
+                let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+                if byte == UInt8(ascii: "%"), digits.count == 2 {
+                    result.append(UInt8(digits[0] << 4 | digits[1]))
+                    rest = rest.dropFirst(2)
+                } else {
+                    result.append(byte)
+                }
+            }
+            return result
+        }
+
+        /// Base 64 with or without its padding; blanks do not count.
+        private static func unpacked(_ text: [UInt8]) -> Data? {
+            var digits = text.filter { $0 != 0x20 && $0 != 0x0C && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+            while digits.last == UInt8(ascii: "=") { digits.removeLast() }
+            guard digits.count % 4 != 1 else { return nil }
+            digits += Array(repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
+            return Data(base64Encoded: Data(digits))
+        }
+
+        /// Reads the picture's header by the coders of this build.
+        ///
+        /// - Throws: `CodecError.damaged` for what they cannot read.
+        func image() throws -> EmbeddedImage {
+            let decoders = BuiltInCoders.all.reversed().compactMap { $0 as? any ImageDecoder }
+            guard let decoder = decoders.first(where: { !($0 is SVGCoder) && $0.canDecode(data) }) else {
+                throw CodecError.damaged(.svg, reason: "a picture inside of it is of a kind that is not read")
+            }
+            let info = try decoder.probe(data)
+            // GDK-Pixbuf keeps all frames of a GIF, then come its pixels and Cairo's.
+            let copies = (info.format == .gif ? info.frameCount : 0) + 2
+            let (pixels, isBeyond) = info.size.bitmapBytes.multipliedReportingOverflow(by: copies)
+            let own = decoder.workingBytes(of: data, info: info, nativeSize: info.storedSize)
+            return EmbeddedImage(info: info, workingBytes: isBeyond ? .max : max(pixels, pixels &+ max(own, 0)))
+        }
+    }
+#endif

@@ -1,0 +1,163 @@
+#if SVG
+    /// The elements of a drawing and what each refers to, as `SVGReader` read them.
+    struct SVGDocument {
+        enum Kind {
+            /// Paints, and contains nothing that is drawn.
+            case gradient
+            /// Holds a picture: `image`, `feImage`.
+            case picture
+            /// Refers to what is never drawn with it: `a`, `script`.
+            case link
+            case other
+        }
+
+        struct Element {
+            let kind: Kind
+            /// Elements around it, and its parent among them, -1 for the root.
+            let depth: Int
+            let parent: Int
+            /// Where the elements within it end.
+            var end: Int
+            /// Levels of elements within it.
+            var height = 0
+        }
+
+        struct Reference {
+            /// The element that refers.
+            let holder: Int
+            let target: [UInt8]
+            /// Whether what is referred to is drawn in the element's place, as with `use`; else it paints or cuts.
+            let isUse: Bool
+            /// Whether elements within the holder take it over.
+            let isInherited: Bool
+        }
+
+        var elements: [Element] = []
+        /// Elements by their identifiers, which may not be unique.
+        var identifiers: [[UInt8]: [Int]] = [:]
+        /// In the order of their holders.
+        var references: [Reference] = []
+        /// `data:` addresses of pictures.
+        var pictures: [[UInt8]] = []
+        /// The text of all style sheets.
+        var styles: [UInt8] = []
+        /// Whether a property is said to be inherited that else is not.
+        var inheritsAll = false
+
+        var depth: Int { (elements.first?.height ?? 0) + 1 }
+
+        /// Appends an element within `parent`.
+        mutating func open(_ kind: Kind, parent: Int?) -> Int {
+            let depth = parent.map { elements[$0].depth + 1 } ?? 0
+            elements.append(Element(kind: kind, depth: depth, parent: parent ?? -1, end: elements.count + 1))
+            return elements.count - 1
+        }
+
+        mutating func close(_ index: Int) {
+            elements[index].end = elements.count
+            let parent = elements[index].parent
+            if parent >= 0 { elements[parent].height = max(elements[parent].height, elements[index].height + 1) }
+        }
+    }
+
+    /// The text of a style sheet, or of a value in its syntax, as far as it says what it refers to.
+    ///
+    /// It is not parsed: what stands in a comment or a string counts as well, so that nothing can hide in either.
+    struct SVGStyleText {
+        /// Without escapes and line breaks, which addresses may contain anywhere. What is escaped and would end an
+        /// address is `hidden` instead.
+        let bytes: [UInt8]
+        private static let hidden: UInt8 = 1
+
+        init(_ text: some Collection<UInt8>) {
+            guard text.contains(UInt8(ascii: "\\")) else {
+                bytes = text.filter { !Self.isBreak($0) }
+                return
+            }
+            var result: [UInt8] = []
+            var rest = text[...]
+            while let byte = rest.popFirst() {
+                if byte != UInt8(ascii: "\\") {
+                    if !Self.isBreak(byte) { result.append(byte) }
+                } else {
+                    result += Self.unescaped(&rest)
+                }
+            }
+            bytes = result
+        }
+
+        private static func isBreak(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D].contains(byte) }
+
+        /// What stands behind a backslash: up to six hexadecimal digits and a blank, or any other character.
+        private static func unescaped<Text: Collection<UInt8>>(_ rest: inout Text) -> [UInt8]
+        where Text.SubSequence == Text {
+            var (value, digits) = (UInt32(0), 0)
+            while digits < 6, let byte = rest.first, let digit = Character(UnicodeScalar(byte)).hexDigitValue {
+                value = value << 4 | UInt32(digit)
+                digits += 1
+                rest.removeFirst()
+            }
+            guard digits > 0 else {
+                guard let byte = rest.popFirst(), !isBreak(byte) else { return [] }
+                return ["\"", "'", "(", ")"].contains(UnicodeScalar(byte)) ? [hidden] : [byte]
+            }
+            if let blank = rest.first, blank == 0x20 || isBreak(blank) {
+                rest.removeFirst()
+                if blank == 0x0D, rest.first == 0x0A { rest.removeFirst() }
+            }
+            let scalar = UnicodeScalar(value) ?? "\u{FFFD}"
+            if ["\"", "'", "(", ")"].contains(scalar) { return [hidden] }
+            return scalar.value < 0x80 && isBreak(UInt8(scalar.value)) ? [] : Array(String(Character(scalar)).utf8)
+        }
+
+        /// The names behind number signs: fragments of addresses, and colours besides.
+        var names: [[UInt8]] {
+            var names: [[UInt8]] = []
+            var rest = bytes[...]
+            while let sign = rest.firstIndex(of: UInt8(ascii: "#")) {
+                let name = rest[(sign + 1)...].prefix(while: Self.isPlain)
+                if !name.isEmpty { names.append(Array(name)) }
+                rest = rest[name.endIndex...]
+            }
+            return names
+        }
+
+        /// Whether a byte of an identifier ends no name in `names`.
+        static func isPlain(_ byte: UInt8) -> Bool {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5F, 0x80...: true
+            default: false
+            }
+        }
+
+        /// Whether it loads another document: by a `data:` address with a fragment, or by importing one. Fonts in such
+        /// addresses are passed over by librsvg.
+        var loadsDocument: Bool {
+            let text = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+            let ends: [UInt8: UInt8] = [0x22: 0x22, 0x27: 0x27, 0x28: 0x29]
+            // Looked for once for all addresses that reach as far.
+            var next: [UInt8: Int] = [:]
+            func index(of byte: UInt8, from start: Int) -> Int {
+                if let known = next[byte], known >= start { return known }
+                let found = text[start...].firstIndex(of: byte) ?? text.count
+                next[byte] = found
+                return found
+            }
+            var isImport: Bool?
+            var start = 0
+            while let found = text[start...].firstRange(of: Array("data:".utf8)) {
+                start = found.upperBound
+                // An address begins at its quote or parenthesis, behind blanks.
+                let before = text[..<found.lowerBound].last { $0 > 0x20 }
+                guard let end = before.map({ ends[$0] }) ?? 0 else { continue }
+                if index(of: UInt8(ascii: "#"), from: start) < index(of: end, from: start) { return true }
+                isImport = isImport ?? (text.firstRange(of: Array("import".utf8)) != nil)
+                if isImport == true { return true }
+            }
+            return false
+        }
+
+        /// How often one of these bytes stands in it.
+        func count(of set: Set<UInt8>) -> Int { bytes.count { set.contains($0) } }
+    }
+#endif

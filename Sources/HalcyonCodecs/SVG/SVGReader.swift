@@ -1,0 +1,267 @@
+#if SVG
+    import CXML2
+    import Foundation
+    import HalcyonImage
+
+    /// Reads a drawing with libxml2 as librsvg does, with the same handlers and options, so that both see the same
+    /// document, and refuses what librsvg would read besides: values of attributes that are declared, documents in
+    /// documents.
+    ///
+    /// Reads no file and makes no connection. Takes time and memory in proportion to the text.
+    final class SVGReader {
+        /// Characters that entities may become. Drawing programs use a dozen short ones for names.
+        private static let mostEntityBytes = 1 << 20
+        /// Elements that a document may have. librsvg takes more than a kilobyte for each.
+        private static let mostElements = 200_000
+
+        private static let isInitialized: Void = xmlInitParser()
+
+        private let input: UnsafeRawBufferPointer
+        private var position = 0
+        private var parser: xmlParserCtxtPtr?
+        private var document = SVGDocument()
+        private var open: [Int] = []
+        /// How many of the open elements are or lie in a `style`.
+        private var styleDepth = 0
+        private var entities: [String: xmlEntityPtr] = [:]
+        /// Bytes of text and values that came out of the parser.
+        private var delivered = 0
+        private var failure: CodecError?
+        private var message: String?
+
+        private init(_ input: UnsafeRawBufferPointer) { self.input = input }
+
+        deinit {
+            for entity in entities.values {
+                // The parser leaves the text of the declaration to whoever keeps the entity.
+                free(UnsafeMutableRawPointer(mutating: entity.pointee.orig))
+                entity.pointee.orig = nil
+                entity.withMemoryRebound(to: xmlNode.self, capacity: 1) { xmlFreeNode($0) }
+            }
+        }
+
+        /// - Throws: `CodecError.damaged` and `.limitExceeded`.
+        static func read(_ bytes: UnsafeRawBufferPointer) throws -> SVGDocument {
+            _ = isInitialized
+            let reader = SVGReader(bytes)
+            try reader.parse()
+            return reader.document
+        }
+
+        private func parse() throws {
+            var handler = Self.handler
+            let this = Unmanaged.passUnretained(self).toOpaque()
+            parser = xmlCreateIOParserCtxt(
+                &handler, this, { SVGReader.from($0)?.read(into: $1, count: $2) ?? -1 }, { _ in 0 }, this,
+                XML_CHAR_ENCODING_NONE)
+            guard let parser else { throw BitmapError.outOfMemory(bytes: input.count) }
+            defer {
+                xmlFreeDoc(parser.pointee.myDoc)
+                parser.pointee.myDoc = nil
+                xmlFreeParserCtxt(parser)
+                self.parser = nil
+            }
+            xmlCtxtUseOptions(parser, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue))
+            parser.pointee.replaceEntities = 1
+            let status = xmlParseDocument(parser)
+            if let failure { throw failure }
+            guard status == 0, !document.elements.isEmpty else { throw Self.damaged(message ?? "it is no XML") }
+        }
+
+        private func read(into buffer: UnsafeMutablePointer<CChar>?, count: Int32) -> Int32 {
+            let part = input[position..<min(position + Int(max(count, 0)), input.count)]
+            guard let buffer else { return -1 }
+            UnsafeMutableRawBufferPointer(start: buffer, count: part.count).copyBytes(from: part)
+            position += part.count
+            return Int32(part.count)
+        }
+
+        private static func from(_ pointer: UnsafeMutableRawPointer?) -> SVGReader? {
+            pointer.map { Unmanaged<SVGReader>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        private static func damaged(_ reason: String) -> CodecError { .damaged(.svg, reason: reason) }
+
+        private func refuse(_ error: CodecError) {
+            failure = failure ?? error
+            if let parser { xmlStopParser(parser) }
+        }
+
+        private func refuse(_ reason: String) { refuse(Self.damaged(reason)) }
+
+        /// Counts what entities may have multiplied.
+        private func count(_ bytes: Int) {
+            delivered += bytes
+            // A character of another encoding may have become three bytes.
+            let more = delivered - 3 * input.count
+            if more > Self.mostEntityBytes {
+                refuse(.limitExceeded("bytes of entities", value: more, limit: Self.mostEntityBytes))
+            }
+        }
+
+        // MARK: Handlers
+
+        /// Those that librsvg has, and those that tell of declarations.
+        private static var handler: xmlSAXHandler {
+            var handler = xmlSAXHandler()
+            handler.initialized = UInt32(XML_SAX2_MAGIC)
+            handler.getEntity = { SVGReader.from($0)?.entity($1) }
+            handler.getParameterEntity = { _, _ in nil }
+            handler.entityDecl = { this, name, type, _, _, content in
+                SVGReader.from(this)?.declare(name, type: type, content: content)
+            }
+            handler.unparsedEntityDecl = { this, _, _, _, _ in SVGReader.from(this)?.refuse("it declares data") }
+            handler.notationDecl = { this, _, _, _ in SVGReader.from(this)?.refuse("it declares notations") }
+            handler.elementDecl = { this, _, _, _ in SVGReader.from(this)?.refuse("it declares elements") }
+            handler.attributeDecl = { this, _, name, _, _, value, values in
+                xmlFreeEnumeration(values)
+                SVGReader.from(this)?.declareAttribute(name, value: value)
+            }
+            handler.characters = { SVGReader.from($0)?.text($1, count: $2) }
+            handler.cdataBlock = { SVGReader.from($0)?.text($1, count: $2) }
+            handler.processingInstruction = { SVGReader.from($0)?.instruction($1, $2) }
+            handler.startElementNs = { this, name, _, space, _, _, count, _, values in
+                SVGReader.from(this)?.start(name, space: space, values, count: Int(count))
+            }
+            handler.endElementNs = { this, _, _, _ in SVGReader.from(this)?.end() }
+            handler.serror = { this, error in
+                guard let reader = SVGReader.from(this), reader.message == nil else { return }
+                let text = error?.pointee.message.map { String(cString: $0) } ?? "it is no XML"
+                reader.message = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            return handler
+        }
+
+        private func entity(_ name: UnsafePointer<xmlChar>?) -> xmlEntityPtr? {
+            name.flatMap { entities[String(cString: $0)] }
+        }
+
+        private func declare(
+            _ name: UnsafePointer<xmlChar>?, type: Int32, content: UnsafeMutablePointer<xmlChar>?
+        ) {
+            guard let name, let content, type == Int32(XML_INTERNAL_GENERAL_ENTITY.rawValue) else {
+                return refuse("it declares an entity that is no text")
+            }
+            // Programs write names and styles into entities, never elements.
+            guard strchr(UnsafeRawPointer(content).assumingMemoryBound(to: CChar.self), 0x3C) == nil else {
+                return refuse("its entities hide elements")
+            }
+            // XML takes the first of several declarations, librsvg the last.
+            let key = String(cString: name)
+            guard entities[key] == nil else { return refuse("it declares an entity twice") }
+            entities[key] = xmlNewEntity(nil, name, type, nil, nil, content)
+        }
+
+        /// Some programs declare prefixes of namespaces, which stand in the root element besides.
+        private func declareAttribute(_ name: UnsafePointer<xmlChar>?, value: UnsafePointer<xmlChar>?) {
+            guard value != nil, let name, !String(cString: name).hasPrefix("xmlns") else { return }
+            refuse("it declares attributes")
+        }
+
+        private func text(_ bytes: UnsafePointer<xmlChar>?, count: Int32) {
+            self.count(Int(count))
+            guard styleDepth > 0, let bytes else { return }
+            document.styles += UnsafeBufferPointer(start: bytes, count: Int(count))
+        }
+
+        /// A style sheet's address may be a `data:` one, whose letters may be written as references.
+        private func instruction(_ target: UnsafePointer<xmlChar>?, _ data: UnsafePointer<xmlChar>?) {
+            guard let target, String(cString: target) == "xml-stylesheet", let data else { return }
+            let text = String(cString: data).lowercased().filter { !$0.isWhitespace }
+            if text.contains("data:") || text.contains("&") { refuse("its style is another document") }
+        }
+
+        private func start(
+            _ name: UnsafePointer<xmlChar>?, space: UnsafePointer<xmlChar>?,
+            _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, count: Int
+        ) {
+            guard failure == nil, let name else { return }
+            guard document.elements.count < Self.mostElements else {
+                let most = Self.mostElements
+                return refuse(.limitExceeded("elements", value: most + 1, limit: most))
+            }
+            let isForeign = space.map { String(cString: $0) }
+            guard isForeign != "http://www.w3.org/2001/XInclude" else { return refuse("it includes a document") }
+            let kind: SVGDocument.Kind =
+                switch String(cString: name) {
+                case "linearGradient", "radialGradient": .gradient
+                case "image", "feImage": .picture
+                case "a", "script": .link
+                default: .other
+                }
+            let element = document.open(kind, parent: open.last)
+            open.append(element)
+            if styleDepth > 0 || String(cString: name) == "style" { styleDepth += 1 }
+            for index in 0..<count {
+                guard let values, let name = values[index * 5], let start = values[index * 5 + 3],
+                    let end = values[index * 5 + 4]
+                else { continue }
+                let value = UnsafeBufferPointer(start: start, count: end - start)
+                self.count(value.count)
+                attribute(String(cString: name), value, of: element, kind)
+            }
+        }
+
+        private func end() {
+            guard let element = open.popLast() else { return }
+            document.close(element)
+            guard styleDepth > 0 else { return }
+            styleDepth -= 1
+            if styleDepth == 0 { document.styles.append(0x0A) }
+        }
+
+        // MARK: Attributes
+
+        private func attribute(
+            _ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int, _ kind: SVGDocument.Kind
+        ) {
+            switch name {
+            case "id": document.identifiers[Array(value), default: []].append(element)
+            case "href": address(value, of: element, kind)
+            case "numOctaves", "kernelMatrix", "order":
+                do { try SVGCost.checkFilter(name, value) } catch { refuse(error) }
+            default: property(name, value, of: element)
+            }
+        }
+
+        private func address(_ value: UnsafeBufferPointer<UInt8>, of element: Int, _ kind: SVGDocument.Kind) {
+            guard kind != .link else { return }
+            if SVGDataAddress.isOne(value) {
+                guard kind == .picture else { return refuse("there is another document inside of it") }
+                document.pictures.append(Array(value))
+            } else if kind != .gradient, let sign = value.lastIndex(of: UInt8(ascii: "#")) {
+                document.references.append(
+                    SVGDocument.Reference(
+                        holder: element, target: Array(value[(sign + 1)...]), isUse: true, isInherited: false))
+            }
+        }
+
+        /// Properties that elements within do not take over.
+        private static let ownProperties: Set<String> = ["clip-path", "mask", "filter"]
+
+        private func property(_ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int) {
+            let isStyle = name == "style"
+            if value.elementsEqual("inherit".utf8) || isStyle && value.firstRange(of: Array("inherit".utf8)) != nil {
+                document.inheritsAll = true
+            }
+            let hasEscapes = value.contains(UInt8(ascii: "\\"))
+            guard hasEscapes || value.contains(UInt8(ascii: "#")) && value.contains(UInt8(ascii: "(")) else { return }
+            let text = SVGStyleText(value)
+            guard !text.loadsDocument else { return refuse("there is another document inside of it") }
+            guard isStyle, !hasEscapes, value.firstRange(of: Array("/*".utf8)) == nil else {
+                return refer(to: text.names, from: element, isInherited: !Self.ownProperties.contains(name))
+            }
+            for declaration in text.bytes.split(separator: UInt8(ascii: ";")) {
+                let name = declaration.prefix { $0 != UInt8(ascii: ":") }.filter { $0 > 0x20 }
+                let isOwn = Self.ownProperties.contains(String(decoding: name, as: UTF8.self))
+                refer(to: SVGStyleText(declaration).names, from: element, isInherited: !isOwn)
+            }
+        }
+
+        private func refer(to names: [[UInt8]], from element: Int, isInherited: Bool) {
+            document.references += names.map {
+                SVGDocument.Reference(holder: element, target: $0, isUse: false, isInherited: isInherited)
+            }
+        }
+    }
+#endif
