@@ -73,6 +73,7 @@ let package = Package(
         systemLibrary("CLCMS", pkgConfig: "lcms2", package: "liblcms2-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
+        systemLibrary("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
         systemLibrary("CCairo", pkgConfig: "cairo", package: "libcairo2-dev"),
         systemLibrary("CGTK", pkgConfig: "gtk4", package: "libgtk-4-dev"),
 
@@ -98,7 +99,7 @@ let package = Package(
         cTarget("CHalcyonGTK", "GTK", dependencies: ["CGTK"]),
 
         // The library, a module per stage.
-        .target(name: "HalcyonSystem", dependencies: ["CHalcyonSystem"], swiftSettings: strict),
+        .target(name: "HalcyonSystem", dependencies: ["CHalcyonSystem", "CCrypto"], swiftSettings: strict),
         .target(name: "HalcyonImage", dependencies: ["HalcyonSystem", "CHalcyonPixels"], swiftSettings: strict),
         .target(
             name: "HalcyonCodecs",
