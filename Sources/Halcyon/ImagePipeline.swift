@@ -65,6 +65,12 @@ public final class ImagePipeline: Sendable {
         }
     }
 
+    /// What the caches find a request's image by, as this pipeline loads it: with its `defaults` and its `requestModifier`,
+    /// and for whom its downloader's own fields and interceptors say.
+    public func key(for request: ImageRequest) -> ImageKey {
+        ResolvedRequest(request, for: coordinator).key
+    }
+
     // MARK: - Tasks
 
     /// Starts a load and returns the handle to it. An image in memory makes a task that has ended already.

@@ -60,7 +60,8 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         case .data(let data, let key): "\(key) (\(data.count) bytes)"
         case .provider(let provider):
             Self.redacted(String((provider.contentURL?.absoluteString ?? provider.cacheKey).prefix(200)))
-        case .malformed(let text, _): Self.redacted(String(text.prefix(200)))
+        // Where its user ends nobody knows.
+        case .malformed(let text, _): Self.redacted(String(text.split(separator: "@").last?.prefix(200) ?? ""))
         }
     }
 
@@ -114,13 +115,19 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     /// What tells this source's bytes from others in the caches. A fragment never reaches a server, so it is no part.
     func key(filter: CacheKeyFilter?) -> String {
         switch self {
-        case .remote(let url): filter?.key(for: url) ?? url.withoutFragment
+        case .remote(let url):
+            if url.hasUser {
+                ImageSource.remote(url.withoutUser).key(filter: filter)
+            } else {
+                filter?.key(for: url) ?? url.withoutFragment
+            }
         case .file(let url): FileSource.key(url.path(percentEncoded: false))
         // Long ones must not be compared and kept whole.
         case .dataURL(let text): "data:\(text.utf8.count):" + DiskKey(text.utf8).fileName
         case .data(_, let key): "data-key:" + key
         case .provider(let provider): "provider:" + provider.cacheKey
-        case .malformed(let text, _): "malformed:" + text
+        // It may be a URL that was written wrongly, with a password in it.
+        case .malformed(let text, _): "malformed:\(text.utf8.count):" + DiskKey(text.utf8).fileName
         }
     }
 }

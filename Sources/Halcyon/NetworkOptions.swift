@@ -6,6 +6,13 @@ public struct NetworkOptions: Hashable, Sendable {
     public var headers: HTTPHeaders
     /// Shown to the origin of the URL; in place of an `Authorization` among the headers. None by default.
     public var credential: Credential?
+    /// The name of who shows the credential, by which the caches know whose image they have: with it a new token finds what
+    /// was kept under the former one. Nil, the default, is told by the credential itself.
+    ///
+    /// Caches keep what comes for one user apart from what comes for others, unless the server says `public` or `s-maxage`.
+    /// What else identifies a user, such as a cookie, counts beside the name; which fields do, the downloader's
+    /// `credentialFields` say.
+    public var user: String?
     /// From the start to the last byte. The pipeline's downloader has no limit unless its configuration says so.
     public var totalTimeout: Duration?
     /// To a connection, for each attempt and redirect.
@@ -25,7 +32,8 @@ public struct NetworkOptions: Hashable, Sendable {
     /// Requests whose hooks have different names share no transfer. The caches do not look at the names: bytes that a
     /// decryptor made are kept, and found, under the source's key, unless the request has a `cacheKey` of its own. The
     /// hooks go along to the request's alternatives, and see by the URL what they have before them. What they add to the
-    /// header fields is not looked at for `Vary`.
+    /// header fields is not looked at for `Vary`; an answer to a credential that they add is kept by no cache, unless `user`
+    /// says whose it is or the server that it is for all.
     public var hooks: RequestHooks?
 
     public init(

@@ -59,7 +59,7 @@ import Halcyon
 
     private func isSame(_ wish: Wish?, _ request: ImageRequest, _ pipeline: ImagePipeline) -> Bool {
         guard let wish, wish.pipeline === pipeline else { return false }
-        return pipeline.cache.key(for: wish.request) == pipeline.cache.key(for: request)
+        return pipeline.key(for: wish.request) == pipeline.key(for: request)
     }
 
     /// Whether the load must wait for the view's first layout.

@@ -158,6 +158,11 @@ public final class FaultInjectingFileSystem: FileSystem {
         return try base.status(atPath: path)
     }
 
+    public func linkTarget(at path: String) throws(SystemCallError) -> String {
+        try arrive(.status)
+        return try base.linkTarget(at: path)
+    }
+
     public func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemCallError) -> Int {

@@ -24,10 +24,13 @@ public final class ScriptedTransport: Transport {
 
     // MARK: Scripting
 
-    /// Scripts the answers of a URL, one for each request; the last one is repeated.
+    /// Scripts the answers of a URL, one for each request; the last one is repeated. A user in the URL counts for nothing: a
+    /// downloader sends it as a credential.
     public func answer(_ url: URL, with answers: Answer...) {
-        state.withLock { $0.scripts[url.absoluteString] = answers }
+        state.withLock { $0.scripts[Self.name(of: url)] = answers }
     }
+
+    private static func name(of url: URL) -> String { (url.hasUser ? url.withoutUser : url).absoluteString }
 
     // MARK: Looking back
 
@@ -38,7 +41,7 @@ public final class ScriptedTransport: Transport {
 
     /// The requests for one URL.
     public func requests(for url: URL) -> [TransportRequest] {
-        state.withLock { $0.requests.filter { $0.url == url } }
+        state.withLock { $0.requests.filter { Self.name(of: $0.url) == Self.name(of: url) } }
     }
 
     /// The URLs whose transfers were cancelled or dropped before their end.
@@ -84,12 +87,12 @@ public final class ScriptedTransport: Transport {
         try checkAbilities(for: request)
         let scripted = change { state -> Answer? in
             state.requests.append(request)
-            guard var answers = state.scripts[request.url.absoluteString], let answer = answers.first else {
+            guard var answers = state.scripts[Self.name(of: request.url)], let answer = answers.first else {
                 return nil
             }
             if answers.count > 1 {
                 answers.removeFirst()
-                state.scripts[request.url.absoluteString] = answers
+                state.scripts[Self.name(of: request.url)] = answers
             }
             return answer
         }

@@ -184,6 +184,54 @@ struct HTTPCacheMetadataTests {
         #expect(star.state(at: Self.now) == .stale)
     }
 
+    @Test(
+        arguments: [
+            ("public", true), ("s-maxage=1", true), ("s-maxage=\"60\"", true), ("PUBLIC, max-age=0", true), ("", false),
+            ("max-age=60", false), ("must-revalidate", false), ("s-maxage=0", false), ("s-maxage=-1", false),
+            ("s-maxage", false), ("public, private", false), ("private, s-maxage=60", false),
+            ("public, no-store", false),
+            ("x=\"public\"", false), ("x=\"a, public, b\"", false), ("\"x, public\"", false),
+            ("\"x, public, y\"", false),
+            ("x=\"a, public", false), ("public, x=\"a", false), ("public=", true), ("x-public", false),
+            ("x=\"a\\\", public, b\"", false), ("x=\"a\\\\\", public", true),
+        ])
+    func onlyPublicAnswersAreForAll(_ control: String, _ expected: Bool) {
+        let value = metadata(["Cache-Control": control])
+        #expect(value.isShared == expected)
+        #expect(HTTPCacheMetadata(decoding: value.encoded())?.isShared == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("Accept", true), ("accept-language, Origin", true), ("Authorization", false), ("Accept, cookie", false),
+            ("X-Api-Key", false), ("*", false), ("Accept, *", false), ("\"Accept, Cookie\"", false), ("a b", false),
+        ])
+    func whatVariesWithUsersIsForOne(_ vary: String, _ expected: Bool) {
+        #expect(metadata(["Cache-Control": "public", "Vary": vary]).isShared == expected)
+    }
+
+    @Test func whatIsNoNameVariesWithEverything() {
+        for vary in ["\"Accept\"", "Accept Language", "a/b", "ä"] {
+            #expect(metadata(["Vary": vary]).variesOnEverything, "\(vary)")
+        }
+        #expect(!metadata(["Vary": ", Accept ,,"]).variesOnEverything)
+    }
+
+    @Test func secretsAreComparedByTheirHashes() throws {
+        let sent: HTTPHeaders = ["Authorization": "Bearer s3cret", "Accept": "a"]
+        let value = metadata(["Vary": "Authorization, Accept, Cookie"], request: sent)
+        #expect(!"\(value.varyValues)".contains("s3cret"))
+        #expect(value.encoded().range(of: Data("s3cret".utf8)) == nil)
+        let kept = try #require(HTTPCacheMetadata(decoding: value.encoded()))
+        #expect(kept == value)
+        for metadata in [value, kept] {
+            #expect(metadata.matches(requestHeaders: sent))
+            #expect(!metadata.matches(requestHeaders: sent.merging(["Authorization": "Bearer other"])))
+            #expect(!metadata.matches(requestHeaders: ["Accept": "a"]))
+            #expect(!metadata.matches(requestHeaders: sent.merging(["Cookie": "a"])))
+        }
+    }
+
     @Test func notModifiedRenewsWhatItNames() {
         let old = metadata([
             "Cache-Control": "max-age=60", "Age": "50", "ETag": "\"1\"", "Content-Type": "image/png",

@@ -35,6 +35,19 @@ struct RedirectTests {
         #expect(try await fixture.downloader.download(fixture.url("/x/a")).url.absoluteString == target)
     }
 
+    /// No URL has a user on its way, neither what was asked for nor where it leads.
+    @Test func aUserInALocationIsSentAsACredential() async throws {
+        let (first, second) = (URL(web: "http://alice:one@one.test/a"), URL(web: "http://two.test/b"))
+        fixture.transport.answer(first, with: .redirect(to: "http://bob:two@two.test/b"))
+        fixture.transport.answer(second, with: .data(body))
+        let result = try await fixture.downloader.download(first)
+        #expect(result.url == second)
+        #expect(fixture.transport.requests.map(\.url.user) == [nil, nil])
+        #expect(
+            fixture.transport.requests.map { $0.headers["Authorization"] }
+                == ["Basic YWxpY2U6b25l", "Basic Ym9iOnR3bw=="])
+    }
+
     @Test(
         arguments: [
             ([], true), ([301], true), ([308, 301], true), ([302], false), ([303], false), ([307], false),

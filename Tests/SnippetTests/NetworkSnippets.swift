@@ -15,6 +15,10 @@ func networkRequest(url: URL) -> ImageRequest {
     return request
 }
 
+func networkUser(of request: inout ImageRequest) {
+    request.network.user = "alice"
+}
+
 func networkDownloader() -> ImagePipeline {
     let downloader = ImagePipeline.Configuration.defaultDownloader(application: "Gallery", version: "1.2")
     downloader.defaultHeaders.set("Accept-Language", "en")

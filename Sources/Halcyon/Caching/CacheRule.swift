@@ -37,6 +37,9 @@ public enum CacheRule: Sendable, Hashable {
         case requestNoStore
         /// Only whole images are kept: those of status 200 and 203 (3, 3.3).
         case status(Int)
+        /// The answer is not for all, and was given to a credential that a hook or an interceptor has added, or that has changed
+        /// meanwhile: nobody knows whose it is. `DownloadRequest.user` and `DownloadInterceptor.user` say it.
+        case unknownUser
     }
 
     /// Whether it is used past its time.

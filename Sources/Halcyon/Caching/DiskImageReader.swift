@@ -18,7 +18,7 @@ struct DiskImageReader {
     ///
     /// - Throws: `CancellationError`.
     func finished(_ key: ImageKey) async throws -> CachedImage? {
-        guard key.isProcessed, key.isStorable, let entry = await entry(key.processedDiskKey),
+        guard key.isProcessed, key.isStorable, let (entry, place) = await finishedEntry(key),
             let stored = FinishedImage(entry)
         else { return nil }
         try Task.checkCancellation()
@@ -27,7 +27,7 @@ struct DiskImageReader {
             let pixels = try await decoded(try await bytes(of: entry), options: options)
             return CachedImage(image: stored.image(pixels), encodedBytes: entry.data.count, http: stored.http)
         } catch let error as CodecError {
-            if error.blamesBytes { await cache.disk?.remove(key.processedDiskKey) }
+            if error.blamesBytes { await cache.disk?.remove(place) }
             return nil
         }
     }
@@ -36,7 +36,7 @@ struct DiskImageReader {
     ///
     /// - Throws: `CodecError` where a limit refuses; what a processor throws; `CancellationError`.
     func madeOfOriginal(_ key: ImageKey) async throws -> CachedImage? {
-        guard let entry = await entry(key.originalDiskKey) else { return nil }
+        guard let (entry, place) = await originalEntry(key) else { return nil }
         try Task.checkCancellation()
         let (options, processors) = key.steps
         let (data, unprocessed): (Data, Image)
@@ -44,7 +44,7 @@ struct DiskImageReader {
             data = try await bytes(of: entry)
             unprocessed = try await decoded(data, options: options)
         } catch let error as CodecError where error.blamesBytes {
-            await cache.disk?.remove(key.originalDiskKey)
+            await cache.disk?.remove(place)
             return nil
         }
         var image = unprocessed
@@ -57,7 +57,16 @@ struct DiskImageReader {
         return CachedImage(image: image, encodedBytes: data.count, http: HTTPCacheMetadata(decoding: entry.metadata))
     }
 
-    func entry(_ key: DiskKey) async -> DiskEntry? {
+    /// The source's bytes for a key, and where they are.
+    func originalEntry(_ key: ImageKey) async -> (entry: DiskEntry, place: DiskKey)? {
+        await key.firstEntry(at: \.originalDiskKey, isForAll: \.isOriginalForAll, entry)
+    }
+
+    private func finishedEntry(_ key: ImageKey) async -> (entry: DiskEntry, place: DiskKey)? {
+        await key.firstEntry(at: \.processedDiskKey, isForAll: \.isFinishedForAll, entry)
+    }
+
+    private func entry(_ key: DiskKey) async -> DiskEntry? {
         await cache.disk?.entry(for: key, extending: policy.diskExtension, ticket: ticket)
     }
 
@@ -81,6 +90,38 @@ struct DiskImageReader {
             ticket: ticket, reserving: plan.workingBytes, of: coders.budget.bytes
         ) { [coders] in try coders.decode(data, plan: plan, context: $0) }
     }
+}
+
+extension ImageKey {
+    /// What is in the user's own place, else what is in everybody's and for all.
+    func firstEntry(
+        at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) async -> DiskEntry?
+    ) async -> (entry: DiskEntry, place: DiskKey)? {
+        let own = place(self)
+        if let found = await entry(own) { return (found, own) }
+        guard user != nil, case let everybodys = place(of(nil)), let found = await entry(everybodys), isForAll(found)
+        else { return nil }
+        return (found, everybodys)
+    }
+
+    /// The same on the caller's thread.
+    func firstEntrySynchronously(
+        at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) -> DiskEntry?
+    ) -> DiskEntry? {
+        if let found = entry(place(self)) { return found }
+        guard user != nil, let found = entry(place(of(nil))), isForAll(found) else { return nil }
+        return found
+    }
+}
+
+/// Whether what lies in everybody's place may answer a request for which its user's own place has nothing.
+extension DiskEntry {
+    /// Without metadata the program has put it there itself; with some that cannot be read nobody knows.
+    var isOriginalForAll: Bool { metadata.isEmpty || HTTPCacheMetadata(decoding: metadata)?.isShared == true }
+
+    var isFinishedForAll: Bool { FinishedImage(self).map { ImageKey.isForAll($0.http) } ?? false }
+
+    var isEncodingForAll: Bool { KeptEncoding(self).map { ImageKey.isForAll($0.http) } ?? false }
 }
 
 extension CacheSerializer {

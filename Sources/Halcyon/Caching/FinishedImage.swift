@@ -46,6 +46,8 @@ struct FinishedImage {
             hasAlpha: stored.alpha, bitsPerChannel: stored.bits, orientation: orientation, colorSpace: colorSpace,
             isVector: stored.vector ?? false)
         http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
+        // What cannot be read says that something was there.
+        if stored.http != nil, http == nil { return nil }
     }
 
     /// The image whose pixels were kept, with its source's facts.

@@ -46,21 +46,40 @@ extension ImageCache {
     public func cachedLevel(for item: some ImageKeyConvertible) async -> Level? {
         let key = key(for: item)
         if memoryCache.contains(key) { return .memory }
+        if key.user != nil, let shared = memoryCache.value(for: key.of(nil), extending: .none),
+            ImageKey.isForAll(shared.http)
+        {
+            return .memory
+        }
         guard let disk else { return nil }
         if await disk.contains(key.processedDiskKey) { return .disk }
-        return await disk.contains(key.originalDiskKey) ? .disk : nil
+        if await disk.contains(key.originalDiskKey) { return .disk }
+        guard key.user != nil else { return nil }
+        if await disk.peek(key.of(nil).processedDiskKey)?.isFinishedForAll == true { return .disk }
+        return await disk.peek(key.of(nil).originalDiskKey)?.isOriginalForAll == true ? .disk : nil
     }
 
     /// What the disk holds of a source: its bytes, what HTTP said of them, and until when it is kept. Looking is no
     /// access: it does not extend the entry's time.
     public func storedOriginal(for item: some ImageKeyConvertible) async -> DiskEntry? {
-        await disk?.peek(key(for: item).originalDiskKey)
+        await peek(key(for: item), at: \.originalDiskKey, isForAll: \.isOriginalForAll)
+    }
+
+    func peek(
+        _ key: ImageKey, at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool,
+        ticket: WorkTicket = WorkTicket()
+    ) async -> DiskEntry? {
+        await key.firstEntry(at: place, isForAll: isForAll) { await disk?.peek($0, ticket: ticket) }?.entry
     }
 
     /// What was given to `store` beside an image; nil where the disk does not have the image.
     public func extendedData(for item: some ImageKeyConvertible) async -> Data? {
         let key = key(for: item)
-        return await disk?.peek(key.isProcessed ? key.processedDiskKey : key.originalDiskKey)?.extended
+        let entry =
+            key.isProcessed
+            ? await peek(key, at: \.processedDiskKey, isForAll: \.isFinishedForAll)
+            : await peek(key, at: \.originalDiskKey, isForAll: \.isOriginalForAll)
+        return entry?.extended
     }
 
     // MARK: - Storing
@@ -97,12 +116,14 @@ extension ImageCache {
 
     // MARK: - Removing
 
-    /// Forgets an image, and on disk its source's bytes with all that was encoded of them for web responses.
+    /// Forgets an image, and on disk its source's bytes with all that was encoded of them for web responses: what is kept
+    /// for everybody and, by a request with a credential, what is kept for its user. Of what is kept for other users nothing.
     public func remove(_ item: some ImageKeyConvertible, from levels: Levels = .all) async {
         await remove(key(for: item), levels)
     }
 
     func remove(_ key: ImageKey, _ levels: Levels) async {
+        if key.user != nil { await remove(key.of(nil), levels) }
         if levels.contains(.memory) { memoryCache.remove(key) }
         guard levels.contains(.disk) else { return }
         removals.mark(key.source)

@@ -54,7 +54,8 @@ public final class ImageCache: Sendable {
         self.keyFilter = keyFilter
     }
 
-    /// What the cache finds an image by.
+    /// What the cache finds an image by. For a request, what its own credential and fields say of its user is in it; what a
+    /// pipeline's downloader adds to them, `ImagePipeline.key(for:)` knows.
     public func key(for item: some ImageKeyConvertible) -> ImageKey {
         item.imageKey(filter: keyFilter)
     }
@@ -103,18 +104,28 @@ public final class ImageCache: Sendable {
 
     func image(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
         guard policy.reads.contains(.memory) else { return nil }
-        if let cached = memoryCache.value(for: key, extending: policy.memoryExtension) { return cached }
+        if let cached = keptImage(for: key, policy: policy) { return cached }
         return policy.acceptsLarger && key.admitsLarger ? larger(for: key, policy: policy) : nil
     }
 
     /// Forgets the image before any processor, unless the policy has just put it there.
     func forgetUnprocessed(_ key: ImageKey, policy: CachePolicy) {
-        if !policy.writes.contains(.memoryOriginal) { memoryCache.remove(key.unprocessed) }
+        if !policy.writes.contains(.memoryOriginal) { forget(key.unprocessed) }
     }
 
-    /// The image of exactly this key.
+    /// Forgets what memory has for a key.
+    func forget(_ key: ImageKey) {
+        memoryCache.remove(key)
+        if key.user != nil { memoryCache.remove(key.of(nil)) }
+    }
+
+    /// The image of exactly this key: its user's, else everybody's.
     func keptImage(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
-        memoryCache.value(for: key, extending: policy.memoryExtension)
+        if let cached = memoryCache.value(for: key, extending: policy.memoryExtension) { return cached }
+        guard key.user != nil, let cached = memoryCache.value(for: key.of(nil), extending: policy.memoryExtension),
+            ImageKey.isForAll(cached.http)
+        else { return nil }
+        return cached
     }
 
     func remember(_ cached: CachedImage, for key: ImageKey, policy: CachePolicy) {
@@ -123,15 +134,20 @@ public final class ImageCache: Sendable {
     }
 
     func remember(_ cached: CachedImage, for key: ImageKey, expiration: StorageExpiration?) {
-        memoryCache.insert(cached, for: key, cost: cached.image.cost, expiration: expiration)
-        if key.processors.isEmpty { sizes.add(key) { memoryCache.contains($0) } }
+        let place = key.place(of: cached.http)
+        // What was the user's alone would be found first.
+        if place.user != key.user { memoryCache.remove(key) }
+        memoryCache.insert(cached, for: place, cost: cached.image.cost, expiration: expiration)
+        if place.processors.isEmpty { sizes.add(place) { memoryCache.contains($0) } }
     }
 
     /// The smallest image of the same source that has at least the pixels that were asked for.
     private func larger(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
         var smallest: (key: ImageKey, cached: CachedImage)?
         for other in sizes.keys(of: key.source) where other.isSamePicture(as: key) {
-            guard let cached = memoryCache.value(for: other, extending: .none) else { continue }
+            guard let cached = memoryCache.value(for: other, extending: .none),
+                other.user == key.user || ImageKey.isForAll(cached.http)
+            else { continue }
             let wanted = key.wantedSize(of: cached.image.info.size)
             guard cached.image.width >= wanted.width, cached.image.height >= wanted.height else { continue }
             if let best = smallest, best.cached.image.width <= cached.image.width { continue }

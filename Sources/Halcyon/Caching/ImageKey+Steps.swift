@@ -33,7 +33,8 @@ extension ImageKey {
 
     /// Whether the image of another key, if it is large enough, shows the same picture.
     func isSamePicture(as other: ImageKey) -> Bool {
-        ExactText(source) == ExactText(other.source) && coders === other.coders && isWhole && other.isWhole
+        ExactText(source) == ExactText(other.source) && (user == other.user || user == nil) && coders === other.coders
+            && isWhole && other.isWhole
             && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
     }
 

@@ -1,7 +1,10 @@
+import Foundation
 import HalcyonCache
 import HalcyonCodecs
 import HalcyonImage
+import HalcyonNetwork
 import HalcyonProcessing
+import HalcyonSystem
 
 /// What a finished image is: its source, how it is decoded, what is made of it. The key in memory is the value itself,
 /// its hash computed once; behind a reference, since caches copy their keys.
@@ -11,13 +14,18 @@ public struct ImageKey: Hashable, Sendable {
         let decode: DecodeOptions
         let processors: [any ImageProcessor]
         let coders: CoderRegistry?
+        let user: KeyedHash?
         let hash: Int
 
-        init(source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?) {
+        init(
+            source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?,
+            user: KeyedHash?
+        ) {
             self.source = source
             self.decode = decode
             self.processors = processors
             self.coders = coders
+            self.user = user
             var hasher = Hasher()
             // By bytes: texts that Swift takes for equal, as composed and decomposed letters, may be different sources.
             ExactText(source).hash(into: &hasher)
@@ -25,6 +33,7 @@ public struct ImageKey: Hashable, Sendable {
             hasher.combine(decode.target)
             hasher.combine(decode.region)
             for processor in processors { hasher.combine(processor) }
+            if let user { hasher.combine(user) }
             hash = hasher.finalize()
         }
     }
@@ -38,19 +47,42 @@ public struct ImageKey: Hashable, Sendable {
     /// The request's own coders, which may see another image in the same bytes; kept, so that no other registry takes
     /// its place in memory.
     var coders: CoderRegistry? { parts.coders }
+    /// For whom the image is: a hash of what identified the request. Nil for one that nothing identified; where its answer
+    /// is for all (`HTTPCacheMetadata.isShared`), it is that of everybody.
+    var user: KeyedHash? { parts.user }
 
+    /// - Parameter source: a URL's user and password are taken out of it: it is the URL's source for that user.
     public init(source: String, decode: DecodeOptions = DecodeOptions(), processors: [any ImageProcessor] = []) {
-        self.init(source: source, decode: decode, processors: processors, coders: nil)
+        let (source, user) = SourceText.withoutUser(source)
+        self.init(source: source, decode: decode, processors: processors, coders: nil, user: user)
     }
 
-    init(source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?) {
-        parts = Parts(source: source, decode: decode, processors: processors.flattened, coders: coders)
+    init(
+        source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?,
+        user: KeyedHash?
+    ) {
+        parts = Parts(source: source, decode: decode, processors: processors.flattened, coders: coders, user: user)
     }
+
+    /// The same image for another user, for everybody when it is nil.
+    func of(_ user: KeyedHash?) -> ImageKey {
+        guard user != self.user else { return self }
+        return ImageKey(source: source, decode: decode, processors: processors, coders: coders, user: user)
+    }
+
+    /// Where an image is kept: in everybody's place where its answer is for all.
+    func place(of http: HTTPCacheMetadata?) -> ImageKey {
+        user != nil && http?.isShared == true ? of(nil) : self
+    }
+
+    /// Whether what is in everybody's place may answer for this key too: the answer is for all, or the program has put it
+    /// there itself.
+    static func isForAll(_ http: HTTPCacheMetadata?) -> Bool { http?.isShared ?? true }
 
     public static func == (left: ImageKey, right: ImageKey) -> Bool {
         let (left, right) = (left.parts, right.parts)
         if left === right { return true }
-        guard left.hash == right.hash, left.coders === right.coders,
+        guard left.hash == right.hash, left.coders === right.coders, left.user == right.user,
             ExactText(left.source) == ExactText(right.source),
             left.decode == right.decode,
             left.processors.count == right.processors.count
@@ -75,24 +107,25 @@ public struct ImageKey: Hashable, Sendable {
     var unprocessed: ImageKey {
         var decode = decode
         (decode.target, decode.maximumBytes, decode.region) = (nil, nil, nil)
-        return ImageKey(source: source, decode: decode, processors: [], coders: coders)
+        return ImageKey(source: source, decode: decode, processors: [], coders: coders, user: user)
     }
 
     /// Names the source's bytes on disk. A cache whose files have readable names calls them by the source.
     public var originalDiskKey: DiskKey {
         var encoder = KeyEncoder()
-        encoder.encode(type: "halcyon.original", version: 1)
+        // The first version knew no users.
+        encoder.encode(type: "halcyon.original", version: 2)
         encoder.encode(source)
-        return DiskKey(encoder, name: source)
+        return DiskKey(encoder, name: source).of(user)
     }
 
     /// Names the finished image on disk.
     public var processedDiskKey: DiskKey {
         var encoder = KeyEncoder()
-        encoder.encode(type: "halcyon.processed", version: 1)
+        encoder.encode(type: "halcyon.processed", version: 2)
         encode(into: &encoder)
         // Not the source's name: that is taken.
-        return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)")
+        return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)").of(user)
     }
 
     /// Writes what makes the finished image different from all others.
@@ -102,5 +135,31 @@ public struct ImageKey: Hashable, Sendable {
         encoder.encode(processors.count)
         // Each behind its length, so that one with a list cannot be read as one without and the next.
         for processor in processors { encoder.encode(nested: { processor.encode(into: &$0) }) }
+    }
+}
+
+/// The text of a source without what it says of a user, should it be a URL.
+enum SourceText {
+    static func withoutUser(_ text: String) -> (text: String, user: KeyedHash?) {
+        guard text.utf8.contains(UInt8(ascii: "@")), let scheme = text.range(of: "://") else { return (text, nil) }
+        let end = text[scheme.upperBound...].firstIndex { "/?#\\".contains($0) } ?? text.endIndex
+        guard let at = text[scheme.upperBound..<end].lastIndex(of: "@") else { return (text, nil) }
+        var plain = text
+        plain.removeSubrange(scheme.upperBound...at)
+        let parts = text[scheme.upperBound..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let (user, password) = (Self.plain(parts.first), Self.plain(parts.dropFirst().first))
+        return (plain, KeyedHash(.basic(user: user, password: password)))
+    }
+
+    private static func plain(_ text: Substring?) -> String {
+        text.map { $0.removingPercentEncoding ?? String($0) } ?? ""
+    }
+}
+
+extension KeyedHash {
+    /// Of who shows a credential, and nothing else that tells users apart.
+    init?(_ credential: Credential) {
+        self.init(
+            user: nil, credential: credential, headers: HTTPHeaders().showing(credential), fields: .standard)
     }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import HalcyonNetwork
+import HalcyonSystem
 
 /// What an `ImageCache` finds images by: a URL, a text, a request with its processors, or an `ImageKey`.
 public protocol ImageKeyConvertible {
@@ -25,24 +27,51 @@ extension ImageKey: ImageKeyConvertible {
 extension URL: ImageKeyConvertible {
     /// The key of a request for the URL that says nothing else.
     public func imageKey(filter: CacheKeyFilter?) -> ImageKey {
-        ImageKey(source: ImageSource(self).key(filter: filter))
+        ImageRequest(self).imageKey(filter: filter)
     }
 
     public var cachedURL: URL? { self }
 }
 
 extension String: ImageKeyConvertible {
-    /// The text as it is. The text of a URL (without a fragment) is the key of that URL.
+    /// The text as it is, but for a URL's user. The text of a URL (without a fragment) is the key of that URL.
     public func imageKey(filter: CacheKeyFilter?) -> ImageKey { ImageKey(source: self) }
 }
 
 extension ImageRequest: ImageKeyConvertible {
-    /// The request's source, or its `cacheKey`, with what decodes and processes it.
+    /// The request's source, or its `cacheKey`, with what decodes and processes it, for whom the request's own credential
+    /// and header fields say. What a pipeline's downloader adds to them, `ImagePipeline.key(for:)` knows.
     public func imageKey(filter: CacheKeyFilter?) -> ImageKey {
-        ImageKey(
-            source: cacheKey ?? source.key(filter: filter), decode: decode, processors: processors, coders: coders)
+        let request = withCredentialOfURL()
+        return request.key(filter: filter, user: request.ownUser)
+    }
+
+    /// The same with the user that the credential stands for. The URL has none in it any more.
+    func key(filter: CacheKeyFilter?, user: KeyedHash?) -> ImageKey {
+        // A name of the program's own may be a URL as well.
+        let (source, named) = SourceText.withoutUser(cacheKey ?? source.key(filter: filter))
+        return ImageKey(source: source, decode: decode, processors: processors, coders: coders, user: user ?? named)
+    }
+
+    private var ownUser: KeyedHash? {
+        guard case .remote = source else { return nil }
+        if network.credential == nil, network.user == nil, network.headers.isEmpty { return nil }
+        return KeyedHash(
+            user: network.user, credential: network.credential, headers: network.headers.showing(network.credential),
+            fields: .standard)
+    }
+
+    /// The same with what its URL says of a user as its credential: there it is never written, told or logged.
+    func withCredentialOfURL() -> ImageRequest {
+        guard case .remote(let url) = source, url.hasUser else { return self }
+        var request = self
+        if network.credential == nil, !network.headers.contains("Authorization") {
+            request.network.credential = url.credential
+        }
+        request.source = .remote(url.withoutUser)
+        return request
     }
 
     public var cachePolicy: CachePolicy { cache }
-    public var cachedURL: URL? { source.url }
+    public var cachedURL: URL? { withCredentialOfURL().source.url }
 }

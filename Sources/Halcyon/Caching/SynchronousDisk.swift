@@ -49,9 +49,9 @@ struct SynchronousDisk {
         let (key, started) = (resolved.key, ContinuousClock.now)
         guard resolved.hasPlaceOfItsOwn, resolved.target.disk != nil else { return (nil, nil) }
         guard resolved.cache.reads.contains(.diskProcessed) else { return (nil, .policy) }
-        guard let entry = entry(key.processedDiskKey, in: resolved.target), let stored = FinishedImage(entry) else {
-            return (nil, .notThere)
-        }
+        guard let entry = entry(in: resolved.target, at: \.processedDiskKey, isForAll: \.isFinishedForAll),
+            let stored = FinishedImage(entry)
+        else { return (nil, .notThere) }
         guard mayAnswer(stored.http) else {
             return (nil, check.rule(for: stored.http) == nil ? .expired : .otherFields)
         }
@@ -65,7 +65,7 @@ struct SynchronousDisk {
     private func madeOfOriginal() throws -> Found? {
         let started = ContinuousClock.now
         guard resolved.cache.reads.contains(.diskOriginal),
-            let entry = entry(resolved.key.originalDiskKey, in: resolved.originals),
+            let entry = entry(in: resolved.originals, at: \.originalDiskKey, isForAll: \.isOriginalForAll),
             case let http = HTTPCacheMetadata(decoding: entry.metadata), mayAnswer(http)
         else { return nil }
         let lookup = ContinuousClock.now - started
@@ -77,8 +77,12 @@ struct SynchronousDisk {
             cached: cached, place: .diskOriginal, lookup: lookup, decode: made.decode, process: made.process)
     }
 
-    private func entry(_ key: DiskKey, in cache: ImageCache) -> DiskEntry? {
-        cache.disk?.entrySynchronously(for: key, extending: resolved.cache.diskExtension)
+    private func entry(
+        in cache: ImageCache, at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool
+    ) -> DiskEntry? {
+        resolved.key.firstEntrySynchronously(at: place, isForAll: isForAll) {
+            cache.disk?.entrySynchronously(for: $0, extending: resolved.cache.diskExtension)
+        }
     }
 
     private func mayAnswer(_ http: HTTPCacheMetadata?) -> Bool {

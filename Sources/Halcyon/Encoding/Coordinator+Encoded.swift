@@ -15,14 +15,9 @@ extension Coordinator {
         ) { coordinator, demand in
             try await coordinator.encoded(resolved, as: encoding, demand: demand)
         }
-        let sent = sentHeaders(resolved)
-        var open = sent
-        open.removeSecrets()
-        let isSecret =
-            ["Authorization", "Cookie"].contains { sent.contains($0) && !open.contains($0) }
-            || resolved.isRemote && configuration.downloader.configuration.transport.sendsCookies
         let freshness = EncodedFreshness(
-            answer.http, isNotStored: !answer.mayBeKept, isSecret: isSecret, now: configuration.clock.now)
+            answer.http, isNotStored: !answer.mayBeKept, isOfUser: resolved.key.user != nil,
+            now: configuration.clock.now)
         return EncodedImage(
             data: answer.data, mediaType: answer.mediaType, size: answer.size, etag: answer.etag,
             freshness: freshness, origin: answer.origin, source: source, cacheRule: answer.rule, metrics: metrics)
@@ -58,33 +53,35 @@ extension Coordinator {
             throw encodingError(CodecError.unsupportedFormat(format), as: format, resolved)
         }
         let started = ContinuousClock.now
-        let found = await withTicket(for: demand) {
-            await $0.encodedPlace(resolved, format, options, ticket: $1)
+        let looked = await withTicket(for: demand) {
+            await $0.encodedPlaces(resolved, format, options, ticket: $1)
         }
         try Task.checkCancellation()
         let took = ContinuousClock.now - started
         var fetched: FetchedData?
-        var place = found?.place
-        if let found, let kept = found.kept {
+        var places = looked?.places
+        if let (place, kept) = looked?.found {
             let (isFresh, rule) = mayAnswer(kept.http, resolved)
             if isFresh {
                 demand.note(.cacheHit(.diskEncoded, rule), took: took)
                 return EncodedAnswer(kept, rule: rule)
             }
             demand.note(.cacheMissed(CacheMiss(.diskEncoded, missReason(kept.http, resolved))), took: took)
-            switch try await confirmed(kept, resolved, in: found.place, demand: demand) {
+            switch try await confirmed(kept, resolved, in: place, demand: demand) {
             case .answer(let answer): return answer
-            case .outdated(let data, let renewed): (fetched, place) = (data, renewed)
+            case .outdated(let data, let renewed):
+                fetched = data
+                places?.renew(renewed)
             case .unknown: break
             }
-        } else if found != nil {
+        } else if looked != nil {
             let reads = !resolved.cache.reads.isDisjoint(with: .disk)
             demand.note(.cacheMissed(CacheMiss(.diskEncoded, reads ? .notThere : .policy)), took: took)
         }
         let loaded = try await loadedForEncoding(resolved, demand: demand)
         // Until here, so that the load finds the bytes that were fetched to compare them.
         withExtendedLifetime(fetched) {}
-        return try await encode(loaded, resolved, as: format, options: options, place: place, demand: demand)
+        return try await encode(loaded, resolved, as: format, options: options, places: places, demand: demand)
     }
 
     /// Whether what is kept may answer as it is, and the rule that says so.
@@ -154,7 +151,7 @@ extension Coordinator {
 
     private func encode(
         _ loaded: LoadedImage, _ resolved: ResolvedRequest, as format: ImageFormat, options: EncodeOptions,
-        place: EncodedPlace?, demand: Demand
+        places: EncodedPlaces?, demand: Demand
     ) async throws -> EncodedAnswer {
         try Task.checkCancellation()
         let coders = coders(for: resolved)
@@ -179,7 +176,7 @@ extension Coordinator {
         }
         demand.note(.encoded(bytes: made.data.count, ContinuousClock.now - started))
         let mayBeKept = loaded.fetched?.mayBeKept ?? true
-        if let place, mayBeKept {
+        if let place = places?.place(of: loaded.http), mayBeKept {
             let kept = KeptEncoding(
                 data: made.data, mediaType: format.mimeType, size: made.size, seal: place.seal,
                 sourceHash: made.sourceHash, http: loaded.http)
@@ -205,7 +202,7 @@ extension Coordinator {
         do {
             return try await proven(fetched, resolved, demand: demand)
         } catch let error as CodecError where fetched.origin != .network && error.blamesBytes && resolved.isRemote {
-            await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
+            await removeOriginal(resolved)
             guard resolved.cache.allowsNetwork else { throw error }
             let again = resolved.changing { $0.cache.reads.remove(.diskOriginal) }
             return try await proven(try await self.fetched(again, demand: demand), again, demand: demand)

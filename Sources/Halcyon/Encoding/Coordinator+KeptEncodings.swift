@@ -16,23 +16,59 @@ extension Coordinator {
         /// Whether the disk had the seal.
         var isSealed = false
         var removals: Int
+        /// Whether it is everybody's, for a request of one user.
+        let isForAll: Bool
     }
 
-    /// The place of an encoding, and what is in it; nil where the request uses no disk for it.
-    nonisolated func encodedPlace(
+    /// Where an encoding may be kept: what is found, or made, is for the request's user or for everybody.
+    struct EncodedPlaces: Sendable {
+        private var own: EncodedPlace
+        private var everybodys: EncodedPlace?
+
+        fileprivate init(_ own: EncodedPlace, _ everybodys: EncodedPlace? = nil) {
+            (self.own, self.everybodys) = (own, everybodys)
+        }
+
+        /// Where an encoding of this answer is kept.
+        func place(of http: HTTPCacheMetadata?) -> EncodedPlace {
+            http?.isShared == true ? everybodys ?? own : own
+        }
+
+        mutating func renew(_ place: EncodedPlace) {
+            if place.isForAll { everybodys = place } else { own = place }
+        }
+    }
+
+    /// The places of an encoding, and what is in one of them; nil where the request uses no disk for it.
+    nonisolated func encodedPlaces(
         _ resolved: ResolvedRequest, _ format: ImageFormat, _ options: EncodeOptions, ticket: WorkTicket
-    ) async -> (place: EncodedPlace, kept: KeptEncoding?)? {
+    ) async -> (places: EncodedPlaces, found: (place: EncodedPlace, kept: KeptEncoding)?)? {
         let policy = resolved.cache
         guard let disk = resolved.target.disk, resolved.key.isStorable,
             !policy.reads.union(policy.writes).isDisjoint(with: .disk)
         else { return nil }
+        let (own, kept) = await encodedPlace(of: resolved.key, in: disk, resolved, format, options, ticket: ticket)
+        if let kept { return (EncodedPlaces(own), (own, kept)) }
+        guard resolved.key.user != nil else { return (EncodedPlaces(own), nil) }
+        let (shared, keptForAll) = await encodedPlace(
+            of: resolved.key.of(nil), in: disk, resolved, format, options, ticket: ticket)
+        let places = EncodedPlaces(own, shared)
+        guard let keptForAll, ImageKey.isForAll(keptForAll.http) else { return (places, nil) }
+        return (places, (shared, keptForAll))
+    }
+
+    nonisolated private func encodedPlace(
+        of imageKey: ImageKey, in disk: DiskCache, _ resolved: ResolvedRequest, _ format: ImageFormat,
+        _ options: EncodeOptions, ticket: WorkTicket
+    ) async -> (place: EncodedPlace, kept: KeptEncoding?) {
+        let policy = resolved.cache
         let removals = resolved.target.removals.count(resolved.key.source)
-        let (key, sealKey) = (resolved.key.encodedDiskKey(format, options), resolved.key.encodedSealKey)
+        let (key, sealKey) = (imageKey.encodedDiskKey(format, options), imageKey.encodedSealKey)
         let sealEntry = await disk.entry(for: sealKey, extending: nil, ticket: ticket)
         let seal = sealEntry.flatMap { String(data: $0.metadata, encoding: .utf8) }
         let place = EncodedPlace(
             disk: disk, key: key, sealKey: sealKey, seal: seal ?? resolved.target.removals.seal(after: removals),
-            isSealed: seal != nil, removals: removals)
+            isSealed: seal != nil, removals: removals, isForAll: imageKey.user != resolved.key.user)
         guard seal != nil, !policy.reads.isDisjoint(with: .disk),
             let entry = await disk.entry(for: key, extending: policy.diskExtension, ticket: ticket),
             let kept = KeptEncoding(entry), kept.seal == seal
@@ -75,11 +111,12 @@ extension Coordinator {
         return seal
     }
 
-    /// Gives what is kept the age that a revalidation has brought.
+    /// Gives what is kept the age that a revalidation has brought; what is for one user now goes from everybody's place.
     nonisolated func refresh(
         _ kept: KeptEncoding, http: HTTPCacheMetadata?, in place: EncodedPlace, _ cache: CachePolicy
     ) async {
         guard !cache.writes.isDisjoint(with: .disk) else { return }
+        guard !place.isForAll || ImageKey.isForAll(http) else { return await place.disk.remove(place.key) }
         var fresh = kept
         fresh.http = http
         // A disk that cannot be written costs another revalidation, and nothing else.

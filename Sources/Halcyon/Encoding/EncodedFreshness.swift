@@ -12,25 +12,23 @@ public struct EncodedFreshness: Hashable, Sendable {
     public let requiresRevalidation: Bool
     /// Whether it may not be used once it is stale.
     public let mustRevalidate: Bool
-    /// Whether it is for one user: the server said so, or it was asked for with a credential or a cookie.
+    /// Whether it is for one user: the server said so, or it was asked for with what identifies a user and is
+    /// not for all.
     public let isPrivate: Bool
 
     /// Nothing is known.
-    public static let unknown = EncodedFreshness(nil, isNotStored: false, isSecret: false, now: Date())
+    public static let unknown = EncodedFreshness(nil, isNotStored: false, isOfUser: false, now: Date())
 
     /// The most that is passed on: ten years.
     private static let longest = 315_360_000.0
 
-    init(_ http: HTTPCacheMetadata?, isNotStored: Bool, isSecret: Bool, now: Date) {
+    init(_ http: HTTPCacheMetadata?, isNotStored: Bool, isOfUser: Bool, now: Date) {
         let left = http?.freshUntil?.timeIntervalSince(now)
         maximumAge = left.map { $0.isFinite ? Int(min(max($0, 0), Self.longest)) : 0 }
         self.isNotStored = isNotStored || http?.noStore == true
         requiresRevalidation = http?.noCache == true || http?.variesOnEverything == true
         mustRevalidate = http?.mustRevalidate == true
-        let words = http?.fields.values(of: "Cache-Control").joined(separator: ",").lowercased() ?? ""
-        let says = Set(words.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-        isPrivate =
-            says.contains { $0 == "private" || $0.hasPrefix("private=") } || (isSecret && !says.contains("public"))
+        isPrivate = http?.isPrivate == true || (isOfUser && http?.isShared != true)
     }
 
     /// For `Cache-Control`; nil where there is nothing to say.

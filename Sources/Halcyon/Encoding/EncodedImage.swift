@@ -26,10 +26,22 @@ public struct EncodedImage: Sendable {
     /// - Parameter field: the field's value: tags in a list, weak ones too, or `*`; nil is no field.
     public func matches(ifNoneMatch field: String?) -> Bool {
         guard let field else { return false }
-        return field.split(separator: ",").contains { part in
-            let tag = part.trimmingCharacters(in: .whitespaces)
-            // Compared weakly (RFC 9110, 13.1.2). The tag is hexadecimal, so no comma is in it.
-            return tag == "*" || tag == etag || tag == "W/\(etag)"
+        if field.trimmingCharacters(in: .whitespaces) == "*" { return true }
+        // Compared weakly (RFC 9110, 13.1.2).
+        return Self.tags(in: field).contains(etag)
+    }
+
+    /// The tags of a list, in their quotes; a comma within them divides nothing. None behind what is no tag.
+    private static func tags(in field: String) -> [String] {
+        var tags: [String] = []
+        var rest = Substring(field)
+        while true {
+            rest = rest.drop { $0 == "," || $0 == " " || $0 == "\t" }
+            if rest.hasPrefix("W/") { rest = rest.dropFirst(2) }
+            guard rest.first == "\"", let end = rest.dropFirst().firstIndex(of: "\"") else { return tags }
+            tags.append(String(rest[...end]))
+            rest = rest[rest.index(after: end)...]
+            guard rest.drop(while: { $0 == " " || $0 == "\t" }).first.map({ $0 == "," }) ?? true else { return tags }
         }
     }
 }

@@ -61,18 +61,18 @@ extension ImageKey {
     /// Names an encoding of the finished image on disk.
     func encodedDiskKey(_ format: ImageFormat, _ options: EncodeOptions) -> DiskKey {
         var encoder = KeyEncoder()
-        encoder.encode(type: "halcyon.encoded", version: 1)
+        encoder.encode(type: "halcyon.encoded", version: 2)
         encoder.encode(nested: { encode(into: &$0) })
         encoder.encode(format.name)
         options.encode(into: &encoder)
-        return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)")
+        return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)").of(user)
     }
 
     /// Names the entry without which no encoding of the source counts.
     var encodedSealKey: DiskKey {
         var encoder = KeyEncoder()
-        encoder.encode(type: "halcyon.encoded.seal", version: 1)
+        encoder.encode(type: "halcyon.encoded.seal", version: 2)
         encoder.encode(source)
-        return DiskKey(encoder, name: "\(source)@encoded")
+        return DiskKey(encoder, name: "\(source)@encoded").of(user)
     }
 }

@@ -14,7 +14,7 @@ extension Coordinator {
             return try await decoded(fetched, resolved, options: options, demand: demand)
         } catch let error as CodecError where fetched.cameFromDisk && error.blamesBytes {
             fetched.giveUpMemory()
-            await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
+            await removeOriginal(resolved)
             guard resolved.cache.allowsNetwork else { throw error }
             let again = resolved.changing { $0.cache.reads.remove(.diskOriginal) }
             let fresh = try await self.fetched(again, demand: demand)
@@ -60,6 +60,12 @@ extension Coordinator {
         if storeOriginal(fetched, of: made.image, resolved) { demand.note(.stored(.diskOriginal)) }
         forgetFetch(fetched, FetchKey(resolved))
         return made
+    }
+
+    /// Removes bytes that are no image, wherever they were.
+    func removeOriginal(_ resolved: ResolvedRequest) async {
+        await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
+        if resolved.key.user != nil { await resolved.originals.disk?.remove(resolved.key.of(nil).originalDiskKey) }
     }
 
     func coders(for resolved: ResolvedRequest) -> CoderRegistry { resolved.request.coders ?? configuration.coders }

@@ -97,7 +97,7 @@ extension Coordinator {
     ) async -> (original: StoredOriginal?, miss: CacheMiss.Reason) {
         guard resolved.cache.reads.contains(.diskOriginal) else { return (nil, .policy) }
         let reader = reader(of: resolved.originals, resolved, ticket: ticket)
-        guard let entry = await reader.entry(resolved.key.originalDiskKey) else { return (nil, .notThere) }
+        guard let (entry, place) = await reader.originalEntry(resolved.key) else { return (nil, .notThere) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields, where the server said that they matter, is no answer to these.
         if resolved.cache.freshness != .ignore, let http, !http.matches(requestHeaders: sentHeaders(resolved)) {
@@ -105,9 +105,9 @@ extension Coordinator {
         }
         do {
             let data = try await reader.bytes(of: entry)
-            return (StoredOriginal(data: data, http: http, metadata: entry.metadata), .expired)
+            return (StoredOriginal(data: data, http: http, metadata: entry.metadata, place: place), .expired)
         } catch is CodecError {
-            await resolved.originals.disk?.remove(resolved.key.originalDiskKey)
+            await resolved.originals.disk?.remove(place)
             return (nil, .notThere)
         } catch {
             return (nil, .notThere)
@@ -140,11 +140,15 @@ extension Coordinator {
             if result.isNotModified { throw DownloadError(.httpStatus(304), url: url) }
         }
         // The earlier of the two times, so that nothing is taken for fresher than it is.
-        var http = HTTPCacheMetadata(result.head, requestHeaders: sent, now: asked)
+        var http = HTTPCacheMetadata(
+            result.head, requestHeaders: sent, credentials: configuration.downloader.configuration.credentialFields,
+            now: asked)
         // A temporary redirect may lead elsewhere tomorrow, however long its target says that it is good.
         if !result.redirectsArePermanent { http = http.requiringRevalidation() }
-        let rule = CacheRule(
+        var rule = CacheRule(
             storing: result, http, control: requestControl(resolved), replaces: stored != nil)
+        // A hook or an interceptor has made it another's, or a default field has changed meanwhile.
+        if !http.isShared, !result.isFor(resolved.sender) { rule = .notStored(.unknownUser) }
         if case .notStored(let reason) = rule { demand.note(.notStored(reason)) }
         return FetchedData(
             data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics, memory: result.hold)
@@ -183,16 +187,28 @@ extension Coordinator {
     private func revalidated(
         _ stored: StoredOriginal, by result: DownloadResult, _ resolved: ResolvedRequest, sent: HTTPHeaders, now: Date
     ) async -> FetchedData {
-        var http = stored.http?.merging(notModified: result.head, requestHeaders: sent, now: now)
+        var http = stored.http?.merging(
+            notModified: result.head, requestHeaders: sent,
+            credentials: configuration.downloader.configuration.credentialFields, now: now)
         if !result.redirectsArePermanent { http = http?.requiringRevalidation() }
-        if let http, !http.noStore, resolved.cache.writes.contains(.diskOriginal) {
-            // A disk that cannot be written costs another revalidation, and nothing else.
-            _ = try? await resolved.originals.disk?.updateMetadata(
-                http.encoded(), for: resolved.key.originalDiskKey, replacing: stored.metadata,
-                expiration: resolved.cache.diskExpiration)
+        let isOfUser = result.isFor(resolved.sender)
+        var stays = true
+        if let http, !http.noStore, isOfUser, resolved.cache.writes.contains(.diskOriginal) {
+            let disk = resolved.originals.disk
+            stays = resolved.key.place(of: http).originalDiskKey == stored.place
+            if stays {
+                // A disk that cannot be written costs another revalidation, and nothing else.
+                _ = try? await disk?.updateMetadata(
+                    http.encoded(), for: stored.place, replacing: stored.metadata,
+                    expiration: resolved.cache.diskExpiration)
+            } else {
+                // It was for all and is for one now, or the other way round: it is stored anew, in its place.
+                await disk?.remove(stored.place)
+            }
         }
         return FetchedData(
-            data: stored.data, origin: .revalidated, http: http, rule: .revalidated, transfer: result.metrics)
+            data: stored.data, origin: .revalidated, http: http, rule: .revalidated, transfer: result.metrics,
+            isStored: stays, matchesKey: isOfUser)
     }
 
     /// The fields that a server sees, for what it says of them in `Vary`.
@@ -209,6 +225,7 @@ extension Coordinator {
         transfer.headers = sent
         // The others are among the fields.
         if options.credential?.digest != nil { transfer.credential = options.credential }
+        transfer.user = options.user
         transfer.hooks = options.hooks
         transfer.bodyBudget = EncodedBytes.budget
         transfer.exposesBody = resolved.request.wantsPreviews
@@ -225,4 +242,9 @@ extension Coordinator {
         for field in stored?.http?.conditionalHeaders.fields ?? [] { transfer.headers.set(field.name, field.value) }
         return transfer
     }
+}
+
+extension DownloadResult {
+    /// Whether nobody else has asked for it.
+    fileprivate func isFor(_ user: KeyedHash?) -> Bool { users.allSatisfy { $0 == user } }
 }

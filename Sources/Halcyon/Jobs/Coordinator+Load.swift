@@ -150,7 +150,7 @@ extension Coordinator {
     ) -> LoadKey {
         let image = ImageKey(
             source: resolved.key.source, decode: options, processors: Array(processors),
-            coders: resolved.request.coders)
+            coders: resolved.request.coders, user: resolved.key.user)
         return LoadKey(resolved, image: image).ofStep
     }
 
@@ -171,7 +171,8 @@ extension Coordinator {
     ) async throws -> DecodedImage {
         let policy = resolved.cache
         let key = ImageKey(
-            source: resolved.key.source, decode: options, processors: [], coders: resolved.request.coders)
+            source: resolved.key.source, decode: options, processors: [], coders: resolved.request.coders,
+            user: resolved.key.user)
         if policy.reads.contains(.memoryOriginal), key != resolved.key,
             let kept = resolved.target.keptImage(for: key, policy: policy), let answer = answer(kept, resolved)
         {

@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonNetwork
+import HalcyonSystem
 
 /// What HTTP's rules say of what is kept, and the revalidations that nobody waits for.
 extension Coordinator {
@@ -8,6 +9,14 @@ extension Coordinator {
             // A file or data is what its key says.
             freshness: resolved.isRemote ? resolved.cache.freshness : .ignore, control: requestControl(resolved),
             now: configuration.clock.now)
+    }
+
+    /// For whom a request is, with what the downloader adds to it.
+    nonisolated func user(of request: ImageRequest) -> KeyedHash? {
+        guard case .remote(let url) = request.source else { return nil }
+        let network = request.network
+        return configuration.downloader.user(
+            of: url, headers: network.headers, credential: network.credential, named: network.user)
     }
 
     /// What the request's header fields ask of a cache.

@@ -14,7 +14,10 @@ extension Coordinator {
         guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
             let disk = resolved.originals.disk, fetched.claimStore()
         else { return false }
-        let (cache, key) = (resolved.originals, resolved.key.originalDiskKey)
+        let place = resolved.key.place(of: fetched.http)
+        let (cache, key) = (resolved.originals, place.originalDiskKey)
+        // What was the user's alone would be found first.
+        if place.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
         if resolved.serializer is DefaultCacheSerializer, !resolved.cache.waitsForStore, !cache.stores.isPending(key) {
             // The bytes as they are: most often there is room for them at once.
             let isStaged = disk.stageIfRoom(
@@ -23,7 +26,7 @@ extension Coordinator {
             if isStaged { return true }
         }
         let shown = resolved.key.showsAllOfItsSource ? image : nil
-        let writer = writer(to: disk, resolved)
+        let writer = writer(to: disk, place, resolved)
         // What cannot be written is only not cached.
         return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key, resolved) { isWanted in
             var writer = writer
@@ -37,14 +40,16 @@ extension Coordinator {
     /// - Returns: whether the disk has taken it.
     func storeFinished(_ made: DecodedImage, _ resolved: ResolvedRequest) -> Bool {
         guard resolved.hasPlaceOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return false }
-        let (cache, key) = (resolved.target, resolved.key.processedDiskKey)
+        let place = resolved.key.place(of: made.http)
+        let (cache, key) = (resolved.target, place.processedDiskKey)
+        if place.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
         guard resolved.cache.writes.contains(.diskProcessed) else {
             // What was kept of an earlier answer is older than the source's bytes now.
             guard made.origin == .network, resolved.cache.writes.contains(.diskOriginal) else { return false }
             forget(key, in: cache)
             return false
         }
-        let writer = writer(to: disk, resolved)
+        let writer = writer(to: disk, place, resolved)
         return store(bytes: made.image.cost, in: cache, as: key, resolved) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
@@ -74,9 +79,9 @@ extension Coordinator {
         cache.stores.add(bytes: 0, to: key, isForced: true) { _ in await cache.disk?.remove(key) }
     }
 
-    private func writer(to disk: DiskCache, _ resolved: ResolvedRequest) -> DiskImageWriter {
+    private func writer(to disk: DiskCache, _ key: ImageKey, _ resolved: ResolvedRequest) -> DiskImageWriter {
         DiskImageWriter(
-            disk: disk, key: resolved.key, url: resolved.source.url, coders: configuration.coders,
+            disk: disk, key: key, url: resolved.source.url, coders: configuration.coders,
             serializer: resolved.serializer, expiration: resolved.cache.diskExpiration,
             ticket: WorkTicket(priority: .veryLow))
     }

@@ -12,6 +12,7 @@ final class FailureMemory: Sendable {
     struct Key: Hashable, Sendable {
         let url: ExactText
         let headers: HTTPHeaders
+        let user: KeyedHash?
         let hooks: RequestHooks?
         let coders: ObjectIdentifier
     }
@@ -109,10 +110,13 @@ extension FailureMemory.Key {
         guard case .remote(let url) = resolved.source else { return nil }
         self.url = Self.text(of: url)
         self.headers = headers
+        user = resolved.key.user
         hooks = resolved.request.network.hooks
         self.coders = ObjectIdentifier(coders)
     }
 
     /// Servers do not see the fragment.
-    static func text(of url: URL) -> ExactText { ExactText(url.withoutFragment) }
+    static func text(of url: URL) -> ExactText {
+        ExactText((url.hasUser ? url.withoutUser : url).withoutFragment)
+    }
 }

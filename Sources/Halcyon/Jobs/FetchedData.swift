@@ -20,9 +20,10 @@ final class FetchedData: Sendable {
     /// What the bytes take of the room for those that wait to be decoded.
     private let memory: Lock<ByteBudget.Hold?>
 
+    /// - Parameter isStored: whether the disk has them; nil is as the origin says.
     init(
         data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, rule: CacheRule? = nil,
-        transfer: TransportMetrics? = nil,
+        transfer: TransportMetrics? = nil, isStored: Bool? = nil,
         matchesKey: Bool = true, memory: ByteBudget.Hold? = nil
     ) {
         self.memory = Lock(memory)
@@ -34,7 +35,7 @@ final class FetchedData: Sendable {
         self.transfer = transfer
         self.matchesKey = matchesKey
         // What came from a cache or a file is not written to the disk again.
-        stored = Lock(origin != .network)
+        stored = Lock(isStored ?? (origin != .network))
     }
 
     /// The bytes are of no use. Who waits for others must not keep room from those who wait to be decoded.

@@ -1,5 +1,6 @@
 import HalcyonCache
 import HalcyonCodecs
+import HalcyonSystem
 
 /// Loads and steps that share everything: the image, and the way to it.
 struct LoadKey: Hashable, Sendable {
@@ -36,6 +37,7 @@ struct LoadKey: Hashable, Sendable {
 /// Fetches that share the source's bytes, whatever is made of them and wherever that is kept.
 struct FetchKey: Hashable, Sendable {
     let source: ExactText
+    let user: KeyedHash?
     let originals: ObjectIdentifier
     /// A reload asks the server, whoever else has just done so.
     let isReload: Bool
@@ -55,6 +57,7 @@ struct FetchKey: Hashable, Sendable {
     init(_ resolved: ResolvedRequest) {
         let cache = resolved.cache
         source = ExactText(resolved.key.source)
+        user = resolved.key.user
         originals = ObjectIdentifier(resolved.originals)
         isReload = cache.reads.isEmpty
         readsDisk = cache.reads.contains(.diskOriginal)

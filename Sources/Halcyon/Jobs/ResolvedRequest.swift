@@ -1,5 +1,6 @@
 import HalcyonImage
 import HalcyonProcessing
+import HalcyonSystem
 
 /// A request with its key, which is computed once, on the thread of who asks: a file's needs a look at the file, and the
 /// coordinator never waits for a disk.
@@ -10,6 +11,7 @@ struct ResolvedRequest: Sendable {
     private final class Parts: Sendable {
         let request: ImageRequest
         let key: ImageKey
+        let sender: KeyedHash?
         let target: ImageCache
         let originals: ImageCache
         let isRevalidation: Bool
@@ -20,10 +22,12 @@ struct ResolvedRequest: Sendable {
             var request = request
             let providers = coordinator.configuration.providers
             if !providers.isEmpty { request.source = request.source.provided(by: providers) }
+            request = request.withCredentialOfURL()
             self.request = request
             target = request.targetCache ?? coordinator.configuration.cache
             originals = request.originalCache ?? coordinator.configuration.originalCache ?? target
-            key = target.key(for: request)
+            sender = coordinator.user(of: request)
+            key = request.key(filter: target.keyFilter, user: sender)
             isRevalidation = false
             defaultScale = request.source.namedScale
         }
@@ -32,6 +36,7 @@ struct ResolvedRequest: Sendable {
             self.request = request
             self.isRevalidation = isRevalidation
             (key, target, originals) = (former.key, former.target, former.originals)
+            sender = former.sender
             defaultScale = former.defaultScale
         }
     }
@@ -40,6 +45,8 @@ struct ResolvedRequest: Sendable {
 
     var request: ImageRequest { parts.request }
     var key: ImageKey { parts.key }
+    /// For whom it was when its key was made.
+    var sender: KeyedHash? { parts.sender }
     /// Where the finished image is kept.
     var target: ImageCache { parts.target }
     /// Where the source's bytes are kept.

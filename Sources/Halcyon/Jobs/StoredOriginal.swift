@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
 
@@ -8,6 +9,8 @@ struct StoredOriginal: Sendable {
     let http: HTTPCacheMetadata?
     /// The same as it is stored.
     let metadata: Data
+    /// Where it is: its user's place, or everybody's.
+    let place: DiskKey
 
     /// Whether it may stand in for an answer that cannot be had (RFC 9111, 4.2.4).
     var mayBeServedStale: Bool {

@@ -31,14 +31,18 @@ public final class PartialBodyFiles: PartialBodyStore {
     private let files: any FileSystem
     private let clock: TimeSource
     private let open: ByteBudget
+    /// Nil where the folder may be anybody's, and where no file has a name for long.
+    private let ownership: FolderOwnership?
     private let state = Lock(State())
 
     /// - Parameters:
     ///   - folder: for these files alone; what else lies there is left alone.
     ///   - keeps: whether bodies that broke off are kept.
+    ///   - allowsForeignFolder: whether the folder may belong to another user or be open to others, as
+    ///     `DiskCache.Configuration` says it. Else nothing is kept in such a folder, and nothing taken up from it.
     public init(
         folder: URL, keeps: Bool = true, limits: PartialBodyLimits = PartialBodyLimits(),
-        fileSystem: any FileSystem = PosixFileSystem(), clock: TimeSource = .system
+        allowsForeignFolder: Bool = false, fileSystem: any FileSystem = PosixFileSystem(), clock: TimeSource = .system
     ) {
         self.folder = folder
         self.keeps = keeps
@@ -49,6 +53,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         self.path = path.isEmpty ? "/dev/null/nowhere" : path
         files = fileSystem
         self.clock = clock
+        ownership = keeps && !allowsForeignFolder ? FolderOwnership(fileSystem) : nil
         open = ByteBudget(capacity: max(0, limits.openBytes))
     }
 
@@ -57,7 +62,9 @@ public final class PartialBodyFiles: PartialBodyStore {
     ///
     /// - Parameter keeps: whether bodies that broke off are kept.
     public convenience init(in cache: DiskCache, keeps: Bool = true, clock: TimeSource = .system) {
-        self.init(folder: cache.folder.appending(path: DiskCache.partialBodyFolder), keeps: keeps, clock: clock)
+        self.init(
+            folder: cache.folder.appending(path: DiskCache.partialBodyFolder), keeps: keeps,
+            allowsForeignFolder: cache.configuration.allowsForeignFolder, clock: clock)
     }
 
     /// Files without a name in the system's folder for large temporary ones, `$TMPDIR` or `/var/tmp`.
@@ -113,8 +120,14 @@ public final class PartialBodyFiles: PartialBodyStore {
 
     // MARK: Files
 
+    private var mayUseFolder: Bool {
+        guard let ownership else { return true }
+        return (try? ownership.check(path)) != nil
+    }
+
     /// A file without a name; where the file system has none, one that loses its name at once.
     private func makeFile() throws -> (file: Int32, isPrivate: Bool) {
+        try ownership?.check(path)
         do {
             return (try withFolder { () throws(SystemCallError) in try files.open(path, for: .nameless) }, true)
         } catch {
@@ -165,6 +178,7 @@ public final class PartialBodyFiles: PartialBodyStore {
     }
 
     private func take(_ kept: Kept, _ key: PartialBodyKey) -> KeptBody? {
+        guard mayUseFolder else { return nil }
         let path = "\(path)/\(kept.name)"
         guard let file = try? files.open(path, for: .appending) else { return nil }
         defer {
@@ -174,6 +188,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         // Between the opening and the lock another may have finished with it.
         guard let status = try? files.status(of: file), let named = try? files.status(at: path),
             status.device == named.device, status.inode == named.inode, status.kind == .regular,
+            ownership?.isOwn(status) ?? true,
             let (label, offset) = PartialBodyLabel.read(file, by: files), label.isCurrent(for: key),
             let body = try? make(for: key, label.record)
         else { return nil }

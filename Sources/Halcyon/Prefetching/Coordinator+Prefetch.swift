@@ -102,7 +102,8 @@ extension Coordinator {
 
     nonisolated private func hasFreshFinished(_ resolved: ResolvedRequest, ticket: WorkTicket) async -> Bool {
         guard resolved.cache.reads.contains(.diskProcessed),
-            let entry = await resolved.target.disk?.peek(resolved.key.processedDiskKey, ticket: ticket),
+            let entry = await resolved.target.peek(
+                resolved.key, at: \.processedDiskKey, isForAll: \.isFinishedForAll, ticket: ticket),
             let finished = FinishedImage(entry)
         else { return false }
         return freshnessCheck(resolved).rule(for: finished.http) != nil
@@ -139,10 +140,18 @@ extension Coordinator {
 
     nonisolated private func isOnDisk(_ resolved: ResolvedRequest) async -> Bool {
         if resolved.keepsOriginal {
-            guard await resolved.originals.disk?.contains(resolved.key.originalDiskKey) ?? false else { return false }
+            guard await isOnDisk(resolved.originals, resolved.key, at: \.originalDiskKey) else { return false }
         }
         guard resolved.keepsFinished else { return true }
-        return await resolved.target.disk?.contains(resolved.key.processedDiskKey) ?? false
+        return await isOnDisk(resolved.target, resolved.key, at: \.processedDiskKey)
+    }
+
+    nonisolated private func isOnDisk(_ cache: ImageCache, _ key: ImageKey, at place: (ImageKey) -> DiskKey) async
+        -> Bool
+    {
+        guard let disk = cache.disk else { return false }
+        if await disk.contains(place(key)) { return true }
+        return key.user == nil ? false : await disk.contains(place(key.of(nil)))
     }
 }
 

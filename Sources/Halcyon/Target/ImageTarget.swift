@@ -200,7 +200,7 @@ public final class ImageTarget {
         guard let (shown, shownBy) = shown, shownBy === pipeline, !request.cache.reads.isEmpty else { return false }
         // What is done to an image behind the caches cannot be compared.
         guard shown.modifier == nil, request.modifier == nil, shown.scale == request.scale else { return false }
-        return pipeline.cache.key(for: shown) == pipeline.cache.key(for: request)
+        return pipeline.key(for: shown) == pipeline.key(for: request)
     }
 
     // MARK: - What is seen

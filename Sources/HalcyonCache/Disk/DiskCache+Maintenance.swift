@@ -73,7 +73,7 @@ extension DiskCache {
     private func removeStaged() -> Removal {
         var removal = Removal()
         for key in staging.keys {
-            let entry = store.naming.file(for: key)
+            let entry = store.file(for: key)
             guard let size = store.remove(entry, alsoThen: { staging.drop(key) }) else { continue }
             removal.entries += 1
             removal.bytes += size

@@ -39,7 +39,7 @@ extension DiskCache {
     public func removeSynchronously(_ key: DiskKey) {
         // Under the lock under which a staged write gets its name: it has been renamed and is removed, or sees that it
         // is not wanted any more.
-        store.remove(store.naming.file(for: key), alsoThen: { staging.drop(key) })
+        store.remove(store.file(for: key), alsoThen: { staging.drop(key) })
         staging.admitWaiting { writeBehind() }
     }
 }

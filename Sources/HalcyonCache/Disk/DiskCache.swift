@@ -92,9 +92,9 @@ public final class DiskCache: Sendable {
         return found ?? false
     }
 
-    /// Where the entry of a key lies, or would lie once it is written.
+    /// Where the entry of a key lies, or would lie once it is written. For an entry of one user a file may have to be read.
     public func path(for key: DiskKey) -> URL {
-        URL(filePath: store.folder.file(store.naming.file(for: key)), directoryHint: .notDirectory)
+        URL(filePath: store.folder.file(store.file(for: key)), directoryHint: .notDirectory)
     }
 
     // MARK: Writing

@@ -35,6 +35,12 @@ extension DiskCache {
         /// file that another program cuts short meanwhile ends this process with SIGBUS, which is why nothing is mapped
         /// by default. This cache itself never changes a file that has its name.
         public var mappedReads: Int?
+        /// Whether the folder may belong to another user, or be open to others. Default: false.
+        ///
+        /// Such a folder is not used: its reads are misses and its writes `DiskCacheError.foreignFolder`, since whoever
+        /// writes there can plant what is read. True is for a folder that nobody else reaches, such as a volume of a
+        /// container whose files belong to another user. Folders of the superuser are as good as one's own.
+        public var allowsForeignFolder: Bool
         /// What must be on the disk itself before a write is done. Default: nothing.
         public var synchronization: Synchronization
         /// How often expired entries are removed, and the others trimmed where they are over the limit. Default: every half
@@ -54,6 +60,7 @@ extension DiskCache {
             fileExtension: FileExtension = .none,
             readOnlyFolders: [URL] = [],
             mappedReads: Int? = nil,
+            allowsForeignFolder: Bool = false,
             synchronization: Synchronization = .none,
             sweepInterval: Duration? = .seconds(1800)
         ) {
@@ -65,6 +72,7 @@ extension DiskCache {
             self.fileExtension = fileExtension
             self.readOnlyFolders = readOnlyFolders
             self.mappedReads = mappedReads
+            self.allowsForeignFolder = allowsForeignFolder
             self.synchronization = synchronization
             self.sweepInterval = sweepInterval
         }

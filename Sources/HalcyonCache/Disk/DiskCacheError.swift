@@ -10,6 +10,9 @@ public enum DiskCacheError: Error, Sendable, Hashable {
     case readOnly(SystemCallError)
     /// Any other failure, such as a broken disk.
     case failed(SystemCallError)
+    /// The folder, or one above it, is in the hands of another user: it is neither read nor written. The text says which
+    /// and why. `DiskCache.Configuration.allowsForeignFolder` allows it.
+    case foreignFolder(String)
     /// The entry alone is larger than the cache may be, or its key or metadata than 4 GiB.
     case tooLarge
 

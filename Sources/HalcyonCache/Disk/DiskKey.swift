@@ -1,6 +1,7 @@
 import CXXHash
 import Foundation
 import HalcyonImage
+import HalcyonSystem
 
 /// What a disk entry is found by: the bytes that make it different from all others, and their XXH3-128.
 ///
@@ -13,13 +14,21 @@ public struct DiskKey: Hashable, Sendable {
     /// What the entry's file is called where `DiskCache.Configuration` asks for it, such as the URL. Two keys that differ
     /// in nothing else are equal.
     public let name: String?
+    /// For whom the entry is, nil for all. Each cache makes a hash of its own of it, by which the file is called and which
+    /// stands in it.
+    let user: KeyedHash?
     let high: UInt64
     let low: UInt64
 
     /// - Parameter name: nil, the default, leaves the hash.
     public init(_ bytes: some Sequence<UInt8>, name: String? = nil) {
-        self.bytes = Array(bytes)
+        self.init(Array(bytes), name: name, user: nil)
+    }
+
+    private init(_ bytes: [UInt8], name: String?, user: KeyedHash?) {
+        self.bytes = bytes
         self.name = name
+        self.user = user
         let hash = self.bytes.withUnsafeBytes { XXH3_128bits($0.baseAddress, $0.count) }
         (high, low) = (hash.high64, hash.low64)
     }
@@ -34,14 +43,28 @@ public struct DiskKey: Hashable, Sendable {
         self.init(encoder.bytes, name: name)
     }
 
-    /// The name of the entry's file where names are hashes, as they are by default: 32 hexadecimal digits.
+    /// The same entry of one user.
+    package func of(_ user: KeyedHash?) -> DiskKey {
+        user == nil ? self : DiskKey(bytes, name: name, user: user)
+    }
+
+    /// The key as it stands in a cache's files, by the cache's own secret.
+    func sealed(with secret: [UInt8]) -> DiskKey {
+        guard let user else { return self }
+        let owner = KeyedHash(of: user.bytes, key: secret)
+        let sealed = DiskKey(bytes + Array("halcyon.user".utf8) + owner.bytes)
+        return name.map { DiskKey(sealed.bytes, name: "\($0)@\(sealed.fileName)") } ?? sealed
+    }
+
+    /// The name of the entry's file where names are hashes, as they are by default: 32 hexadecimal digits. That of an entry
+    /// of one user only its cache knows, by `DiskCache.path(for:)`.
     public var fileName: String { EntryName(high: high, low: low).fileName }
 
     /// The folder in which that file lies: the first two digits of its name.
     public var folderName: String { EntryName(high: high, low: low).folderName }
 
     public static func == (left: DiskKey, right: DiskKey) -> Bool {
-        left.low == right.low && left.high == right.high && left.bytes == right.bytes
+        left.low == right.low && left.high == right.high && left.user == right.user && left.bytes == right.bytes
     }
 
     public func hash(into hasher: inout Hasher) {

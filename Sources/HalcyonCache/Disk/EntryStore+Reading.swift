@@ -20,6 +20,7 @@ extension EntryStore {
     ///
     /// - Parameter extending: what the access does to the entry's time; nil leaves its file as it is.
     func read(_ key: DiskKey, now: Date, extending: ExpirationExtension?) -> StoredEntry? {
+        guard let key = sealed(key) else { return nil }
         if let (file, status) = openEntry(naming.file(for: key), now: now) {
             defer { try? files.close(file) }
             if let entry = read(file, status, key, now: now, extending: extending) { return entry }
@@ -101,7 +102,12 @@ extension EntryStore {
 
     /// Whether there is an entry, by its file's name, size and time alone. Nothing is read, and so nothing verified.
     func contains(_ key: DiskKey, now: () -> Date) -> Bool {
-        if let status = status(of: key), Self.canBeEntry(status), status.modified.isAfter(now()) { return true }
+        guard let key = sealed(key) else { return false }
+        if let status = status(of: key), Self.canBeEntry(status), isOwn(status), mayUseFolder(),
+            status.modified.isAfter(now())
+        {
+            return true
+        }
         return readOnlyFolders.isEmpty ? false : containsElsewhere(key)
     }
 
@@ -157,8 +163,8 @@ extension EntryStore {
 
     /// Opens the file with this name if it can be an entry and, unless `now` is nil, is within its time.
     func openEntry(_ entry: EntryFile, now: Date?) -> (file: Int32, status: FileStatus)? {
-        guard let file = try? files.open(folder.file(entry), for: .reading) else { return nil }
-        guard let status = try? files.status(of: file), status.kind == .regular,
+        guard mayUseFolder(), let file = try? files.open(folder.file(entry), for: .reading) else { return nil }
+        guard let status = try? files.status(of: file), status.kind == .regular, isOwn(status),
             now.map({ FileTime($0) < status.modified }) ?? true
         else {
             try? files.close(file)
@@ -201,7 +207,7 @@ extension EntryStore {
     }
 
     /// Reads so many bytes; nil when they cannot be had, which says nothing about the file.
-    private func contents(of file: Int32, from start: Int, size: Int) -> FileBuffer? {
+    func contents(of file: Int32, from start: Int, size: Int) -> FileBuffer? {
         FileBuffer(size: size) { buffer in
             var done = 0
             while done < size {

@@ -41,6 +41,7 @@ extension EntryStore {
     }
 
     private func list(_ fanOut: UInt8, removingTemporariesBefore abandoned: FileTime) -> [ScannedFile] {
+        guard mayUseFolder() else { return [] }
         let path = folder.fanOut(fanOut)
         var found: [ScannedFile] = []
         var leftovers: [String] = []

@@ -15,6 +15,7 @@ extension EntryStore {
         _ key: DiskKey, with contents: EntryContents, atMost limit: Int, ifWanted isWanted: () -> Bool = { true },
         onceWritten: () -> Void = {}, onceFailed: () -> Void = {}
     ) throws -> Bool {
+        let key = try sealedForWriting(key, onceFailed: onceFailed)
         let entry = naming.file(for: key)
         let changes = names.withLock { $0.changes(in: entry.folder) }
         // Held open, so that no newer file can have its number.
@@ -29,6 +30,15 @@ extension EntryStore {
         } catch {
             remove(entry, ifStill: { status?.isSameFile(as: $0) ?? false }, alsoThen: onceFailed)
             throw error
+        }
+    }
+
+    private func sealedForWriting(_ key: DiskKey, onceFailed: () -> Void) throws -> DiskKey {
+        do {
+            return try sealedForWriting(key)
+        } catch {
+            names.withLock { _ in onceFailed() }
+            throw DiskCacheError(error)
         }
     }
 
@@ -80,6 +90,7 @@ extension EntryStore {
     func update(
         _ key: DiskKey, metadata: Data, replacing formerMetadata: Data? = nil, expiration: StorageExpiration?, now: Date
     ) throws -> Bool {
+        guard let key = sealed(key) else { return false }
         let entry = naming.file(for: key)
         // Open until the new file has the name, so that no other file can have this one's number by then.
         guard let (file, status) = openEntry(entry, now: now) else { return false }
@@ -101,19 +112,22 @@ extension EntryStore {
     }
 
     /// Creates a file, and the folders above it where they are missing: at first, or because somebody deleted them.
-    private func create(_ path: String, in fanOut: UInt8) throws -> Int32 {
+    func create(_ path: String, in fanOut: UInt8) throws -> Int32 {
+        try checkFolder()
         for _ in 0..<3 {
             do {
                 return try files.open(path, for: .creating)
             } catch {
                 guard error.code == ENOENT else { throw error }
                 try createFolders(for: fanOut)
+                try checkFolderAgain()
             }
         }
         return try files.open(path, for: .creating)
     }
 
     private func createFolders(for fanOut: UInt8) throws {
+        try checkFolderAgain()
         try makeDirectories(folder.path)
         // The tag is a courtesy to backup programs; the cache works without it.
         if let tag = try? files.open(folder.tag, for: .creating) {
@@ -164,7 +178,7 @@ extension EntryStore {
         return status
     }
 
-    private func writeAll(_ bytes: [UInt8], to file: Int32) throws {
+    func writeAll(_ bytes: [UInt8], to file: Int32) throws {
         try bytes.withUnsafeBytes { try writeAll($0, UnsafeRawBufferPointer(start: nil, count: 0), to: file) }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HalcyonSystem
 import Synchronization
 
@@ -14,6 +15,12 @@ final class EntryStore: Sendable {
     let naming: EntryNaming
     let synchronization: DiskCache.Synchronization
     let mappedReads: Int?
+    /// Nil where the folder may be anybody's.
+    private let ownership: FolderOwnership?
+    /// Whether the folder was looked at and is ours: nobody else can put another one in its place then.
+    private let isOurs = Atomic<Bool>(false)
+    /// Of what stands in the files of one user's entries; nil until it was read.
+    private let secret = Lock<[UInt8]?>(nil)
     /// Where else to look.
     let readOnlyFolders: [CacheFolder]
     /// Who wants to hear of what goes.
@@ -30,7 +37,9 @@ final class EntryStore: Sendable {
         self.files = files
         naming = EntryNaming(configuration)
         synchronization = configuration.synchronization
-        mappedReads = configuration.mappedReads
+        // What others can cut short is read.
+        mappedReads = configuration.allowsForeignFolder ? nil : configuration.mappedReads
+        ownership = configuration.allowsForeignFolder ? nil : FolderOwnership(files)
         // What is in its own folder does expire.
         let own = folder.standardPath
         readOnlyFolders = configuration.readOnlyFolders.map(CacheFolder.init).filter { $0.standardPath != own }
@@ -49,6 +58,84 @@ final class EntryStore: Sendable {
         // Far apart, so that the numbers of two processes that start near each other do not meet.
         let number = temporaryNumber.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
         return self.folder.temporaryFile(in: folder, number: number)
+    }
+
+    // MARK: Whose it is
+
+    /// Whether the folder is nobody else's, or may be.
+    func mayUseFolder() -> Bool { (try? checkFolder()) != nil }
+
+    /// - Throws: `DiskCacheError.foreignFolder`.
+    func checkFolder() throws(DiskCacheError) {
+        guard let ownership, !isOurs.load(ordering: .relaxed) else { return }
+        try ownership.check(folder.path)
+        guard (try? files.status(at: folder.path)) != nil else { return }
+        isOurs.store(true, ordering: .relaxed)
+    }
+
+    /// Looks at the folder once more where it is no longer as it was: it may have gone, and who comes first makes it anew.
+    func checkFolderAgain() throws(DiskCacheError) {
+        let status = try? files.status(at: folder.path)
+        if status.map(isOwn) != true { isOurs.store(false, ordering: .relaxed) }
+        try checkFolder()
+    }
+
+    /// Whether a file is of this user, as far as that counts.
+    func isOwn(_ status: FileStatus) -> Bool { ownership?.isOwn(status) ?? true }
+
+    /// The key as it stands in this cache's files; nil for that of a user while there is no secret, and so no entry.
+    func sealed(_ key: DiskKey) -> DiskKey? {
+        guard key.user != nil else { return key }
+        if let known = secret.withLock({ $0 }) { return key.sealed(with: known) }
+        guard mayUseFolder(), let found = readSecret() else { return nil }
+        return key.sealed(with: found)
+    }
+
+    /// Where a key's entry lies; a place where nothing ever is for that of a user while there is no secret.
+    func file(for key: DiskKey) -> EntryFile {
+        naming.file(for: sealed(key) ?? key.sealed(with: KeyedHash.newKey()))
+    }
+
+    /// The same for a write, which makes the secret where there is none.
+    func sealedForWriting(_ key: DiskKey) throws -> DiskKey {
+        if let sealed = sealed(key) { return sealed }
+        try checkFolder()
+        try makeSecret()
+        guard let sealed = sealed(key) else { throw DiskCacheError.failed(SystemCallError(.read, code: EIO)) }
+        return sealed
+    }
+
+    private func readSecret() -> [UInt8]? {
+        guard let file = try? files.open(folder.secret, for: .reading) else { return nil }
+        defer { try? files.close(file) }
+        guard let status = try? files.status(of: file), status.kind == .regular, isOwn(status),
+            status.size == KeyedHash.keyLength,
+            let bytes = contents(of: file, from: 0, size: KeyedHash.keyLength)
+        else { return nil }
+        let found = withExtendedLifetime(bytes) { Array(bytes.bytes) }
+        return secret.withLock { secret in
+            // The first that was read is this cache's, whatever becomes of the file.
+            secret = secret ?? found
+            return secret
+        }
+    }
+
+    private func makeSecret() throws {
+        let temporary = temporaryFile(in: 0)
+        do {
+            let file = try create(temporary, in: 0)
+            do {
+                try writeAll(KeyedHash.newKey(), to: file)
+            } catch {
+                try? files.close(file)
+                throw error
+            }
+            try files.close(file)
+            try files.rename(temporary, to: folder.secret)
+        } catch {
+            try? files.unlink(temporary)
+            throw error
+        }
     }
 
     // MARK: Removing

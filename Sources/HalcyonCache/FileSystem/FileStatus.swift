@@ -14,9 +14,14 @@ public struct FileStatus: Sendable, Hashable {
     /// Which file it is, whatever its name: another one under the same name has another.
     public var device: UInt64
     public var inode: UInt64
+    /// The user that it belongs to; nil where the file system knows of none, as by default.
+    public var owner: UInt32?
+    /// Who may read and write it, as the lowest twelve bits of a POSIX mode. 0600 by default.
+    public var permissions: UInt16
 
     public init(
-        kind: Kind, size: Int, accessed: FileTime, modified: FileTime, changed: FileTime, device: UInt64, inode: UInt64
+        kind: Kind, size: Int, accessed: FileTime, modified: FileTime, changed: FileTime, device: UInt64, inode: UInt64,
+        owner: UInt32? = nil, permissions: UInt16 = 0o600
     ) {
         self.kind = kind
         self.size = size
@@ -25,6 +30,8 @@ public struct FileStatus: Sendable, Hashable {
         self.changed = changed
         self.device = device
         self.inode = inode
+        self.owner = owner
+        self.permissions = permissions
     }
 
     func isSameFile(as other: FileStatus) -> Bool {

@@ -12,6 +12,8 @@ public protocol FileSystem: Sendable {
     func status(at path: String) throws(SystemCallError) -> FileStatus
     /// The same for a path that ends with a null, which is valid during the call: no string has to be made for it.
     func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus
+    /// The path that a symbolic link holds.
+    func linkTarget(at path: String) throws(SystemCallError) -> String
     /// Reads at an offset and returns how many bytes there were: fewer than asked for is no error, 0 is the end.
     func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemCallError) -> Int
     /// Maps the first bytes of a file, as many as it has, to be read until `unmap` is called. The file may be closed.
@@ -39,7 +41,8 @@ public protocol FileSystem: Sendable {
     func unlink(_ path: String) throws(SystemCallError)
     /// Makes a folder for its owner alone (0700); the one above it must exist.
     func makeDirectory(_ path: String) throws(SystemCallError)
-    /// Visits what is in a folder, by name and status, in no particular order. What vanishes meanwhile is left out.
+    /// Visits what is in a folder, by name and status, in no particular order. What vanishes meanwhile is left out. A
+    /// symbolic link to a folder is none.
     func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError)
     /// Bytes that this user may still write on the file system of a path.
     func freeSpace(at path: String) throws(SystemCallError) -> Int
@@ -50,6 +53,10 @@ public protocol FileSystem: Sendable {
 extension FileSystem {
     public func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
         try status(at: String(cString: path))
+    }
+
+    public func linkTarget(at path: String) throws(SystemCallError) -> String {
+        throw SystemCallError(.status, code: ENOTSUP)
     }
 
     public func write(

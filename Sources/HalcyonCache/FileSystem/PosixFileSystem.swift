@@ -47,6 +47,13 @@ public struct PosixFileSystem: FileSystem {
         return FileStatus(result)
     }
 
+    public func linkTarget(at path: String) throws(SystemCallError) -> String {
+        let size = Int(PATH_MAX)
+        var target = [CChar](repeating: 0, count: size)
+        let count = try call(.status) { readlink(path, &target, size) }
+        return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     public func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemCallError) -> Int {
@@ -120,7 +127,12 @@ public struct PosixFileSystem: FileSystem {
     }
 
     public func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError) {
-        guard let directory = opendir(path) else { throw SystemCallError(.list, code: errno) }
+        let folder = try call(.list) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+        guard let directory = fdopendir(folder) else {
+            let code = errno
+            _ = Glibc.close(folder)
+            throw SystemCallError(.list, code: code)
+        }
         defer { closedir(directory) }
         let nameOffset = MemoryLayout<dirent>.offset(of: \dirent.d_name) ?? 19
         while true {
@@ -176,7 +188,7 @@ extension FileStatus {
         self.init(
             kind: kind, size: Int(status.st_size), accessed: FileTime(status.st_atim),
             modified: FileTime(status.st_mtim), changed: FileTime(status.st_ctim), device: UInt64(status.st_dev),
-            inode: UInt64(status.st_ino))
+            inode: UInt64(status.st_ino), owner: status.st_uid, permissions: UInt16(status.st_mode & 0o7777))
     }
 }
 

@@ -27,8 +27,9 @@ public final class CurlTransport: Transport {
         /// Whether cookies that servers set are sent back to them, by the rules of RFC 6265, for as long as the transport
         /// lives; they are in memory, and all its transfers share them. False by default: none is kept and none is sent.
         ///
-        /// Bytes that the caches hold are not told apart by cookies: for pictures that differ from one user to another, one
-        /// transport and one cache each. A `Cookie` among a request's fields is sent beside them.
+        /// Caches keep what comes for the transport's downloader alone, unless it is `public`: for pictures that differ from
+        /// one user to another, one of each. On disk it is found for as long as the downloader lives. A `Cookie` among a request's
+        /// fields is sent beside them.
         public var keepsCookies = false
 
         public init() {}
@@ -57,6 +58,14 @@ public final class CurlTransport: Transport {
     public var checksAddresses: Bool { true }
     public var answersDigest: Bool { true }
     public var sendsCookies: Bool { loop.configuration.keepsCookies }
+    public var identifiesUsers: Bool { sendsCookies || !loop.configuration.clientCertificates.isEmpty }
+
+    /// The certificate that the host would be shown, by its file's name.
+    public func user(for url: URL) -> String? {
+        guard let host = url.host(percentEncoded: true)?.lowercased() else { return nil }
+        let certificate = loop.configuration.clientCertificates.first { $0.key.lowercased() == host }?.value
+        return certificate.map { "\($0.file) \($0.keyFile ?? "")" }
+    }
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try request.validate()

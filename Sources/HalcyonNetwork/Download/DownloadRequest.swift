@@ -9,6 +9,9 @@ public struct DownloadRequest: Sendable {
     public var headers: HTTPHeaders
     /// Shown to the origin of the URL, in place of an `Authorization` field. None by default.
     public var credential: Credential?
+    /// The name of who shows the credential, by which caches know whose answer they have. Nil, the default, is told by the
+    /// credential itself.
+    public var user: String?
     /// How long it may take; nil, the default, is as the downloader's configuration says.
     public var timeouts: DownloadTimeouts?
     /// The largest body in bytes, on the wire and again once it is unpacked. 200 MB.

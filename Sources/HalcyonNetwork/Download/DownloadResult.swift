@@ -27,6 +27,8 @@ public struct DownloadResult: Sendable {
 
     /// The body's part of `DownloadRequest.bodyBudget`, for as long as somebody holds it.
     package var hold: ByteBudget.Hold?
+    /// For whom it was asked for, as it was sent: by several where an interceptor tried again, by none where it answered.
+    package var users: Set<KeyedHash?> = []
 
     public init(
         data: Data, url: URL, status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), version: HTTPVersion = .http11,

@@ -20,6 +20,8 @@ extension ImageDownloader {
         public var order = DownloadOrder.firstInFirstOut
         /// Fields that every request carries: `User-Agent` names the program and Halcyon.
         public var headers: HTTPHeaders
+        /// Which fields tell for whom a request is, so that caches keep apart what each user got.
+        public var credentialFields = CredentialFields.standard
         /// Which servers may be asked. All by default; `.publicInternet` for URLs from strangers.
         public var addressPolicy = AddressPolicy.any
         /// Which answers are successes.

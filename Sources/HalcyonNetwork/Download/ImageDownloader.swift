@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonSystem
+import Synchronization
 
 /// Downloads bytes over HTTP: redirects, retries, limits, and one transfer for all who ask for the same.
 ///
@@ -18,9 +19,17 @@ public final class ImageDownloader: Sendable {
     let paces: PaceKeeper
     private let calls = InterceptedCalls()
     private let headers: Lock<HTTPHeaders>
+    /// Whether neither interceptors nor the transport may say for whom a request is.
+    private let hasNoUsers: Bool
+    /// By whose name caches keep what comes to the transport's cookies, which live no longer than this.
+    let cookieOwner = UUID().uuidString
+    /// Whether the fields that every request carries say nothing of it.
+    private let hasPlainHeaders: Atomic<Bool>
 
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
+        hasNoUsers = configuration.interceptors.isEmpty && !configuration.transport.identifiesUsers
+        hasPlainHeaders = Atomic(!configuration.credentialFields.areIn(configuration.headers))
         slots = TransferSlots(
             perHost: configuration.transfersPerHost, total: configuration.transfers,
             aside: configuration.slowTransfers, order: configuration.order)
@@ -32,13 +41,23 @@ public final class ImageDownloader: Sendable {
     /// The fields that every request carries; a request's own win. A change counts for downloads that start after it.
     public var defaultHeaders: HTTPHeaders {
         get { headers.withLock { $0 } }
-        set { headers.withLock { $0 = newValue } }
+        set { changeHeaders { $0 = newValue } }
+    }
+
+    /// Whether nothing of the downloader's own tells for whom a request is.
+    var isAnonymous: Bool { hasNoUsers && hasPlainHeaders.load(ordering: .relaxed) }
+
+    private func changeHeaders(_ change: (inout HTTPHeaders) -> Void) {
+        headers.withLock { headers in
+            change(&headers)
+            hasPlainHeaders.store(!configuration.credentialFields.areIn(headers), ordering: .relaxed)
+        }
     }
 
     /// Sets one of the fields that every request carries, in place of all with its name; nil removes them. Unlike changes
     /// through `defaultHeaders`, those from several threads at once all count.
     public func setDefaultHeader(_ name: String, _ value: String?) {
-        headers.withLock { $0[name] = value }
+        changeHeaders { $0[name] = value }
     }
 
     /// Downloads a body, by way of the interceptors.
@@ -53,14 +72,21 @@ public final class ImageDownloader: Sendable {
         _ request: DownloadRequest, ticket: DownloadTicket? = nil,
         onProgress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> DownloadResult {
+        let request = request.withCredentialOfURL()
         guard !configuration.interceptors.isEmpty else {
             return try await transfer(request, ticket: ticket, onProgress: onProgress)
         }
-        return try await calls.result(
+        // Counted here, whatever the interceptors make of requests and results.
+        let users = SentUsers()
+        var result = try await calls.result(
             hub.nextID(), of: request, ticket: ticket, interceptors: configuration.interceptors
         ) { [self] in
-            try await transfer($0, ticket: ticket, onProgress: onProgress)
+            let result = try await transfer($0.withCredentialOfURL(), ticket: ticket, onProgress: onProgress)
+            users.add(result.users)
+            return result
         }
+        result.users = users.all
+        return result
     }
 
     /// What interceptors stand before.
@@ -83,7 +109,7 @@ public final class ImageDownloader: Sendable {
         // Its field is the transport's to make.
         if request.credential?.digest != nil { headers.remove("Authorization") }
         let (sent, retry) = (headers, request.retry ?? configuration.retry)
-        return try await withTaskCancellationHandler {
+        var result = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 hub.subscribe(
                     id, to: TransferKey(request, headers: sent, retry: retry),
@@ -95,6 +121,8 @@ public final class ImageDownloader: Sendable {
         } onCancel: {
             hub.cancel(id)
         }
+        result.users = users(of: request, sending: sent, endedAt: result.url)
+        return result
     }
 
     /// Downloads a body with the defaults.
@@ -104,7 +132,7 @@ public final class ImageDownloader: Sendable {
 
     /// Cancels everybody who waits for this URL, with `CancellationError`.
     public func cancel(_ url: URL) {
-        let text = url.withoutFragment
+        let text = url.hasUser ? url.withoutUser.withoutFragment : url.withoutFragment
         calls.cancelAll(text)
         hub.cancelAll { $0.url == text }
     }

@@ -15,20 +15,15 @@ extension HTTPHeaders {
         removeAll(where: Self.staysBehind)
     }
 
-    /// Whether a field stays at its origin: what speaks of that origin, and what may hold a secret, by its name: those
-    /// of the protocol, and what services call theirs.
+    /// Whether a field stays at its origin: what speaks of that origin, and what may hold a secret, by its name.
     private static func staysBehind(_ name: String) -> Bool {
-        if ["host", "origin", "referer"].contains(name) { return true }
-        let words = [
-            "auth", "cookie", "token", "secret", "key", "credential", "password", "session", "signature", "jwt",
-        ]
-        return words.contains { name.contains($0) }
+        ["host", "origin", "referer"].contains(name) || CredentialFields.speaksOfSecrets(name)
     }
 }
 
 extension URL {
     /// Without the name and password that a URL may bring along.
-    var withoutUser: URL {
+    package var withoutUser: URL {
         guard var parts = URLComponents(url: absoluteURL, resolvingAgainstBaseURL: true) else { return self }
         (parts.user, parts.password) = (nil, nil)
         return parts.url ?? self

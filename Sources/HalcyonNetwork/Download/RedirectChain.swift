@@ -34,7 +34,7 @@ struct RedirectChain {
         func failure(_ why: RedirectFailure) -> DownloadError { DownloadError(.redirect(why), url: url) }
         guard let location = head.headers["Location"].map(Self.readable)?.trimmingCharacters(in: .whitespaces),
             !location.isEmpty,
-            let next = URL(string: location, relativeTo: url)?.absoluteURL, let scheme = next.scheme?.lowercased()
+            var next = URL(string: location, relativeTo: url)?.absoluteURL, let scheme = next.scheme?.lowercased()
         else { throw failure(.badLocation) }
         guard scheme == "http" || scheme == "https" else { throw failure(.schemeNotAllowed(scheme)) }
         guard let host = next.host(percentEncoded: true), !host.isEmpty else { throw failure(.badLocation) }
@@ -44,6 +44,11 @@ struct RedirectChain {
         if head.status != 301, head.status != 308 { isPermanent = false }
         // They do not come back when the chain returns to where it began: it went through foreign hands.
         if next.webOrigin != url.webOrigin { headers.removeSecrets() }
+        // A user in it is sent as a credential, so that no URL has one from here on.
+        if let credential = next.credential {
+            if !headers.contains("Authorization") { headers = headers.showing(credential) }
+            next = next.withoutUser
+        }
         url = next
     }
 

@@ -4,9 +4,11 @@ import Foundation
 ///
 /// The first of two equal directives counts. An argument may be quoted, and a comma inside the quotes divides nothing.
 /// A quote that is not closed, or closed in the middle of something, is a sign like any other: it must not hide the
-/// directives after it, `no-store` among them.
+/// directives after it, `no-store` among them. Such a list `isDamaged`: what it permits is not to be relied on.
 struct CacheControl {
     private var directives: [String: String] = [:]
+    /// Whether a quote stood where none may, so that nobody knows which directives were meant.
+    private(set) var isDamaged = false
 
     /// - Parameter lines: the values of the fields, each read by itself.
     init(_ lines: [String]) {
@@ -16,6 +18,7 @@ struct CacheControl {
                 guard !name.isEmpty, directives[name] == nil else { continue }
                 directives[name] = value
             }
+            if parser.isDamaged { isDamaged = true }
         }
     }
 
@@ -41,6 +44,12 @@ struct CacheControl {
     /// Reads one directive after the other. By bytes: a comma is one whatever follows it.
     private struct Parser {
         var rest: Substring.UTF8View
+        /// Whether a quote was read as a sign like any other.
+        private(set) var isDamaged = false
+
+        init(rest: Substring.UTF8View) {
+            self.rest = rest
+        }
 
         private static let (comma, equals, quote) = (UInt8(ascii: ","), UInt8(ascii: "="), UInt8(ascii: "\""))
 
@@ -48,10 +57,12 @@ struct CacheControl {
         mutating func next() -> (name: String, value: String)? {
             guard !rest.isEmpty else { return nil }
             let name = Self.text(take { $0 == Self.comma || $0 == Self.equals }).lowercased()
+            if name.utf8.contains(Self.quote) { isDamaged = true }
             guard rest.popFirst() == Self.equals else { return (name, "") }
             if let value = quotedString() { return (name, value) }
             let value = Self.text(take { $0 == Self.comma })
             rest = rest.dropFirst()
+            if value.utf8.contains(Self.quote) { isDamaged = true }
             return (name, value.trimmingCharacters(in: CharacterSet(charactersIn: "\"")))
         }
 

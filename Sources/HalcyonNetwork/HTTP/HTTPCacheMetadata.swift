@@ -1,10 +1,11 @@
 import Foundation
+import HalcyonSystem
 
 /// What HTTP says about keeping one answer, as a private cache reads it (RFC 9111).
 ///
 /// Kept beside the stored bytes. The header fields that matter are stored as they came, since a 304 replaces some of
-/// them and the rest must be read again; everything else is derived from them. `s-maxage` and `private` are for shared
-/// caches and mean nothing here.
+/// them and the rest must be read again; everything else is derived from them. `s-maxage` and `private` say
+/// nothing of its freshness here, but whether an answer to one user's credential is for all (`isShared`).
 public struct HTTPCacheMetadata: Sendable, Equatable {
     /// Whether an answer may be used as it is.
     public enum State: Sendable, Hashable {
@@ -17,7 +18,8 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     public let fields: HTTPHeaders
     /// When the answer was received, by this machine's clock.
     public let responseDate: Date
-    /// For each field that `Vary` names, in lower case, what the request had; nil for none.
+    /// For each field that `Vary` names, in lower case, what the request had; nil for none. Of a field that tells users
+    /// apart there is a hash, as it may be a secret.
     public let varyValues: [String: String?]
 
     /// To be revalidated before every use, whatever the fields say.
@@ -43,6 +45,12 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     /// `Vary: *`: no other request is known to get the same answer.
     public let variesOnEverything: Bool
 
+    /// Whether the server said that it is for one user (5.2.2.7).
+    public let isPrivate: Bool
+    /// Whether an answer to a request with a credential may answer those of others: it is `public`, or has an `s-maxage` of
+    /// at least a second (3.5), is not `private`, and does not vary with what tells users apart.
+    public let isShared: Bool
+
     /// Whether it may be used stale, when there is no network or while it is revalidated.
     public var mayBeServedStale: Bool { !mustRevalidate && !noCache && !variesOnEverything }
 
@@ -60,14 +68,22 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - requestHeaders: what was sent, for the fields that `Vary` names.
+    ///   - credentials: which fields tell users apart.
     ///   - now: when the answer was received.
-    public init(_ head: HTTPResponseHead, requestHeaders: HTTPHeaders, now: Date) {
+    public init(
+        _ head: HTTPResponseHead, requestHeaders: HTTPHeaders, credentials: CredentialFields = .standard, now: Date
+    ) {
         var fields = HTTPHeaders()
         Self.copyFields(of: head, to: &fields)
-        self.init(fields: fields, responseDate: now, varyValues: Self.varyValues(fields, requestHeaders))
+        self.init(
+            fields: fields, responseDate: now,
+            varyValues: VaryValue.values(Self.varyNames(fields), requestHeaders, credentials), credentials: credentials)
     }
 
-    init(fields: HTTPHeaders, responseDate: Date, varyValues: [String: String?], isDistrusted: Bool = false) {
+    init(
+        fields: HTTPHeaders, responseDate: Date, varyValues: [String: String?], isDistrusted: Bool = false,
+        credentials: CredentialFields = .standard
+    ) {
         self.fields = fields
         self.responseDate = responseDate
         self.varyValues = varyValues
@@ -79,7 +95,13 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         isImmutable = control.contains("immutable")
         staleWhileRevalidate = control.seconds("stale-while-revalidate")
         staleIfError = control.seconds("stale-if-error")
-        variesOnEverything = Self.varyNames(fields).contains("*")
+        let varyNames = Self.varyNames(fields)
+        variesOnEverything = varyNames.contains("*")
+        isPrivate = control.contains("private")
+        let isOpen = control.contains("public") || control.seconds("s-maxage") ?? 0 > 0
+        isShared =
+            isOpen && !control.isDamaged && !isPrivate && !noStore
+            && !varyNames.contains { $0 == "*" || credentials.contains($0) }
         freshUntil = Self.freshUntil(fields, control, responseDate: responseDate)
     }
 
@@ -129,7 +151,7 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     /// Whether a request with these fields gets this answer, by what `Vary` names.
     public func matches(requestHeaders: HTTPHeaders) -> Bool {
         guard !variesOnEverything else { return false }
-        return varyValues.allSatisfy { name, value in requestHeaders.combined(name) == value }
+        return varyValues.allSatisfy { name, value in VaryValue.isSame(requestHeaders.combined(name), as: value) }
     }
 
     /// This answer after a 304 has confirmed it: the fields that came replace the old ones, and its age begins anew.
@@ -137,15 +159,18 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     ///
     /// - Parameter requestHeaders: what was sent to revalidate, for a `Vary` that has changed; nil keeps what is stored.
     public func merging(
-        notModified head: HTTPResponseHead, requestHeaders: HTTPHeaders? = nil, now: Date
+        notModified head: HTTPResponseHead, requestHeaders: HTTPHeaders? = nil,
+        credentials: CredentialFields = .standard, now: Date
     ) -> HTTPCacheMetadata {
         var merged = fields
         // They tell how old the former answer was.
         merged.remove("Age")
         merged.remove("Date")
         Self.copyFields(of: head, to: &merged)
-        let values = requestHeaders.map { Self.varyValues(merged, $0) } ?? varyValues
-        return HTTPCacheMetadata(fields: merged, responseDate: now, varyValues: values)
+        let values =
+            requestHeaders.map { VaryValue.values(Self.varyNames(merged), $0, credentials) } ?? varyValues
+        return HTTPCacheMetadata(
+            fields: merged, responseDate: now, varyValues: values, credentials: credentials)
     }
 
     /// The kept fields that the answer has take the place of those that are there.
@@ -161,15 +186,11 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         for line in lines { fields.append("Cache-Control", line) }
     }
 
-    private static func varyValues(_ fields: HTTPHeaders, _ requestHeaders: HTTPHeaders) -> [String: String?] {
-        let values = varyNames(fields).map { ($0, requestHeaders.combined($0)) }
-        return Dictionary(values) { first, _ in first }
-    }
-
+    /// In lower case; `*` for what is no name, as nobody knows what it varies with.
     private static func varyNames(_ fields: HTTPHeaders) -> [String] {
         guard let vary = fields["Vary"] else { return [] }
         return vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-            .filter { !$0.isEmpty }
+            .filter { !$0.isEmpty }.map { HTTPHeaders.isName($0) ? $0 : "*" }
     }
 
     private static func freshUntil(_ fields: HTTPHeaders, _ control: CacheControl, responseDate: Date) -> Date? {
@@ -198,5 +219,42 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
             CacheControl.seconds(digits: $0.trimmingCharacters(in: .whitespaces))
         }
         return max(TimeInterval(told ?? 0), responseDate.timeIntervalSince(sent), 0)
+    }
+}
+
+/// What a request had in a field that `Vary` names, as it is kept: what tells users apart as a hash with a salt of its own,
+/// since it may be a secret, and what is kept is written to disk.
+private enum VaryValue {
+    /// Begins what is a hash: no field can have it.
+    private static let mark: Character = "\0"
+
+    static func values(
+        _ names: [String], _ headers: HTTPHeaders, _ credentials: CredentialFields
+    ) -> [String: String?] {
+        let values = names.map { name in
+            let value = headers.combined(name)
+            return (name, credentials.contains(name) ? value.map { hashed($0, KeyedHash.newKey()) } : value)
+        }
+        return Dictionary(values) { first, _ in first }
+    }
+
+    static func isSame(_ value: String?, as kept: String?) -> Bool {
+        guard let kept, kept.first == mark else { return value == kept }
+        let salt = Array(kept.utf8.dropFirst().prefix(2 * KeyedHash.keyLength))
+        return value.map { hashed($0, salt: salt) } == kept
+    }
+
+    private static func hashed(_ value: String, _ salt: [UInt8]) -> String {
+        hashed(value, salt: Array(hexadecimal(salt).utf8))
+    }
+
+    /// The mark, the salt's digits, the hash's.
+    private static func hashed(_ value: String, salt: [UInt8]) -> String {
+        let hash = KeyedHash(of: Array(value.utf8), key: salt)
+        return "\(mark)\(String(decoding: salt, as: UTF8.self))\(hexadecimal(hash.bytes))"
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

@@ -95,6 +95,17 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
         return result
     }
 
+    /// Whether a text can be a field's name: a token of RFC 9110, 5.6.2.
+    static func isName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+
     /// Compares two names without making lower-case copies of them; only ASCII letters have a case in field names.
     static func isSame(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }

@@ -10,10 +10,15 @@ import HalcyonSystem
 /// Requests to other origins, and those that bring a credential or an `Authorization` field of their own, pass untouched.
 /// Who asks while a refresh runs waits for it, and whoever waits may be cancelled without the others noticing. A refresh
 /// that fails ends all who were refused before it; those who ask later cause another one.
+///
+/// Caches keep what comes for one user, whatever the token is at the time. A program in which users follow each other, or
+/// that wants to find on disk what an earlier run has kept there, gives the `user` a name; several users at the same time
+/// need a pipeline and a refresher each, or requests that bring their own credentials.
 public final class CredentialRefresher: DownloadInterceptor {
     /// A credential, and how many there were before it.
     private struct Shown: Sendable {
         let credential: Credential?
+        let user: String
         let generation: Int
     }
 
@@ -30,6 +35,7 @@ public final class CredentialRefresher: DownloadInterceptor {
 
     private struct State {
         var credential: Credential?
+        var user: String
         /// Counts refreshes, also those that failed.
         var generation = 0
         /// Of the last refresh.
@@ -39,7 +45,7 @@ public final class CredentialRefresher: DownloadInterceptor {
         var lastID = 0
         var waiters: Waiters = [:]
 
-        var shown: Shown { Shown(credential: credential, generation: generation) }
+        var shown: Shown { Shown(credential: credential, user: user, generation: generation) }
 
         /// What the last refresh says to those who were refused before it.
         var outcome: Result<Shown, any Error> { failure.map { .failure($0) } ?? .success(shown) }
@@ -60,36 +66,58 @@ public final class CredentialRefresher: DownloadInterceptor {
     /// - Parameters:
     ///   - origin: a URL of the scheme, host and port that the credential is for.
     ///   - credential: what is shown at first; nil, the default, shows nothing until a server answers with 401.
+    ///   - user: a name for who shows it, by which caches find again what was kept for the same user. Nil, the default, is a
+    ///     name that nobody else has.
     ///   - refresh: gets a new credential, one call at a time, in a task of its own that nobody cancels: it should have a
     ///     limit of time. A `DownloadError` of it ends the downloads as it is, anything else as
     ///     `DownloadError.Reason.refused`. It may use the same downloader, which shows no credential to it then.
     public init(
-        origin: URL, credential: Credential? = nil,
+        origin: URL, credential: Credential? = nil, user: String? = nil,
         refresh: @escaping @Sendable (_ refused: Credential?) async throws -> Credential
     ) {
         self.origin = origin.webOrigin
         self.refresh = refresh
-        state = Lock(State(credential: credential))
+        state = Lock(State(credential: credential, user: user ?? UUID().uuidString))
     }
 
     /// What is shown now. Set it where the program has got another one by itself, or nil to forget it: a refresh that
-    /// runs is of no consequence then.
+    /// runs is of no consequence then, and the user is taken for another one.
     public var credential: Credential? {
         get { state.withLock { $0.credential } }
-        set { end(.success(newValue), of: nil) }
+        set { show(newValue, of: nil) }
+    }
+
+    /// Shows another credential, as `credential` does.
+    ///
+    /// - Parameter user: the name of who shows it; nil is a name that nobody else has.
+    public func show(_ credential: Credential?, of user: String?) {
+        end(.success(credential), of: nil, user: user ?? UUID().uuidString)
+    }
+
+    public func user(of request: DownloadRequest) -> String? {
+        isMine(request) ? Self.name(state.withLock { $0.user }, for: request) : nil
+    }
+
+    /// With the name that the request has already: neither may be passed over.
+    private static func name(_ user: String, for request: DownloadRequest) -> String {
+        request.user.map { "\($0) \(user)" } ?? user
+    }
+
+    private func isMine(_ request: DownloadRequest) -> Bool {
+        request.url.webOrigin == origin && request.credential == nil && !request.headers.contains("Authorization")
     }
 
     public func intercept(_ request: DownloadRequest, next: @escaping Next) async throws -> DownloadResult {
-        guard request.url.webOrigin == origin, request.credential == nil, !request.headers.contains("Authorization"),
-            Self.refreshing != ObjectIdentifier(self)
-        else { return try await next(request) }
+        guard isMine(request), Self.refreshing != ObjectIdentifier(self) else { return try await next(request) }
+        let original = request
         var request = request
         let shown = try await valid(after: nil, request.url)
-        request.credential = shown.credential
+        (request.credential, request.user) = (shown.credential, Self.name(shown.user, for: original))
         do {
             return try await next(request)
         } catch let error as DownloadError where Self.isRefusal(error, of: shown) {
-            request.credential = try await valid(after: shown, request.url).credential
+            let renewed = try await valid(after: shown, request.url)
+            (request.credential, request.user) = (renewed.credential, Self.name(renewed.user, for: original))
             return try await next(request)
         }
     }
@@ -162,11 +190,12 @@ public final class CredentialRefresher: DownloadInterceptor {
     }
 
     /// - Parameter refresh: nil where the program has set a credential.
-    private func end(_ result: Result<Credential?, Failure>, of refresh: Int?) {
+    private func end(_ result: Result<Credential?, Failure>, of refresh: Int?, user: String? = nil) {
         let (waiters, answer) = state.withLock { state -> (Waiters, Result<Shown, any Error>) in
             guard refresh == nil || state.refresh == refresh else { return ([:], .success(state.shown)) }
             state.refresh = nil
             state.generation += 1
+            if let user { state.user = user }
             switch result {
             case .success(let credential): (state.credential, state.failure) = (credential, nil)
             case .failure(let failure): state.failure = failure

@@ -23,4 +23,16 @@ public protocol DownloadInterceptor: Sendable {
     typealias Next = @Sendable (DownloadRequest) async throws -> DownloadResult
 
     func intercept(_ request: DownloadRequest, next: @escaping Next) async throws -> DownloadResult
+
+    /// For whom the requests are to which this adds a credential, so that caches keep apart what each of them got: a name
+    /// that stays when the credential is another one. It sets `DownloadRequest.user` to the same before `next`. What is sent
+    /// for others than this says is given to who asked and kept by no cache, unless it is `public`.
+    ///
+    /// - Returns: nil, as by default, where it adds none; with `request.user` in it where there is one already. It is asked
+    ///   at each look into memory: be quick.
+    func user(of request: DownloadRequest) -> String?
+}
+
+extension DownloadInterceptor {
+    public func user(of request: DownloadRequest) -> String? { nil }
 }

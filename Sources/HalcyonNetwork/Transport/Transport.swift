@@ -1,3 +1,5 @@
+import Foundation
+
 /// What moves bytes over HTTP: it sends a request, and hands out the head of the answer and then the body as it is read.
 ///
 /// A transport does nothing else. Redirects, retries, limits and HTTP caching are Halcyon's, above it, so that they are
@@ -21,12 +23,22 @@ public protocol Transport: Sendable {
 
     /// Whether it sends cookies of its own accord, so that an answer may be for one user alone. False by default.
     var sendsCookies: Bool { get }
+
+    /// What tells its sender from others for a URL, beside the fields of a request and cookies, so that caches keep apart
+    /// what each of them got: such as the name of a certificate. Nil, for nothing, by default; only asked where
+    /// `identifiesUsers`.
+    func user(for url: URL) -> String?
+
+    /// Whether it shows servers anything of its own by which they know users. By default, whether it sends cookies.
+    var identifiesUsers: Bool { get }
 }
 
 extension Transport {
     public var checksAddresses: Bool { false }
     public var answersDigest: Bool { false }
     public var sendsCookies: Bool { false }
+    public func user(for url: URL) -> String? { nil }
+    public var identifiesUsers: Bool { sendsCookies }
 
     /// Throws `DownloadError` where a request needs what this transport cannot do.
     package func checkAbilities(for request: TransportRequest) throws {

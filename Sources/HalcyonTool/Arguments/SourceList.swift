@@ -4,7 +4,7 @@ import Halcyon
 
 /// The sources of a command line.
 enum SourceList {
-    /// One source as it was written, and what it means.
+    /// One source as it was written, but for the user of a URL, and what it means.
     struct Entry: Sendable {
         let text: String
         let source: ImageSource
@@ -24,8 +24,11 @@ enum SourceList {
             }
             return lines
         }
-        return texts.map { Entry(text: $0, source: source($0)) }
+        return texts.map { Entry(text: withoutUser($0), source: source($0)) }
     }
+
+    /// What is told of a source: who reads along is not to learn a password.
+    static func withoutUser(_ text: String) -> String { ImageKey(source: text).source }
 
     /// A URL where there is a scheme, else a file.
     static func source(_ text: String) -> ImageSource {

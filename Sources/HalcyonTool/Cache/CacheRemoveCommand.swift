@@ -16,7 +16,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
         let images = ImageCache(disk: cache.diskCache)
         let request = ImageRequest(SourceList.source(source))
         guard let entry = await images.storedOriginal(for: request) else {
-            Output.error("\(source): not in the cache (notInCache)")
+            Output.error("\(SourceList.withoutUser(source)): not in the cache (notInCache)")
             throw ExitCode(1)
         }
         await images.remove(request)

@@ -16,14 +16,14 @@ struct CacheShowCommand: AsyncParsableCommand {
     func run() async throws {
         let images = ImageCache(disk: cache.diskCache)
         guard let entry = await images.storedOriginal(for: ImageRequest(SourceList.source(source))) else {
-            Output.error("\(source): not in the cache (notInCache)")
+            Output.error("\(SourceList.withoutUser(source)): not in the cache (notInCache)")
             throw ExitCode(1)
         }
-        let report = CacheEntryReport(source: source, entry: entry)
+        let report = CacheEntryReport(source: SourceList.withoutUser(source), entry: entry)
         if json {
             Output.line(Output.json(report))
         } else {
-            Output.line("source      \(source)")
+            Output.line("source      \(report.source)")
             Output.line("bytes       \(report.bytes)")
             Output.line("format      \(report.format ?? "unknown")")
             Output.line("stored      \(report.stored)")

@@ -1,0 +1,162 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import TestSupport
+import Testing
+
+/// Who gets whose bytes: credential x `Cache-Control` x `Vary` x memory, disk, a second process, encoded answers, in flight.
+@Suite(.timeLimit(.minutes(5)))
+struct UserTableTests {
+    /// What a server gives depends on who asks: each gets a picture of another format.
+    enum Asker: String, CaseIterable {
+        case nobody, alice, bob, cookie
+
+        init(_ request: TransportRequest) {
+            self =
+                switch (request.headers["Authorization"], request.headers["Cookie"]) {
+                case ("Bearer alice", _): .alice
+                case ("Bearer bob", _): .bob
+                case (_, "session=alice"): .cookie
+                default: .nobody
+                }
+        }
+
+        var file: String {
+            switch self {
+            case .nobody: "png/rgb8.png"
+            case .alice: "jpeg/gray.jpg"
+            case .bob: "gif/still.gif"
+            case .cookie: "webp/lossless.webp"
+            }
+        }
+
+        var format: ImageFormat {
+            switch self {
+            case .nobody: .png
+            case .alice: .jpeg
+            case .bob: .gif
+            case .cookie: .webp
+            }
+        }
+
+        func request(_ url: URL) -> ImageRequest {
+            var request = ImageRequest(url)
+            request.cache.waitsForStore = true
+            switch self {
+            case .nobody: break
+            case .alice: request.network.credential = .bearer("alice")
+            // The same by another way.
+            case .bob: request.network.headers = ["Authorization": "Bearer bob"]
+            case .cookie: request.network.headers = ["Cookie": "session=alice"]
+            }
+            return request
+        }
+    }
+
+    enum Place: CaseIterable {
+        case memory, disk, restart, encoded
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let control: String?
+        var vary: String?
+        /// Whether it is for all, whoever was asked for it.
+        var isForAll = false
+        var isKept = true
+
+        var testDescription: String { "Cache-Control: \(control ?? "-"), Vary: \(vary ?? "-")" }
+
+        var headers: HTTPHeaders {
+            var headers = HTTPHeaders()
+            headers["Cache-Control"] = control
+            headers["Vary"] = vary
+            return headers
+        }
+
+        /// Whether what one has got answers another.
+        func answers(_ first: Asker, _ second: Asker) -> Bool { isKept && (first == second || isForAll) }
+    }
+
+    static let rows: [Row] =
+        [
+            Row(control: nil), Row(control: "max-age=60"), Row(control: "private, max-age=60"),
+            Row(control: "private=\"Set-Cookie\", public, max-age=60"), Row(control: "no-store, public", isKept: false),
+            Row(control: "public, max-age=60", isForAll: true),
+            Row(control: "s-maxage=60, max-age=60", isForAll: true), Row(control: "s-maxage=0, max-age=60"),
+            Row(control: "s-maxage=soon, max-age=60"), Row(control: "public, private, max-age=60"),
+            Row(control: "\"x, public\", max-age=60"), Row(control: "\"x, public, y\", max-age=60"),
+            Row(control: "x=\"a, public, b\", max-age=60"), Row(control: "max-age=60, x=\"a, public"),
+            Row(control: "must-revalidate, max-age=60"),
+        ]
+        + ["max-age=60", "public, max-age=60"].flatMap { control -> [Row] in
+            [
+                Row(control: control, vary: "Accept-Language", isForAll: control.hasPrefix("public")),
+                Row(control: control, vary: "Accept, authorization"), Row(control: control, vary: "Cookie"),
+                Row(control: control, vary: "*", isKept: false),
+                Row(control: control, vary: "\"Accept\"", isKept: false),
+            ]
+        }
+
+    @Test(arguments: rows, Place.allCases)
+    func nobodyGetsAnothersBytes(_ row: Row, from place: Place) async throws {
+        let transport = ScriptedTransport { request in
+            let data = try? TestFiles.data(Asker(request).file)
+            return .data(data ?? Data(), headers: row.headers)
+        }
+        let fixture = PipelineFixture(transport: transport)
+        let restarted = PipelineFixture(folder: fixture.folder, transport: transport)
+        for first in [Asker.nobody, .alice, .cookie] {
+            for second in Asker.allCases {
+                let url = PipelineFixture.url("\(first)/\(second)")
+                let (one, two) = (first.request(url), second.request(url))
+                _ = try await load(one, from: place, fixture.pipeline)
+                let before = transport.requestCount
+                if place != .memory { fixture.pipeline.cache.clearMemory() }
+                let answer = try await load(two, from: place, (place == .restart ? restarted : fixture).pipeline)
+                let isAnswered = row.answers(first, second)
+                let expected = try Self.reference(isAnswered ? first : second, place)
+                #expect(answer == expected, "\(second) behind \(first)")
+                #expect(transport.requestCount - before == (isAnswered ? 0 : 1), "\(second) behind \(first)")
+            }
+        }
+    }
+
+    /// What tells whose picture it is.
+    private func load(_ request: ImageRequest, from place: Place, _ pipeline: ImagePipeline) async throws -> Data {
+        guard place == .encoded else { return Data(try await pipeline.image(for: request).info.format.name.utf8) }
+        return try await pipeline.data(for: request, as: .png).data
+    }
+
+    private static func reference(_ asker: Asker, _ place: Place) throws -> Data {
+        guard place == .encoded else { return Data(asker.format.name.utf8) }
+        let image = try Image(data: TestFiles.data(asker.file))
+        return try CoderRegistry.shared.encode(image, as: .png, options: EncodeOptions())
+    }
+
+    @Test(arguments: ["public, max-age=60", "private, max-age=60"])
+    func nobodyJoinsAnothersTransfer(control: String) async throws {
+        let gate = ScriptedTransportGate()
+        let transport = ScriptedTransport { request in
+            let data = try? TestFiles.data(Asker(request).file)
+            return .data(data ?? Data(), headers: ["Cache-Control": control]).held(by: gate)
+        }
+        let fixture = PipelineFixture(transport: transport)
+        let url = PipelineFixture.url("a")
+        try await withThrowingTaskGroup { group in
+            for asker in Asker.allCases + Asker.allCases {
+                group.addTask {
+                    let format = try await fixture.pipeline.image(for: asker.request(url)).info.format
+                    #expect(format == asker.format)
+                }
+                group.addTask {
+                    let bytes = try await fixture.pipeline.data(for: asker.request(url))
+                    #expect(try bytes == TestFiles.data(asker.file))
+                }
+            }
+            try await transport.waitForRequests(4)
+            gate.open()
+            try await group.waitForAll()
+        }
+        #expect(Set(transport.requests.map { Asker($0) }).count == 4)
+    }
+}
