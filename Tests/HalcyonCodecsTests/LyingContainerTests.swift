@@ -161,6 +161,38 @@ import Testing
         #expect(reason(CraftedHEIF(items: [item], brand: "avif").data()) == "an item has 100 pictures")
     }
 
+    // MARK: JPEG and PNG
+
+    /// The sides in a header of a JPEG's frame, or of a PNG.
+    private func enlarged(_ header: Data, at place: Int, bytes: Int) -> Data {
+        var header = header
+        for side in 0..<2 {
+            let start = header.startIndex + place + side * bytes
+            header.replaceSubrange(start..<start + bytes, with: Data(count: bytes - 2) + [0xFF, 0xDC])
+        }
+        return header
+    }
+
+    /// Whichever of two headers the decoder believes, nothing larger than what was checked is decoded.
+    @Test(arguments: [true, false]) func aSecondHeaderIsNoWayRound(isFirst: Bool) throws {
+        for (name, mark) in [
+            ("jpeg/baseline-420.jpg", [0xFF, 0xC0] as [UInt8]), ("jpeg/progressive.jpg", [0xFF, 0xC2]),
+        ] {
+            let file = try Fixture.read(name)
+            let start = try #require(file.range(of: Data(mark))).lowerBound
+            let end = start + 2 + (Int(file[start + 2]) << 8 | Int(file[start + 3]))
+            let liar = enlarged(file[start..<end], at: 5, bytes: 2)
+            let both = isFirst ? liar + file[start..<end] : file[start..<end] + liar
+            #expect(throws: CodecError.self) { try coders.decode(file[..<start] + both + file[end...]) }
+        }
+        let file = try Fixture.read("png/rgb8.png")
+        var liar = Data()
+        let header = enlarged(file[12..<29], at: 4, bytes: 4)
+        APNGFrameReader.append(header, to: &liar)
+        let both = isFirst ? liar + file[8..<33] : file[8..<33] + liar
+        #expect(throws: CodecError.self) { try coders.decode(file[..<8] + both + file[33...]) }
+    }
+
     // MARK: WebP
 
     /// libwebp reads the transforms of a large picture before it finds that there is no room for it.
