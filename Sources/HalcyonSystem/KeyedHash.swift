@@ -21,6 +21,11 @@ package struct KeyedHash: Hashable, Sendable, CustomStringConvertible, CustomRef
     /// The 32 bytes.
     package var bytes: [UInt8] { withUnsafeBytes(of: words) { Array($0) } }
 
+    /// The first 16 of them in 32 hexadecimal digits: a name for a file.
+    package var fileName: String {
+        bytes.prefix(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
     /// Bytes for a key that nobody can guess.
     package static func newKey() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()

@@ -33,6 +33,8 @@ public final class PartialBodyFiles: PartialBodyStore {
     private let open: ByteBudget
     /// Nil where the folder may be anybody's, and where no file has a name for long.
     private let ownership: FolderOwnership?
+    /// The key by which credentials are hashed; nil for a folder by itself, which has none.
+    private let secret: FolderSecret?
     private let state = Lock(State())
 
     /// - Parameters:
@@ -40,9 +42,18 @@ public final class PartialBodyFiles: PartialBodyStore {
     ///   - keeps: whether bodies that broke off are kept.
     ///   - allowsForeignFolder: whether the folder may belong to another user or be open to others, as
     ///     `DiskCache.Configuration` says it. Else nothing is kept in such a folder, and nothing taken up from it.
-    public init(
+    public convenience init(
         folder: URL, keeps: Bool = true, limits: PartialBodyLimits = PartialBodyLimits(),
         allowsForeignFolder: Bool = false, fileSystem: any FileSystem = PosixFileSystem(), clock: TimeSource = .system
+    ) {
+        self.init(
+            folder, keeps: keeps, limits: limits, allowsForeignFolder: allowsForeignFolder, secret: nil,
+            fileSystem: fileSystem, clock: clock)
+    }
+
+    private init(
+        _ folder: URL, keeps: Bool, limits: PartialBodyLimits = PartialBodyLimits(), allowsForeignFolder: Bool,
+        secret: FolderSecret?, fileSystem: any FileSystem = PosixFileSystem(), clock: TimeSource
     ) {
         self.folder = folder
         self.keeps = keeps
@@ -54,6 +65,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         files = fileSystem
         self.clock = clock
         ownership = keeps && !allowsForeignFolder ? FolderOwnership(fileSystem) : nil
+        self.secret = secret
         open = ByteBudget(capacity: max(0, limits.openBytes))
     }
 
@@ -63,8 +75,8 @@ public final class PartialBodyFiles: PartialBodyStore {
     /// - Parameter keeps: whether bodies that broke off are kept.
     public convenience init(in cache: DiskCache, keeps: Bool = true, clock: TimeSource = .system) {
         self.init(
-            folder: cache.folder.appending(path: DiskCache.partialBodyFolder), keeps: keeps,
-            allowsForeignFolder: cache.configuration.allowsForeignFolder, clock: clock)
+            cache.folder.appending(path: DiskCache.partialBodyFolder), keeps: keeps,
+            allowsForeignFolder: cache.configuration.allowsForeignFolder, secret: cache.secret, clock: clock)
     }
 
     /// Files without a name in the system's folder for large temporary ones, `$TMPDIR` or `/var/tmp`.
@@ -85,16 +97,17 @@ public final class PartialBodyFiles: PartialBodyStore {
     }
 
     public func mayHold(_ key: PartialBodyKey) -> Bool {
-        guard keeps, state.withLock({ !($0.kept?.isEmpty ?? false) }) else { return false }
-        let name = PartialBodyLabel.name(of: key)
-        return state.withLock { $0.kept.map { $0[name] != nil } ?? true }
+        guard keeps, let isEmpty = state.withLock({ $0.kept?.isEmpty }) else { return keeps }
+        // The folder was read, and its key with it.
+        guard !isEmpty, let name = name(of: key) else { return false }
+        return state.withLock { $0.kept?[name] != nil }
     }
 
     public func take(_ key: PartialBodyKey) -> KeptBody? {
         guard keeps else { return nil }
         prepare()
         removeExpired()
-        let name = PartialBodyLabel.name(of: key)
+        guard let name = name(of: key) else { return nil }
         let found = state.withLock { $0.kept?.removeValue(forKey: name) ?? [] }
         var taken: KeptBody?
         for kept in found.sorted(by: { $0.size > $1.size }) {
@@ -119,6 +132,17 @@ public final class PartialBodyFiles: PartialBodyStore {
     }
 
     // MARK: Files
+
+    /// What files of a key are called by: a hash, by the cache's own key where a credential is in it.
+    ///
+    /// - Parameter isNew: whether a cache without a key gets one.
+    /// - Returns: nil where there is no key, so that nothing is found and nothing kept.
+    private func name(of key: PartialBodyKey, isNew: Bool = false) -> String? {
+        guard let secret, key.hasCredential else { return DiskKey(key.bytes).fileName }
+        var known = secret.value()
+        if known == nil, isNew, mayUseFolder, (try? makeFolder(path)) != nil { known = try? secret.made() }
+        return known.map { KeyedHash(of: key.bytes, key: $0).fileName }
+    }
 
     private var mayUseFolder: Bool {
         guard let ownership else { return true }
@@ -145,9 +169,10 @@ public final class PartialBodyFiles: PartialBodyStore {
 
     /// What the body is found by later; nil where it cannot be, or there is no room for it.
     private func journal(for key: PartialBodyKey?, _ record: PartialBodyRecord?) -> PartialBodyJournal? {
-        guard keeps, let key, let record, let label = PartialBodyLabel(key, record).encoded() else { return nil }
-        let name = "\(PartialBodyLabel.name(of: key))-\(Self.random())"
-        return try? PartialBodyJournal(name, in: path, label: label, files: files)
+        guard keeps, let key, let record, let owner = name(of: key, isNew: true),
+            let label = PartialBodyLabel(key, name: owner, record).encoded()
+        else { return nil }
+        return try? PartialBodyJournal("\(owner)-\(Self.random())", in: path, label: label, files: files)
     }
 
     private static func random() -> String { String(UInt64.random(in: 0...UInt64.max), radix: 16) }
@@ -189,7 +214,8 @@ public final class PartialBodyFiles: PartialBodyStore {
         guard let status = try? files.status(of: file), let named = try? files.status(at: path),
             status.device == named.device, status.inode == named.inode, status.kind == .regular,
             ownership?.isOwn(status) ?? true,
-            let (label, offset) = PartialBodyLabel.read(file, by: files), label.isCurrent(for: key),
+            let (label, offset) = PartialBodyLabel.read(file, by: files),
+            label.isCurrent(for: key, name: Self.owner(of: kept.name)),
             let body = try? make(for: key, label.record)
         else { return nil }
         // A copy of what is as it was written: nobody else changes it from here on.
@@ -245,6 +271,7 @@ public final class PartialBodyFiles: PartialBodyStore {
     /// Reads the folder, once.
     private func prepare() {
         guard state.withLock({ $0.kept == nil }) else { return }
+        _ = secret?.value()
         var found: [String: [Kept]] = [:]
         try? files.list(path) { name, status in
             guard status.kind == .regular, DiskCache.isPartialBody(name) else { return }

@@ -18,20 +18,18 @@ struct PartialBodyLabel: Codable, Equatable {
     private static let prefix = 48
     private static let longest = 60 << 10
 
-    init(_ key: PartialBodyKey, _ record: PartialBodyRecord) {
+    /// - Parameter name: what files of the key are called by.
+    init(_ key: PartialBodyKey, name: String, _ record: PartialBodyRecord) {
         url = key.url
-        self.key = Self.name(of: key)
+        self.key = name
         boot = Self.thisBoot
         self.record = record
     }
 
-    /// What files of a key are called by.
-    static func name(of key: PartialBodyKey) -> String { DiskKey(key.bytes).fileName }
-
-    /// Whether it is of this key, and of this start of the system.
-    func isCurrent(for key: PartialBodyKey) -> Bool {
+    /// Whether it is of the key whose files have this name, and of this start of the system.
+    func isCurrent(for key: PartialBodyKey, name: String) -> Bool {
         // A system that does not tell its starts apart has none that can be trusted.
-        url == key.url && self.key == Self.name(of: key) && boot == Self.thisBoot && !boot.isEmpty
+        url == key.url && self.key == name && boot == Self.thisBoot && !boot.isEmpty
     }
 
     /// Nil when it is too long to be read again.

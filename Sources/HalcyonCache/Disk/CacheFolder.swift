@@ -96,9 +96,6 @@ final class CacheFolder: @unchecked Sendable {
     /// The file by which backup programs know that everything beside it can be had again.
     var tag: String { "\(path)/CACHEDIR.TAG" }
 
-    /// The file with the key by which credentials are hashed: for its owner alone, and of this folder alone.
-    var secret: String { "\(path)/CREDENTIAL.KEY" }
-
     static let tagContents = """
         Signature: 8a477f597d28d172789f06886806bc55
         # This folder is a cache; its contents can be deleted at any time.

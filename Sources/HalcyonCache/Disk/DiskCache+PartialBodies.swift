@@ -4,6 +4,9 @@ import Foundation
 extension DiskCache {
     package static let partialBodyFolder = "partial"
 
+    /// The key by which credentials are hashed in the cache's folder.
+    package var secret: FolderSecret { store.secret }
+
     /// Whether a file there has a name of ours: 32 digits, a dash, and up to 16 more, all hexadecimal.
     package static func isPartialBody(_ name: String) -> Bool {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)

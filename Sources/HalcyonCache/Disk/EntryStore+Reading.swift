@@ -207,7 +207,7 @@ extension EntryStore {
     }
 
     /// Reads so many bytes; nil when they cannot be had, which says nothing about the file.
-    func contents(of file: Int32, from start: Int, size: Int) -> FileBuffer? {
+    private func contents(of file: Int32, from start: Int, size: Int) -> FileBuffer? {
         FileBuffer(size: size) { buffer in
             var done = 0
             while done < size {

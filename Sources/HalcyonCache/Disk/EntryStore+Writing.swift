@@ -112,7 +112,7 @@ extension EntryStore {
     }
 
     /// Creates a file, and the folders above it where they are missing: at first, or because somebody deleted them.
-    func create(_ path: String, in fanOut: UInt8) throws -> Int32 {
+    private func create(_ path: String, in fanOut: UInt8) throws -> Int32 {
         try checkFolder()
         for _ in 0..<3 {
             do {
@@ -126,7 +126,7 @@ extension EntryStore {
         return try files.open(path, for: .creating)
     }
 
-    private func createFolders(for fanOut: UInt8) throws {
+    func createFolders(for fanOut: UInt8) throws {
         try checkFolderAgain()
         try makeDirectories(folder.path)
         // The tag is a courtesy to backup programs; the cache works without it.
@@ -178,7 +178,7 @@ extension EntryStore {
         return status
     }
 
-    func writeAll(_ bytes: [UInt8], to file: Int32) throws {
+    private func writeAll(_ bytes: [UInt8], to file: Int32) throws {
         try bytes.withUnsafeBytes { try writeAll($0, UnsafeRawBufferPointer(start: nil, count: 0), to: file) }
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import HalcyonSystem
 import Synchronization
 
@@ -19,8 +18,7 @@ final class EntryStore: Sendable {
     private let ownership: FolderOwnership?
     /// Whether the folder was looked at and is ours: nobody else can put another one in its place then.
     private let isOurs = Atomic<Bool>(false)
-    /// Of what stands in the files of one user's entries; nil until it was read.
-    private let secret = Lock<[UInt8]?>(nil)
+    let secret: FolderSecret
     /// Where else to look.
     let readOnlyFolders: [CacheFolder]
     /// Who wants to hear of what goes.
@@ -40,6 +38,7 @@ final class EntryStore: Sendable {
         // What others can cut short is read.
         mappedReads = configuration.allowsForeignFolder ? nil : configuration.mappedReads
         ownership = configuration.allowsForeignFolder ? nil : FolderOwnership(files)
+        secret = FolderSecret(folder: folder.path, files: files, ownership: ownership)
         // What is in its own folder does expire.
         let own = folder.standardPath
         readOnlyFolders = configuration.readOnlyFolders.map(CacheFolder.init).filter { $0.standardPath != own }
@@ -86,9 +85,7 @@ final class EntryStore: Sendable {
     /// The key as it stands in this cache's files; nil for that of a user while there is no secret, and so no entry.
     func sealed(_ key: DiskKey) -> DiskKey? {
         guard key.user != nil else { return key }
-        if let known = secret.withLock({ $0 }) { return key.sealed(with: known) }
-        guard mayUseFolder(), let found = readSecret() else { return nil }
-        return key.sealed(with: found)
+        return mayUseFolder() ? secret.value().map { key.sealed(with: $0) } : nil
     }
 
     /// Where a key's entry lies; a place where nothing ever is for that of a user while there is no secret.
@@ -100,42 +97,8 @@ final class EntryStore: Sendable {
     func sealedForWriting(_ key: DiskKey) throws -> DiskKey {
         if let sealed = sealed(key) { return sealed }
         try checkFolder()
-        try makeSecret()
-        guard let sealed = sealed(key) else { throw DiskCacheError.failed(SystemCallError(.read, code: EIO)) }
-        return sealed
-    }
-
-    private func readSecret() -> [UInt8]? {
-        guard let file = try? files.open(folder.secret, for: .reading) else { return nil }
-        defer { try? files.close(file) }
-        guard let status = try? files.status(of: file), status.kind == .regular, isOwn(status),
-            status.size == KeyedHash.keyLength,
-            let bytes = contents(of: file, from: 0, size: KeyedHash.keyLength)
-        else { return nil }
-        let found = withExtendedLifetime(bytes) { Array(bytes.bytes) }
-        return secret.withLock { secret in
-            // The first that was read is this cache's, whatever becomes of the file.
-            secret = secret ?? found
-            return secret
-        }
-    }
-
-    private func makeSecret() throws {
-        let temporary = temporaryFile(in: 0)
-        do {
-            let file = try create(temporary, in: 0)
-            do {
-                try writeAll(KeyedHash.newKey(), to: file)
-            } catch {
-                try? files.close(file)
-                throw error
-            }
-            try files.close(file)
-            try files.rename(temporary, to: folder.secret)
-        } catch {
-            try? files.unlink(temporary)
-            throw error
-        }
+        try createFolders(for: 0)
+        return key.sealed(with: try secret.made())
     }
 
     // MARK: Removing

@@ -24,6 +24,11 @@ public struct PartialBodyKey: Hashable, Sendable {
         digest = request.digest
     }
 
+    /// Whether it tells one user from another.
+    package var hasCredential: Bool {
+        digest != nil || fields.contains { CredentialFields.standard.contains($0.name) }
+    }
+
     /// All of it, so that two keys are equal where these are. Credentials may be in it: to be hashed, not to be written.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []

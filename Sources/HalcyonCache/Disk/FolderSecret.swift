@@ -1,0 +1,75 @@
+import Foundation
+import HalcyonSystem
+
+/// The key by which a folder's files hash credentials: 32 random bytes in a file of the folder, for its owner alone.
+///
+/// All processes and runs that use the folder have the same, and no other folder has it. Blocking, until it was read once.
+package final class FolderSecret: Sendable {
+    private static let fileName = "CREDENTIAL.KEY"
+
+    private let folder: String
+    private let files: any FileSystem
+    private let ownership: FolderOwnership?
+    private let known = Lock<[UInt8]?>(nil)
+
+    /// - Parameter ownership: nil where files may be anybody's.
+    package init(folder: String, files: any FileSystem, ownership: FolderOwnership?) {
+        self.folder = folder
+        self.files = files
+        self.ownership = ownership
+    }
+
+    /// Nil while there is none: then nothing can have been hashed by it.
+    package func value() -> [UInt8]? {
+        known.withLock { $0 } ?? read()
+    }
+
+    /// Makes it where there is none. The folder has to be there.
+    package func made() throws -> [UInt8] {
+        if let value = value() { return value }
+        let temporary = "\(folder)/.halcyon-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        let file = try files.open(temporary, for: .creating)
+        do {
+            do {
+                try write(KeyedHash.newKey(), to: file)
+            } catch {
+                try? files.close(file)
+                throw error
+            }
+            try files.close(file)
+            try files.rename(temporary, to: "\(folder)/\(Self.fileName)")
+        } catch {
+            try? files.unlink(temporary)
+            throw error
+        }
+        // Another process may have been faster: what is there counts.
+        guard let value = read() else { throw SystemCallError(.read, code: EIO) }
+        return value
+    }
+
+    private func read() -> [UInt8]? {
+        guard let file = try? files.open("\(folder)/\(Self.fileName)", for: .reading) else { return nil }
+        defer { try? files.close(file) }
+        var bytes = [UInt8](repeating: 0, count: KeyedHash.keyLength)
+        guard let status = try? files.status(of: file), status.kind == .regular, ownership?.isOwn(status) ?? true,
+            status.size == bytes.count,
+            (try? bytes.withUnsafeMutableBytes { try files.read(file, into: $0, at: 0) }) == bytes.count
+        else { return nil }
+        return known.withLock { known in
+            // The first that was read stays, whatever becomes of the file.
+            known = known ?? bytes
+            return known
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to file: Int32) throws {
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = try files.write(file, UnsafeRawBufferPointer(rebasing: rest))
+                guard count > 0 else { throw SystemCallError(.write, code: EIO) }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+}
