@@ -257,6 +257,31 @@ struct PartialBodyTests {
         #expect(mode == 0o600)
     }
 
+    /// By a name that another folder has another one for.
+    @Test func inACacheABodyIsFoundByItsUserAlone() async throws {
+        let broken = Fixture.broken(at: 1_500_000)
+        let fixture = try Fixture(broken, broken, broken, Fixture.proper())
+        let other = TemporaryFolder()
+        func download(_ user: String, in folder: URL) async throws -> Data {
+            // A process of its own each time.
+            let store = PartialBodyFiles(in: DiskCache(folder: folder))
+            let request = DownloadRequest(url: fixture.url, headers: ["Authorization": "Bearer \(user)"])
+            return try await fixture.downloader(store).download(request).data
+        }
+        func names(in folder: URL) -> [String] {
+            let path = folder.appending(path: "partial").path
+            return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).map { String($0.prefix(32)) }
+        }
+        for (user, folder) in [("alice", other.url), ("alice", fixture.folder.url), ("bob", fixture.folder.url)] {
+            await #expect(throws: DownloadError.self) { try await download(user, in: folder) }
+        }
+        #expect(names(in: other.url).count == 1 && Set(names(in: fixture.folder.url)).count == 2)
+        #expect(Set(names(in: other.url)).isDisjoint(with: names(in: fixture.folder.url)))
+        #expect(try await download("alice", in: fixture.folder.url) == Fixture.body)
+        #expect((2...4).map { fixture.field("Range", of: $0) } == [nil, nil, "bytes=1500000-"])
+        #expect(names(in: fixture.folder.url).count == 1)
+    }
+
     @Test func whatOthersPutThereIsLeftAlone() async throws {
         let fixture = try Fixture(Fixture.proper())
         try FileManager.default.createDirectory(at: fixture.folder.url, withIntermediateDirectories: true)
