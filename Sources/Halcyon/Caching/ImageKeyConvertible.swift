@@ -42,7 +42,8 @@ extension ImageRequest: ImageKeyConvertible {
     /// The request's source, or its `cacheKey`, with what decodes and processes it, for whom the request's own credential
     /// and header fields say. What a pipeline's downloader adds to them, `ImagePipeline.key(for:)` knows.
     public func imageKey(filter: CacheKeyFilter?) -> ImageKey {
-        let request = withCredentialOfURL()
+        var request = self
+        request.takeCredentialOfURL()
         return request.key(filter: filter, user: request.ownUser)
     }
 
@@ -61,17 +62,16 @@ extension ImageRequest: ImageKeyConvertible {
             fields: .standard)
     }
 
-    /// The same with what its URL says of a user as its credential: there it is never written, told or logged.
-    func withCredentialOfURL() -> ImageRequest {
-        guard case .remote(let url) = source, url.hasUser else { return self }
-        var request = self
+    /// Makes what its URL says of a user its credential: there it is never written, told or logged. Nothing is copied where
+    /// there is none.
+    mutating func takeCredentialOfURL() {
+        guard case .remote(let url) = source, url.hasUser else { return }
         if network.credential == nil, !network.headers.contains("Authorization") {
-            request.network.credential = url.credential
+            network.credential = url.credential
         }
-        request.source = .remote(url.withoutUser)
-        return request
+        source = .remote(url.withoutUser)
     }
 
     public var cachePolicy: CachePolicy { cache }
-    public var cachedURL: URL? { withCredentialOfURL().source.url }
+    public var cachedURL: URL? { source.url.map { $0.hasUser ? $0.withoutUser : $0 } }
 }

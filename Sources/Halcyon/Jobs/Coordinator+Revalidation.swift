@@ -14,9 +14,9 @@ extension Coordinator {
     /// For whom a request is, with what the downloader adds to it.
     nonisolated func user(of request: ImageRequest) -> KeyedHash? {
         guard case .remote(let url) = request.source else { return nil }
-        let network = request.network
         return configuration.downloader.user(
-            of: url, headers: network.headers, credential: network.credential, named: network.user)
+            of: url, headers: request.network.headers, credential: request.network.credential,
+            named: request.network.user)
     }
 
     /// What the request's header fields ask of a cache.

@@ -22,7 +22,7 @@ struct ResolvedRequest: Sendable {
             var request = request
             let providers = coordinator.configuration.providers
             if !providers.isEmpty { request.source = request.source.provided(by: providers) }
-            request = request.withCredentialOfURL()
+            request.takeCredentialOfURL()
             self.request = request
             target = request.targetCache ?? coordinator.configuration.cache
             originals = request.originalCache ?? coordinator.configuration.originalCache ?? target

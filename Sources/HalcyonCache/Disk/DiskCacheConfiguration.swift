@@ -32,8 +32,9 @@ extension DiskCache {
         /// From how many bytes on a file is mapped into memory instead of read. Nil, the default, reads all.
         ///
         /// A mapping lives as long as the entry's `data`. It saves a copy, and memory that the system has to find; but a
-        /// file that another program cuts short meanwhile ends this process with SIGBUS, which is why nothing is mapped
-        /// by default. This cache itself never changes a file that has its name.
+        /// file that another program of this user cuts short meanwhile ends this process with SIGBUS, which is why nothing
+        /// is mapped by default, nor ever where other users may write. This cache itself never changes a file that has its
+        /// name.
         public var mappedReads: Int?
         /// Whether the folder may belong to another user, or be open to others. Default: false.
         ///
