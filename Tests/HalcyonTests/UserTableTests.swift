@@ -77,51 +77,50 @@ struct UserTableTests {
         func answers(_ first: Asker, _ second: Asker) -> Bool { isKept && (first == second || isForAll) }
     }
 
-    static let rows: [Row] =
-        [
-            Row(control: nil), Row(control: "max-age=60"), Row(control: "private, max-age=60"),
-            Row(control: "private=\"Set-Cookie\", public, max-age=60"), Row(control: "no-store, public", isKept: false),
-            Row(control: "public, max-age=60", isForAll: true),
-            Row(control: "s-maxage=60, max-age=60", isForAll: true), Row(control: "s-maxage=0, max-age=60"),
-            Row(control: "s-maxage=soon, max-age=60"), Row(control: "public, private, max-age=60"),
-            Row(control: "\"x, public\", max-age=60"), Row(control: "\"x, public, y\", max-age=60"),
-            Row(control: "x=\"a, public, b\", max-age=60"), Row(control: "max-age=60, x=\"a, public"),
-            Row(control: "must-revalidate, max-age=60"),
-        ]
-        + ["max-age=60", "public, max-age=60"].flatMap { control -> [Row] in
-            [
-                Row(control: control, vary: "Accept-Language", isForAll: control.hasPrefix("public")),
-                Row(control: control, vary: "Accept, authorization"), Row(control: control, vary: "Cookie"),
-                Row(control: control, vary: "*", isKept: false),
-                Row(control: control, vary: "\"Accept\"", isKept: false),
-            ]
-        }
+    /// How else a field may be written, `HTTPCacheMetadataTests` goes through.
+    static let rows: [Row] = [
+        Row(control: nil), Row(control: "private, max-age=60"), Row(control: "no-store, public", isKept: false),
+        Row(control: "public, max-age=60", isForAll: true), Row(control: "s-maxage=60, max-age=60", isForAll: true),
+        Row(control: "public, private, max-age=60"), Row(control: "\"x, public, y\", max-age=60"),
+        Row(control: "must-revalidate, max-age=60"),
+        Row(control: "max-age=60", vary: "Accept-Language"), Row(control: "max-age=60", vary: "Cookie"),
+        Row(control: "max-age=60", vary: "*", isKept: false),
+        Row(control: "public, max-age=60", vary: "Accept-Language", isForAll: true),
+        Row(control: "public, max-age=60", vary: "Accept, authorization"),
+        Row(control: "public, max-age=60", vary: "Cookie"),
+        Row(control: "public, max-age=60", vary: "\"Accept\"", isKept: false),
+    ]
 
     /// Who asks first, and who behind.
     private static let pairs: [(Asker, [Asker])] = [
         (.nobody, [.nobody, .alice]), (.alice, [.nobody, .alice, .bob, .cookie]), (.cookie, [.cookie, .alice]),
     ]
 
-    @Test(arguments: rows, Place.allCases)
-    func nobodyGetsAnothersBytes(_ row: Row, from place: Place) async throws {
+    @Test(arguments: rows)
+    func nobodyGetsAnothersBytes(_ row: Row) async throws {
         let transport = ScriptedTransport { request in
             let data = try? TestFiles.data(Asker(request).file)
             return .data(data ?? Data(), headers: row.headers)
         }
         let fixture = PipelineFixture(transport: transport)
         let restarted = PipelineFixture(folder: fixture.folder, transport: transport)
-        for (first, others) in Self.pairs {
-            for second in others {
-                let url = PipelineFixture.url("\(first)/\(second)")
-                let (one, two) = (first.request(url), second.request(url))
-                _ = try await load(one, from: place, fixture.pipeline)
-                let before = transport.requestCount
-                if place != .memory { fixture.pipeline.cache.clearMemory() }
-                let answer = try await load(two, from: place, (place == .restart ? restarted : fixture).pipeline)
-                let isAnswered = row.answers(first, second)
-                let expected = Self.reference(isAnswered ? first : second, place)
-                #expect(answer == expected, "\(second) behind \(first)")
-                #expect(transport.requestCount - before == (isAnswered ? 0 : 1), "\(second) behind \(first)")
+        for place in Place.allCases {
+            let reader = place == .restart ? restarted : fixture
+            for (first, others) in Self.pairs {
+                for second in others {
+                    let url = PipelineFixture.url("\(place)/\(first)/\(second)")
+                    var (one, two) = (first.request(url), second.request(url))
+                    if place == .memory { (one.cache.waitsForStore, two.cache.waitsForStore) = (false, false) }
+                    _ = try await load(one, from: place, fixture.pipeline)
+                    let before = transport.requestCount
+                    if place != .memory { fixture.pipeline.cache.clearMemory() }
+                    let answer = try await load(two, from: place, reader.pipeline)
+                    let isAnswered = row.answers(first, second)
+                    let expected = Self.reference(isAnswered ? first : second, place)
+                    #expect(answer == expected, "\(place): \(second) behind \(first)")
+                    #expect(
+                        transport.requestCount - before == (isAnswered ? 0 : 1), "\(place): \(second) behind \(first)")
+                }
             }
         }
     }
