@@ -44,7 +44,8 @@ public final class LoopbackServer: Sendable {
         let state = Lock(State(routes: routes))
         let server = HTTPServer(
             config: HTTPServer.Configuration(
-                address: try .inet(ip4: "127.0.0.1", port: 0), pool: NoDelayPool(base: HTTPServer.defaultPool()),
+                address: try .inet(ip4: "127.0.0.1", port: 0), timeout: 86_400,
+                pool: NoDelayPool(base: HTTPServer.defaultPool()),
                 logger: .disabled)
         )
         await server.appendRoute("*") { await Self.answer($0, state) }

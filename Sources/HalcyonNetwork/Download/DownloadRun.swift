@@ -61,9 +61,8 @@ final class DownloadRun: Sendable {
             try checkAddress(request)
             let asked = ContinuousClock.now
             // A place for each hop, as each may lead to another host; what waits between two holds none.
-            let host = Self.hostKey(chain.url)
             let hop = try await downloader.slots.withSlot(
-                id, host: host, goesOn: chain.count > 0, until: deadline,
+                id, host: Self.hostKey(chain.url), goesOn: chain.count > 0, until: deadline,
                 expiry: DownloadError(.timeout(.total), url: request.url)
             ) {
                 queued += ContinuousClock.now - asked
@@ -72,7 +71,7 @@ final class DownloadRun: Sendable {
                 if let left, left <= .zero { throw DownloadError(.timeout(.total), url: request.url) }
                 var timed = request
                 timed.totalTimeout = left
-                let pace = TransferPace(id, host: host, leastRate: timeouts.leastRate)
+                let pace = TransferPace(id, leastRate: timeouts.leastRate)
                 downloader.paces.add(pace)
                 defer { downloader.paces.remove(pace) }
                 return try await send(timed, pace)

@@ -18,16 +18,12 @@ final class TransferPace: Sendable {
     }
 
     let id: Int
-    let host: String
     private let leastRate: LeastRate
     private let state = Lock(State())
 
-    /// - Parameters:
-    ///   - id: the transfer's.
-    ///   - host: whose place it has.
-    init(_ id: Int, host: String, leastRate: LeastRate) {
+    /// - Parameter id: the transfer's.
+    init(_ id: Int, leastRate: LeastRate) {
         self.id = id
-        self.host = host
         self.leastRate = leastRate
     }
 
