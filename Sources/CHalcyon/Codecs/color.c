@@ -1,11 +1,72 @@
 #include <lcms2.h>
+#include <lcms2_plugin.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codecs_internal.h"
 
 struct halcyon_color {
+    cmsContext context;
     cmsHTRANSFORM transform;
+};
+
+/// Whether lcms2 was refused memory on this thread. It says NULL for that and for a profile that it cannot read, and the
+/// two must not be taken for each other: without its conversion an image would be shown in wrong colours.
+static _Thread_local bool is_short_of_memory;
+
+/// lcms2's own limit: no table of a sound profile is as large.
+static const cmsUInt32Number largest_block = 512u << 20;
+
+static void *noted(void *memory) {
+    if (memory == NULL) is_short_of_memory = true;
+    return memory;
+}
+
+static void *allocate(cmsContext context, cmsUInt32Number size) {
+    (void)context;
+    return size > largest_block ? NULL : noted(malloc(size > 0 ? size : 1));
+}
+
+static void *reallocate(cmsContext context, void *memory, cmsUInt32Number size) {
+    (void)context;
+    return size > largest_block ? NULL : noted(realloc(memory, size > 0 ? size : 1));
+}
+
+static void release(cmsContext context, void *memory) {
+    (void)context;
+    free(memory);
+}
+
+static void *make_no_mutex(cmsContext context) {
+    static char none;
+    (void)context;
+    return &none;
+}
+
+static void destroy_no_mutex(cmsContext context, void *mutex) { (void)context, (void)mutex; }
+
+static cmsBool lock_no_mutex(cmsContext context, void *mutex) {
+    (void)context, (void)mutex;
+    return TRUE;
+}
+
+static void unlock_no_mutex(cmsContext context, void *mutex) { (void)context, (void)mutex; }
+
+/// One thread makes a conversion, and its profiles are gone before others see it. lcms2's own mutexes crash where there
+/// is no memory for them.
+static cmsPluginMutex mutex_handler = {
+    .base = {cmsPluginMagicNumber, 2000, cmsPluginMutexSig, NULL},
+    .CreateMutexPtr = make_no_mutex,
+    .DestroyMutexPtr = destroy_no_mutex,
+    .LockMutexPtr = lock_no_mutex,
+    .UnlockMutexPtr = unlock_no_mutex,
+};
+
+static cmsPluginMemHandler memory_handler = {
+    .base = {cmsPluginMagicNumber, 2000, cmsPluginMemHandlerSig, &mutex_handler.base},
+    .MallocPtr = allocate,
+    .FreePtr = release,
+    .ReallocPtr = reallocate,
 };
 
 /// How many pixels are converted at once, where they have to be divided by alpha first.
@@ -39,26 +100,32 @@ static cmsUInt32Number layout(halcyon_color_model model, bool is_deep) {
     }
 }
 
-/// Takes the profile. NULL where lcms2 can make nothing of it.
-static halcyon_color *make_color(cmsHPROFILE profile, halcyon_color_model model, bool is_deep) {
-    cmsHPROFILE srgb = cmsCreate_sRGBProfile();
+/// The context itself is not yet of the handler's memory.
+static cmsContext create_context(void) {
+    return noted(cmsCreateContext(&memory_handler, NULL));
+}
+
+/// Takes the context and the profile. NULL where lcms2 can make nothing of it.
+static halcyon_color *make_color(cmsContext context, cmsHPROFILE profile, halcyon_color_model model, bool is_deep) {
+    cmsHPROFILE srgb = cmsCreate_sRGBProfileTHR(context);
     cmsHTRANSFORM transform = NULL;
     if (srgb != NULL) {
         // A version 4 profile would make lcms2 lighten the shadows, which no browser does.
         cmsSetProfileVersion(srgb, 2.1);
         // Without the cache of the last pixel, threads can share it. Of words lcms2 would make a coarse table.
         cmsUInt32Number flags = cmsFLAGS_NOCACHE | (is_deep ? cmsFLAGS_NOOPTIMIZE : 0);
-        transform = cmsCreateTransform(profile, layout(model, is_deep), srgb, TYPE_BGRA_8, INTENT_PERCEPTUAL, flags);
+        transform = cmsCreateTransformTHR(context, profile, layout(model, is_deep), srgb, TYPE_BGRA_8,
+                                          INTENT_PERCEPTUAL, flags);
         cmsCloseProfile(srgb);
     }
     cmsCloseProfile(profile);
-    if (transform == NULL) return NULL;
-    halcyon_color *color = malloc(sizeof *color);
+    halcyon_color *color = transform != NULL ? noted(malloc(sizeof *color)) : NULL;
     if (color == NULL) {
-        cmsDeleteTransform(transform);
+        if (transform != NULL) cmsDeleteTransform(transform);
+        cmsDeleteContext(context);
         return NULL;
     }
-    color->transform = transform;
+    *color = (halcyon_color){context, transform};
     return color;
 }
 
@@ -107,34 +174,61 @@ static halcyon_color *if_needed(halcyon_color *color, halcyon_color_model model,
     return NULL;
 }
 
-halcyon_color *halcyon_color_create(const uint8_t *bytes, size_t size, halcyon_color_model model, bool is_deep) {
+/// Nothing of `color` is used where memory was short: lcms2 may have gone on without a part of it.
+static halcyon_color *unless_short(halcyon_color *color, bool *no_memory) {
+    *no_memory = is_short_of_memory;
+    if (!is_short_of_memory || color == NULL) return color;
+    halcyon_color_free(color);
+    return NULL;
+}
+
+static halcyon_color *create(const uint8_t *bytes, size_t size, halcyon_color_model model, bool is_deep) {
     if (size > UINT32_MAX) return NULL;
-    cmsHPROFILE profile = cmsOpenProfileFromMem(bytes, (cmsUInt32Number)size);
-    if (profile == NULL) return NULL;
-    if (!is_of_pixels(profile) || cmsGetColorSpace(profile) != signature(model)) {
-        cmsCloseProfile(profile);
+    cmsContext context = create_context();
+    if (context == NULL) return NULL;
+    cmsHPROFILE profile = cmsOpenProfileFromMemTHR(context, bytes, (cmsUInt32Number)size);
+    if (profile == NULL || !is_of_pixels(profile) || cmsGetColorSpace(profile) != signature(model)) {
+        if (profile != NULL) cmsCloseProfile(profile);
+        cmsDeleteContext(context);
         return NULL;
     }
     // Before all others lcms2 would take this tag, which browsers do not know: a chain of elements, of which a few
     // kilobytes can name hundred thousands, and each is read and run for every colour.
     if (cmsIsTag(profile, cmsSigDToB0Tag)) cmsWriteTag(profile, cmsSigDToB0Tag, NULL);
-    return if_needed(make_color(profile, model, is_deep), model, is_deep);
+    return if_needed(make_color(context, profile, model, is_deep), model, is_deep);
 }
 
-halcyon_color *halcyon_color_create_from_primaries(const double xy[8], const float *curve, size_t count, bool is_deep) {
+halcyon_color *halcyon_color_create(const uint8_t *bytes, size_t size, halcyon_color_model model, bool is_deep,
+                                    bool *no_memory) {
+    is_short_of_memory = false;
+    return unless_short(create(bytes, size, model, is_deep), no_memory);
+}
+
+static halcyon_color *create_from_primaries(const double xy[8], const float *curve, size_t count, bool is_deep) {
+    cmsContext context = create_context();
+    if (context == NULL) return NULL;
     cmsCIExyY white = {xy[0], xy[1], 1};
     cmsCIExyYTRIPLE primaries = {{xy[2], xy[3], 1}, {xy[4], xy[5], 1}, {xy[6], xy[7], 1}};
-    cmsToneCurve *tone = cmsBuildTabulatedToneCurveFloat(NULL, (cmsUInt32Number)count, curve);
-    if (tone == NULL) return NULL;
+    cmsToneCurve *tone = cmsBuildTabulatedToneCurveFloat(context, (cmsUInt32Number)count, curve);
     cmsToneCurve *tones[3] = {tone, tone, tone};
-    cmsHPROFILE profile = cmsCreateRGBProfile(&white, &primaries, tones);
-    cmsFreeToneCurve(tone);
-    if (profile == NULL) return NULL;
-    return if_needed(make_color(profile, HALCYON_COLOR_RGB, is_deep), HALCYON_COLOR_RGB, is_deep);
+    cmsHPROFILE profile = tone != NULL ? cmsCreateRGBProfileTHR(context, &white, &primaries, tones) : NULL;
+    if (tone != NULL) cmsFreeToneCurve(tone);
+    if (profile == NULL) {
+        cmsDeleteContext(context);
+        return NULL;
+    }
+    return if_needed(make_color(context, profile, HALCYON_COLOR_RGB, is_deep), HALCYON_COLOR_RGB, is_deep);
+}
+
+halcyon_color *halcyon_color_create_from_primaries(const double xy[8], const float *curve, size_t count, bool is_deep,
+                                                   bool *no_memory) {
+    is_short_of_memory = false;
+    return unless_short(create_from_primaries(xy, curve, count, is_deep), no_memory);
 }
 
 void halcyon_color_free(halcyon_color *color) {
     cmsDeleteTransform(color->transform);
+    cmsDeleteContext(color->context);
     free(color);
 }
 

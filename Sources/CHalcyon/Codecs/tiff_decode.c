@@ -193,6 +193,10 @@ halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, halcy
         status = decode_page(tiff, layout, bitmap, call);
     }
     TIFFClose(tiff);
+    // libtiff leaves out what it has no memory for, and says so without failing.
+    if (strstr(call->message, "emory") != NULL || strstr(call->message, "o space") != NULL) {
+        return HALCYON_CODEC_NO_MEMORY;
+    }
     if (status == HALCYON_CODEC_DAMAGED && call->message[0] == 0) halcyon_set_message(call, "libtiff cannot read it");
     return status;
 }

@@ -18,20 +18,26 @@ final class ColorTransform: @unchecked Sendable {
     /// Cost: some milliseconds for a profile of tables, else a fraction of one.
     ///
     /// - Parameter isDeep: for `deep`; otherwise for `convert`, or `ink`.
-    static func make(_ profile: ColorProfile, isDeep: Bool) -> ColorTransform? {
+    /// - Throws: `BitmapError.outOfMemory`.
+    static func make(_ profile: ColorProfile, isDeep: Bool) throws -> ColorTransform? {
+        var isShort = false
+        let color = create(profile, isDeep: isDeep, isShort: &isShort)
+        guard !isShort else { throw BitmapError.outOfMemory(bytes: 0) }
+        return color.map { ColorTransform($0) }
+    }
+
+    private static func create(_ profile: ColorProfile, isDeep: Bool, isShort: inout Bool) -> OpaquePointer? {
         switch profile {
         case .icc(let data, let model):
-            let color = data.withUnsafeBytes { bytes in
+            return data.withUnsafeBytes { bytes in
                 halcyon_color_create(
-                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, model.code, isDeep)
+                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, model.code, isDeep, &isShort)
             }
-            return color.map { ColorTransform($0) }
         case .primaries(let primaries, let curve):
             guard primaries.isUsable else { return nil }
             let points = [primaries.white, primaries.red, primaries.green, primaries.blue].flatMap { [$0.x, $0.y] }
             let samples = curve.samples
-            return halcyon_color_create_from_primaries(points, samples, samples.count, isDeep)
-                .map { ColorTransform($0) }
+            return halcyon_color_create_from_primaries(points, samples, samples.count, isDeep, &isShort)
         }
     }
 

@@ -43,16 +43,20 @@ final class ColorTransforms: Sendable {
     private let entries = Lock<[Entry]>([])
 
     /// What is left to do for the pixels that the plan's decode gives; nil where nothing is.
-    func transform(for plan: DecodePlan, of data: Data, _ decoder: any ImageDecoder) -> ColorTransform? {
+    ///
+    /// - Throws: `BitmapError.outOfMemory`.
+    func transform(for plan: DecodePlan, of data: Data, _ decoder: any ImageDecoder) throws -> ColorTransform? {
         let profile = decoder.colorProfile(of: data)
-        return plan.converts(profile) ? transform(for: profile) : nil
+        return plan.converts(profile) ? try transform(for: profile) : nil
     }
 
     /// Nil where there is nothing to convert.
-    func transform(for profile: ColorProfile?, isDeep: Bool = false) -> ColorTransform? {
+    ///
+    /// - Throws: `BitmapError.outOfMemory`, which is not remembered.
+    func transform(for profile: ColorProfile?, isDeep: Bool = false) throws -> ColorTransform? {
         guard let profile else { return nil }
         if case .icc(let data, _) = profile, data.count > Self.longestProfile {
-            return ColorTransform.make(profile, isDeep: isDeep)
+            return try ColorTransform.make(profile, isDeep: isDeep)
         }
         let key = Key(profile, isDeep: isDeep)
         let known = entries.withLock { entries -> Entry? in
@@ -63,7 +67,7 @@ final class ColorTransforms: Sendable {
         }
         if let known { return known.transform }
         // Two threads may make the same one; that is only work done twice.
-        let transform = ColorTransform.make(profile, isDeep: isDeep)
+        let transform = try ColorTransform.make(profile, isDeep: isDeep)
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries.removeFirst() }
             entries.append(Entry(key: key, transform: transform))

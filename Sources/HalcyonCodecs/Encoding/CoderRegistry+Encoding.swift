@@ -90,7 +90,7 @@ extension CoderRegistry {
             // No encoder writes a single channel, and a profile of one says nothing of three.
             if isGray || !options.keepsColorProfile {
                 image = try image.converted(
-                    by: ColorTransforms.shared.transform(for: .icc(profile, isGray ? .gray : .rgb)))
+                    by: try ColorTransforms.shared.transform(for: .icc(profile, isGray ? .gray : .rgb)))
             }
         }
         let orientation = options.storedOrientation(of: image)

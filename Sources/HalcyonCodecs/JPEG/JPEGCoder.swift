@@ -42,9 +42,9 @@
         }
 
         /// What turns ink into light; nil for other colours, and where no profile says how.
-        static func inkTransform(for data: Data) -> ColorTransform? {
+        static func inkTransform(for data: Data) throws -> ColorTransform? {
             guard case .icc(let profile, .cmyk)? = data.read({ try? JPEGHeader($0).colorProfile }) else { return nil }
-            return ColorTransforms.shared.transform(for: .icc(profile, .cmyk))
+            return try ColorTransforms.shared.transform(for: .icc(profile, .cmyk))
         }
 
         /// The coefficients of a file with several scans are kept up to its end: two bytes each, as many as samples.
@@ -65,7 +65,7 @@
             context: WorkContext
         ) throws {
             try data.read { try JPEGScans.check($0, size: plan.storedSize) }
-            let transform = Self.inkTransform(for: data)
+            let transform = try Self.inkTransform(for: data)
             var layout = try Self.layout(plan, ink: transform)
             try CodecCall.decode(.jpeg, context: context, bytes: plan.nativeSize.bitmapBytes) { call in
                 data.withUnsafeBytes { bytes in

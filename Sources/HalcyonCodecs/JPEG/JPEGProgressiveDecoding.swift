@@ -62,8 +62,8 @@
             }
             let pixels = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes
             guard let coefficients, let memory = budget.hold(coefficients + pixels) else { return nil }
-            let stream = try JPEGStream(plan: plan, ink: JPEGCoder.inkTransform(for: header))
-            let color = ColorTransforms.shared.transform(for: plan, of: header, JPEGCoder())
+            let stream = try JPEGStream(plan: plan, ink: try JPEGCoder.inkTransform(for: header))
+            let color = try ColorTransforms.shared.transform(for: plan, of: header, JPEGCoder())
             return Started(plan: plan, stream: stream, color: color, memory: memory)
         }
 

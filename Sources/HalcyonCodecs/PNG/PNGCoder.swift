@@ -29,11 +29,11 @@
 
         /// What converts 16 bits before they are rounded to 8; nil where they have to be rounded first, or nothing is
         /// to be converted.
-        static func deepTransform(for data: Data, plan: DecodePlan) -> ColorTransform? {
+        static func deepTransform(for data: Data, plan: DecodePlan) throws -> ColorTransform? {
             guard !plan.info.isAnimated else { return nil }
             let profile = data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0) : nil }
             guard plan.converts(profile) else { return nil }
-            return ColorTransforms.shared.transform(for: profile, isDeep: true)
+            return try ColorTransforms.shared.transform(for: profile, isDeep: true)
         }
 
         /// Of an APNG two canvases beside that of the first frame, and the frame as a file of its own.
@@ -49,7 +49,7 @@
         public func decodeRows(
             of data: Data, plan: DecodePlan, into sink: RowSink, context: WorkContext
         ) throws {
-            let deep = Self.deepTransform(for: data, plan: plan)
+            let deep = try Self.deepTransform(for: data, plan: plan)
             try Self.decode(
                 data, size: plan.nativeSize, deep: deep, pixels: nil, rows: halcyon_codec_rows(sink), context: context)
         }
@@ -62,7 +62,7 @@
                     APNGFrameReader(data: data, frames: frames, info: plan.info), size: plan.storedSize)
                 return try compositor.canvas(at: 0, context: context)
             }
-            let deep = Self.deepTransform(for: data, plan: plan)
+            let deep = try Self.deepTransform(for: data, plan: plan)
             return try Self.decodeImage(
                 data, size: plan.nativeSize, isOpaque: !plan.info.hasAlpha, deep: deep, context: context)
         }

@@ -29,7 +29,7 @@ final class ArrivingFrames<Decoder: AnimatedImageDecoder> {
         info.isPreview = true
         var plan = try DecodePlan(info: info, options: options, decoder: decoder)
         plan.measure(data, decoder: decoder)
-        let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
+        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
         guard let bitmap = try first ?? firstFrame(reader, plan: plan, color: color, context: context) else {
             return nil
         }

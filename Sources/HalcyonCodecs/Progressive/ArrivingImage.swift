@@ -94,7 +94,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         let bytes = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes + kept
         guard let memory = budget.hold(bytes), let stream = try makeRows(plan, data) else { return .waiting }
         try stream.append(data, context: context)
-        let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
+        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
         return .rows(Rows(plan: plan, stream: stream, color: color, memory: memory))
     }
 

@@ -62,7 +62,7 @@ extension CoderRegistry {
     ) throws -> Image {
         try context.checkCancellation()
         defer { HeapTrim.after(plan.heapBytes) }
-        let color = ColorTransforms.shared.transform(for: plan, of: data, decoder)
+        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
         let bitmap = try Self.finishReduced(
             try Self.reduced(data, decoder: decoder, plan: plan, context: context), plan: plan, color: color,
             context: context)

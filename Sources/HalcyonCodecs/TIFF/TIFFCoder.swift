@@ -51,7 +51,7 @@
             guard case .icc(let profile, .cmyk)? = data.read({ try? TIFFHeader($0).colorProfile }) else {
                 return try TIFFPages(data, transform: nil)
             }
-            return try TIFFPages(data, transform: ColorTransforms.shared.transform(for: .icc(profile, .cmyk)))
+            return try TIFFPages(data, transform: try ColorTransforms.shared.transform(for: .icc(profile, .cmyk)))
         }
     }
 #endif

@@ -159,12 +159,13 @@ typedef struct halcyon_color halcyon_color;
 
 typedef enum { HALCYON_COLOR_RGB, HALCYON_COLOR_GRAY, HALCYON_COLOR_CMYK } halcyon_color_model;
 
-/// NULL where the profile is broken, is none of pixels, or changes no colour by more than one level. A deep one takes
-/// words instead of bytes.
-halcyon_color *halcyon_color_create(const uint8_t *profile, size_t size, halcyon_color_model model, bool is_deep);
+/// NULL where the profile is broken, is none of pixels, or changes no colour by more than one level, and where there is
+/// no memory. A deep one takes words instead of bytes.
+halcyon_color *halcyon_color_create(const uint8_t *profile, size_t size, halcyon_color_model model, bool is_deep,
+                                    bool *no_memory);
 /// From the chromaticities of white, red, green and blue (x, y each), and a curve from 0...1 to linear light.
 halcyon_color *halcyon_color_create_from_primaries(const double chromaticities[8], const float *curve, size_t count,
-                                                  bool is_deep);
+                                                   bool is_deep, bool *no_memory);
 void halcyon_color_free(halcyon_color *color);
 /// Converts premultiplied BGRA in place.
 void halcyon_color_convert(const halcyon_color *color, uint8_t *bgra, size_t pixels, bool is_opaque);
