@@ -173,7 +173,17 @@ let package = Package(
         .target(name: "CTestResolver", path: "Tests/CTestResolver", cSettings: [.treatAllWarnings(as: .error)]),
         // Started by the tests of large bodies, for their memory.
         .executableTarget(
-            name: "BodyMemory", dependencies: ["Halcyon"], path: "Tests/BodyMemory", swiftSettings: strict),
+            name: "BodyMemory", dependencies: ["Halcyon", "TestSupport"], path: "Tests/BodyMemory",
+            swiftSettings: strict),
+        // Started by the tests of hostile files, for their memory and time, and since a file may end it.
+        .executableTarget(
+            name: "HostileDecode", dependencies: ["Halcyon", "TestSupport", "CZlib"], path: "Tests/HostileDecode",
+            swiftSettings: strict),
+        // Started by the tests of calls that fail; its C stands in the place of the C library's.
+        .target(name: "CFailingCalls", path: "Tests/CFailingCalls", cSettings: [.treatAllWarnings(as: .error)]),
+        .executableTarget(
+            name: "FailingCalls", dependencies: ["Halcyon", "CFailingCalls"], path: "Tests/FailingCalls",
+            swiftSettings: strict),
         // Started by the tests of the main loop.
         .executableTarget(
             name: "MainLoopProgram", dependencies: ["HalcyonGTK", "Halcyon", "CGTK"], path: "Tests/MainLoopProgram",
@@ -190,6 +200,7 @@ let package = Package(
             ("HalcyonGTKTests", ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK", "MainLoopProgram"]),
             ("HalcyonGalleryTests", ["Halcyon", "TestSupport", "HalcyonGallery"]),
             ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
+            ("ResilienceTests", ["Halcyon", "TestSupport", "HostileDecode", "FailingCalls", "CZlib"]),
             ("SnippetTests", ["Halcyon", "HalcyonGTK", "CGTK"]),
         ].map { name, dependencies in
             .testTarget(

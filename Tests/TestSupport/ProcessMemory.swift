@@ -1,14 +1,16 @@
 import Foundation
 
 /// This process's memory as the kernel counts it, in bytes.
-enum ProcessMemory {
-    static var resident: Int { field("VmRSS") }
+public enum ProcessMemory {
+    public static var resident: Int { field("VmRSS") }
     /// The most that was resident since the last `resetPeak`.
-    static var peak: Int { field("VmHWM") }
+    public static var peak: Int { field("VmHWM") }
     /// What no file is behind.
-    static var anonymous: Int { field("RssAnon") }
+    public static var anonymous: Int { field("RssAnon") }
+    /// What is reserved of the address space, touched or not.
+    public static var addressSpace: Int { field("VmSize") }
 
-    static func resetPeak() {
+    public static func resetPeak() {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
     }
 
