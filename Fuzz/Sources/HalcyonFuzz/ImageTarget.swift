@@ -1,0 +1,78 @@
+import Foundation
+import Halcyon
+
+/// The decoder of one format, alone, so that every input is that format's, and the encoder behind it.
+struct ImageTarget: FuzzTarget {
+    private let coders: CoderRegistry
+    /// What is written of what was read: cheap, and with all frames.
+    private let writers = CoderRegistry.standard()
+    /// Small, so that an input that declares much costs nothing.
+    private let limits = DecodeLimits(maximumPixels: 1 << 20, maximumFrames: 64, maximumTotalPixels: 1 << 23)
+
+    /// Nil for a format that this build has no coder for.
+    init?(_ format: ImageFormat) {
+        guard let coder = CoderRegistry.standard().coders.first(where: { $0.formats.contains(format) }) else {
+            return nil
+        }
+        coders = CoderRegistry([coder], budget: DecodeBudget(capacity: 256 << 20))
+    }
+
+    func run(_ data: Data) {
+        _ = try? coders.probe(data)
+        decodeAll(data)
+        for size in [PixelSize(9, 5), PixelSize(64, 64)] {
+            let options = DecodeOptions(target: TargetSize(size, mode: .fill), limits: limits)
+            guard let image = try? coders.decode(data, options: options) else { continue }
+            precondition(image.width <= size.width && image.height <= size.height)
+            if let frame = try? image.animation?.frame(at: 1) { precondition(frame.size == image.size) }
+        }
+        cutOut(data)
+        for pieces in [2, 7] { feed(data, pieces: pieces) }
+    }
+
+    /// What it says of itself must be what it is; all frames, then all of it written and read again.
+    private func decodeAll(_ data: Data) {
+        guard let image = try? coders.decode(data, options: DecodeOptions(limits: limits)) else { return }
+        precondition(image.size == image.info.size)
+        for index in 0..<(image.animation?.frameCount ?? 0) {
+            guard let frame = try? image.animation?.frame(at: index) else { break }
+            precondition(frame.size == image.size)
+        }
+        let format: ImageFormat = image.animation == nil && image.bitmap.isOpaque ? .jpeg : .png
+        guard let file = try? writers.encode(image, as: format) else { return }
+        guard let info = try? writers.probe(file) else { fatalError("what was written cannot be read") }
+        precondition(info.size == image.size)
+    }
+
+    /// A part, its colours as they are stored, and that part as a file with its profile and its orientation.
+    private func cutOut(_ data: Data) {
+        let options = DecodeOptions(
+            region: PixelRect(x: 1, y: 1, width: 7, height: 6), color: .asStored, firstFrameOnly: true, limits: limits)
+        guard let part = try? coders.decode(data, options: options) else { return }
+        precondition(part.width <= 7 && part.height <= 6)
+        let format = part.info.format
+        guard coders.canEncode(format),
+            let file = try? coders.encode(
+                part, as: format, options: EncodeOptions(keepsOrientation: true, keepsColorProfile: true))
+        else { return }
+        guard let again = try? coders.decode(file) else { fatalError("what was written cannot be read") }
+        precondition(again.size == part.size)
+    }
+
+    /// In pieces, as it would arrive; the whole must then be what a decode gives.
+    private func feed(_ data: Data, pieces: Int) {
+        let options = DecodeOptions(limits: limits)
+        guard let decoding = coders.makeProgressive(for: data, options: options) else { return }
+        do {
+            let length = max(1, (data.count + pieces - 1) / pieces)
+            for start in stride(from: 0, to: data.count, by: length) {
+                try decoding.append(data.dropFirst(start).prefix(length))
+                _ = try decoding.preview(context: .uncancellable)
+            }
+            let image = try decoding.finish(context: .uncancellable)
+            let whole = try coders.decode(data, options: options)
+            precondition(image.size == whole.size)
+            precondition(image.withPixels { new in whole.withPixels { old in new.elementsEqual(old) } })
+        } catch {}
+    }
+}

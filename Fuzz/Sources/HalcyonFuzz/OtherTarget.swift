@@ -1,0 +1,92 @@
+import Foundation
+import Halcyon
+
+/// Readers of foreign bytes that are no pictures: of servers, of the neighbour in the folder, of programs.
+enum OtherTarget: String, FuzzTarget {
+    case http, disk, records, icc, exif, blurhash
+
+    func run(_ data: Data) {
+        switch self {
+        case .http: readFields(data)
+        case .disk: Folder.shared.read(data)
+        case .records: readRecords(data)
+        case .icc: convert(data)
+        case .exif: readExif(data)
+        case .blurhash: draw(data)
+        }
+    }
+
+    /// A head: a name, a colon and a value in each line.
+    private func readFields(_ data: Data) {
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", maxSplits: 100)
+        let fields = lines.map { line -> HTTPHeaders.Field in
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            return HTTPHeaders.Field(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
+        }
+        guard let url = URL(string: "http://images.test/a") else { return }
+        let head = HTTPResponseHead(url: url, status: 200, headers: HTTPHeaders(fields))
+        _ = (head.contentCodings, head.contentLength)
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        let metadata = HTTPCacheMetadata(head, requestHeaders: head.headers, now: now)
+        _ = (metadata.state(at: now), metadata.age(at: now), metadata.isConfirmed(by: head))
+        precondition(metadata.matches(requestHeaders: head.headers) || metadata.variesOnEverything)
+        let merged = metadata.merging(notModified: head, requestHeaders: head.headers, now: now)
+        _ = (merged.conditionalHeaders, merged.freshUntil)
+    }
+
+    /// What lies beside kept bodies and entries.
+    private func readRecords(_ data: Data) {
+        _ = try? JSONDecoder().decode(PartialBodyRecord.self, from: data)
+        guard let metadata = try? JSONDecoder().decode(HTTPCacheMetadata.self, from: data) else { return }
+        _ = metadata.state(at: Date(timeIntervalSince1970: 1_700_000_000))
+    }
+
+    private func convert(_ data: Data) {
+        guard
+            let bitmap = try? Bitmap(size: PixelSize(3, 1), isOpaque: true, pixels: [UInt8](repeating: 255, count: 12))
+        else { return }
+        var image = Image(bitmap: bitmap, info: ImageInfo(format: .bitmap, size: bitmap.size))
+        image.colorProfile = data
+        _ = try? CoderRegistry.shared.encode(image, as: .png)
+    }
+
+    /// A JPEG whose EXIF the input is.
+    private func readExif(_ data: Data) {
+        let body = Data("Exif\0\0".utf8) + data.prefix(65_000)
+        let length = body.count + 2
+        let file = Data([0xFF, 0xD8, 0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)]) + body
+        _ = try? CoderRegistry.shared.probe(file + Data([0xFF, 0xC0, 0, 11, 8, 0, 1, 0, 2, 1, 1, 0x11, 0]))
+    }
+
+    private func draw(_ data: Data) {
+        guard let hash = try? BlurHash(String(decoding: data, as: UTF8.self)) else { return }
+        _ = hash.averageColor
+        guard let image = try? hash.image(PixelSize(5, 3), punch: 2) else { fatalError("it cannot be drawn") }
+        precondition(image.size == PixelSize(5, 3))
+    }
+}
+
+/// A disk cache with one entry, whose file each input takes the place of.
+private final class Folder: Sendable {
+    static let shared = Folder()
+
+    private let cache: DiskCache
+    private let key = DiskKey("key")
+    private let file: URL?
+
+    private init() {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "halcyon-fuzz-\(UUID().uuidString)")
+        cache = DiskCache(folder: folder)
+        try? cache.storeSynchronously(Data("payload".utf8), metadata: Data("metadata".utf8), for: key)
+        let names = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.isRegularFileKey])
+        file = names?.compactMap { $0 as? URL }.first {
+            (try? $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) ?? false
+        }
+    }
+
+    func read(_ data: Data) {
+        guard let file else { fatalError("the entry has no file") }
+        try? data.write(to: file)
+        _ = cache.entrySynchronously(for: key)
+    }
+}
