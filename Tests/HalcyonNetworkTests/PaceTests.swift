@@ -20,6 +20,7 @@ struct PaceTests {
     ) -> DownloaderFixture {
         DownloaderFixture(perHost: perHost, total: total) {
             $0.time = clock.timeSource
+            $0.timeouts = DownloadTimeouts()
             $0.slowTransfers = slow
             configure(&$0)
         }
@@ -264,6 +265,41 @@ struct PaceTests {
         }
         #expect(!ended.isEmpty && ended.count < tasks.count)
         #expect(ended.allSatisfy { $0 == .timeout(.crowded) })
+    }
+
+    /// One place is wanted, and one is given.
+    @Test func noMoreAreEndedThanOthersNeed() async throws {
+        let fixture = Self.fixture(clock, total: 4, slow: 4) { $0.timeouts.leastRate = .none }
+        let gate = ScriptedTransportGate()
+        let tasks = try await fill(fixture, hosts: 4, perHost: 2, gate, started: 4)
+        try await pass(10)
+        while fixture.downloader.runningCount < 8 { await Task.yield() }
+        let other = fixture.url("/b", host: "other.test")
+        fixture.transport.answer(other, with: .data(Data([1])))
+        let waiting = Task { try await fixture.downloader.download(other) }
+        while fixture.downloader.waitingCount == 0 { await Task.yield() }
+        while fixture.downloader.waitingCount > 0 {
+            try await pass(1)
+            await Task.yield()
+        }
+        #expect(try await waiting.value.data.count == 1)
+        gate.open()
+        var ended = 0
+        for task in tasks {
+            do { _ = try await task.value } catch { ended += 1 }
+        }
+        #expect(ended == 1)
+    }
+
+    /// A slow way is no slow server: where each host has a part of it, nothing is won by ending anything.
+    @Test func nobodyIsEndedForAnotherImageOfTheSameHosts() async throws {
+        let fixture = Self.fixture(clock, total: 2, slow: 2) { $0.timeouts.leastRate = .none }
+        let gate = ScriptedTransportGate()
+        let tasks = try await fill(fixture, hosts: 2, perHost: 5, gate, started: 2)
+        try await pass(60)
+        #expect(fixture.downloader.runningCount == 4 && fixture.downloader.waitingCount == 6)
+        gate.open()
+        for task in tasks { #expect(try await task.value.data.count == 1) }
     }
 
     @Test func nobodyIsEndedWhileNobodyWaits() async throws {

@@ -12,7 +12,8 @@ extension ImageDownloader {
         public var transfers = 24
         /// Transfers that may go on beside those, in all: each that has waited 10 s for its server leaves its place to
         /// others, so that slow servers do not hold everybody up. It still counts among those of its host. When there are
-        /// more of them and others wait for a place, the slowest ends with `DownloadError` (`TimeoutKind.crowded`). 24.
+        /// more of them and a host waits of which nothing runs, the slowest ends with `DownloadError`
+        /// (`TimeoutKind.crowded`), one a second. 24.
         public var slowTransfers = 24
         /// How long a download may take whose request does not say so itself.
         public var timeouts = DownloadTimeouts()

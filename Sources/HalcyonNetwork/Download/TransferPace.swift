@@ -155,13 +155,16 @@ final class PaceKeeper: Sendable {
             return Array(state.paces.values)
         }
         for pace in paces { pace.pass(passed) }
+        var isCrowded = false
         for pace in paces where pace.lingers(Self.patience) {
             switch slots.stepAside(pace.id) {
             case .done: pace.stepAside()
-            case .full(isWantedByOthers: true): slowest(of: paces)?.end(.crowded)
-            case .full(isWantedByOthers: false), .hasNone: break
+            case .full(let isWantedByOthers): isCrowded = isCrowded || isWantedByOthers
+            case .hasNone: break
             }
         }
+        // One at a time: its place is free only once its transfer has ended.
+        if isCrowded { slowest(of: paces)?.end(.crowded) }
         return !paces.isEmpty
     }
 

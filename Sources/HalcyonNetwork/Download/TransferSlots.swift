@@ -118,7 +118,7 @@ final class TransferSlots: Sendable {
 
     enum StepAside: Equatable {
         case done
-        /// As many are aside as may be; whether somebody waits who could have the place.
+        /// As many are aside as may be; whether a host waits of which nothing runs.
         case full(isWantedByOthers: Bool)
         /// It runs no more, or is aside already.
         case hasNone
@@ -130,10 +130,10 @@ final class TransferSlots: Sendable {
         resumeNext { state in
             guard state.placed.contains(id), !state.aside.contains(id) else { return }
             guard state.aside.count < state.asideLimit else {
-                let limit = state.limits.perHost
+                // Where all hosts have a part of the way, it is the way that is slow.
                 answer = .full(
                     isWantedByOthers: !state.isSuspended
-                        && state.hosts.values.contains { $0.waiting > 0 && $0.running < limit })
+                        && state.hosts.values.contains { $0.waiting > 0 && $0.running == 0 })
                 return
             }
             state.aside.insert(id)
