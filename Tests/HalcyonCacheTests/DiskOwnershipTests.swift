@@ -44,6 +44,31 @@ import Testing
         #expect(await DiskCache(folder: folder.url).entry(for: key)?.data == data)
     }
 
+    /// With a umask of 002 the system's own calls make folders that the group may write in; it has nobody else in it.
+    @Test(arguments: [(0o775, 1000, true), (0o775, 100, false), (0o777, 1000, false), (0o2770, 1000, true)])
+    func aFolderForItsUsersOwnGroup(mode: Int, group: Int, isUsed: Bool) async throws {
+        let folder = try await filled()
+        #expect(chmod(folder.url.path, mode_t(mode)) == 0)
+        let files = ForeignFiles(changing: { path, status in
+            (status.owner, status.group) = path == folder.url.path ? (1000, UInt32(group)) : (0, 0)
+        })
+        let ownership = FolderOwnership(files, user: 1000)
+        #expect(((try? ownership.check(folder.url.path)) != nil) == isUsed)
+    }
+
+    /// In a user namespace `/` and `/home` belong to nobody that it knows.
+    @Test func foldersAboveOfOutsideAUserNamespace() async throws {
+        let folder = try await filled()
+        let above = folder.url.deletingLastPathComponent().path
+        func mayUse(_ outsider: UInt32?, _ isOutside: @escaping @Sendable (String) -> Bool) -> Bool {
+            let files = ForeignFiles(changing: { path, status in if isOutside(path) { status.owner = 65_534 } })
+            return (try? FolderOwnership(files, outsider: outsider).check(folder.url.path)) != nil
+        }
+        #expect(mayUse(65_534) { $0 == above })
+        #expect(!mayUse(nil) { $0 == above })
+        #expect(!mayUse(65_534) { $0 == folder.url.path })
+    }
+
     @Test func aFolderOfSomebodyElse() async throws {
         let folder = try await filled()
         await expectRefused(folder.url, ForeignFiles { $0 == folder.url.path })
@@ -137,15 +162,19 @@ import Testing
 /// The system's files, some of which belong to somebody else.
 private struct ForeignFiles: FileSystem {
     private let base = PosixFileSystem()
-    private let isForeign: @Sendable (String) -> Bool
+    private let change: @Sendable (String, inout FileStatus) -> Void
+
+    init(changing change: @escaping @Sendable (String, inout FileStatus) -> Void) {
+        self.change = change
+    }
 
     init(_ isForeign: @escaping @Sendable (String) -> Bool) {
-        self.isForeign = isForeign
+        self.init(changing: { path, status in if isForeign(path) { status.owner = 4_000_000_000 } })
     }
 
     private func seen(_ status: FileStatus, _ path: String) -> FileStatus {
         var status = status
-        if isForeign(path) { status.owner = 4_000_000_000 }
+        change(path, &status)
         return status
     }
 

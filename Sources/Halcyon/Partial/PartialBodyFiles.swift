@@ -273,10 +273,13 @@ public final class PartialBodyFiles: PartialBodyStore {
         guard state.withLock({ $0.kept == nil }) else { return }
         _ = secret?.value()
         var found: [String: [Kept]] = [:]
-        try? files.list(path) { name, status in
-            guard status.kind == .regular, DiskCache.isPartialBody(name) else { return }
-            found[Self.owner(of: name), default: []].append(
-                Kept(name: name, size: status.size, modified: status.modified))
+        // What lies in other hands is not removed either.
+        if mayUseFolder {
+            try? files.list(path) { name, status in
+                guard status.kind == .regular, DiskCache.isPartialBody(name) else { return }
+                found[Self.owner(of: name), default: []].append(
+                    Kept(name: name, size: status.size, modified: status.modified))
+            }
         }
         state.withLock { state in
             if state.kept == nil { state.kept = found }

@@ -18,6 +18,7 @@ extension DiskCache {
     /// nobody finds later.
     func removePartialBodies() async {
         await perform { [store] in
+            guard store.mayUseFolder() else { return }
             let path = "\(store.folder.path)/\(Self.partialBodyFolder)"
             var names: [String] = []
             try? store.files.list(path) { name, status in

@@ -8,12 +8,25 @@ package struct FolderOwnership: Sendable {
     /// As many as the system follows.
     private static let mostLinks = 40
 
+    /// As whom a user namespace shows all who are not in it, the superuser of the system among them, to whom `/` and
+    /// `/home` belong; nil where all are in it.
+    package static let outsider: UInt32? = {
+        func numbers(_ path: String) -> [UInt32] {
+            let text = try? String(contentsOfFile: path, encoding: .utf8)
+            return text?.split(whereSeparator: \.isWhitespace).compactMap { UInt32($0) } ?? []
+        }
+        let map = numbers("/proc/self/uid_map")
+        return map.isEmpty || map == [0, 0, .max] ? nil : numbers("/proc/sys/kernel/overflowuid").first
+    }()
+
     private let files: any FileSystem
     private let user: UInt32
+    private let outsider: UInt32?
 
-    package init(_ files: any FileSystem, user: UInt32 = geteuid()) {
+    package init(_ files: any FileSystem, user: UInt32 = geteuid(), outsider: UInt32? = Self.outsider) {
         self.files = files
         self.user = user
+        self.outsider = outsider
     }
 
     /// Whether a file or a folder is this user's, or the superuser's.
@@ -35,7 +48,9 @@ package struct FolderOwnership: Sendable {
             }
             let next = "\(current)/\(name)"
             guard let status = try? files.status(at: next) else { return }
-            guard isOwn(status) else { throw .foreignFolder("\(next) belongs to another user") }
+            guard isOwn(status) || !rest.isEmpty && status.owner == outsider && outsider != nil else {
+                throw .foreignFolder("\(next) belongs to another user")
+            }
             if status.kind == .other, let target = try? files.linkTarget(at: next) {
                 links += 1
                 guard links <= Self.mostLinks else { throw .foreignFolder("\(path) is a ring of links") }
@@ -51,7 +66,11 @@ package struct FolderOwnership: Sendable {
     }
 
     private func isClosed(_ status: FileStatus, isLast: Bool) -> Bool {
-        if isLast { return status.permissions & (Self.othersWrite | Self.groupWrites) == 0 }
+        if isLast {
+            // A group that has its user's number is his alone: there the system makes folders that the group may write in.
+            let isPrivate = status.group == user && user != Self.superuser
+            return status.permissions & (isPrivate ? Self.othersWrite : Self.othersWrite | Self.groupWrites) == 0
+        }
         // In a folder such as /tmp nobody else can take a name away.
         return status.permissions & Self.othersWrite == 0 || status.permissions & Self.sticky != 0
     }

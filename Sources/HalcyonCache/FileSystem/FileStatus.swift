@@ -16,12 +16,14 @@ public struct FileStatus: Sendable, Hashable {
     public var inode: UInt64
     /// The user that it belongs to; nil where the file system knows of none, as by default.
     public var owner: UInt32?
+    /// The group that it belongs to; nil where the file system knows of none, as by default.
+    public var group: UInt32?
     /// Who may read and write it, as the lowest twelve bits of a POSIX mode. 0600 by default.
     public var permissions: UInt16
 
     public init(
         kind: Kind, size: Int, accessed: FileTime, modified: FileTime, changed: FileTime, device: UInt64, inode: UInt64,
-        owner: UInt32? = nil, permissions: UInt16 = 0o600
+        owner: UInt32? = nil, group: UInt32? = nil, permissions: UInt16 = 0o600
     ) {
         self.kind = kind
         self.size = size
@@ -31,6 +33,7 @@ public struct FileStatus: Sendable, Hashable {
         self.device = device
         self.inode = inode
         self.owner = owner
+        self.group = group
         self.permissions = permissions
     }
 

@@ -188,7 +188,8 @@ extension FileStatus {
         self.init(
             kind: kind, size: Int(status.st_size), accessed: FileTime(status.st_atim),
             modified: FileTime(status.st_mtim), changed: FileTime(status.st_ctim), device: UInt64(status.st_dev),
-            inode: UInt64(status.st_ino), owner: status.st_uid, permissions: UInt16(status.st_mode & 0o7777))
+            inode: UInt64(status.st_ino), owner: status.st_uid, group: status.st_gid,
+            permissions: UInt16(status.st_mode & 0o7777))
     }
 }
 
