@@ -74,7 +74,8 @@ struct ResolvedRequest: Sendable {
         // It is the source's name, not this one's.
         other.cacheKey = nil
         if !source.isSameOrigin(as: request.source) {
-            other.network.headers.removeSecrets()
+            other.network.headers.removeSecrets(
+                coordinator.configuration.downloader.configuration.credentialFields)
             other.network.credential = nil
         }
         return ResolvedRequest(Parts(other, for: coordinator))

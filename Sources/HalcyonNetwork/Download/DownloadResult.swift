@@ -27,6 +27,8 @@ public struct DownloadResult: Sendable {
 
     /// The body's part of `DownloadRequest.bodyBudget`, for as long as somebody holds it.
     package var hold: ByteBudget.Hold?
+    /// Where redirects led, with the fields that hooks have added there.
+    var hops: [Hop] = []
     /// For whom it was asked for, as it was sent: by several where an interceptor tried again, by none where it answered.
     package var users: Set<KeyedHash?> = []
 
@@ -44,6 +46,11 @@ public struct DownloadResult: Sendable {
         self.redirectCount = redirectCount
         self.redirectsArePermanent = redirectsArePermanent
         self.retryCount = retryCount
+    }
+
+    struct Hop: Sendable {
+        let url: URL
+        let added: [HTTPHeaders.Field]
     }
 
     /// Whether the server said that what the caller has is still good.

@@ -54,7 +54,9 @@ final class DownloadRun: Sendable {
         until deadline: ContinuousClock.Instant?, queued: inout Duration
     ) async throws -> DownloadResult {
         var chain = RedirectChain(
-            url: request.url, headers: headers, digest: request.credential?.digest, limit: request.maximumRedirects)
+            url: request.url, headers: headers, digest: request.credential?.digest, limit: request.maximumRedirects,
+            credentialFields: downloader.configuration.credentialFields)
+        var hops: [DownloadResult.Hop] = []
         while true {
             let request = transportRequest(chain)
             try request.validate()
@@ -80,8 +82,12 @@ final class DownloadRun: Sendable {
             case .redirect(let head):
                 let former = chain.url
                 try chain.follow(head)
-                chain.target = try await hooks.modified(chain.target, head, from: former)
+                let target = chain.target
+                chain.target = try await hooks.modified(target, head, from: former)
+                hops.append(
+                    .init(url: chain.url, added: chain.headers.fields.filter { !target.headers.fields.contains($0) }))
             case .result(var result):
+                result.hops = hops
                 result.redirectCount = chain.count
                 result.redirectsArePermanent = chain.isPermanent
                 return result
@@ -104,7 +110,7 @@ final class DownloadRun: Sendable {
 
     private func send(_ request: TransportRequest, _ pace: TransferPace) async throws -> Hop {
         var request = request
-        if let resumption = await Resumption(request, downloader.configuration) {
+        if let resumption = await Resumption(request, downloader) {
             let started = ContinuousClock.now
             if let hop = try await exchange(request, pace, resuming: resumption) { return hop }
             request.totalTimeout = request.totalTimeout.map { $0 - (ContinuousClock.now - started) }
@@ -160,8 +166,7 @@ final class DownloadRun: Sendable {
         }
         if RedirectChain.isRedirect(head.status) { return .redirect(head) }
         try check(head, of: request)
-        let isKept = downloader.configuration.resumesBodies && downloader.configuration.partialBodies != nil
-        let key = isKept ? PartialBodyKey(request) : nil
+        let key = downloader.resumption(of: request)?.key
         let data = try await hooks.modified(
             try await collect(response.body, head, pace, key: key, kept: kept), head)
         var result = DownloadResult(

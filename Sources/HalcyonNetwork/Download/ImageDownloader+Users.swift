@@ -19,27 +19,34 @@ extension ImageDownloader {
 
     /// For whom a request is with all that is sent of it.
     func user(of request: DownloadRequest, sending headers: HTTPHeaders) -> KeyedHash? {
-        KeyedHash(
-            user: request.user, credential: request.credential, headers: headers,
-            fields: configuration.credentialFields, transport: transportUser(for: request.url))
+        user(of: request, sending: headers, transport: transportUser(for: request.url))
     }
 
-    private func transportUser(for url: URL) -> String? {
+    private func user(of request: DownloadRequest, sending headers: HTTPHeaders, transport: String?) -> KeyedHash? {
+        KeyedHash(
+            user: request.user, credential: request.credential, headers: headers,
+            fields: configuration.credentialFields, transport: transport)
+    }
+
+    /// What the transport shows a URL's host of its own; nil for nothing.
+    func transportUser(for url: URL) -> String? {
         let transport = configuration.transport
         guard transport.identifiesUsers else { return nil }
         let parts = [transport.user(for: url), transport.sendsCookies ? cookieOwner : nil].compactMap { $0 }
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 
-    /// For whom a request was: for another as well where a redirect led to a host to which the transport shows something
-    /// else.
-    func users(of request: DownloadRequest, sending headers: HTTPHeaders, endedAt url: URL) -> Set<KeyedHash?> {
-        var users: Set<KeyedHash?> = [user(of: request, sending: headers)]
-        if let other = transportUser(for: url), other != transportUser(for: request.url) {
-            users.insert(
-                KeyedHash(
-                    user: request.user, credential: request.credential, headers: headers,
-                    fields: configuration.credentialFields, transport: other))
+    /// For whom a request was: for others as well where a redirect led to a host to which the transport shows something
+    /// else, or a hook has added something on the way.
+    func users(of request: DownloadRequest, sending headers: HTTPHeaders, by hops: [DownloadResult.Hop])
+        -> Set<KeyedHash?>
+    {
+        let own = transportUser(for: request.url)
+        var users = Set([user(of: request, sending: headers, transport: own)])
+        for hop in hops {
+            var sent = headers
+            for field in hop.added where !headers.fields.contains(field) { sent.append(field.name, field.value) }
+            users.insert(user(of: request, sending: sent, transport: transportUser(for: hop.url) ?? own))
         }
         return users
     }

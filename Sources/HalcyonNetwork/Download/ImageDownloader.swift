@@ -104,7 +104,7 @@ public final class ImageDownloader: Sendable {
                 }))
         guard isAttached ?? true else { throw CancellationError() }
         defer { ticket?.detach(id) }
-        let request = try await prepared(request)
+        let request = try await prepared(request).withCredentialOfURL()
         var headers = request.headers.showing(request.credential)
         // Its field is the transport's to make.
         if request.credential?.digest != nil { headers.remove("Authorization") }
@@ -121,7 +121,7 @@ public final class ImageDownloader: Sendable {
         } onCancel: {
             hub.cancel(id)
         }
-        result.users = users(of: request, sending: sent, endedAt: result.url)
+        result.users = users(of: request, sending: sent, by: result.hops)
         return result
     }
 

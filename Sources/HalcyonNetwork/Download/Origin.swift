@@ -10,9 +10,9 @@ extension URL {
 }
 
 extension HTTPHeaders {
-    /// Removes what must not go to another origin.
-    package mutating func removeSecrets() {
-        removeAll(where: Self.staysBehind)
+    /// Removes what must not go to another origin, with what the program has named as telling for whom a request is.
+    package mutating func removeSecrets(_ fields: CredentialFields) {
+        removeAll { Self.staysBehind($0) || fields.isAdded($0) }
     }
 
     /// Whether a field stays at its origin: what speaks of that origin, and what may hold a secret, by its name.

@@ -12,13 +12,18 @@ struct RedirectChain {
     /// Whether all of them were meant to last.
     private(set) var isPermanent = true
     private let limit: Int
+    private let credentialFields: CredentialFields
     private var visited: Set<String>
 
-    init(url: URL, headers: HTTPHeaders, digest: DigestCredential? = nil, limit: Int) {
+    init(
+        url: URL, headers: HTTPHeaders, digest: DigestCredential? = nil, limit: Int,
+        credentialFields: CredentialFields = .standard
+    ) {
         self.url = url
         self.headers = headers
         self.digest = digest
         self.limit = limit
+        self.credentialFields = credentialFields
         visited = [url.withoutFragment]
     }
 
@@ -34,7 +39,7 @@ struct RedirectChain {
         func failure(_ why: RedirectFailure) -> DownloadError { DownloadError(.redirect(why), url: url) }
         guard let location = head.headers["Location"].map(Self.readable)?.trimmingCharacters(in: .whitespaces),
             !location.isEmpty,
-            var next = URL(string: location, relativeTo: url)?.absoluteURL, let scheme = next.scheme?.lowercased()
+            let next = URL(string: location, relativeTo: url)?.absoluteURL, let scheme = next.scheme?.lowercased()
         else { throw failure(.badLocation) }
         guard scheme == "http" || scheme == "https" else { throw failure(.schemeNotAllowed(scheme)) }
         guard let host = next.host(percentEncoded: true), !host.isEmpty else { throw failure(.badLocation) }
@@ -43,19 +48,25 @@ struct RedirectChain {
         count += 1
         if head.status != 301, head.status != 308 { isPermanent = false }
         // They do not come back when the chain returns to where it began: it went through foreign hands.
-        if next.webOrigin != url.webOrigin { headers.removeSecrets() }
-        // A user in it is sent as a credential, so that no URL has one from here on.
-        if let credential = next.credential {
-            if !headers.contains("Authorization") { headers = headers.showing(credential) }
-            next = next.withoutUser
+        if next.webOrigin != url.webOrigin { headers.removeSecrets(credentialFields) }
+        go(to: next)
+    }
+
+    /// A user in a URL is sent as a credential, so that no URL has one from here on.
+    private mutating func go(to next: URL) {
+        if let credential = next.credential, !headers.contains("Authorization") {
+            headers = headers.showing(credential)
         }
-        url = next
+        url = next.hasUser ? next.withoutUser : next
     }
 
     /// The next request.
     var target: RedirectTarget {
         get { RedirectTarget(url: url, headers: headers) }
-        set { (url, headers) = (newValue.url, newValue.headers) }
+        set {
+            headers = newValue.headers
+            go(to: newValue.url)
+        }
     }
 
     /// A location in UTF-8 that was read a character a byte.

@@ -28,6 +28,9 @@ public struct CredentialFields: Sendable, Hashable {
         return Self.speaksOfSecrets(name) || Self.users.contains { name.contains($0) }
     }
 
+    /// Whether the program has named a field, in lower case.
+    func isAdded(_ name: String) -> Bool { added.contains(name) }
+
     /// Whether any of the fields is one of them.
     func areIn(_ headers: HTTPHeaders) -> Bool {
         headers.fields.contains { contains($0.name) }

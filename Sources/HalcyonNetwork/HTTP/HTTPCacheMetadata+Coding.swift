@@ -1,13 +1,15 @@
 import Foundation
 
-/// The stored form: a version, whether it is distrusted, the date, then the texts, each with its length before it.
+/// The stored form: a version, whether it is distrusted and varies with the user, the date, then the texts, each with its length before it.
 /// About 200 bytes, and read for every hit on disk, so not JSON.
 extension HTTPCacheMetadata: Codable {
     private static let version: UInt8 = 2
+    /// The bits of the byte behind it.
+    private static let (distrusted, byUser): (UInt8, UInt8) = (1, 2)
 
     /// The bytes to keep.
     public func encoded() -> Data {
-        var bytes = Data([Self.version, isDistrusted ? 1 : 0])
+        var bytes = Data([Self.version, (isDistrusted ? Self.distrusted : 0) | (variesWithUser ? Self.byUser : 0)])
         Self.append(responseDate.timeIntervalSince1970.bitPattern, to: &bytes)
         Self.append(UInt32(fields.fields.count), to: &bytes)
         for field in fields.fields {
@@ -46,7 +48,8 @@ extension HTTPCacheMetadata: Codable {
         guard reader.rest.isEmpty, seconds.isFinite else { return nil }
         self.init(
             fields: fields, responseDate: Date(timeIntervalSince1970: seconds), varyValues: vary,
-            isDistrusted: mark != 0)
+            isDistrusted: mark & Self.distrusted != 0,
+            variesWithUser: version == 1 ? Self.variesWithUser(fields, .standard) : mark & Self.byUser != 0)
     }
 
     public init(from decoder: any Decoder) throws {

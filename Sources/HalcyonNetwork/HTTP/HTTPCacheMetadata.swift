@@ -24,6 +24,8 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
 
     /// To be revalidated before every use, whatever the fields say.
     let isDistrusted: Bool
+    /// Whether `Vary` names a field that tells users apart, or everything. Stored, as the fields that do are a setting.
+    let variesWithUser: Bool
 
     /// Explicitly fresh until then; nil when the server says nothing about it, and then the cache's own time decides.
     public let freshUntil: Date?
@@ -77,17 +79,19 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         Self.copyFields(of: head, to: &fields)
         self.init(
             fields: fields, responseDate: now,
-            varyValues: VaryValue.values(Self.varyNames(fields), requestHeaders, credentials), credentials: credentials)
+            varyValues: VaryValue.values(Self.varyNames(fields), requestHeaders, credentials),
+            variesWithUser: Self.variesWithUser(fields, credentials))
     }
 
     init(
         fields: HTTPHeaders, responseDate: Date, varyValues: [String: String?], isDistrusted: Bool = false,
-        credentials: CredentialFields = .standard
+        variesWithUser: Bool
     ) {
         self.fields = fields
         self.responseDate = responseDate
         self.varyValues = varyValues
         self.isDistrusted = isDistrusted
+        self.variesWithUser = variesWithUser
         let control = CacheControl(fields.values(of: "Cache-Control"))
         noStore = control.contains("no-store") && !control.contains("must-understand")
         noCache = isDistrusted || control.contains("no-cache")
@@ -95,13 +99,10 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         isImmutable = control.contains("immutable")
         staleWhileRevalidate = control.seconds("stale-while-revalidate")
         staleIfError = control.seconds("stale-if-error")
-        let varyNames = Self.varyNames(fields)
-        variesOnEverything = varyNames.contains("*")
+        variesOnEverything = Self.varyNames(fields).contains("*")
         isPrivate = control.contains("private")
         let isOpen = control.contains("public") || control.seconds("s-maxage") ?? 0 > 0
-        isShared =
-            isOpen && !control.isDamaged && !isPrivate && !noStore
-            && !varyNames.contains { $0 == "*" || credentials.contains($0) }
+        isShared = isOpen && !control.isDamaged && !isPrivate && !noStore && !variesWithUser
         freshUntil = Self.freshUntil(fields, control, responseDate: responseDate)
     }
 
@@ -145,7 +146,8 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     /// for the URL that was asked for, as behind a temporary redirect.
     public func requiringRevalidation() -> HTTPCacheMetadata {
         HTTPCacheMetadata(
-            fields: fields, responseDate: responseDate, varyValues: varyValues, isDistrusted: true)
+            fields: fields, responseDate: responseDate, varyValues: varyValues, isDistrusted: true,
+            variesWithUser: variesWithUser)
     }
 
     /// Whether a request with these fields gets this answer, by what `Vary` names.
@@ -170,7 +172,8 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         let values =
             requestHeaders.map { VaryValue.values(Self.varyNames(merged), $0, credentials) } ?? varyValues
         return HTTPCacheMetadata(
-            fields: merged, responseDate: now, varyValues: values, credentials: credentials)
+            fields: merged, responseDate: now, varyValues: values,
+            variesWithUser: Self.variesWithUser(merged, credentials))
     }
 
     /// The kept fields that the answer has take the place of those that are there.
@@ -191,6 +194,10 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         guard let vary = fields["Vary"] else { return [] }
         return vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
             .filter { !$0.isEmpty }.map { HTTPHeaders.isName($0) ? $0 : "*" }
+    }
+
+    static func variesWithUser(_ fields: HTTPHeaders, _ credentials: CredentialFields) -> Bool {
+        varyNames(fields).contains { $0 == "*" || credentials.contains($0) }
     }
 
     private static func freshUntil(_ fields: HTTPHeaders, _ control: CacheControl, responseDate: Date) -> Date? {

@@ -17,9 +17,8 @@ struct Resumption: Sendable {
     }
 
     /// Takes what is kept of the answer to a request; nil where there is nothing.
-    init?(_ request: TransportRequest, _ configuration: ImageDownloader.Configuration) async {
-        guard configuration.resumesBodies, let store = configuration.partialBodies, let key = PartialBodyKey(request),
-            store.mayHold(key)
+    init?(_ request: TransportRequest, _ downloader: ImageDownloader) async {
+        guard let (store, key) = downloader.resumption(of: request), store.mayHold(key)
         else { return nil }
         let taken = try? await ExecutionDomains.io.run { _ in store.take(key) }
         guard let kept = taken ?? nil else { return nil }
@@ -89,5 +88,15 @@ struct Resumption: Sendable {
         let body = kept.body
         // Not of this task, whose cancellation would keep it from running.
         await Task.detached { _ = try? await ExecutionDomains.io.run { _ in work(body) } }.value
+    }
+}
+
+extension ImageDownloader {
+    /// Where the body of a request is kept if it breaks off, and by which key; nil where it is not kept.
+    func resumption(of request: TransportRequest) -> (store: any PartialBodyStore, key: PartialBodyKey)? {
+        guard configuration.resumesBodies, let store = configuration.partialBodies,
+            let key = PartialBodyKey(request, user: transportUser(for: request.url))
+        else { return nil }
+        return (store, key)
     }
 }
