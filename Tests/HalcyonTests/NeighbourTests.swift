@@ -68,6 +68,76 @@ struct NeighbourTests {
     }
 }
 
+extension NeighbourTests {
+    /// Bodies that break off, and are gone on with from files that somebody else changes meanwhile: each is whole in the end.
+    @Test func everyBodyThatBrokeOffIsTheRightOne() async throws {
+        let folder = TemporaryFolder()
+        let names = 0..<6
+        let bodies = names.map { seed in
+            var random = SplitMix(state: UInt64(seed))
+            return Data((0..<40_000).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } })
+        }
+        let breaks = Lock(0)
+        let transport = ScriptedTransport { request in
+            guard let body = Int(request.url.lastPathComponent).map({ bodies[$0] }) else { return .status(404) }
+            let range = request.headers["Range"]?.split(whereSeparator: { "=-".contains($0) }).last
+            let first = range.flatMap { Int($0) } ?? 0
+            let length = body.count - first
+            // Every other answer breaks off in the middle.
+            let isBroken = breaks.withLock { breaks in
+                breaks += 1
+                return breaks % 2 == 1
+            }
+            var headers: HTTPHeaders = ["ETag": "\"1\"", "Content-Length": "\(length)"]
+            if first > 0 { headers.set("Content-Range", "bytes \(first)-\(body.count - 1)/\(body.count)") }
+            var steps: [ScriptedTransport.Answer.Step] = [.chunk(Data(body.dropFirst(first).prefix(length / 2)))]
+            steps.append(
+                isBroken
+                    ? .fail(DownloadError(.connection(.reset), url: request.url))
+                    : .chunk(Data(body.suffix(length - length / 2))))
+            return .init(status: first > 0 ? 206 : 200, headers: headers, steps: steps)
+        }
+        let neighbour = Neighbour(folder: folder.url, seed: 9)
+        let done = ScriptedTransportGate()
+        async let mischief: Void = {
+            while !done.isOpen {
+                neighbour.disturb()
+                await Task.yield()
+            }
+        }()
+        for round in 0..<Self.rounds {
+            try await withThrowingTaskGroup { group in
+                for name in names {
+                    group.addTask {
+                        var configuration = ImageDownloader.Configuration(transport: transport)
+                        configuration.retry = .never
+                        configuration.partialBodies = PartialBodyFiles(
+                            in: DiskCache(folder: folder.url), keeps: true)
+                        // Each attempt has a store of its own, as another process would.
+                        let downloader = ImageDownloader(configuration)
+                        var request = DownloadRequest(url: URL(web: "http://images.test/\(name)"))
+                        if round % 2 == 1 { request.credential = .bearer("alice") }
+                        var result: Data?
+                        while result == nil {
+                            do {
+                                result = try await downloader.download(request).data
+                            } catch let error as DownloadError {
+                                #expect(error.reason == .connection(.reset))
+                            }
+                        }
+                        #expect(result == bodies[name])
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        done.open()
+        await mischief
+        #expect(neighbour.disturbed > 0)
+        #expect(transport.requests.contains { $0.headers["Range"] != nil })
+    }
+}
+
 /// What disturbs one file or folder of a cache at a time.
 /// `@unchecked Sendable` because one task alone disturbs, and it has ended when `disturbed` is read.
 private final class Neighbour: @unchecked Sendable {
