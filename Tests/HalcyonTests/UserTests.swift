@@ -130,6 +130,19 @@ struct UserTests {
         #expect(await fixture.pipeline.cache.storedOriginal(for: PipelineFixture.url("png/rgb8.png")) == nil)
     }
 
+    /// A sign that stands elsewhere names nobody.
+    @Test(
+        arguments: [
+            ("http://images.test/photo@2x.png", nil), ("http://images.test?a@b", nil), ("http://images.test#a@b", nil),
+            ("http://images.test\\a@b", nil), ("a@b", nil), ("http:a@b", nil), ("a:b://c@d/e@f", "a:b://d/e@f"),
+            ("http://a@b@images.test/", "http://images.test/"), ("://@", "://"), ("http://é:ü@ö/@", "http://ö/@"),
+        ])
+    func aUserStandsBeforeTheHost(text: String, plain: String?) {
+        let cache = ImageCache(disk: nil)
+        #expect(cache.key(for: text).source == plain ?? text)
+        #expect((cache.key(for: text) == cache.key(for: plain ?? text)) == (plain == nil))
+    }
+
     private static func asked(_ request: ImageRequest, by user: String) -> ImageRequest {
         var request = request
         request.source = .remote(URL(web: "http://\(user)@images.test/png/rgb8.png"))

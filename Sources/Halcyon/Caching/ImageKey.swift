@@ -141,14 +141,28 @@ public struct ImageKey: Hashable, Sendable {
 /// The text of a source without what it says of a user, should it be a URL.
 enum SourceText {
     static func withoutUser(_ text: String) -> (text: String, user: KeyedHash?) {
-        guard text.utf8.contains(UInt8(ascii: "@")), let scheme = text.range(of: "://") else { return (text, nil) }
-        let end = text[scheme.upperBound...].firstIndex { "/?#\\".contains($0) } ?? text.endIndex
-        guard let at = text[scheme.upperBound..<end].lastIndex(of: "@") else { return (text, nil) }
+        // By bytes: names of files with an @2x in them are looked up as often as others.
+        guard text.utf8.contains(UInt8(ascii: "@")), let start = authority(in: text.utf8) else { return (text, nil) }
+        let authority = text.utf8[start...].prefix { !ends.contains($0) }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return (text, nil) }
         var plain = text
-        plain.removeSubrange(scheme.upperBound...at)
-        let parts = text[scheme.upperBound..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        plain.removeSubrange(start...at)
+        let parts = text[start..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let (user, password) = (Self.plain(parts.first), Self.plain(parts.dropFirst().first))
         return (plain, KeyedHash(.basic(user: user, password: password)))
+    }
+
+    /// What ends the part of a URL in which a user may stand.
+    private static let ends = Array("/?#\\".utf8)
+
+    /// Where that part begins: behind the first `://`.
+    private static func authority(in text: String.UTF8View) -> String.Index? {
+        var rest = text[...]
+        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+            rest = rest[text.index(after: colon)...]
+            if rest.starts(with: "//".utf8) { return text.index(rest.startIndex, offsetBy: 2) }
+        }
+        return nil
     }
 
     private static func plain(_ text: Substring?) -> String {
