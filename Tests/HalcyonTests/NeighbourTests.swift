@@ -105,28 +105,27 @@ extension NeighbourTests {
                 await Task.yield()
             }
         }()
-        for round in 0..<Self.rounds {
+        /// Each attempt has a store of its own, as another process would.
+        @Sendable func expectWhole(_ name: Int, isUsers: Bool) async throws {
+            var configuration = ImageDownloader.Configuration(transport: transport)
+            configuration.retry = .never
+            var request = DownloadRequest(url: URL(web: "http://images.test/\(name)"))
+            if isUsers { request.credential = .bearer("alice") }
+            var data: Data?
+            while data == nil {
+                configuration.partialBodies = PartialBodyFiles(in: DiskCache(folder: folder.url))
+                do {
+                    data = try await ImageDownloader(configuration).download(request).data
+                } catch let error as DownloadError {
+                    #expect(error.reason == .connection(.reset))
+                }
+            }
+            #expect(data == bodies[name])
+        }
+        for round in 0..<(Self.rounds / 3) {
             try await withThrowingTaskGroup { group in
                 for name in names {
-                    group.addTask {
-                        var configuration = ImageDownloader.Configuration(transport: transport)
-                        configuration.retry = .never
-                        configuration.partialBodies = PartialBodyFiles(
-                            in: DiskCache(folder: folder.url), keeps: true)
-                        // Each attempt has a store of its own, as another process would.
-                        let downloader = ImageDownloader(configuration)
-                        var request = DownloadRequest(url: URL(web: "http://images.test/\(name)"))
-                        if round % 2 == 1 { request.credential = .bearer("alice") }
-                        var result: Data?
-                        while result == nil {
-                            do {
-                                result = try await downloader.download(request).data
-                            } catch let error as DownloadError {
-                                #expect(error.reason == .connection(.reset))
-                            }
-                        }
-                        #expect(result == bodies[name])
-                    }
+                    group.addTask { try await expectWhole(name, isUsers: round % 2 == 1) }
                 }
                 try await group.waitForAll()
             }
@@ -134,7 +133,11 @@ extension NeighbourTests {
         done.open()
         await mischief
         #expect(neighbour.disturbed > 0)
-        #expect(transport.requests.contains { $0.headers["Range"] != nil })
+        // They are gone on with again once they are left alone: of two downloads one breaks off first.
+        try? FileManager.default.removeItem(at: folder.url)
+        let count = transport.requestCount
+        for _ in 0..<2 { try await expectWhole(0, isUsers: true) }
+        #expect(transport.requests.dropFirst(count).contains { $0.headers["Range"] != nil })
     }
 }
 
