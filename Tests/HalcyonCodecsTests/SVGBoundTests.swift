@@ -192,6 +192,14 @@ import Testing
         }
     }
 
+    /// References to nothing, on an element around thousands that are used, are looked at for each of them.
+    @Test(arguments: ["fill", "mask"]) func referencesToNothingCostNothing(_ property: String) {
+        let (count, nothing) = (10_000, String(repeating: "url(#z) ", count: 10_000))
+        let used = (0..<count).map { "<g id='a\($0)'/><use href='#a\($0)'/>" }.joined()
+        let isRefused = isRefused("<g \(property)='\(nothing)'>\(used)</g>")
+        #expect(isRefused)
+    }
+
     @Test func entitiesThatGrowAreRefused() {
         var entities = "<!ENTITY a0 'ha'>"
         for level in 1...30 {

@@ -171,6 +171,10 @@ import Testing
             "<style>@font-face{font-family:a;src:url(data:font/woff2;base64,AAAA) format('woff2')}a{fill:#fff}</style>\(square)"
         ),
         body("quoted font", "<style>@font-face{src:url('data:application/font-woff;base64,AAAA')}</style>\(square)"),
+        body(
+            "font and importance",
+            "<style>@font-face{src:url(data:font/woff2;base64,AAAA)}rect{fill:red !important}</style>\(square)"),
+        body("order of something else", "<g xmlns:d='urn:d' d:order='first' order='last'>\(square)</g>"),
         body("import from outside", "<style>@import url('https://fonts.example/a.css');</style>\(square)"),
         body(
             "words",

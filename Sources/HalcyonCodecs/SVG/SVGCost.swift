@@ -154,13 +154,9 @@
             var (uses, used, painted) = (0, document.elements[element].height + 1, 0)
             func add(_ reference: SVGDocument.Reference, isWithin: Bool) throws {
                 var inner = Extent()
-                for target in document.identifiers[reference.target] ?? []
-                where document.elements[target].kind != .gradient {
-                    steps += 1
-                    // So many that counting them is itself too much.
-                    guard steps < Self.mostSteps else {
-                        throw CodecError.limitExceeded("elements in use", value: steps, limit: Self.mostSteps)
-                    }
+                for target in document.identifiers[reference.target] ?? [] {
+                    try step()
+                    guard document.elements[target].kind != .gradient else { continue }
                     let part = try extent(of: target, mostLevels: mostLevels, level: level + 1)
                     inner.uses = max(inner.uses, part.uses + (reference.isUse ? 1 : 0))
                     inner.levels = max(inner.levels, part.levels + 3)
@@ -172,14 +168,17 @@
             }
             var index = firstReference(from: element)
             while index < document.references.count, document.references[index].holder < end {
+                try step()
                 try add(document.references[index], isWithin: true)
                 index += 1
             }
             // Elements within take over what those around it have; they are painted where they are drawn.
             var parent = document.elements[element].parent
             while parent >= 0 {
+                try step()
                 var index = firstReference(from: parent)
                 while index < document.references.count, document.references[index].holder == parent {
+                    try step()
                     let reference = document.references[index]
                     if !reference.isUse, reference.isInherited || inheritsAll {
                         try add(reference, isWithin: false)
@@ -191,6 +190,16 @@
             let whole = Extent(uses: uses, levels: used + painted, isOpen: false)
             extents[element] = whole
             return whole
+        }
+
+        /// Counts a reference that is followed, or only looked at.
+        ///
+        /// - Throws: `CodecError.limitExceeded` for so many that counting them is itself too much.
+        private mutating func step() throws {
+            steps += 1
+            guard steps < Self.mostSteps else {
+                throw CodecError.limitExceeded("elements in use", value: steps, limit: Self.mostSteps)
+            }
         }
 
         private func firstReference(from element: Int) -> Int {

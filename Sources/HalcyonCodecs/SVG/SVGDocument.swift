@@ -151,7 +151,7 @@
                 let before = text[..<found.lowerBound].last { $0 > 0x20 }
                 guard let end = before.map({ ends[$0] }) ?? 0 else { continue }
                 if index(of: UInt8(ascii: "#"), from: start) < index(of: end, from: start) { return true }
-                isImport = isImport ?? (text.firstRange(of: Array("import".utf8)) != nil)
+                isImport = isImport ?? (text.firstRange(of: Array("@import".utf8)) != nil)
                 if isImport == true { return true }
             }
             return false

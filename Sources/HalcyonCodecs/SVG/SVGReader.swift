@@ -189,6 +189,8 @@
                 case "a", "script": .link
                 default: .other
                 }
+            // Other elements have attributes of the same names.
+            let isFilter = strncmp(UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self), "fe", 2) == 0
             let element = document.open(kind, parent: open.last)
             open.append(element)
             if styleDepth > 0 || String(cString: name) == "style" { styleDepth += 1 }
@@ -198,7 +200,7 @@
                 else { continue }
                 let value = UnsafeBufferPointer(start: start, count: end - start)
                 self.count(value.count)
-                attribute(String(cString: name), value, of: element, kind)
+                attribute(String(cString: name), value, of: element, kind, isFilter: isFilter)
             }
         }
 
@@ -213,12 +215,13 @@
         // MARK: Attributes
 
         private func attribute(
-            _ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int, _ kind: SVGDocument.Kind
+            _ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int, _ kind: SVGDocument.Kind,
+            isFilter: Bool
         ) {
             switch name {
             case "id": document.identifiers[Array(value), default: []].append(element)
             case "href": address(value, of: element, kind)
-            case "numOctaves", "kernelMatrix", "order":
+            case "numOctaves" where isFilter, "kernelMatrix" where isFilter, "order" where isFilter:
                 do { try SVGCost.checkFilter(name, value) } catch { refuse(error) }
             default: property(name, value, of: element)
             }
