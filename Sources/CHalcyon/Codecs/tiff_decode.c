@@ -65,11 +65,10 @@ static int ignore_warning(TIFF *tiff, void *user, const char *module, const char
     return 1;
 }
 
-static TIFF *open_source(source_t *source, size_t pixels) {
+static TIFF *open_source(source_t *source, size_t most_bytes) {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (options == NULL) return NULL;
-    // A whole image as one strip of four 16-bit channels, and a tile that is larger than a small image.
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)(pixels * 8 + (16u << 20)));
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)most_bytes);
     TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, source->call);
     TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, NULL);
     // The tables of strips are read when they are needed.
@@ -186,7 +185,7 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
 halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, halcyon_tiff_layout layout,
                                          halcyon_codec_bitmap bitmap, halcyon_codec_call *call) {
     source_t source = {data, size, 0, call};
-    TIFF *tiff = open_source(&source, (size_t)bitmap.width * (size_t)bitmap.height);
+    TIFF *tiff = open_source(&source, layout.most_bytes);
     if (tiff == NULL) return HALCYON_CODEC_DAMAGED;
     halcyon_codec_status status = HALCYON_CODEC_DAMAGED;
     if (TIFFCurrentDirOffset(tiff) == layout.directory || TIFFSetSubDirectory(tiff, layout.directory)) {

@@ -37,11 +37,14 @@
             data.read { try? TIFFHeader($0).extent } ?? CodedExtent(info)
         }
 
-        /// A strip or tile as it is stored, in the worst case the whole image, or a tile that is larger, at 16 bits; of
-        /// pages two canvases more.
+        /// A strip or tile as it is stored, in the worst case the whole image, or a tile that is larger, at 16 bits, or with
+        /// more channels than are shown, and what libjpeg keeps of it; of pages two canvases more.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = max(nativeSize.bitmapBytes, codedExtent(of: data, info: info).largest.bitmapBytes)
-            return 0.adding(info.bitsPerChannel > 8 ? 2 : 1, times: stored)
+            let (unit, jpeg) = data.read { reader in
+                (try? TIFFHeader(reader)).map { ($0.unitBytes, $0.jpegBytes(reader)) } ?? (0, 0)
+            }
+            return max(unit, 0.adding(info.bitsPerChannel > 8 ? 2 : 1, times: stored)).adding(1, times: jpeg)
                 .adding(info.isAnimated ? 2 : 0, times: nativeSize.bitmapBytes)
         }
 

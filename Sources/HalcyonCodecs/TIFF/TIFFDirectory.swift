@@ -15,9 +15,11 @@
             case width = 256
             case height = 257
             case bits = 258
+            case compression = 259
             case photometric = 262
             case orientation = 274
             case samples = 277
+            case rowsPerStrip = 278
             case tileWidth = 322
             case tileHeight = 323
             case extraSamples = 338
@@ -54,6 +56,25 @@
             let columns = size.width / tile.width + (size.width % tile.width > 0 ? 1 : 0)
             let rows = size.height / tile.height + (size.height % tile.height > 0 ? 1 : 0)
             return 0.adding(columns, times: 0.adding(rows, times: tile.area ?? .max))
+        }
+
+        /// A strip or a tile.
+        private var unit: PixelSize {
+            tile ?? PixelSize(size.width, min(size.height, max(1, values[.rowsPerStrip] ?? size.height)))
+        }
+
+        /// Bytes of a strip or tile with all its channels, as it is stored. libtiff has room for four even where there are
+        /// fewer.
+        var unitBytes: Int {
+            let samples = max(4, values[.samples] ?? 1)
+            return 0.adding(samples, times: 0.adding((max(bits, 1) + 7) / 8, times: unit.area ?? .max))
+        }
+
+        /// What libjpeg keeps of a strip or tile whose scans come one after the other: two bytes for each of four channels.
+        /// A strip may be longer than it says, up to what a JPEG can say, or what libtiff lets it have.
+        var jpegBytes: Int {
+            guard values[.compression] == 6 || values[.compression] == 7 else { return 0 }
+            return min(100 << 20, 0.adding(8, times: 0.adding(65_536, times: unit.width)))
         }
 
         /// Bits of one channel; 1 is the format's default.

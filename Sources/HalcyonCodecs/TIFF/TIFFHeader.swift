@@ -51,9 +51,31 @@
             return extent
         }
 
+        /// The most bytes of a strip or a tile of any page.
+        var unitBytes: Int { pages.reduce(0) { max($0, $1.unitBytes) } }
+
+        /// What libjpeg keeps beside it; nothing where it hands out rows as they come.
+        func jpegBytes(_ reader: ByteReader) -> Int {
+            let bytes = pages.reduce(0) { max($0, $1.jpegBytes) }
+            return bytes > 0 && Self.hasSeveralScans(reader) ? bytes : 0
+        }
+
         var colorProfile: ColorProfile? {
             let model: ColorModel = [.gray: .gray, .cmyk: .cmyk][pages[0].colorSpace] ?? .rgb
             return profile.map { .icc($0, model) }
+        }
+
+        /// Whether a JPEG in it, if there is one, is progressive or has a scan of fewer channels than three. A lone channel has
+        /// one scan, which looks the same.
+        private static func hasSeveralScans(_ reader: ByteReader) -> Bool {
+            var offset = 0
+            while let mark = reader.firstIndex(of: 0xFF, from: offset) {
+                let kind = reader.byte(mark + 1)
+                if kind == 0xC2 { return true }
+                if kind == 0xDA, reader.bigEndian16(mark + 2) ?? 0 < 12 { return true }
+                offset = mark + 1
+            }
+            return false
         }
 
         private static func damaged(_ reason: String) -> CodecError { .damaged(.tiff, reason: reason) }

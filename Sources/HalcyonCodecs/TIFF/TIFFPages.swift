@@ -16,6 +16,8 @@
         private let data: Data
         private let pages: [Page]
         private let size: PixelSize
+        /// The largest piece of memory that libtiff may take.
+        private let mostBytes: Int
         /// What turns ink into light.
         private let transform: ColorTransform?
 
@@ -23,7 +25,11 @@
         init(_ data: Data, transform: ColorTransform?) throws {
             self.data = data
             self.transform = transform
-            let directories = try data.read { try TIFFHeader($0).pages }
+            let header = try data.read { try TIFFHeader($0) }
+            let directories = header.pages
+            // Beside a strip or tile the tables of where they lie, whose numbers take up to four times what they do in the
+            // file.
+            mostBytes = (1 << 20).adding(4, times: data.count).adding(1, times: header.unitBytes)
             pages = directories.map { Page(offset: $0.offset, hasPalette: $0.hasPalette, hasAlpha: $0.hasAlpha) }
             size = directories[0].size
             let rect = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
@@ -42,7 +48,7 @@
                 data.withUnsafeBytes { bytes in
                     let layout = halcyon_tiff_layout(
                         directory: UInt64(page.offset), has_palette: page.hasPalette, has_alpha: page.hasAlpha,
-                        ink: ink)
+                        most_bytes: mostBytes, ink: ink)
                     return halcyon_tiff_decode(
                         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, layout, bitmap, call)
                 }

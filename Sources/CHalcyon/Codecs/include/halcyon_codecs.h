@@ -135,10 +135,11 @@ void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bit
 halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_alpha, halcyon_codec_output *output,
                                         halcyon_codec_call *call);
 
-/// A page of a TIFF: where its directory stands, and what that said.
+/// A page of a TIFF: where its directory stands, what that said, and the largest piece of memory that libtiff may take.
 typedef struct {
     uint64_t directory;
     bool has_palette, has_alpha;
+    size_t most_bytes;
     halcyon_codec_ink ink;
 } halcyon_tiff_layout;
 
