@@ -33,6 +33,20 @@ import Testing
         #expect(try registry.probe(files[4].file()).hasAlpha)
     }
 
+    /// As telephones write them: 48 tiles, a thumbnail, two auxiliary images, EXIF.
+    @Test func filesOfTelephonesAreRead() throws {
+        var items: [CraftedHEIC.Item] = [.grid(columns: 8, rows: 6)] + Array(repeating: .picture, count: 48)
+        items += [.picture, .picture, .picture, .exif]
+        let file = try CraftedHEIC(
+            items: items,
+            references: [
+                ("dimg", 1, Array(2...49)), ("thmb", 50, [1]), ("auxl", 51, [1]), ("auxl", 52, [1]), ("cdsc", 53, [1]),
+            ], alphas: [51, 52]
+        ).file()
+        #expect(try registry.plan(file).info.size == PixelSize(64, 64))
+        #expect(try registry.probe(file).hasAlpha)
+    }
+
     private static let ringed: [CraftedHEIC] = [
         CraftedHEIC(items: [.identity], references: [("dimg", 1, [1])]),
         CraftedHEIC(items: [.identity, .identity], references: [("dimg", 1, [2]), ("dimg", 2, [1])]),

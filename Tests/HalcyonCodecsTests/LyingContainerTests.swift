@@ -161,6 +161,104 @@ import Testing
         #expect(reason(CraftedHEIF(items: [item], brand: "avif").data()) == "an item has 100 pictures")
     }
 
+    // MARK: Tables that are read in two ways
+
+    private static func name(_ text: String) -> Data { Data(text.utf8) }
+
+    /// The bytes of a box, its head included.
+    private static func box(_ name: String, in file: Data) throws -> Range<Data.Index> {
+        let start = try #require(file.range(of: Data(name.utf8))).lowerBound - 4
+        return start..<start + file[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Puts bytes in front of a box, and makes the boxes around it as much longer.
+    private static func insert(
+        _ bytes: Data, before name: String, within: [String], in file: Data
+    ) throws -> Data {
+        var result = file
+        let place = try box(name, in: file).lowerBound
+        for outer in within {
+            let start = try box(outer, in: file).lowerBound
+            let length = file[start..<start + 4].reduce(0) { $0 << 8 | Int($1) } + bytes.count
+            result.replaceSubrange(start..<start + 4, with: (0..<4).map { UInt8(length >> (24 - $0 * 8) & 255) })
+        }
+        result.insert(contentsOf: bytes, at: place)
+        return result
+    }
+
+    /// Of two tables one library reads the first, another one the last.
+    @Test(arguments: [
+        ("meta", [] as [String]), ("pitm", ["meta"]), ("iinf", ["meta"]), ("iprp", ["meta"]), ("iloc", ["meta"]),
+        ("ipco", ["meta", "iprp"]), ("infe", ["meta", "iinf"]),
+    ])
+    func aTableStandsThereOnce(_ name: String, within: [String]) throws {
+        for (type, brand) in [("hvc1", "heic"), ("av01", "avif")] {
+            let lie = CraftedHEIF(items: [Item(type: type, size: small, coded: huge)], brand: brand).data()
+            let honest = CraftedHEIF(items: [Item(type: type, size: small, coded: small)], brand: brand).data()
+            // In front of the table that the other file has.
+            let both = try Self.insert(honest[Self.box(name, in: honest)], before: name, within: within, in: lie)
+            let found = try #require(self.reason(both))
+            #expect(found == (name == "infe" ? "it declares an item twice" : "it has 2 boxes \(name)"))
+        }
+    }
+
+    /// The libraries pass over boxes whose names are no text, and read on.
+    @Test(arguments: [("pitm", ["meta"]), ("ipco", ["meta", "iprp"]), ("hvcC", ["meta", "iprp", "ipco"])])
+    func aBoxWithAStrangeNameHidesNothing(_ name: String, within: [String]) throws {
+        let lie = CraftedHEIF(items: [Item(size: small, coded: huge)]).data()
+        var file = try Self.insert(Data([0, 0, 0, 8, 1, 2, 3, 4]), before: name, within: within, in: lie)
+        if name == "hvcC" {
+            // The box of the codec is the third property now.
+            let table = try Self.box("ipma", in: file)
+            file[table.upperBound - 1] = 3
+        }
+        #expect(reason(file) == "a picture of 64x64 is coded as 8192x8192")
+    }
+
+    /// What stands behind bytes that are no box is nobody's table.
+    @Test func theFileEndsWhereNoBoxBegins() throws {
+        for (type, brand) in [("hvc1", "heic"), ("av01", "avif")] {
+            let lie = CraftedHEIF(items: [Item(type: type, size: small, coded: huge)], brand: brand).data()
+            let file = try Self.insert(Data([0, 0, 0, 8, 1, 2, 3, 4]), before: "meta", within: [], in: lie)
+            #expect(throws: CodecError.self) { try coders.plan(file) }
+            #expect(throws: CodecError.self) { try coders.decode(file) }
+        }
+    }
+
+    /// Sums of 64-bit numbers that come back to where the picture lies, or trap, and widths that nobody has.
+    @Test(arguments: [0x88, 0x80, 0x08, 0x22, 0x11, 0x33, 0x4F])
+    func placesOutOfReachAreRefused(_ sizes: UInt8) throws {
+        for (type, brand) in [("hvc1", "heic"), ("av01", "avif")] {
+            let data = CraftedHEIF.unit(CraftedHEIF.parameterSet(huge))
+            var file = CraftedHEIF(
+                items: [Item(type: type, size: small, coded: small, data: data)], brand: brand
+            ).data()
+            let table = try Self.box("iloc", in: file)
+            var body = Data([1, 0, 0, 0, sizes, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
+            body += Data(repeating: 0xFF, count: 8) + Data([0, 1]) + Data(repeating: 0xFF, count: 32)
+            let length = body.count + 8
+            let iloc = Data([0, 0, 0, UInt8(length)]) + Self.name("iloc") + body
+            let meta = try Self.box("meta", in: file)
+            let whole = meta.count - table.count + length
+            file.replaceSubrange(table, with: iloc)
+            file.replaceSubrange(
+                meta.lowerBound..<meta.lowerBound + 4, with: [0, 0, UInt8(whole >> 8), UInt8(whole & 255)])
+            let found = try #require(self.reason(file))
+            #expect(
+                ["an item is out of its reach", "the places of its items cannot be read"].contains(found), "\(found)")
+        }
+    }
+
+    /// Each track would have the same data read again.
+    @Test func tracksShareNoData() throws {
+        let units = Data((0..<400_000).map { UInt8($0 % 2 == 0 ? 0x12 : 0) })
+        let one = CraftedHEIF(items: [Item(type: "mime", data: units)], brand: "avis", track: small).data()
+        let track = one[try Self.box("trak", in: one)]
+        let many = (0..<2000).reduce(into: Data()) { data, _ in data += track }
+        let file = try Self.insert(many, before: "trak", within: ["moov"], in: one)
+        #expect(reason(file) == "its pictures share their data")
+    }
+
     // MARK: JPEG and PNG
 
     /// The sides in a header of a JPEG's frame, or of a PNG.
@@ -223,6 +321,19 @@ import Testing
         func little(_ value: Int, _ bytes: Int) -> Data { Data((0..<bytes).map { UInt8(value >> ($0 * 8) & 255) }) }
         let entries = tags.reduce(Data()) { $0 + little($1.0, 2) + little(4, 2) + little(1, 4) + little($1.1, 4) }
         return Data("II*\0".utf8) + little(8, 4) + little(tags.count, 2) + entries + Data(count: 64)
+    }
+
+    /// A strip is unpacked with all its channels, however few of them are shown, and libjpeg keeps what comes in scans.
+    @Test func channelsAndScansCount() throws {
+        let tags = [(256, 64), (257, 64), (258, 8), (259, 1), (262, 1), (277, 1), (278, 64), (273, 100), (279, 1)]
+        let plain = try coders.plan(tiff(tags)).workingBytes
+        let many = tiff(tags.map { $0.0 == 277 ? (277, 30_000) : $0 })
+        #expect(try coders.plan(many).workingBytes > 64 * 64 * 30_000)
+        #expect(throws: CodecError.self) { try coders.decode(many) }
+        let jpeg = tiff(tags.map { $0.0 == 259 ? (259, 7) : $0 })
+        #expect(try coders.plan(jpeg).workingBytes == plain)
+        #expect(try coders.plan(jpeg + [0xFF, 0xC2]).workingBytes >= plain + 8 * 64 * 65_536)
+        #expect(try coders.plan(jpeg + [0xFF, 0xDA, 0, 12]).workingBytes == plain)
     }
 
     @Test func tilesLargerThanTheImageCount() throws {

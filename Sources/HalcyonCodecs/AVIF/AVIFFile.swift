@@ -16,6 +16,8 @@
         static func read<Result>(
             _ bytes: UnsafeRawBufferPointer, size: PixelSize? = nil, _ body: (AVIFFile) throws -> Result
         ) throws -> Result {
+            // libavif passes over what is no box, and would find others behind it that nobody has looked at.
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(ISOImageHeader(ByteReader(bytes)).byteCount))
             try ISOItemReferences(ByteReader(bytes)).check(.avif, sourcesMustBeImages: false)
             guard let decoder = avifDecoderCreate() else { throw BitmapError.outOfMemory(bytes: 0) }
             defer { avifDecoderDestroy(decoder) }

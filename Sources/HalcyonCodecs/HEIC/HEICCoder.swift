@@ -46,10 +46,9 @@
             try data.withUnsafeBytes { bytes in
                 let header = ISOImageHeader(ByteReader(bytes))
                 guard !header.isCut else { throw CodecError.damaged(.heic, reason: "the file was cut off") }
-                let boxes = UnsafeRawBufferPointer(rebasing: bytes.prefix(header.byteCount))
                 // Coded sides are multiples of 64 at the most, and a tile may be larger than a small image.
                 let side = max(plan.storedSize.width, plan.storedSize.height, header.longestSide) + 64
-                return try HEICFile.read(boxes, side: side) { file in
+                return try HEICFile.read(bytes, side: side) { file in
                     let pixels = try HEICPixels(file)
                     try context.checkCancellation()
                     return try pixels.bitmap(plan: plan)

@@ -16,7 +16,10 @@
             _ bytes: UnsafeRawBufferPointer, side: Int = Bitmap.maximumSide, _ body: (HEICFile) throws -> Result
         ) throws -> Result {
             // libheif would decode AV1 as well; that is libavif's.
-            guard !ISOImageHeader(ByteReader(bytes)).hasOnlyAV1 else { throw CodecError.unsupportedFormat(.avif) }
+            let header = ISOImageHeader(ByteReader(bytes))
+            guard !header.hasOnlyAV1 else { throw CodecError.unsupportedFormat(.avif) }
+            // libheif passes over what is no box, and would find others behind it that nobody has looked at.
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(header.byteCount))
             try ISOItemReferences(ByteReader(bytes)).check(.heic, sourcesMustBeImages: true)
             guard let context = heif_context_alloc() else { throw BitmapError.outOfMemory(bytes: 0) }
             defer { heif_context_free(context) }

@@ -11,10 +11,8 @@ struct ISOBox {
     let end: Int
 
     /// The box at `start`, nil where no box begins.
-    init?(_ reader: ByteReader, at start: Int) {
-        guard let short = reader.bigEndian32(start), reader.has(8, at: start),
-            (0..<4).allSatisfy({ (0x20...0x7E).contains(reader.bytes[start + 4 + $0]) })
-        else { return nil }
+    private init?(_ reader: ByteReader, at start: Int) {
+        guard let short = reader.bigEndian32(start), reader.has(8, at: start) else { return nil }
         var (head, length) = (8, short)
         if short == 1 {
             guard let high = reader.bigEndian32(start + 8), let low = reader.bigEndian32(start + 12) else { return nil }
@@ -33,7 +31,17 @@ struct ISOBox {
 
     func isNamed(_ name: StaticString) -> Bool { reader.matches(name, at: start + 4) }
 
-    /// The boxes that stand one behind the other in these bytes, up to the first that is none.
+    /// Whether its name is text. The libraries pass over boxes whatever they are named.
+    private var hasPlainName: Bool {
+        (0..<4).allSatisfy { (0x20...0x7E).contains(reader.bytes[start + 4 + $0]) }
+    }
+
+    /// The boxes of a file, up to the first bytes that are none: other data may stand behind them.
+    static func ofFile(_ reader: ByteReader) -> some Sequence<ISOBox> {
+        all(in: reader).lazy.prefix { $0.hasPlainName }
+    }
+
+    /// The boxes that stand one behind the other within another, up to the first that is none.
     static func all(in reader: ByteReader, from start: Int = 0) -> UnfoldSequence<ISOBox, Int> {
         sequence(state: start) { offset in
             guard let box = ISOBox(reader, at: offset) else { return nil }

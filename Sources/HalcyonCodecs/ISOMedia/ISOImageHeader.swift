@@ -16,7 +16,7 @@ struct ISOImageHeader {
     private(set) var byteCount = 0
 
     init(_ reader: ByteReader) {
-        for box in ISOBox.all(in: reader) {
+        for box in ISOBox.ofFile(reader) {
             isCut = box.isCut
             byteCount = box.end
             guard box.isNamed("meta") else { continue }

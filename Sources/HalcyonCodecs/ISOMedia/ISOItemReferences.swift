@@ -18,7 +18,7 @@ struct ISOItemReferences {
     private var isDamaged = false
 
     init(_ reader: ByteReader) {
-        for box in ISOBox.all(in: reader) where box.isNamed("meta") {
+        for box in ISOBox.ofFile(reader) where box.isNamed("meta") {
             // A version and flags come first.
             for part in ISOBox.all(in: box.body, from: 4) {
                 if part.isNamed("iref") { readReferences(part.body) }

@@ -25,6 +25,8 @@ struct ISOItems {
     /// What those of codecs say.
     private var configurations: [Int: CodedPicture] = [:]
     private var extentCount = 0
+    /// How much data may be read yet.
+    private var bytesLeft: Int
 
     /// More than any file has. Some entries take no bytes, or the same ones many times.
     private static let mostEntries = 200_000
@@ -32,55 +34,67 @@ struct ISOItems {
     /// Those whose data says a size.
     private static let readTypes: Set<String> = ["hvc1", "hev1", "av01", "grid", "iovl"]
 
-    /// - Throws: `CodecError.damaged` where the tables of items are no tables of a picture's.
+    /// - Throws: `CodecError.damaged` where the tables of items are no tables of a picture's, or might be read in two ways.
     init(_ reader: ByteReader, format: ImageFormat) throws {
         self.format = format
-        for box in ISOBox.all(in: reader) where box.isNamed("meta") {
-            let parts = Array(ISOBox.all(in: box.body, from: 4).prefix(Self.mostEntries))
-            let data = parts.first { $0.isNamed("idat") }?.body
-            for part in parts {
-                if part.isNamed("pitm") { primary = Self.identifier(part.body, at: 4, isLong: part.body.byte(0) != 0) }
-                if part.isNamed("iinf") { readTypes(part.body) }
-                if part.isNamed("iprp") { readProperties(part.body) }
-                if part.isNamed("iref") { readReferences(part.body) }
+        bytesLeft = max(1 << 20, reader.count * 4)
+        let boxes = try list(ISOBox.ofFile(reader))
+        if let box = try only("meta", of: boxes) {
+            let parts = try list(ISOBox.all(in: box.body, from: 4))
+            if let part = try only("pitm", of: parts) {
+                primary = Self.identifier(part.body, at: 4, isLong: part.body.byte(0) != 0)
             }
-            for part in parts where part.isNamed("iloc") {
-                try readPlaces(part.body, file: reader, data: data)
-            }
-            // The libraries read the first one.
-            break
+            if let part = try only("iinf", of: parts) { try readTypes(part.body) }
+            if let part = try only("iprp", of: parts) { try readProperties(part.body) }
+            if let part = try only("iref", of: parts) { try readReferences(part.body) }
+            let data = try only("idat", of: parts)?.body
+            if let part = try only("iloc", of: parts) { try readPlaces(part.body, file: reader, data: data) }
         }
         try readPictures(reader)
-        for box in ISOBox.all(in: reader) where box.isNamed("moov") {
-            for track in ISOBox.all(in: box.body).prefix(Self.mostEntries) where track.isNamed("trak") {
-                readTrack(track.body, file: reader)
+        for box in boxes where box.isNamed("moov") {
+            for track in try list(ISOBox.all(in: box.body)) where track.isNamed("trak") {
+                try readTrack(track.body, file: reader)
             }
         }
     }
 
     // MARK: Tables
 
+    /// - Throws: `CodecError.damaged` for more than any file has: what is left out here might be what a library reads.
+    private func list(_ boxes: some Sequence<ISOBox>) throws -> [ISOBox] {
+        let list = Array(boxes.prefix(Self.mostEntries))
+        guard list.count < Self.mostEntries else { throw damaged("it has too many parts") }
+        return list
+    }
+
+    /// - Throws: `CodecError.damaged` where there are several, of which some libraries read the first and some the last.
+    private func only(_ name: StaticString, of boxes: [ISOBox]) throws -> ISOBox? {
+        let found = boxes.filter { $0.isNamed(name) }
+        guard found.count < 2 else { throw damaged("it has \(found.count) boxes \(name)") }
+        return found.first
+    }
+
     private static func identifier(_ reader: ByteReader, at offset: Int, isLong: Bool) -> Int? {
         isLong ? reader.bigEndian32(offset) : reader.bigEndian16(offset)
     }
 
-    private mutating func readTypes(_ body: ByteReader) {
+    private mutating func readTypes(_ body: ByteReader) throws {
         let start = body.byte(0) == 0 ? 6 : 8
-        for box in ISOBox.all(in: body, from: start).prefix(Self.mostEntries) where box.isNamed("infe") {
+        for box in try list(ISOBox.all(in: body, from: start)) where box.isNamed("infe") {
             guard let version = box.body.byte(0), version >= 2 else { continue }
             let isLong = version > 2
             guard let id = Self.identifier(box.body, at: 4, isLong: isLong),
                 let type = box.body.ascii(at: isLong ? 10 : 8, length: 4)
             else { continue }
-            items[id, default: Item()].type = type
+            guard items[id] == nil else { throw damaged("it declares an item twice") }
+            items[id] = Item(type: type)
         }
     }
 
-    private mutating func readProperties(_ body: ByteReader) {
-        for box in ISOBox.all(in: body) where box.isNamed("ipco") {
-            properties = Array(ISOBox.all(in: box.body).prefix(Self.mostEntries))
-        }
-        for box in ISOBox.all(in: body) where box.isNamed("ipma") { readAssociations(box.body) }
+    private mutating func readProperties(_ body: ByteReader) throws {
+        let boxes = try list(ISOBox.all(in: body))
+        properties = try only("ipco", of: boxes).map { try list(ISOBox.all(in: $0.body)) } ?? []
+        for box in boxes where box.isNamed("ipma") { readAssociations(box.body) }
     }
 
     private mutating func readAssociations(_ body: ByteReader) {
@@ -121,10 +135,10 @@ struct ISOItems {
         }
     }
 
-    private mutating func readReferences(_ body: ByteReader) {
+    private mutating func readReferences(_ body: ByteReader) throws {
         let isLong = body.byte(0) != 0
         let width = isLong ? 4 : 2
-        for box in ISOBox.all(in: body, from: 4).prefix(Self.mostEntries) {
+        for box in try list(ISOBox.all(in: body, from: 4)) {
             guard let from = Self.identifier(box.body, at: 0, isLong: isLong), let count = box.body.bigEndian16(width)
             else { continue }
             let targets = (0..<count).compactMap {
@@ -140,27 +154,31 @@ struct ISOItems {
         guard let version = body.byte(0), let sizes = body.bigEndian16(4) else { return }
         let (offsetBytes, lengthBytes, baseBytes) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
         let indexBytes = version > 0 ? sizes & 15 : 0
+        guard [offsetBytes, lengthBytes, baseBytes, indexBytes].allSatisfy({ [0, 4, 8].contains($0) }) else {
+            throw damaged("the places of its items cannot be read")
+        }
         guard let count = version < 2 ? body.bigEndian16(6) : body.bigEndian32(6) else { return }
         var offset = version < 2 ? 8 : 10
-        func number(_ bytes: Int) -> Int? {
+        func number(_ bytes: Int) throws -> Int? {
             defer { offset += bytes }
-            guard bytes != 8 else {
-                guard let high = body.bigEndian32(offset), let low = body.bigEndian32(offset + 4) else { return nil }
-                return min(high, 1 << 30) << 32 | low
-            }
-            return bytes == 0 ? 0 : bytes == 4 ? body.bigEndian32(offset) : nil
+            guard bytes == 8 else { return bytes == 0 ? 0 : body.bigEndian32(offset) }
+            guard let high = body.bigEndian32(offset), let low = body.bigEndian32(offset + 4) else { return nil }
+            // Sums of larger ones might come back to the file's start.
+            guard high < 1 << 29 else { throw damaged("an item is out of its reach") }
+            return high << 32 | low
         }
         for _ in 0..<count {
             guard let id = Self.identifier(body, at: offset, isLong: version > 1) else { return }
             offset += version > 1 ? 4 : 2
             let method = version > 0 ? (body.bigEndian16(offset) ?? 0) & 15 : 0
             offset += version > 0 ? 4 : 2
-            guard let base = number(baseBytes), let extents = body.bigEndian16(offset) else { return }
+            guard let base = try number(baseBytes), let extents = body.bigEndian16(offset) else { return }
             offset += 2
             extentCount += extents + 1
             guard extentCount <= Self.mostEntries else { throw damaged("it has too many parts") }
             for _ in 0..<extents {
-                guard number(indexBytes) != nil, let start = number(offsetBytes), let length = number(lengthBytes)
+                guard try number(indexBytes) != nil, let start = try number(offsetBytes),
+                    let length = try number(lengthBytes)
                 else { return }
                 guard method < 2, Self.readTypes.contains(items[id]?.type ?? "") else { continue }
                 let area = method == 1 ? data.map { Self.place(of: $0, in: file) } : 0..<file.count
@@ -180,7 +198,7 @@ struct ISOItems {
     // MARK: Sequences
 
     /// The first sample of an AV1 sequence, which is all that is decoded of it.
-    private mutating func readTrack(_ body: ByteReader, file: ByteReader) {
+    private mutating func readTrack(_ body: ByteReader, file: ByteReader) throws {
         guard format == .avif, let header = Self.box("tkhd", in: body), let version = header.byte(0),
             let table = Self.box("stbl", in: Self.box("minf", in: Self.box("mdia", in: body)))
         else { return }
@@ -193,7 +211,9 @@ struct ISOItems {
         let short = Self.box("stco", in: table)?.bigEndian32(8)
         let start = short ?? Self.box("co64", in: table)?.bigEndian32(12) ?? 0
         var coded = CodedPicture()
-        coded.readAV1Data(file.part(at: start, length: length))
+        let data = file.part(at: start, length: length)
+        try take(data.count)
+        coded.readAV1Data(data)
         tracks.append((coded, PixelSize(width, height)))
     }
 
@@ -204,14 +224,19 @@ struct ISOItems {
 
     // MARK: Pictures
 
-    /// Reads what the items' data says. Items may share their data, which would be read over and over.
+    /// Items and tracks may share their data, which would be read over and over.
+    ///
+    /// - Throws: `CodecError.damaged` for more than a few times the file.
+    private mutating func take(_ count: Int) throws {
+        bytesLeft -= count
+        guard bytesLeft >= 0 else { throw damaged("its pictures share their data") }
+    }
+
+    /// Reads what the items' data says.
     private mutating func readPictures(_ reader: ByteReader) throws {
-        var left = max(1 << 20, reader.count * 4)
         for id in items.keys.sorted() {
             guard var item = items[id], !item.extents.isEmpty else { continue }
-            let bytes = item.extents.reduce(0) { $0 + $1.count }
-            left -= bytes
-            guard left >= 0 else { throw damaged("its pictures share their data") }
+            try take(item.extents.reduce(0) { $0 + $1.count })
             Self.withData(of: item, in: reader) { data in
                 switch item.type {
                 case "av01": item.coded.readAV1Data(data)
