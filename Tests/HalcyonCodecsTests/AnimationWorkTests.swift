@@ -73,6 +73,18 @@ import Testing
     }
 
     /// A conversion does not fight with a player over the canvas that both have last drawn.
+    /// A limit that is none is a number like others.
+    @Test func aLimitMayBeAsLargeAsANumber() throws {
+        let file = CraftedFile.gif(PixelSize(1, 1), frames: 3, of: PixelRect(x: 0, y: 0, width: 1, height: 1))
+        let limits = DecodeLimits(
+            maximumPixels: .max, maximumSide: .max, maximumFrames: .max, maximumTotalPixels: .max,
+            maximumPixelsPerByte: .max, maximumSideRatio: .max, maximumMetadataBytes: .max,
+            maximumTotalPixelsPerByte: .max)
+        let image = try CoderRegistry.standard().decode(file, options: DecodeOptions(limits: limits))
+        let animation = try #require(image.animation)
+        for index in [0, 1, 2, 0, 2, 1] { #expect(try animation.frame(at: index).size == PixelSize(1, 1)) }
+    }
+
     @Test func aConversionIsNotDisturbedByOtherReaders() throws {
         let story = try chain(300)
         let encoder = FrameCountEncoder()

@@ -336,6 +336,15 @@ import Testing
         #expect(try coders.plan(jpeg + [0xFF, 0xDA, 0, 12]).workingBytes == plain)
     }
 
+    /// Also of a picture inside of a drawing, where the tile's bytes are more than a number holds.
+    @Test func tilesInsideOfADrawingCount() throws {
+        let tags = [(256, 1), (257, 1), (258, 8), (259, 1), (262, 1), (277, 1), (322, 1 << 31), (323, 1 << 31)]
+        let picture = tiff(tags + [(324, 100), (325, 64)]).base64EncodedString()
+        let drawing = Drawing.document("<image width='9' height='9' href='data:image/tiff;base64,\(picture)'/>")
+        let error = #expect(throws: CodecError.self) { try coders.decode(drawing) }
+        #expect(error?.code == "limitExceeded")
+    }
+
     @Test func tilesLargerThanTheImageCount() throws {
         let tags = [(256, 1), (257, 1), (258, 8), (259, 1), (262, 1), (277, 1)]
         let tile = tiff(tags + [(322, 65_520), (323, 65_520), (324, 100), (325, 64)])

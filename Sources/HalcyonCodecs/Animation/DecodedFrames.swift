@@ -64,7 +64,7 @@ struct FrameDetours {
 
     /// - Throws: `CodecError.limitExceeded`, before anything is drawn.
     mutating func take(_ count: Int) throws {
-        left = min(most, left + Self.eachFrame)
+        left += min(Self.eachFrame, most - left)
         guard count <= left else {
             throw CodecError.limitExceeded("frames drawn on the way to another", value: count, limit: left)
         }

@@ -79,9 +79,9 @@
             let info = try decoder.probe(data)
             // GDK-Pixbuf keeps all frames of a GIF, then come its pixels and Cairo's.
             let copies = (info.format == .gif ? info.frameCount : 0) + 2
-            let (pixels, isBeyond) = info.size.bitmapBytes.multipliedReportingOverflow(by: copies)
             let own = decoder.workingBytes(of: data, info: info, nativeSize: info.storedSize)
-            return EmbeddedImage(info: info, workingBytes: isBeyond ? .max : max(pixels, pixels &+ max(own, 0)))
+            return EmbeddedImage(
+                info: info, workingBytes: max(own, 0).adding(copies, times: info.size.bitmapBytes))
         }
     }
 #endif
