@@ -74,6 +74,7 @@ let package = Package(
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
         systemLibrary("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
+        systemLibrary("CSSL", pkgConfig: "openssl", package: "libssl-dev"),
         systemLibrary("CCairo", pkgConfig: "cairo", package: "libcairo2-dev"),
         systemLibrary("CGTK", pkgConfig: "gtk4", package: "libgtk-4-dev"),
 
@@ -95,7 +96,7 @@ let package = Package(
                 .define("HALCYON_TIFF", .when(traits: ["TIFF"])),
                 .define("HALCYON_SVG", .when(traits: ["SVG"])),
             ]),
-        cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl"]),
+        cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl", "CSSL"]),
         cTarget("CHalcyonGTK", "GTK", dependencies: ["CGTK"]),
 
         // The library, a module per stage.
@@ -195,7 +196,13 @@ let package = Package(
             ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport", "CZlib"]),
             ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
             ("HalcyonCacheTests", ["HalcyonCache", "TestSupport", "CacheStress"]),
-            ("HalcyonNetworkTests", ["HalcyonNetwork", "TestSupport", "CTestResolver", "CZlib", "BodyMemory"]),
+            (
+                "HalcyonNetworkTests",
+                [
+                    "HalcyonNetwork", "TestSupport", "CTestResolver", "CHalcyonCurl", "CCurl", "CSSL", "CZlib",
+                    "BodyMemory",
+                ]
+            ),
             ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
             ("HalcyonGTKTests", ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK", "MainLoopProgram"]),
             ("HalcyonGalleryTests", ["Halcyon", "TestSupport", "HalcyonGallery"]),

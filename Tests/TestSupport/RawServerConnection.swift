@@ -3,7 +3,8 @@ import Glibc
 
 /// One connection of a `RawServer`, in its script's hands.
 public final class RawServerConnection {
-    private let socket: Int32
+    /// For a library that reads and writes by itself. The connection closes it.
+    public let socket: Int32
     private let log: (String) -> Void
     private let willClose: () -> Void
     private var isClosed = false

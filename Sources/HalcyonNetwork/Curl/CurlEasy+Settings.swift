@@ -7,13 +7,13 @@ import Glibc
 extension CurlEasy {
     /// - Parameter isPrepared: whether the handle has the settings of all plain transfers already. To make them anew took
     ///   longer than all others.
-    func configure(isPrepared: Bool, share: UnsafeMutableRawPointer?) {
+    func configure(isPrepared: Bool, multi: CurlMulti) {
         let request = transfer.request
         if !isPrepared {
-            setCommon(share: share)
+            setCommon(multi)
         } else if !isPlain {
             curl_easy_reset(handle)
-            setCommon(share: share)
+            setCommon(multi)
         }
         set(CURLOPT_URL, (request.digest == nil ? request.url : request.url.withoutUser).absoluteString)
         // Zero would mean libcurl's own limit, and libcurl cuts larger numbers down to 32 bits.
@@ -47,7 +47,7 @@ extension CurlEasy {
         halcyon_curl_set_pointer(handle, CURLOPT_PRIVATE, nil)
     }
 
-    private func setCommon(share: UnsafeMutableRawPointer?) {
+    private func setCommon(_ multi: CurlMulti) {
         let configuration = transfer.configuration
         halcyon_curl_allow_http_only(handle)
         set(CURLOPT_NOSIGNAL, 1)
@@ -63,9 +63,10 @@ extension CurlEasy {
             // No host that the environment excepts either.
             set(CURLOPT_NOPROXY, "")
         }
-        if let share { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, share) }
+        halcyon_curl_limit_reads(handle, multi.turns)
+        if let share = multi.share { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, share) }
         // No file: the cookies of the share, which is theirs.
-        if configuration.keepsCookies, share != nil { set(CURLOPT_COOKIEFILE, "") }
+        if configuration.keepsCookies, multi.share != nil { set(CURLOPT_COOKIEFILE, "") }
     }
 
     private func setOwn() {

@@ -37,14 +37,14 @@ final class CurlEasy {
     }
 
     /// - Parameter spare: a fresh one, or one that another transfer has given back.
-    init(_ transfer: CurlTransfer, spare: Spare, share: UnsafeMutableRawPointer?, turn: CurlTurn) {
+    init(_ transfer: CurlTransfer, spare: Spare, multi: CurlMulti, turn: CurlTurn) {
         handle = spare.handle
         self.transfer = transfer
         self.turn = turn
         parser = CurlHeadParser(url: transfer.request.url, holdsChallenges: transfer.request.digest != nil)
         totalDeadline = transfer.request.totalTimeout?.limit.map { turn.now.advanced(by: $0) }
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        configure(isPrepared: spare.isPrepared, share: share)
+        configure(isPrepared: spare.isPrepared, multi: multi)
     }
 
     deinit {

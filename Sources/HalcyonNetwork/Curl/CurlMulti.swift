@@ -9,6 +9,8 @@ final class CurlMulti: @unchecked Sendable {
     let handle: UnsafeMutableRawPointer
     /// Nil where there is no memory for it.
     let share: UnsafeMutableRawPointer?
+    /// For the connections, which go with the handle.
+    let turns: UnsafeMutablePointer<halcyon_curl_turns>
 
     /// libcurl's own start, once in a process and before its first use.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
@@ -18,6 +20,8 @@ final class CurlMulti: @unchecked Sendable {
     init?(_ configuration: CurlTransport.Configuration) {
         guard Self.isReady, let handle = halcyon_curl_multi() else { return nil }
         self.handle = handle
+        turns = .allocate(capacity: 1)
+        turns.initialize(to: halcyon_curl_turns())
         share = halcyon_curl_share(configuration.keepsCookies)
         halcyon_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, configuration.idleConnections)
     }
@@ -25,6 +29,12 @@ final class CurlMulti: @unchecked Sendable {
     deinit {
         curl_multi_cleanup(handle)
         if let share { curl_share_cleanup(share) }
+        turns.deallocate()
+    }
+
+    /// Each connection may be read again as far as it may within one turn.
+    func beginTurn() {
+        turns.pointee.number += 1
     }
 
     /// Ends the wait that the curl thread is in, or its next one.

@@ -25,6 +25,7 @@ final class CurlWorker {
     func run() {
         while true {
             turn.begin()
+            multi.beginTurn()
             var hadWork = !active.isEmpty
             switch loop.next(hasTransfers: hadWork) {
             case .stop: return
@@ -78,7 +79,7 @@ final class CurlWorker {
         guard let spare = spares.popLast() ?? curl_easy_init().map({ CurlEasy.Spare(handle: $0) }) else {
             return refuse(transfer)
         }
-        let easy = CurlEasy(transfer, spare: spare, share: multi.share, turn: turn)
+        let easy = CurlEasy(transfer, spare: spare, multi: multi, turn: turn)
         active[ObjectIdentifier(transfer)] = easy
         if let deadline = easy.deadline { turn.watch(deadline) }
         guard curl_multi_add_handle(multi.handle, easy.handle) == CURLM_OK else {

@@ -28,6 +28,17 @@ CURLcode halcyon_curl_set_ready(CURL *easy, halcyon_curl_ready_callback callback
 /// through; anything but zero ends the transfer.
 CURLcode halcyon_curl_set_progress(CURL *easy, curl_xferinfo_callback callback, void *context);
 
+/// Counts the curl thread's turns for the connections of its transfers. It outlives them.
+typedef struct halcyon_curl_turns {
+    uint64_t number;
+    /// The layer of TLS that is reading; for `halcyon_curl_limit_reads` alone.
+    struct halcyon_curl_layer *reading;
+} halcyon_curl_turns;
+
+/// Bounds what is read within one turn from each connection with TLS that this transfer makes: beyond that, libcurl is
+/// told that nothing more has come yet. Without effect where libcurl has another TLS library than OpenSSL.
+CURLcode halcyon_curl_limit_reads(CURL *easy, halcyon_curl_turns *turns);
+
 /// Called with each address before it is connected to; it gives the socket for it, or none.
 CURLcode halcyon_curl_set_open(CURL *easy, curl_opensocket_callback callback, void *context);
 /// Writes the 4 or 16 bytes of an address of the Internet Protocol, and returns how many; 0 for any other.
