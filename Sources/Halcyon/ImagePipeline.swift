@@ -65,8 +65,8 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    /// What the caches find a request's image by, as this pipeline loads it: with its `defaults` and its `requestModifier`,
-    /// and for whom its downloader's own fields and interceptors say.
+    /// The key under which the caches find a request's image, as this pipeline loads it: with its `defaults`, its
+    /// `requestModifier` and the user that its downloader's own fields and interceptors name.
     public func key(for request: ImageRequest) -> ImageKey {
         ResolvedRequest(request, for: coordinator).key
     }

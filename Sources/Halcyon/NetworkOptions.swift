@@ -10,14 +10,14 @@ public struct NetworkOptions: Hashable, Sendable {
     /// was kept under the former one. Nil, the default, is told by the credential itself.
     ///
     /// Caches keep what comes for one user apart from what comes for others, unless the server says `public` or `s-maxage`.
-    /// What else identifies a user, such as a cookie, counts beside the name; which fields do, the downloader's
-    /// `credentialFields` say.
+    /// Other fields that identify a user, such as a cookie, count beside the name; the downloader's `credentialFields` list
+    /// them.
     public var user: String?
     /// From the start to the last byte. The pipeline's downloader has no limit unless its configuration says so.
     public var totalTimeout: Duration?
     /// To a connection, for each attempt and redirect.
     public var connectTimeout: Duration?
-    /// Of silence once connected.
+    /// The longest silence once connected.
     public var idleTimeout: Duration?
     /// The least that a body must bring; `.none` is no limit.
     public var leastRate: LeastRate?

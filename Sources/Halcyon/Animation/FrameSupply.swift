@@ -241,7 +241,7 @@ final class FrameSupply: Sendable {
         state.withLock { state in
             if !state.readings.isEmpty { state.session = session }
         }
-        // Whoever came before the session was there could not have it back.
+        // A decode that began to wait before this session had nothing to take back.
         if pool.budget.isWaitedFor { giveBack() }
         return session
     }

@@ -93,7 +93,7 @@ struct DiskImageReader {
 }
 
 extension ImageKey {
-    /// What is in the user's own place, else what is in everybody's and for all.
+    /// The entry in the user's own place, else the one that is kept for all users.
     func firstEntry(
         at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) async -> DiskEntry?
     ) async -> (entry: DiskEntry, place: DiskKey)? {

@@ -46,7 +46,7 @@ struct FinishedImage {
             hasAlpha: stored.alpha, bitsPerChannel: stored.bits, orientation: orientation, colorSpace: colorSpace,
             isVector: stored.vector ?? false)
         http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
-        // What cannot be read says that something was there.
+        // Metadata that cannot be read may have forbidden this answer.
         if stored.http != nil, http == nil { return nil }
     }
 

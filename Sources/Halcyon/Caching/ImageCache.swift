@@ -54,8 +54,8 @@ public final class ImageCache: Sendable {
         self.keyFilter = keyFilter
     }
 
-    /// What the cache finds an image by. For a request, what its own credential and fields say of its user is in it; what a
-    /// pipeline's downloader adds to them, `ImagePipeline.key(for:)` knows.
+    /// The key under which the cache finds an image. A request's key includes the user that its own credential and fields
+    /// name; `ImagePipeline.key(for:)` adds those that the pipeline's downloader sends.
     public func key(for item: some ImageKeyConvertible) -> ImageKey {
         item.imageKey(filter: keyFilter)
     }
@@ -135,7 +135,7 @@ public final class ImageCache: Sendable {
 
     func remember(_ cached: CachedImage, for key: ImageKey, expiration: StorageExpiration?) {
         let place = key.place(of: cached.http)
-        // What was the user's alone would be found first.
+        // The user's own entry would be found before the shared one.
         if place.user != key.user { memoryCache.remove(key) }
         memoryCache.insert(cached, for: place, cost: cached.image.cost, expiration: expiration)
         if place.processors.isEmpty { sizes.add(place) { memoryCache.contains($0) } }

@@ -171,7 +171,7 @@ enum SourceText {
 }
 
 extension KeyedHash {
-    /// Of who shows a credential, and nothing else that tells users apart.
+    /// Identifies a user by a credential alone.
     init?(_ credential: Credential) {
         self.init(
             user: nil, credential: credential, headers: HTTPHeaders().showing(credential), fields: .standard)

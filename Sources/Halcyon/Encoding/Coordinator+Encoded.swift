@@ -158,8 +158,8 @@ extension Coordinator {
         let (image, bytes, started) = (loaded.image, loaded.fetched?.data, ContinuousClock.now)
         let made: (data: Data, size: PixelSize, sourceHash: String?)
         do {
-            // Of a still image an encoder's own copy of the pixels, about. What is there already is encoded, however small
-            // the budget; the frames of an animation are not there.
+            // For a still image about an encoder's own copy of the pixels. An image that is in memory is encoded however
+            // small the budget is; the frames of an animation are still to be decoded.
             let working =
                 try coders.workingBytes(toEncode: image, as: format, options: options)
                 ?? min(image.bitmap.byteCount, coders.budget.capacity)

@@ -16,7 +16,7 @@ extension Coordinator {
         else { return false }
         let place = resolved.key.place(of: fetched.http)
         let (cache, key) = (resolved.originals, place.originalDiskKey)
-        // What was the user's alone would be found first.
+        // The user's own entry would be found before the shared one.
         if place.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
         if resolved.serializer is DefaultCacheSerializer, !resolved.cache.waitsForStore, !cache.stores.isPending(key) {
             // The bytes as they are: most often there is room for them at once.

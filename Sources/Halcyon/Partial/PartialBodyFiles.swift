@@ -133,7 +133,7 @@ public final class PartialBodyFiles: PartialBodyStore {
 
     // MARK: Files
 
-    /// What files of a key are called by: a hash, by the cache's own key where a credential is in it.
+    /// Names the files of a key: a hash, keyed with the cache's secret where a credential is in it.
     ///
     /// - Parameter isNew: whether a cache without a key gets one.
     /// - Returns: nil where there is no key, so that nothing is found and nothing kept.
@@ -167,7 +167,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         }
     }
 
-    /// What the body is found by later; nil where it cannot be, or there is no room for it.
+    /// The file by which the body is found later; nil where it cannot be, or where there is no room for it.
     private func journal(for key: PartialBodyKey?, _ record: PartialBodyRecord?) -> PartialBodyJournal? {
         guard keeps, let key, let record, let owner = name(of: key, isNew: true),
             let label = PartialBodyLabel(key, name: owner, record).encoded()

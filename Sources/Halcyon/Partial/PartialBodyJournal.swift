@@ -76,7 +76,7 @@ final class PartialBodyJournal: Sendable {
         while let header = PartialBodyFiles.read(headerSize, at: offset, of: file, by: files) {
             let length = header.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             guard length > 0, length <= UInt64(longestFrame),
-                // What it says is not made room for unless it is there.
+                // The length allocates only if the file has as many bytes.
                 let size = try? files.status(of: file).size, size - offset - headerSize >= Int(length),
                 let bytes = PartialBodyFiles.read(Int(length), at: offset + headerSize, of: file, by: files),
                 Data(ContentHash.text(of: bytes).utf8) == header.dropFirst(8)

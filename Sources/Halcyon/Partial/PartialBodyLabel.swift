@@ -2,7 +2,7 @@ import Foundation
 import HalcyonCache
 import HalcyonNetwork
 
-/// What stands before a kept body in its journal: whose it is, and what the server said of it.
+/// The head of a kept body's journal: its key, and the server's record of it.
 ///
 /// A signature, the length, a hash and then JSON; the body begins at the next page.
 /// Of the header fields that were sent there is only a hash, as credentials may be among them.

@@ -38,8 +38,8 @@ extension DiskCache {
         public var mappedReads: Int?
         /// Whether the folder may belong to another user, or be open to others. Default: false.
         ///
-        /// Such a folder is not used: its reads are misses and its writes `DiskCacheError.foreignFolder`, since whoever
-        /// writes there can plant what is read. True is for a folder that nobody else reaches, such as a volume of a
+        /// Reads from such a folder are misses and writes fail with `DiskCacheError.foreignFolder`, since anybody who writes
+        /// there can plant images. True is for a folder that nobody else reaches, such as a volume of a
         /// container whose files belong to another user. Folders of the superuser are as good as one's own.
         public var allowsForeignFolder: Bool
         /// What must be on the disk itself before a write is done. Default: nothing.

@@ -35,7 +35,7 @@ final class EntryStore: Sendable {
         self.files = files
         naming = EntryNaming(configuration)
         synchronization = configuration.synchronization
-        // What others can cut short is read.
+        // Files that others can cut short are read and not mapped.
         mappedReads = configuration.allowsForeignFolder ? nil : configuration.mappedReads
         ownership = configuration.allowsForeignFolder ? nil : FolderOwnership(files)
         secret = FolderSecret(folder: folder.path, files: files, ownership: ownership)

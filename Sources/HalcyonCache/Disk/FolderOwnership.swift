@@ -58,7 +58,7 @@ package struct FolderOwnership: Sendable {
                 rest += Self.parts(of: target)
                 continue
             }
-            // What is no folder, the call that needs one says.
+            // The call that needs a folder fails by itself where there is none.
             guard status.kind == .directory else { return }
             guard isClosed(status, isLast: rest.isEmpty) else { throw .foreignFolder("others may write in \(next)") }
             current = next

@@ -18,7 +18,7 @@ public struct FileStatus: Sendable, Hashable {
     public var owner: UInt32?
     /// The group that it belongs to; nil where the file system knows of none, as by default.
     public var group: UInt32?
-    /// Who may read and write it, as the lowest twelve bits of a POSIX mode. 0600 by default.
+    /// The lowest twelve bits of the POSIX mode. 0600 by default.
     public var permissions: UInt16
 
     public init(

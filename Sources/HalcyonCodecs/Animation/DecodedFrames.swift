@@ -8,7 +8,7 @@ final class DecodedFrames: AnimationFrameSource {
     private let plan: DecodePlan
     private let color: ColorTransform?
     private let dataCost: Int
-    /// What each frame is reserved from; nil for a reader that has reserved for all of them.
+    /// The budget that each frame reserves from; nil for a reader that has reserved for all of them.
     private let budget: DecodeBudget?
     private let compositor: Lock<FrameCompositor>
 

@@ -33,7 +33,7 @@ struct FrameCompositor {
         let frames = reader.frames
         var start = 0
         var canvas: Bitmap?
-        // What a frame in turn is drawn on is kept for those behind it, also where the frame itself hides all of it.
+        // A frame in turn keeps the canvas under it for the frames behind it, even if it hides all of that canvas.
         let isInTurn = shown.map { $0.leadsOn && $0.index == index - 1 } ?? false
         if !isInTurn { start = firstNeeded(for: index) }
         if let shown, shown.leadsOn, shown.index < index, shown.index >= start {

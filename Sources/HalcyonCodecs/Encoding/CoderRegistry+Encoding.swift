@@ -5,8 +5,8 @@ import HalcyonSystem
 extension CoderRegistry {
     /// Encodes an image; an animation with all its frames where the format has them.
     ///
-    /// What an animation takes, its decoder's memory and the encoder's, is reserved from the `budget` for all of its
-    /// frames at once, and waited for on this thread if others hold too much.
+    /// An animation reserves its decoder's and its encoder's memory from the `budget` once for all frames, and waits for it
+    /// on this thread if others hold too much.
     ///
     /// - Parameter format: nil is `defaultFormat(for:)`.
     /// - Throws: `CodecError.unsupportedFormat` where no encoder writes the format, `.encodingFailed`, also where the

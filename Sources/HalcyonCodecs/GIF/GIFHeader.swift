@@ -20,7 +20,7 @@
         private(set) var frameCount = 0
         private(set) var hasAlpha = false
         private(set) var metadataByteCount = 0
-        /// What giflib unpacks: a frame at its own size, however little of it lies on the canvas.
+        /// The pixels that giflib unpacks: each frame at its own size, however little of it lies on the canvas.
         private(set) var extent = CodedExtent(largest: PixelSize(0, 0), totalPixels: 0)
         /// The file's own number: 0 is for ever. Nil without the extension, which means once.
         private var loopCount: Int?

@@ -1,6 +1,6 @@
 import HalcyonImage
 
-/// What the coded data of an item says of its picture: the decoder allocates by it, whatever the container says.
+/// The size that an item's coded data names, by which the decoder allocates, whatever the container says.
 struct CodedPicture {
     /// The largest size that a sequence header or parameter set names; nil where there is none.
     private(set) var size: PixelSize?
@@ -131,7 +131,7 @@ struct CodedPicture {
         var bits = BitReader(payload)
         bits.skip(4)
         if bits.flag() {
-            // Of a still picture whose header is reduced.
+            // A still picture with a reduced header has only its level here.
             bits.skip(5)
         } else {
             skipOperatingPoints(&bits)

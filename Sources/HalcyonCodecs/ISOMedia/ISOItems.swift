@@ -4,10 +4,10 @@ import HalcyonImage
 struct ISOItems {
     struct Item {
         var type = ""
-        /// That of `ispe`.
+        /// The size in `ispe`.
         var size: PixelSize?
         var coded = CodedPicture()
-        /// Of its data, in the file.
+        /// Where its data stands in the file.
         var extents: [Range<Int>] = []
         /// The items that it is put together from, as often as they are named.
         var parts: [Int] = []
@@ -22,7 +22,7 @@ struct ISOItems {
     private var primary: Int?
     /// Bodies of properties, the first one has the index 1.
     private var properties: [ISOBox] = []
-    /// What those of codecs say.
+    /// The pictures that codec configurations name.
     private var configurations: [Int: CodedPicture] = [:]
     private var extentCount = 0
     /// How much data may be read yet.
@@ -318,6 +318,6 @@ struct ISOItems {
 }
 
 extension ISOItems.Item {
-    /// What is unpacked. Blocks that only fill up do not count against the limits.
+    /// The unpacked size. Blocks that only fill up do not count against the limits.
     var decodedSize: PixelSize? { size ?? coded.size }
 }

@@ -50,7 +50,7 @@ public final class DecodeBudget: Sendable {
     /// Whether a decode waits for bytes.
     package var isWaitedFor: Bool { bytes.waitingCount > 0 }
 
-    /// What `hold` has left.
+    /// The bytes that `hold` may still take.
     package var holdable: Int { max(0, available - capacity / 2) }
 
     /// - Throws: `CodecError.limitExceeded` for more than the capacity.

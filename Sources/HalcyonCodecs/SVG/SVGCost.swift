@@ -1,7 +1,7 @@
 #if SVG
     import HalcyonImage
 
-    /// What a document would cost, as far as its elements tell before librsvg, which cannot be stopped, draws it.
+    /// Bounds the cost of a document by its elements, before librsvg draws it, which cannot be stopped.
     enum SVGCost {
         /// Layers of noise in one filter; beyond eight or so nothing changes in 8 bits.
         private static let mostOctaves = 64

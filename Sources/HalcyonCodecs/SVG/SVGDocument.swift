@@ -88,7 +88,7 @@
 
         private static func isBreak(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D].contains(byte) }
 
-        /// What stands behind a backslash: up to six hexadecimal digits and a blank, or any other character.
+        /// The escape behind a backslash: up to six hexadecimal digits and a blank, or any other character.
         private static func unescaped<Text: Collection<UInt8>>(_ rest: inout Text) -> [UInt8]
         where Text.SubSequence == Text {
             var (value, digits) = (UInt32(0), 0)

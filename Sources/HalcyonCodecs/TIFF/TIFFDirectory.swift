@@ -44,7 +44,7 @@
         /// As stored, empty where the directory does not say.
         var size: PixelSize { PixelSize(values[.width] ?? 0, values[.height] ?? 0) }
 
-        /// That of a tile, which may be larger than the image; nil for strips, which are never higher than it.
+        /// The size of a tile, which may be larger than the image; nil for strips, which are never higher than it.
         var tile: PixelSize? {
             guard let width = values[.tileWidth], let height = values[.tileHeight] else { return nil }
             return PixelSize(max(1, width), max(1, height))

@@ -17,7 +17,7 @@
         /// Of its own chunks, behind the 16 bytes that place it.
         let payload: Range<Int>
         let hasAlpha: Bool
-        /// What its pixels say; nil where they say nothing.
+        /// The size in the pixels' own header; nil without one.
         private let codedSize: PixelSize?
 
         /// Whether the pixels are as many as their place. libwebp unpacks a part of what is larger before it refuses it.
@@ -55,7 +55,7 @@
             hasAlpha = isLossless ? bits >> 28 & 1 != 0 : body.matches("ALPH", at: 16)
         }
 
-        /// Of the first chunk of pixels, before which there may be alpha.
+        /// The size in the first chunk of pixels, before which there may be alpha.
         private static func codedSize(_ body: ByteReader) -> PixelSize? {
             var offset = 16
             if body.matches("ALPH", at: offset), let length = body.littleEndian32(offset + 4) {

@@ -20,7 +20,7 @@ struct CurlFailure {
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR: .connection(.reset)
         case CURLE_RECV_ERROR: receiveReason
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .connection(.badAnswer)
-        // Of the head alone: our handles have bodies unpacked by nobody below.
+        // Only the head can cause it: libcurl unpacks no body of ours.
         case CURLE_BAD_CONTENT_ENCODING: .connection(.transferEncoding)
         // Servers end streams with an error where HTTP/1.1 has a reset.
         case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR: .connection(.reset)
@@ -52,7 +52,7 @@ struct CurlFailure {
         }
     }
 
-    /// What an error of the system means that says that there is no more of something; nil for any other.
+    /// Maps errors of the system that mean that a resource is used up; nil for any other.
     static func exhaustion(_ code: Int32) -> DownloadError.Reason? {
         [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL].contains(code) ? .connection(.exhausted) : nil
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Gathers a body from its chunks: unpacked, within the limit, and complete.
 struct BodyCollector {
-    /// What is unpacked at once, in bytes on the wire and in steps of 64 KiB each: packed several times it can become
-    /// gigabytes.
+    /// The most that is unpacked at once, in bytes on the wire and in steps of 64 KiB: a body that is packed several times
+    /// can become gigabytes.
     private static let sliceSize = 16 * 1024
     private static let stepsAtOnce = 16
 

@@ -33,7 +33,7 @@ final class BodyUnpacker {
         stages = known.reversed().map { Inflater($0, limit: limit) }
     }
 
-    /// What a step has come to.
+    /// The result of one step.
     enum Step {
         case piece(Data)
         /// There is more to do, and nothing to show.

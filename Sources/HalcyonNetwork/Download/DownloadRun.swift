@@ -230,7 +230,7 @@ final class DownloadRun: Sendable {
         } catch {
             // First the way, which others may want; then the disk.
             body.cancel()
-            // Whoever is ended for a limit finds its body cancelled.
+            // A transfer that is ended for a limit finds its body cancelled.
             let limit = Task.isCancelled ? nil : pace.expired
             let reason =
                 limit.map { DownloadError(.timeout($0), url: head.url, responseHeaders: head.headers) } ?? error

@@ -2,7 +2,7 @@
 public struct DownloadTimeouts: Sendable, Hashable {
     /// To a connection, for each attempt and redirect. 10 s.
     public var connect: Duration
-    /// Of silence once connected: until the whole head is there, and between the bytes of the body. 15 s.
+    /// The longest silence once connected: until the whole head is there, and between the bytes of the body. 15 s.
     public var idle: Duration
     /// For all of it from the first attempt's start: waits for a turn, redirects and retries; nil, the default, is no
     /// limit.

@@ -46,7 +46,7 @@ extension ImageDownloader {
         /// Where to ask whether there is a network, for `RetryPolicy.networkWait` and for what is loaded otherwise on a
         /// connection that is to be spared.
         public var networkMonitor: any NetworkMonitor = SystemNetworkMonitor()
-        /// What a date in Retry-After is read against, and the least rate measured by.
+        /// The clock for dates in Retry-After and for the least rate.
         public var time = TimeSource.system
 
         public init(transport: any Transport = CurlTransport(), headers: HTTPHeaders = Self.defaultHeaders()) {

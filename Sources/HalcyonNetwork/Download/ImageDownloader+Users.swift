@@ -71,7 +71,7 @@ extension KeyedHash {
         } else if let digest = credential?.digest, fields.contains("Authorization") {
             parts += [("digest", digest.user), ("digest", digest.password)]
         }
-        // Of one field the order counts, and the sort is stable.
+        // The order within one field counts, and the sort is stable.
         let named = headers.fields.map { (name: $0.name.lowercased(), value: $0.value) }.sorted { $0.name < $1.name }
         for field in named where fields.contains(field.name) {
             if field.name == "authorization", user != nil || credential?.digest != nil { continue }

@@ -27,7 +27,7 @@ final class Inflater {
     private let limit: Int
     private var produced = 0
     private var phase = Phase.start
-    /// What came and is not used yet.
+    /// Bytes that came and are not used yet.
     private var input = Data()
     /// Whether there is more to be had without input.
     private var hasMore = false
@@ -115,7 +115,7 @@ final class Inflater {
         let count = Self.pieceSize - Int(stream.pointee.avail_out)
         guard count <= limit - produced else { throw Failure.tooLarge }
         produced += count
-        // What did not fit into a piece is made without input.
+        // Output that did not fit into a piece needs no more input.
         hasMore = status == Z_OK && stream.pointee.avail_out == 0
         switch status {
         // Nothing more to be had from this input: Z_BUF_ERROR.

@@ -136,7 +136,7 @@ final class PaceKeeper: Sendable {
             var last = time.steady
             while (try? await time.wait(for: Self.interval)) != nil {
                 let now = time.steady
-                // What is more was no time of waiting: the process stood still, or got no processor.
+                // A longer interval was no time of waiting: the process stood still, or got no processor.
                 let passed = min(max(now - last, .zero), Self.interval * 2)
                 guard self?.tick(passed) ?? false else { return }
                 last = now

@@ -45,7 +45,7 @@ public struct CredentialFields: Sendable, Hashable {
         "auth", "cookie", "token", "secret", "key", "credential", "password", "session", "signature", "jwt",
     ]
     private static let users = ["user", "account", "tenant"]
-    /// Those of nearly all requests, so that their names are not looked through.
+    /// Fields of nearly all requests, so that their names are not looked through.
     private static let harmless: Set<String> = [
         "user-agent", "accept", "accept-encoding", "accept-language", "cache-control", "pragma", "referer", "range",
         "if-none-match", "if-modified-since",

@@ -229,8 +229,8 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     }
 }
 
-/// What a request had in a field that `Vary` names, as it is kept: what tells users apart as a hash with a salt of its own,
-/// since it may be a secret, and what is kept is written to disk.
+/// A request's value of a field that `Vary` names, as it is kept: a value that tells users apart is a hash with a salt of its
+/// own, since it may be a secret and goes to disk.
 private enum VaryValue {
     /// Begins what is a hash: no field can have it.
     private static let mark: Character = "\0"

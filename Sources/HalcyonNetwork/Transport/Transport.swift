@@ -24,8 +24,8 @@ public protocol Transport: Sendable {
     /// Whether it sends cookies of its own accord, so that an answer may be for one user alone. False by default.
     var sendsCookies: Bool { get }
 
-    /// What tells its sender from others for a URL, beside the fields of a request and cookies, so that caches keep apart
-    /// what each of them got: such as the name of a certificate. Nil, for nothing, by default; only asked where
+    /// Identifies the sender to a URL's server, beside the fields of a request and cookies, so that caches keep the answers of
+    /// different senders apart: such as the name of a certificate. Nil, for nothing, by default; only asked where
     /// `identifiesUsers`.
     func user(for url: URL) -> String?
 

@@ -27,7 +27,7 @@ enum SourceList {
         return texts.map { Entry(text: withoutUser($0), source: source($0)) }
     }
 
-    /// What is told of a source: who reads along is not to learn a password.
+    /// The source as reports name it, without a user and a password.
     static func withoutUser(_ text: String) -> String { ImageKey(source: text).source }
 
     /// A URL where there is a scheme, else a file.
