@@ -96,7 +96,7 @@ struct HTTP2FloodTests {
     /// The proxy's TLS may hold bytes of the server's when nothing more comes that would have them read. Sizes about the most
     /// that is read within a turn.
     @Test func nothingStaysBehindInAProxysTLS() async throws {
-        for size in stride(from: 256 << 10, to: 280 << 10, by: 4 << 10) {
+        for size in stride(from: 240 << 10, to: 288 << 10, by: 4 << 10) {
             let (asked, sent) = (RawServerGate(), RawServerGate())
             let proxy = try await HTTP2Server(isProxy: true) { connection in
                 asked.open()
