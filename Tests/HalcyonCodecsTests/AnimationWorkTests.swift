@@ -129,8 +129,8 @@ import Testing
         let encoder = FrameCountEncoder()
         let coders = registry(story, [encoder], capacity: 10_000)
         let image = try coders.decode(StoryCoder.file)
-        let held = Lock<Set<Int>>([])
-        encoder.onFrame.withLock { $0 = { _ in held.withLock { _ = $0.insert(10_000 - coders.budget.available) } } }
+        let (held, budget) = (Lock<Set<Int>>([]), coders.budget)
+        encoder.onFrame.withLock { $0 = { _ in held.withLock { _ = $0.insert(10_000 - budget.available) } } }
         _ = try coders.encode(image, as: FrameCountEncoder.format)
         let bytes = try #require(
             try coders.workingBytes(toEncode: image, as: FrameCountEncoder.format, options: EncodeOptions()))
