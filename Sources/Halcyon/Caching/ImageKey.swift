@@ -152,7 +152,7 @@ enum SourceText {
         return (plain, KeyedHash(.basic(user: user, password: password)))
     }
 
-    /// What ends the part of a URL in which a user may stand.
+    /// The bytes that end the part of a URL in which a user may stand.
     private static let ends = Array("/?#\\".utf8)
 
     /// Where that part begins: behind the first `://`.

@@ -273,7 +273,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         guard state.withLock({ $0.kept == nil }) else { return }
         _ = secret?.value()
         var found: [String: [Kept]] = [:]
-        // What lies in other hands is not removed either.
+        // Files in other hands are not removed either.
         if mayUseFolder {
             try? files.list(path) { name, status in
                 guard status.kind == .regular, DiskCache.isPartialBody(name) else { return }

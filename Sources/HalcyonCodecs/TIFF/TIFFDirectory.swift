@@ -70,7 +70,7 @@
             return 0.adding(samples, times: 0.adding((max(bits, 1) + 7) / 8, times: unit.area ?? .max))
         }
 
-        /// What libjpeg keeps of a strip or tile whose scans come one after the other: two bytes for each of four channels.
+        /// The bytes that libjpeg keeps of a strip or tile with several scans: two for each of four channels.
         /// A strip may be longer than it says, up to what a JPEG can say, or what libtiff lets it have.
         var jpegBytes: Int {
             guard values[.compression] == 6 || values[.compression] == 7 else { return 0 }

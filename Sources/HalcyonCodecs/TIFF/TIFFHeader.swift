@@ -54,7 +54,7 @@
         /// The most bytes of a strip or a tile of any page.
         var unitBytes: Int { pages.reduce(0) { max($0, $1.unitBytes) } }
 
-        /// What libjpeg keeps beside it; nothing where it hands out rows as they come.
+        /// The bytes that libjpeg keeps beside it; nothing where it hands out rows as they come.
         func jpegBytes(_ reader: ByteReader) -> Int {
             let bytes = pages.reduce(0) { max($0, $1.jpegBytes) }
             return bytes > 0 && Self.hasSeveralScans(reader) ? bytes : 0

@@ -28,7 +28,7 @@ extension ImageDownloader {
             fields: configuration.credentialFields, transport: transport)
     }
 
-    /// What the transport shows a URL's host of its own; nil for nothing.
+    /// The identity that the transport itself shows to a URL's host; nil for none.
     func transportUser(for url: URL) -> String? {
         let transport = configuration.transport
         guard transport.identifiesUsers else { return nil }
