@@ -26,14 +26,19 @@ struct PaceTests {
         }
     }
 
-    /// Lets seconds pass, one by one, while something runs.
-    private func pass(_ seconds: Int) async throws {
-        for _ in 0..<seconds {
-            try await clock.waitForSleepers()
-            clock.advance(by: .seconds(1))
-        }
+    /// Lets seconds pass, one by one, while something runs that waits for its server.
+    private func pass(_ seconds: Int, _ downloader: ImageDownloader? = nil) async throws {
+        for _ in 0..<seconds { try await advance(downloader) }
         // What was due has been looked at.
         try await clock.waitForSleepers()
+    }
+
+    /// A second, which counts for all that run: each of them waits for its server.
+    private func advance(_ downloader: ImageDownloader? = nil) async throws {
+        try await clock.waitForSleepers()
+        let downloader = downloader ?? fixture.downloader
+        while downloader.silentCount < downloader.runningCount { await Task.yield() }
+        clock.advance(by: .seconds(1))
     }
 
     /// A body of chunks, each of which waits at a gate of its own.
@@ -69,8 +74,7 @@ struct PaceTests {
             await wait(for: second + 1, received)
         }
         #expect(fixture.downloader.runningCount == 1)
-        try await clock.waitForSleepers()
-        clock.advance(by: .seconds(1))
+        try await advance()
         let error = await #expect(throws: DownloadError.self) { try await task.value }
         #expect(error?.reason == .timeout(.leastRate))
         #expect(error?.description == "one.test/a: timed out: the body came too slowly")
@@ -107,9 +111,9 @@ struct PaceTests {
             try await fixture.downloader.download(sent) { progress in received.withLock { $0 = progress.received } }
         }
         await wait(for: 4999, received)
-        try await pass(4)
+        try await pass(4, fixture.downloader)
         #expect(fixture.downloader.runningCount == 1)
-        clock.advance(by: .seconds(1))
+        try await advance(fixture.downloader)
         let error = await #expect(throws: DownloadError.self) { try await task.value }
         #expect(error?.reason == .timeout(.leastRate))
     }
@@ -168,7 +172,11 @@ struct PaceTests {
             }
         }
         try await entered.wait()
-        try await pass(100)
+        for _ in 0..<100 {
+            try await clock.waitForSleepers()
+            clock.advance(by: .seconds(1))
+        }
+        try await clock.waitForSleepers()
         #expect(ended.withLock { $0 } == nil)
         left.signal()
         gate.open()
@@ -204,8 +212,7 @@ struct PaceTests {
         while fixture.downloader.waitingCount == 0 { await Task.yield() }
         try await pass(9)
         #expect(fixture.downloader.waitingCount == 1)
-        try await clock.waitForSleepers()
-        clock.advance(by: .seconds(1))
+        try await advance()
         #expect(try await waiting.value.data.count == 1)
         // The slow ones go on.
         #expect(fixture.downloader.runningCount == 24)
@@ -230,8 +237,7 @@ struct PaceTests {
         while fixture.downloader.waitingCount == 0 { await Task.yield() }
         try await clock.waitForSleepers()
         for _ in 0..<10 {
-            try await clock.waitForSleepers()
-            clock.advance(by: .seconds(1))
+            try await advance(fixture.downloader)
         }
         #expect(try await waiting.value.data.count == 1)
         gate.open()
@@ -243,18 +249,17 @@ struct PaceTests {
         let gate = ScriptedTransportGate()
         // The first of each host brings the least.
         let tasks = try await fill(fixture, hosts: 2, perHost: 3, gate, started: 4)
-        try await pass(10)
+        try await pass(10, fixture.downloader)
         // Two are aside, and have let the last two in.
-        #expect(fixture.downloader.runningCount == 6)
-        try await pass(10)
+        while fixture.downloader.runningCount < 6 { await Task.yield() }
+        try await pass(10, fixture.downloader)
         #expect(fixture.downloader.runningCount == 6)
         let other = fixture.url("/b", host: "other.test")
         fixture.transport.answer(other, with: .data(Data([1])))
         let waiting = Task { try await fixture.downloader.download(other) }
         while fixture.downloader.waitingCount == 0 { await Task.yield() }
         while fixture.downloader.waitingCount > 0 {
-            try await clock.waitForSleepers()
-            clock.advance(by: .seconds(1))
+            try await advance(fixture.downloader)
             await Task.yield()
         }
         #expect(try await waiting.value.data.count == 1)
@@ -272,14 +277,14 @@ struct PaceTests {
         let fixture = Self.fixture(clock, total: 4, slow: 4) { $0.timeouts.leastRate = .none }
         let gate = ScriptedTransportGate()
         let tasks = try await fill(fixture, hosts: 4, perHost: 2, gate, started: 4)
-        try await pass(10)
+        try await pass(10, fixture.downloader)
         while fixture.downloader.runningCount < 8 { await Task.yield() }
         let other = fixture.url("/b", host: "other.test")
         fixture.transport.answer(other, with: .data(Data([1])))
         let waiting = Task { try await fixture.downloader.download(other) }
         while fixture.downloader.waitingCount == 0 { await Task.yield() }
         while fixture.downloader.waitingCount > 0 {
-            try await pass(1)
+            try await pass(1, fixture.downloader)
             await Task.yield()
         }
         #expect(try await waiting.value.data.count == 1)
@@ -296,7 +301,7 @@ struct PaceTests {
         let fixture = Self.fixture(clock, total: 2, slow: 2) { $0.timeouts.leastRate = .none }
         let gate = ScriptedTransportGate()
         let tasks = try await fill(fixture, hosts: 2, perHost: 5, gate, started: 2)
-        try await pass(60)
+        try await pass(60, fixture.downloader)
         #expect(fixture.downloader.runningCount == 4 && fixture.downloader.waitingCount == 6)
         gate.open()
         for task in tasks { #expect(try await task.value.data.count == 1) }
@@ -306,7 +311,7 @@ struct PaceTests {
         let fixture = Self.fixture(clock, total: 4, slow: 0) { $0.timeouts.leastRate = .none }
         let gate = ScriptedTransportGate()
         let tasks = try await fill(fixture, hosts: 2, perHost: 2, gate)
-        try await pass(100)
+        try await pass(100, fixture.downloader)
         gate.open()
         for task in tasks { #expect(try await task.value.data.count == 1) }
     }
@@ -327,6 +332,7 @@ struct PaceTests {
             }
         }
         while begun.withLock({ $0 }) < started ?? tasks.count { await Task.yield() }
+        while fixture.downloader.waitingCount < tasks.count - (started ?? tasks.count) { await Task.yield() }
         return tasks
     }
 }

@@ -5,6 +5,9 @@ extension ImageDownloader {
     /// Transfers that run now.
     public var runningCount: Int { slots.runningCount }
 
+    /// Transfers that run and wait for their servers.
+    package var silentCount: Int { paces.waitingCount }
+
     /// Transfers that wait for their turn.
     public var waitingCount: Int { slots.waitingCount }
 

@@ -30,6 +30,8 @@ final class TransferPace: Sendable {
     /// Which limit it was ended for.
     var expired: TimeoutKind? { state.withLock { $0.expired } }
 
+    var isWaiting: Bool { state.withLock { $0.isWaiting } }
+
     func beginWait() {
         state.withLock { $0.isWaiting = true }
     }
@@ -123,6 +125,9 @@ final class PaceKeeper: Sendable {
     deinit {
         state.withLock { $0.timer }?.cancel()
     }
+
+    /// Transfers that wait for their servers now.
+    var waitingCount: Int { state.withLock { $0.paces.values }.count(where: \.isWaiting) }
 
     func add(_ pace: TransferPace) {
         state.withLock { state in
