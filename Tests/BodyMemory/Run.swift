@@ -10,17 +10,21 @@ struct Run {
     let small: URL
     let folder: URL
 
-    /// The transport's body, a chunk each millisecond.
+    /// The transport's body, a chunk each millisecond. Its bytes count from 0 to 250 and begin anew.
     ///
     /// - Parameter isShared: whether others use the connection all the while, where it can have several streams.
     func slowReader(isShared: Bool) async throws {
         try await ask()
+        let expected = Data((0..<(1 << 20)).map { UInt8($0 % 251) })
         ProcessMemory.resetPeak()
         let before = ProcessMemory.resident
         let others = Task { while isShared, !Task.isCancelled { try? await ask() } }
         defer { others.cancel() }
         var received = 0
         for try await chunk in try await transport.send(TransportRequest(url: url)).body {
+            guard expected.dropFirst(received % 251).prefix(chunk.count) == chunk else {
+                throw Damaged(offset: received)
+            }
             received += chunk.count
             try await Task.sleep(for: .milliseconds(1))
         }
@@ -50,4 +54,8 @@ struct Run {
     private func ask() async throws {
         for try await _ in try await transport.send(TransportRequest(url: small)).body {}
     }
+}
+
+private struct Damaged: Error {
+    let offset: Int
 }

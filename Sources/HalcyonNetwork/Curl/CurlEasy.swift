@@ -16,7 +16,13 @@ final class CurlEasy {
     private let totalDeadline: ContinuousClock.Instant?
     /// When something last came; nil until the connection stands and while the reader holds the transfer up.
     private var lastActivity: ContinuousClock.Instant?
-    private var isPaused = false
+    private var isPaused = false {
+        didSet { if isPaused != oldValue { turn.pausedCount += isPaused ? 1 : -1 } }
+    }
+    /// Bytes of the body that libcurl has handed out.
+    private var handedOut = 0
+    /// Whether libcurl hands out what it holds of a transfer that stays paused.
+    private var isTakingHeld = false
 
     /// The bytes of a proxy's answer that came in a turn, before the connection stands.
     private var tunnelBytes = 0
@@ -48,6 +54,7 @@ final class CurlEasy {
     }
 
     deinit {
+        if isPaused { turn.pausedCount -= 1 }
         if ownsHandle { curl_easy_cleanup(handle) }
         curl_slist_free_all(fields)
         errorText.deallocate()
@@ -133,8 +140,14 @@ final class CurlEasy {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         if let head = parser.takeHeld() { deliver(head) }
+        if isTakingHeld {
+            handedOut += bytes.count
+            transfer.hold(bytes)
+            return bytes.count
+        }
         switch transfer.receive(bytes) {
         case .taken:
+            handedOut += bytes.count
             touch()
             turn.change(transfer)
             return bytes.count
@@ -152,6 +165,22 @@ final class CurlEasy {
         curl_easy_pause(handle, CURLPAUSE_CONT)
         if let deadline { turn.watch(deadline) }
     }
+
+    /// Takes what libcurl holds of a paused transfer, once that is much.
+    ///
+    /// Where others use its connection, a paused stream goes on to arrive, for as long as its window of 32 MiB lasts.
+    /// libcurl 7.88 copies what it holds of it as that grows, and again with each resumption.
+    func takeHeldBytes() {
+        guard isPaused, Int(offset(CURLINFO_SIZE_DOWNLOAD_T)) - handedOut > Self.heldLimit else { return }
+        isTakingHeld = true
+        curl_easy_pause(handle, CURLPAUSE_CONT)
+        // The window is as it was: nothing was sent meanwhile.
+        curl_easy_pause(handle, CURLPAUSE_RECV)
+        isTakingHeld = false
+    }
+
+    /// More than libcurl holds of a transfer that has its connection for itself.
+    private static let heldLimit = 1 << 20
 
     /// Has libcurl hand out what it holds of a paused transfer that has ended, and that nobody takes any more.
     ///
@@ -242,13 +271,14 @@ final class CurlEasy {
         return value
     }
 
+    private func offset(_ info: CURLINFO) -> Int64 {
+        var value: Int64 = 0
+        halcyon_curl_get_offset(handle, info, &value)
+        return value
+    }
+
     func metrics() -> TransportMetrics {
         func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
-        func offset(_ info: CURLINFO) -> Int64 {
-            var value: Int64 = 0
-            halcyon_curl_get_offset(handle, info, &value)
-            return value
-        }
         let version: HTTPVersion =
             switch number(CURLINFO_HTTP_VERSION) {
             case Int(CURL_HTTP_VERSION_1_0): .http10

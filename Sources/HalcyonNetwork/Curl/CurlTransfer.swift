@@ -33,6 +33,9 @@ final class CurlTransfer: Sendable {
         var head: HTTPResponseHead?
         /// What has arrived and was not read yet.
         var buffer = Data()
+        /// What has arrived behind the buffer while the transfer was paused; pieces, since one block would be copied as it
+        /// grows.
+        var backlog: [Data] = []
         /// The curl thread was told to deliver no more.
         var isPaused = false
         /// Set once; what is in the buffer is still read before it shows.
@@ -104,7 +107,8 @@ final class CurlTransfer: Sendable {
     private static func takeReady(_ state: inout State) -> (chunk: Chunk?, wasPaused: Bool) {
         guard state.buffer.isEmpty else {
             let chunk = state.buffer
-            state.buffer = Data()
+            state.buffer = state.backlog.isEmpty ? Data() : state.backlog.removeFirst()
+            guard state.buffer.isEmpty else { return (.bytes(chunk), false) }
             defer { state.isPaused = false }
             return (.bytes(chunk), state.isPaused && !state.hasEnded)
         }
@@ -118,7 +122,7 @@ final class CurlTransfer: Sendable {
         let effect = state.withLock { state -> Effect in
             // What has ended already and was read to its end stays what it is; a part must not pass for the whole.
             if state.hasEnded, state.buffer.isEmpty, state.headWaiter == nil { return .none }
-            defer { (state.head, state.buffer, state.hasEnded) = (nil, Data(), true) }
+            defer { (state.head, state.buffer, state.backlog, state.hasEnded) = (nil, Data(), [], true) }
             state.failure = CancellationError()
             return state.hasEnded ? .told : .stopped
         }
@@ -149,6 +153,21 @@ final class CurlTransfer: Sendable {
         }
         reader?.resume()
         return reception
+    }
+
+    /// Keeps bytes of a paused transfer, which nobody waits for.
+    func hold(_ bytes: UnsafeRawBufferPointer) {
+        state.withLock { state in
+            guard !state.hasEnded else { return }
+            let last = state.backlog.indices.last
+            if let last, state.backlog[last].count + bytes.count <= CurlTransport.bufferLimit {
+                state.backlog[last].append(contentsOf: bytes)
+            } else {
+                var piece = Data(capacity: CurlTransport.bufferLimit)
+                piece.append(contentsOf: bytes)
+                state.backlog.append(piece)
+            }
+        }
     }
 
     /// The transfer is over; who waits is told at the turn's end.

@@ -7,6 +7,9 @@ final class CurlTurn {
     /// No limit runs out before this; it may be too early, never too late.
     private(set) var nextDeadline: ContinuousClock.Instant?
 
+    /// Transfers that wait for their readers.
+    var pausedCount = 0
+
     /// The time, read once in a turn, which never waits: a head alone has ten lines.
     var now: ContinuousClock.Instant {
         if let started { return started }

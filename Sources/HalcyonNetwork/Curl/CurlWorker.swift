@@ -35,6 +35,7 @@ final class CurlWorker {
             }
             var running: Int32 = 0
             curl_multi_perform(multi.handle, &running)
+            if turn.pausedCount > 0 { active.values.forEach { $0.takeHeldBytes() } }
             collectFinished()
             expire()
             turn.end()
