@@ -7,6 +7,12 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// The library with all of its stages, for whoever sees them through `Halcyon`: the compiler leaves a module's file as it is
+/// while its own interface stays the same, and what names that module alone is not compiled again.
+let halcyon: [Target.Dependency] = [
+    "Halcyon", "HalcyonSystem", "HalcyonImage", "HalcyonCodecs", "HalcyonProcessing", "HalcyonCache", "HalcyonNetwork",
+]
+
 /// A C library that Debian ships: its module map, its .pc file and the package that carries both.
 /// Without a .pc file where SwiftPM warns of what stands in it; the module map links the library by itself.
 func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
@@ -23,6 +29,10 @@ func cTarget(_ name: String, _ folder: String, dependencies: [Target.Dependency]
     -> Target
 {
     .target(name: name, dependencies: dependencies, path: "Sources/CHalcyon/\(folder)", cSettings: settings)
+}
+
+func testTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 func codecTrait(_ name: String, library: String) -> Trait {
@@ -131,23 +141,23 @@ let package = Package(
                 "HalcyonNetwork", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .target(name: "HalcyonGTK", dependencies: ["Halcyon", "CHalcyonGTK", "CGTK"], swiftSettings: strict),
-        .target(name: "HalcyonTesting", dependencies: ["Halcyon"], swiftSettings: strict),
+        .target(name: "HalcyonGTK", dependencies: halcyon + ["CHalcyonGTK", "CGTK"], swiftSettings: strict),
+        .target(name: "HalcyonTesting", dependencies: halcyon, swiftSettings: strict),
 
         // The command-line tool. Its folder is not `halcyon`: beside `Halcyon` that breaks a clone on
         // file systems that fold case.
         .executableTarget(
             name: "HalcyonTool",
-            dependencies: [
-                "Halcyon", "DemoServer", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            dependencies: halcyon + [
+                "DemoServer", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
 
         // The GTK demo, and what serves the pictures of both demos.
         .executableTarget(
             name: "HalcyonGallery",
-            dependencies: [
-                "Halcyon", "HalcyonGTK", "DemoServer", "CGTK",
+            dependencies: halcyon + [
+                "HalcyonGTK", "DemoServer", "CGTK",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -161,8 +171,8 @@ let package = Package(
         // Tests.
         .target(
             name: "TestSupport",
-            dependencies: [
-                "Halcyon", "HalcyonTesting", .product(name: "FlyingFox", package: "FlyingFox"),
+            dependencies: halcyon + [
+                "HalcyonTesting", .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
             path: "Tests/TestSupport", swiftSettings: strict),
@@ -174,48 +184,42 @@ let package = Package(
         .target(name: "CTestResolver", path: "Tests/CTestResolver", cSettings: [.treatAllWarnings(as: .error)]),
         // Started by the tests of large bodies, for their memory.
         .executableTarget(
-            name: "BodyMemory", dependencies: ["Halcyon", "TestSupport"], path: "Tests/BodyMemory",
+            name: "BodyMemory", dependencies: halcyon + ["TestSupport"], path: "Tests/BodyMemory",
             swiftSettings: strict),
         // Started by the tests of hostile files, for their memory and time, and since a file may end it.
         .executableTarget(
-            name: "HostileDecode", dependencies: ["Halcyon", "TestSupport", "CZlib"], path: "Tests/HostileDecode",
+            name: "HostileDecode", dependencies: halcyon + ["TestSupport", "CZlib"], path: "Tests/HostileDecode",
             swiftSettings: strict),
         // Started by the tests of calls that fail; its C stands in the place of the C library's.
         .target(name: "CFailingCalls", path: "Tests/CFailingCalls", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "FailingCalls", dependencies: ["Halcyon", "CFailingCalls"], path: "Tests/FailingCalls",
+            name: "FailingCalls", dependencies: halcyon + ["CFailingCalls"], path: "Tests/FailingCalls",
             swiftSettings: strict),
         // Started by the tests of the main loop.
         .executableTarget(
-            name: "MainLoopProgram", dependencies: ["HalcyonGTK", "Halcyon", "CGTK"], path: "Tests/MainLoopProgram",
+            name: "MainLoopProgram", dependencies: halcyon + ["HalcyonGTK", "CGTK"], path: "Tests/MainLoopProgram",
             swiftSettings: strict),
     ]
         + [
-            ("HalcyonSystemTests", ["HalcyonSystem"]),
-            ("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
-            ("HalcyonCodecsTests", ["HalcyonCodecs", "TestSupport", "CZlib"]),
-            ("HalcyonProcessingTests", ["HalcyonProcessing", "TestSupport"]),
-            ("HalcyonCacheTests", ["HalcyonCache", "TestSupport", "CacheStress"]),
-            (
+            testTarget("HalcyonSystemTests", ["HalcyonSystem"]),
+            testTarget("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
+            testTarget("HalcyonCodecsTests", halcyon + ["TestSupport", "CZlib"]),
+            testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),
+            testTarget("HalcyonCacheTests", halcyon + ["TestSupport", "CacheStress"]),
+            testTarget(
                 "HalcyonNetworkTests",
-                [
-                    "HalcyonNetwork", "TestSupport", "CTestResolver", "CHalcyonCurl", "CCurl", "CSSL", "CZlib",
-                    "BodyMemory",
-                ]
-            ),
-            ("HalcyonTests", ["Halcyon", "HalcyonTesting", "TestSupport"]),
-            ("HalcyonGTKTests", ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK", "MainLoopProgram"]),
-            ("HalcyonGalleryTests", ["Halcyon", "TestSupport", "HalcyonGallery"]),
-            ("HalcyonToolTests", ["HalcyonTool", "TestSupport"]),
+                halcyon + ["TestSupport", "CTestResolver", "CHalcyonCurl", "CCurl", "CSSL", "CZlib", "BodyMemory"]),
+            testTarget(
+                "HalcyonTests",
+                halcyon + ["HalcyonTesting", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+            testTarget(
+                "HalcyonGTKTests",
+                halcyon + ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK", "MainLoopProgram"]),
+            testTarget("HalcyonGalleryTests", halcyon + ["TestSupport", "HalcyonGallery"]),
+            testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "TestSupport"]),
             // Not `FailingCalls`, whose calls that fail would stand in the place of the C library's in the tests' program.
-            ("ResilienceTests", ["Halcyon", "TestSupport", "HostileDecode", "CZlib"]),
-            ("SnippetTests", ["Halcyon", "HalcyonGTK", "CGTK"]),
-        ].map { name, dependencies in
-            .testTarget(
-                name: name,
-                dependencies: dependencies.map { .init(stringLiteral: $0) }
-                    + (["HalcyonTests", "SnippetTests"].contains(name)
-                        ? [.product(name: "Logging", package: "swift-log")] : []),
-                swiftSettings: strict)
-        }
+            testTarget("ResilienceTests", halcyon + ["TestSupport", "HostileDecode", "CZlib"]),
+            testTarget(
+                "SnippetTests", halcyon + ["HalcyonGTK", "CGTK", .product(name: "Logging", package: "swift-log")]),
+        ]
 )

@@ -13,6 +13,33 @@ import Testing
         try AnimatedImage(frames: durations.enumerated().map { (try image(UInt8($0.offset)), $0.element) })
     }
 
+    /// Frames that nobody can make.
+    private struct Endless: AnimationFrameSource {
+        var cost: Int { 0 }
+
+        func frame(at index: Int, context: WorkContext) throws -> Bitmap {
+            Issue.record("frame \(index) was made")
+            throw AnimationError.noFrames
+        }
+    }
+
+    /// Limits on the work of all frames allow as many pixels as take 16 GiB when they are kept.
+    @Test func framesThatTakeTooMuchAreNotPreloaded() throws {
+        let animation = try AnimatedImage(
+            source: Endless(), size: PixelSize(1 << 16, 1 << 16), durations: Array(repeating: .seconds(1), count: 256),
+            loopCount: 0)
+        #expect(throws: AnimationError.self) { try animation.preloaded() }
+        #expect(throws: AnimationError.tooLarge(bytes: 1 << 42, limit: (1 << 42) - 1)) {
+            try animation.preloaded(maximumBytes: (1 << 42) - 1)
+        }
+        let huge = try AnimatedImage(
+            source: Endless(), size: PixelSize(.max, 2), durations: [.seconds(1)], loopCount: 0)
+        #expect(throws: AnimationError.self) { try huge.preloaded() }
+        // No more than asked for is enough; one that is preloaded is there already.
+        let kept = try self.animation([.seconds(1), .seconds(1)])
+        #expect(try kept.preloaded(maximumBytes: 0).frameCount == 2)
+    }
+
     @Test func threeSecondsAndOneAreAAAB() throws {
         let timeline = try #require(try animation([.seconds(3), .seconds(1)]).uniformTimeline())
         #expect(timeline.frames == [0, 0, 0, 1])

@@ -108,7 +108,8 @@ extension CoderRegistry {
             source: DecodedFrames(reader, plan: plan, color: color, dataCost: data.count, budget: budget),
             size: plan.finalSize, durations: reader.frames.map(\.duration), loopCount: plan.info.loopCount ?? 1)
         // Within what the plan has reserved.
-        return plan.frames == .all ? try animation.makeReader().preloaded(context: context) : animation
+        guard plan.frames == .all else { return animation }
+        return try animation.makeReader().preloaded(maximumBytes: .max, context: context)
     }
 
     /// What becomes of native pixels: reduced to the final size, then converted to sRGB, then turned upright.

@@ -69,9 +69,16 @@ public struct AnimatedImage: Sendable {
 
     /// The same animation with every frame decoded now and kept: `frameCount * width * height * 4` bytes.
     ///
-    /// - Throws: what `frame(at:)` throws.
-    public func preloaded(context: WorkContext = .uncancellable) throws -> AnimatedImage {
+    /// - Parameter maximumBytes: of all frames. By default a quarter of the memory that the system grants the process, a
+    ///   container's limit included.
+    /// - Throws: `AnimationError.tooLarge`, before any frame is decoded; what `frame(at:)` throws.
+    public func preloaded(
+        maximumBytes: Int? = nil, context: WorkContext = .uncancellable
+    ) throws -> AnimatedImage {
         if isPreloaded { return self }
+        let bytes = 0.adding(frameCount, times: frameBytes)
+        let limit = maximumBytes ?? SystemGrant.current.memory / 4
+        guard bytes <= limit else { throw AnimationError.tooLarge(bytes: bytes, limit: limit) }
         var bitmaps: [Bitmap] = []
         for index in durations.indices { bitmaps.append(try frame(at: index, context: context)) }
         return try AnimatedImage(

@@ -4,12 +4,15 @@ public enum AnimationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The frames are not all of one size.
     case differentSizes(PixelSize, PixelSize)
     case noSuchFrame(Int, count: Int)
+    /// All frames together, in bytes, are more than may be kept.
+    case tooLarge(bytes: Int, limit: Int)
 
     public var description: String {
         switch self {
         case .noFrames: "an animation has at least one frame"
         case .differentSizes(let first, let other): "the frames are \(first) and \(other) pixels"
         case .noSuchFrame(let index, let count): "there is no frame \(index) among \(count)"
+        case .tooLarge(let bytes, let limit): "all frames together take \(bytes) bytes, more than \(limit)"
         }
     }
 }

@@ -143,6 +143,7 @@ final class CurlEasy {
         if isTakingHeld {
             handedOut += bytes.count
             transfer.hold(bytes)
+            turn.change(transfer)
             return bytes.count
         }
         switch transfer.receive(bytes) {

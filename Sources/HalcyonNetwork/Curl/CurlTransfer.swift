@@ -138,36 +138,47 @@ final class CurlTransfer: Sendable {
         state.withLock { $0.head = head }
     }
 
-    /// Keeps bytes for the turn's end; a reader that waits gets many of them at once, so that it works meanwhile.
+    /// Keeps bytes for the turn's end.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         let (reception, reader) = state.withLock { state -> (Reception, ReaderAnswer?) in
             // Nobody wants them any more; the command to take the transfer out is on its way.
             guard !state.hasEnded else { return (.taken, nil) }
-            guard state.buffer.count < CurlTransport.bufferLimit else {
+            guard let reader = Self.fill(&state, bytes) else {
                 state.isPaused = true
                 return (.pause, nil)
             }
-            state.buffer.append(contentsOf: bytes)
-            guard state.buffer.count >= CurlTransport.chunkSize else { return (.taken, nil) }
-            return (.taken, Self.takeReader(&state))
+            return (.taken, reader)
         }
         reader?.resume()
         return reception
     }
 
-    /// Keeps bytes of a paused transfer, which nobody waits for.
+    /// Keeps bytes of a paused transfer, whose reader may have read all: the command to go on is on its way then.
     func hold(_ bytes: UnsafeRawBufferPointer) {
-        state.withLock { state in
-            guard !state.hasEnded else { return }
-            let last = state.backlog.indices.last
-            if let last, state.backlog[last].count + bytes.count <= CurlTransport.bufferLimit {
+        let reader = state.withLock { state -> ReaderAnswer? in
+            guard !state.hasEnded else { return nil }
+            if let reader = Self.fill(&state, bytes) { return reader }
+            state.isPaused = true
+            if let last = state.backlog.indices.last, state.backlog[last].count < CurlTransport.bufferLimit {
                 state.backlog[last].append(contentsOf: bytes)
             } else {
-                var piece = Data(capacity: CurlTransport.bufferLimit)
+                var piece = Data(capacity: CurlTransport.bufferLimit + bytes.count)
                 piece.append(contentsOf: bytes)
                 state.backlog.append(piece)
             }
+            return nil
         }
+        reader?.resume()
+    }
+
+    /// A reader that waits gets many bytes at once, so that it works meanwhile.
+    ///
+    /// - Returns: nil where there is no room; else the reader to be served now, if any.
+    private static func fill(_ state: inout State, _ bytes: UnsafeRawBufferPointer) -> ReaderAnswer?? {
+        guard state.backlog.isEmpty, state.buffer.count < CurlTransport.bufferLimit else { return nil }
+        state.buffer.append(contentsOf: bytes)
+        guard state.buffer.count >= CurlTransport.chunkSize else { return .some(nil) }
+        return .some(takeReader(&state))
     }
 
     /// The transfer is over; who waits is told at the turn's end.

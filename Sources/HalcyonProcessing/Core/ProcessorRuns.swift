@@ -59,7 +59,7 @@ extension ImageProcessor {
         guard animation.isPreloaded, !area.overflow, area.partialValue <= ResultLimit.maximumPixels else {
             return result.replacing(animation: processed)
         }
-        return result.replacing(animation: try processed.preloaded(context: context))
+        return result.replacing(animation: try processed.preloaded(maximumBytes: .max, context: context))
     }
 }
 
