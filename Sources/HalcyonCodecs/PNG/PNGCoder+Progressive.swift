@@ -35,7 +35,8 @@
         deinit { halcyon_png_stream_free(stream) }
 
         var rows: Int { Int(halcyon_png_stream_rows(stream)) }
-        var isFinished: Bool { halcyon_png_stream_is_finished(stream) }
+        var ending: RowEnding { isFinished ? .rows : .cutOff }
+        private var isFinished: Bool { halcyon_png_stream_is_finished(stream) }
 
         func append(_ data: Data, context: WorkContext) throws {
             try CodecCall.decode(.png, context: context) { call in

@@ -4,13 +4,14 @@ import HalcyonSystem
 
 /// An image that is decoded while it arrives: a still one by its rows, an animation by its frames.
 ///
-/// Memory: of a still image its pixels, twice during a preview; of an animation its bytes and the first frame.
+/// Memory: of a still image its pixels, twice during a preview, and its bytes where the end is decoded from them; of an
+/// animation its bytes and the first frame.
 final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private enum Phase {
         case rows(Rows)
         case frames(ArrivingFrames<Decoder>)
-        /// There can be no previews, or there is no memory for them beside the decodes under way: the file is decoded
-        /// once it is whole.
+        /// There can be no previews, or no more of them, or there is no memory for them beside the decodes under way:
+        /// the file is decoded once it is whole.
         case waiting
     }
 
@@ -19,7 +20,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         let plan: DecodePlan
         let stream: any RowStream
         let color: ColorTransform?
-        /// The stream's pixels and those of a preview.
+        /// The stream's pixels and those of a preview, and the bytes that the stream keeps.
         let memory: DecodeBudget.Hold
     }
 
@@ -31,6 +32,13 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         var phase: Phase?
         /// What the last preview showed: rows or frames.
         var shown = 0
+
+        /// Goes on without the stream, where the end is a decode of the file: gives its pixels back, and keeps the bytes.
+        mutating func leaveRows() {
+            guard case .rows(let rows) = phase, case .file(let file) = rows.stream.ending else { return }
+            header = file
+            phase = .waiting
+        }
     }
 
     private let decoder: Decoder
@@ -38,6 +46,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private let budget: DecodeBudget
     private let isHeaderWhole: @Sendable (Data) -> Bool
     private let isAnimation: @Sendable (Data, ImageInfo) -> Bool
+    private let keptBytes: @Sendable (Data) -> Int
     private let makeRows: @Sendable (DecodePlan, Data) throws -> (any RowStream)?
     /// Held through a whole decode: two threads that decode the same image have to wait for each other anyway.
     private let state = Lock(State())
@@ -45,11 +54,13 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     /// - Parameters:
     ///   - isHeaderWhole: whether everything that stands before the pixels is there.
     ///   - isAnimation: whether frames follow, of which the header need not say how many.
+    ///   - keptBytes: how many of the file's bytes the rows' stream will have kept at the end.
     ///   - makeRows: nil where the image can only be shown whole; else starts to decode a still image, given its plan and the data up to its pixels.
     init(
         _ decoder: Decoder, options: DecodeOptions, budget: DecodeBudget,
         isHeaderWhole: @escaping @Sendable (Data) -> Bool,
         isAnimation: @escaping @Sendable (Data, ImageInfo) -> Bool = { $1.isAnimated },
+        keptBytes: @escaping @Sendable (Data) -> Int = { _ in 0 },
         makeRows: @escaping @Sendable (DecodePlan, Data) throws -> (any RowStream)?
     ) {
         self.decoder = decoder
@@ -57,6 +68,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         self.budget = budget
         self.isHeaderWhole = isHeaderWhole
         self.isAnimation = isAnimation
+        self.keptBytes = keptBytes
         self.makeRows = makeRows
     }
 
@@ -75,7 +87,13 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
                 if case .waiting = phase { return }
                 state.header = Data()
             case .rows(let rows):
-                try rows.stream.append(data, context: context)
+                do {
+                    try rows.stream.append(data, context: context)
+                } catch {
+                    // A decode of the whole file says whether it is damaged.
+                    guard case .file = rows.stream.ending else { throw error }
+                    state.leaveRows()
+                }
             case .frames(let frames):
                 frames.data.append(data)
             case .waiting:
@@ -89,11 +107,17 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         guard !isAnimation(data, info) else {
             return .frames(ArrivingFrames(decoder, data: data, options: options, budget: budget))
         }
-        let plan = try DecodePlan(info: info, options: options, decoder: decoder)
-        let kept = decoder.workingBytes(of: data, info: info, nativeSize: plan.nativeSize)
+        // What stands behind the pixels may turn the image, and so decides whether a region lies on it.
+        guard let plan = try? DecodePlan(info: info, options: options, decoder: decoder) else { return .waiting }
+        let kept = decoder.workingBytes(of: data, info: info, nativeSize: plan.nativeSize) + keptBytes(data)
         let bytes = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes + kept
         guard let memory = budget.hold(bytes), let stream = try makeRows(plan, data) else { return .waiting }
-        try stream.append(data, context: context)
+        do {
+            try stream.append(data, context: context)
+        } catch {
+            guard case .file = stream.ending else { throw error }
+            return .waiting
+        }
         let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
         return .rows(Rows(plan: plan, stream: stream, color: color, memory: memory))
     }
@@ -116,16 +140,15 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
 
     func finish(context: WorkContext) throws -> Image {
         try state.withLock { state in
+            // Its memory has to be free before the decode reserves its own.
+            state.leaveRows()
             switch state.phase {
-            case nil:
-                // Says what is wrong with it.
-                return try CoderRegistry([decoder], budget: budget).decode(
-                    state.header, options: options, context: context)
-            case .waiting:
+            case nil, .waiting:
+                // Of a header that is not whole it says what is wrong.
                 return try CoderRegistry([decoder], budget: budget).decode(
                     state.header, options: options, context: context)
             case .rows(let rows):
-                guard rows.stream.isFinished else {
+                guard case .rows = rows.stream.ending else {
                     throw CodecError.damaged(rows.plan.info.format, reason: "the file was cut off")
                 }
                 return try Self.image(rows, isPreview: false, context: context)

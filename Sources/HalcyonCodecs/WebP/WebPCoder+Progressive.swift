@@ -7,21 +7,30 @@
 
     extension WebPCoder: ProgressiveImageDecoder {
         /// A WebP shows itself row by row, an animated one frame by frame. One whose EXIF follows its pixels is shown
-        /// whole, because nothing says before how it stands.
+        /// whole, because nothing says before how it stands; so is one with too few bytes for its pixels, which a decode
+        /// of the whole refuses by the bytes that it has.
         public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             ArrivingImage(
                 self, options: options, budget: budget,
                 isHeaderWhole: { $0.read { (try? WebPHeader($0).hasReachedPixels) ?? false } },
                 isAnimation: { data, _ in data.read { (try? WebPHeader($0).isAnimation) ?? false } },
+                keptBytes: { $0.read { (try? WebPHeader($0).declaredBytes) ?? 0 } },
                 makeRows: { plan, data in
                     let header = try data.read { try WebPHeader($0) }
-                    try options.limits.check(plan.info, fileBytes: header.declaredBytes)
-                    return header.lacksExif ? nil : try WebPStream(plan: plan, declaredBytes: header.declaredBytes)
+                    let limits = options.limits
+                    guard !header.lacksExif, (try? limits.check(plan.info, fileBytes: header.declaredBytes)) != nil
+                    else { return nil }
+                    return try WebPStream(plan: plan)
                 })
         }
     }
 
     /// Owns libwebp's side of a progressive decode. One thread at a time.
+    ///
+    /// Its rows serve previews alone, and the end is a decode of the whole file. Where a file is damaged, libwebp's result
+    /// depends on how the file was cut into parts: pixels change with the number of bytes that its bit reader begins with,
+    /// and a part that ends in a large macroblock, or before bytes that lossless data runs into, is an error in one cut and
+    /// none in another. Nothing but a second decode tells such files from others.
     final class WebPStream: RowStream {
         private let plan: DecodePlan
         private let isScaled: Bool
@@ -31,15 +40,14 @@
         private let config = UnsafeMutablePointer<WebPDecoderConfig>.allocate(capacity: 1)
         private var decoder: OpaquePointer?
         private var status = VP8_STATUS_SUSPENDED
-        private var byteCount = 0
-        /// What the file says that it has, but for a last byte that only fills up.
-        private let leastBytes: Int
+        private var isCancelled = false
+        /// All that came. libwebp reads it in its place, wherever that is by then, and has no copy.
+        private var file = Data()
         private(set) var rows = 0
 
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
-        init(plan: DecodePlan, declaredBytes: Int) throws {
+        init(plan: DecodePlan) throws {
             self.plan = plan
-            leastBytes = declaredBytes - 1
             let size = plan.nativeSize
             isScaled = size != plan.storedSize
             guard let memory = calloc(size.width * size.height, 4) else {
@@ -61,18 +69,17 @@
             free(pixels.baseAddress)
         }
 
-        /// Bytes may still follow the pixels.
-        var isFinished: Bool { status == VP8_STATUS_OK && byteCount >= leastBytes }
+        var ending: RowEnding { isCancelled ? .cutOff : .file(file) }
 
         func append(_ data: Data, context: WorkContext) throws {
             // What is left out once would be missing from then on.
-            if context.isCancelled, status == VP8_STATUS_SUSPENDED { status = VP8_STATUS_USER_ABORT }
+            if context.isCancelled { isCancelled = true }
             try context.checkCancellation()
-            byteCount += data.count
+            guard let decoder, !isCancelled else { throw WebPOutput.damaged("it failed before") }
+            file.append(data)
             if status == VP8_STATUS_OK { return }
-            guard let decoder, status == VP8_STATUS_SUSPENDED else { throw WebPOutput.damaged("it failed before") }
-            status = data.withUnsafeBytes { bytes in
-                WebPIAppend(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+            status = file.withUnsafeBytes { bytes in
+                WebPIUpdate(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
             }
             try WebPOutput.check(status, bytes: pixels.count)
             var last: Int32 = 0
