@@ -62,6 +62,18 @@ import Testing
         #expect(seen == size.height)
     }
 
+    /// Colours that are left as they are stored need their profile.
+    @Test(arguments: ["color/adobe.jpg", "color/rgb8-srgb-table.png"])
+    func theProfileComesWithTheImage(file: String) throws {
+        let data = try Fixture.read(file)
+        let options = DecodeOptions(color: .asStored)
+        let profile = try #require(try registry.decode(data, options: options).colorProfile)
+        let decoding = try start(data, options)
+        try decoding.append(data)
+        #expect(try decoding.preview(context: .uncancellable)?.colorProfile == profile)
+        #expect(try decoding.finish(context: .uncancellable).colorProfile == profile)
+    }
+
     @Test func passesOfAnInterlacedPNGSharpen() throws {
         let data = try Fixture.read("png/adam7-rgba.png")
         let whole = try registry.decode(data).bitmap.bytes

@@ -12,6 +12,8 @@
             let plan: DecodePlan
             let stream: JPEGStream
             let color: ColorTransform?
+            /// Nil where the colours are converted.
+            let profile: Data?
             /// The stream's pixels or coefficients, and those of a preview.
             let memory: DecodeBudget.Hold
         }
@@ -64,7 +66,8 @@
             guard let coefficients, let memory = budget.hold(coefficients + pixels) else { return nil }
             let stream = try JPEGStream(plan: plan, ink: try JPEGCoder.inkTransform(for: header))
             let color = try ColorTransforms.shared.transform(for: plan, of: header, JPEGCoder())
-            return Started(plan: plan, stream: stream, color: color, memory: memory)
+            let profile = plan.convertsColor ? nil : JPEGCoder().embeddedProfile(of: header)
+            return Started(plan: plan, stream: stream, color: color, profile: profile, memory: memory)
         }
 
         func preview(context: WorkContext) throws -> Image? {
@@ -113,7 +116,9 @@
             var info = plan.info
             info.isPreview = isPreview
             let bitmap = try CoderRegistry.finish(native, plan: plan, color: started.color, context: context)
-            return Image(bitmap: bitmap, info: info)
+            var image = Image(bitmap: bitmap, info: info)
+            image.colorProfile = started.profile
+            return image
         }
     }
 #endif

@@ -20,6 +20,8 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         let plan: DecodePlan
         let stream: any RowStream
         let color: ColorTransform?
+        /// Nil where the colours are converted.
+        let profile: Data?
         /// The stream's pixels and those of a preview, and the bytes that the stream keeps.
         let memory: DecodeBudget.Hold
     }
@@ -119,7 +121,8 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             return .waiting
         }
         let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        return .rows(Rows(plan: plan, stream: stream, color: color, memory: memory))
+        let profile = plan.convertsColor ? nil : decoder.embeddedProfile(of: data)
+        return .rows(Rows(plan: plan, stream: stream, color: color, profile: profile, memory: memory))
     }
 
     func preview(context: WorkContext) throws -> Image? {
@@ -165,6 +168,8 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         let bitmap = try CoderRegistry.finish(native, plan: rows.plan, color: rows.color, context: context)
         var info = rows.plan.info
         info.isPreview = isPreview
-        return Image(bitmap: bitmap, info: info)
+        var image = Image(bitmap: bitmap, info: info)
+        image.colorProfile = rows.profile
+        return image
     }
 }
