@@ -23,6 +23,8 @@ public protocol ProgressiveDecoding: AnyObject, Sendable {
 
     /// The whole image, the same as a decode of the whole file gives.
     ///
+    /// Cost: that of a preview; of an animation, a WebP and what has no previews, a decode of the whole file.
+    ///
     /// - Throws: `CodecError.damaged` where the end of the file has not come, and what `preview` throws.
     func finish(context: WorkContext) throws -> Image
 }
