@@ -192,6 +192,73 @@ import Testing
         }
     }
 
+    /// librsvg lays the letters of a line out in the square of their number, and of a text all at once.
+    @Test(arguments: [
+        "<text>\(letters(12_000))</text>",
+        "<text>\(String(repeating: "<tspan>\(letters(4000))</tspan>", count: 12))</text>",
+        "<text>\(letters(6000))<!-- -->\(letters(6000))</text>",
+        "<text>\(letters(6000))<![CDATA[\(letters(6000))]]></text>",
+        String(repeating: "<text>\(letters(100))</text>", count: 4000),
+        "<text><a><tspan>\(letters(12_000))</tspan></a></text>",
+        "<defs><desc id='d'>\(letters(12_000))</desc></defs><text><tref xlink:href='#d'/></text>",
+        "<text id='t'>\(letters(100))</text>" + String(repeating: "<use href='#t'/>", count: 5000),
+    ])
+    func textThatTakesLongIsRefused(_ body: String) {
+        #expect(isRefused(body))
+    }
+
+    private static func letters(_ count: Int) -> String { String(repeating: "a", count: count) }
+
+    @Test func textOfEntitiesIsRefused() throws {
+        let data = try Fixture.read("hostile/text-of-entities.svg")
+        let error = #expect(throws: CodecError.self) { try registry.decode(data) }
+        #expect(error?.code == "limitExceeded")
+    }
+
+    /// A map with names, a text of many lines, and text that is not drawn.
+    @Test(arguments: [
+        String(repeating: "<text>\(letters(15))</text>", count: 2000),
+        "<text>\(String(repeating: "<tspan x='0' dy='9'>\(letters(80))</tspan>", count: 300))</text>",
+        "<title>\(letters(1_000_000))</title>", "<style>/* \(letters(1_000_000)) */</style>",
+    ])
+    func textAsPeopleWriteItIsDrawn(_ body: String) throws {
+        #expect(try decode(body).size == PixelSize(10, 10))
+    }
+
+    @Test func textIsReserved() throws {
+        let long = Drawing.document("<text>\(Self.letters(4000))</text><text>\(Self.letters(3000))</text>")
+        #expect(try registry.plan(long).workingBytes >= 4000 * 7 << 10)
+        #expect(try registry.plan(long).workingBytes < 7000 * 7 << 10)
+        let many = Drawing.document(String(repeating: "<g/>", count: 10_000))
+        #expect(try registry.plan(many).workingBytes >= 10_000 * 2 << 10)
+        let small = CoderRegistry(registry.coders, budget: DecodeBudget(capacity: 4000 * 7 << 10))
+        #expect(throws: CodecError.self) { try small.decode(long) }
+    }
+
+    /// What others are painted with is drawn for each of them.
+    @Test(arguments: [
+        "<g fill='url(#p)'>\(shapes(2100))</g>", "<g style='fill:url(#p)'>\(shapes(2100))</g>",
+        "<g id='g'>\(shapes(2100))</g><use href='#g' fill='url(#p)'/>",
+        "<g fill='url(#p)'>\(String(repeating: "<use href='#r'/>", count: 2100))</g><rect id='r' width='9' height='9'/>",
+        "<style>rect { fill: url(#p) }</style>\(shapes(2100))",
+        "<path marker-mid='url(#p)' d='M0 0\(String(repeating: "h1", count: 2100))'/>",
+        "<path style='MARKER: url(#p)' d='M0 0\(String(repeating: "h1", count: 2100))'/>",
+        "<g marker-mid='url(#p)'><polyline points='\(String(repeating: "1 1 ", count: 2100))'/></g>",
+        "<style>path { marker: url(#p) }</style><path d='M0 0\(String(repeating: "h1", count: 2100))'/>",
+    ])
+    func paintThatIsDrawnForEachCounts(_ body: String) throws {
+        for element in ["pattern width='9' height='9'", "marker markerWidth='3' markerHeight='3'"] {
+            let paint = "<\(element) id='p'>\(Self.shapes(1000))</\(element.prefix { $0 != " " })>"
+            #expect(isRefused(paint + body))
+            let plain = "<\(element) id='p'>\(Self.shapes(3))</\(element.prefix { $0 != " " })>"
+            #expect(try decode(plain + body).size == PixelSize(10, 10))
+        }
+    }
+
+    private static func shapes(_ count: Int) -> String {
+        String(repeating: "<rect width='9' height='9'/>", count: count)
+    }
+
     /// References to nothing, on an element around thousands that are used, are looked at for each of them.
     @Test(arguments: ["fill", "mask"]) func referencesToNothingCostNothing(_ property: String) {
         let (count, nothing) = (10_000, String(repeating: "url(#z) ", count: 10_000))

@@ -189,6 +189,18 @@ struct HostileFile: Sendable {
             let all = (1...200).map { "<g id='u\($0)'><use href='#u\($0 + 1)'/></g>" }
             return svg("<defs>" + all.joined() + "<rect id='u201' width='9' height='9'/></defs><use href='#u1'/>")
         },
+        HostileFile(name: "a-long-line.svg", accepted: ["image"]) {
+            svg("<text>\("a".repeated(4000))</text>")
+        },
+        HostileFile(name: "a-long-text.svg", accepted: ["image"]) {
+            svg("<text>\("<tspan>letters</tspan>".repeated(2000))</text>")
+        },
+        HostileFile(name: "letters-without-end.svg", accepted: ["limitExceeded"]) {
+            svg("<text>\("a".repeated(1_000_000))</text>")
+        },
+        HostileFile(name: "20000-elements.svg", accepted: ["image"]) {
+            svg("<rect width='9' height='9'/>".repeated(20_000))
+        },
     ]
 
     private static func nested(_ opening: String, _ name: String, fill: String) -> String {

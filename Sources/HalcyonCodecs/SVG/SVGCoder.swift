@@ -41,6 +41,15 @@
             }
         }
 
+        /// What librsvg makes of the text before it draws: 2 KiB for an element, and 7 KiB for each byte of the longest text,
+        /// all of whose letters it lays out at once (measured with 2.54).
+        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+            let document = try? data.withUnsafeBytes { try SVGReader.read(Self.document(in: $0)) }
+            guard let document else { return 0 }
+            let text = document.longestText.adding(document.textReferences, times: document.letters)
+            return 0.adding(document.elements.count, times: 2 << 10).adding(text, times: 7 << 10)
+        }
+
         public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { size }
 
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {

@@ -8,8 +8,9 @@
         /// Numbers of a filter's matrix, each a multiplication for each pixel. Above 400, some versions of librsvg end the
         /// process.
         private static let mostMatrixNumbers = 100
-        /// Elements that are drawn because they are used. Maps and charts come to a few thousand.
-        private static let mostUses = 100_000
+        /// Elements that are drawn, each as often as it is used or painted with, and letters besides: 4 seconds of small
+        /// shapes. Maps and charts come to some ten thousand.
+        private static let mostDrawn = 2_000_000
         /// Levels that are drawn within each other, one for an element, two more for each reference between them. librsvg
         /// takes at most 4.7 KB of stack for a level.
         private static let mostLevels = 4096
@@ -31,7 +32,7 @@
             let selectors = style.count(of: Set("{,+~".utf8))
             try require("selectors times elements", selectors * document.elements.count, atMost: mostMatches)
             var reach = SVGReach(document, style: style)
-            try require("elements in use", try reach.uses(mostLevels: mostLevels), atMost: mostUses)
+            try require("elements and letters to draw", try reach.drawn(mostLevels: mostLevels), atMost: mostDrawn)
             try require("levels of elements", reach.levels(), atMost: mostLevels)
         }
 
@@ -88,131 +89,6 @@
             }
             end()
             return numbers
-        }
-    }
-
-    /// How far references lead: each element may use ten others, which use ten of a third.
-    struct SVGReach {
-        private let document: SVGDocument
-        /// Elements that style sheets refer to. Which elements a rule is for is not looked at: any may be meant.
-        private let styled: Set<Int>
-        private let inheritsAll: Bool
-        private var steps = 0
-        private static let mostSteps = 5_000_000
-        private static let beyond = 1 << 40
-
-        private struct Extent {
-            var uses = 0
-            var levels = 0
-            var isOpen = true
-        }
-
-        private var extents: [Int: Extent] = [:]
-        private var hasRings = false
-
-        init(_ document: SVGDocument, style: SVGStyleText) {
-            self.document = document
-            var styled = Set<Int>()
-            if !style.bytes.isEmpty {
-                let names = Set(style.names)
-                for (name, elements) in document.identifiers
-                where names.contains(name) || !name.allSatisfy(SVGStyleText.isPlain) {
-                    styled.formUnion(elements.filter { document.elements[$0].kind != .gradient })
-                }
-            }
-            self.styled = styled
-            inheritsAll = document.inheritsAll || style.bytes.firstRange(of: Array("inherit".utf8)) != nil
-        }
-
-        /// How often something is drawn because it is used, held at a figure beyond every limit.
-        ///
-        /// - Throws: `CodecError.limitExceeded`.
-        mutating func uses(mostLevels: Int) throws -> Int {
-            let uses = try extent(of: 0, mostLevels: mostLevels, level: 0).uses
-            for element in styled { _ = try extent(of: element, mostLevels: mostLevels, level: 0) }
-            return uses
-        }
-
-        /// The most levels that are drawn within each other. In rings librsvg enters each element once.
-        func levels() -> Int {
-            let references = styled.count + (hasRings ? document.references.count : 0)
-            if hasRings { return (references + 1) * (document.depth + 3) }
-            return styled.reduce(extents[0]?.levels ?? 0) { $0 + 3 + (extents[$1]?.levels ?? 0) }
-        }
-
-        private mutating func extent(of element: Int, mostLevels: Int, level: Int) throws -> Extent {
-            if let known = extents[element] {
-                // In a ring the element counts as nothing while it is counted.
-                if known.isOpen { hasRings = true }
-                return known
-            }
-            guard level * 3 <= mostLevels else {
-                throw CodecError.limitExceeded("levels of elements", value: level * 3, limit: mostLevels)
-            }
-            extents[element] = Extent()
-            let (start, end) = (document.elements[element].depth, document.elements[element].end)
-            var (uses, used, painted) = (0, document.elements[element].height + 1, 0)
-            func add(_ reference: SVGDocument.Reference, isWithin: Bool) throws {
-                var inner = Extent()
-                for target in document.identifiers[reference.target] ?? [] {
-                    try step()
-                    guard document.elements[target].kind != .gradient else { continue }
-                    let part = try extent(of: target, mostLevels: mostLevels, level: level + 1)
-                    inner.uses = max(inner.uses, part.uses + (reference.isUse ? 1 : 0))
-                    inner.levels = max(inner.levels, part.levels + 3)
-                }
-                if isWithin { uses = min(uses + inner.uses, Self.beyond) }
-                let offset = document.elements[reference.holder].depth - start + 1
-                if reference.isUse { used = max(used, offset + inner.levels) }
-                if !reference.isUse { painted = max(painted, inner.levels) }
-            }
-            var index = firstReference(from: element)
-            while index < document.references.count, document.references[index].holder < end {
-                try step()
-                try add(document.references[index], isWithin: true)
-                index += 1
-            }
-            // Elements within take over what those around it have; they are painted where they are drawn.
-            var parent = document.elements[element].parent
-            while parent >= 0 {
-                try step()
-                var index = firstReference(from: parent)
-                while index < document.references.count, document.references[index].holder == parent {
-                    try step()
-                    let reference = document.references[index]
-                    if !reference.isUse, reference.isInherited || inheritsAll {
-                        try add(reference, isWithin: false)
-                    }
-                    index += 1
-                }
-                parent = document.elements[parent].parent
-            }
-            let whole = Extent(uses: uses, levels: used + painted, isOpen: false)
-            extents[element] = whole
-            return whole
-        }
-
-        /// Counts a reference that is followed, or only looked at.
-        ///
-        /// - Throws: `CodecError.limitExceeded` for so many that counting them is itself too much.
-        private mutating func step() throws {
-            steps += 1
-            guard steps < Self.mostSteps else {
-                throw CodecError.limitExceeded("elements in use", value: steps, limit: Self.mostSteps)
-            }
-        }
-
-        private func firstReference(from element: Int) -> Int {
-            var range = 0..<document.references.count
-            while !range.isEmpty {
-                let middle = range.lowerBound + range.count / 2
-                if document.references[middle].holder < element {
-                    range = middle + 1..<range.upperBound
-                } else {
-                    range = range.lowerBound..<middle
-                }
-            }
-            return range.lowerBound
         }
     }
 #endif

@@ -20,6 +20,14 @@
             var end: Int
             /// Levels of elements within it.
             var height = 0
+            /// What its letters cost to draw, in elements that would cost the same.
+            var letterWeight = 0
+            /// Whether it draws others in its place.
+            var isUse = false
+            /// Whether it is or stands within a `text`.
+            var isText = false
+            /// The most points of an outline at which a marker may be drawn.
+            var points = 0
         }
 
         struct Reference {
@@ -30,6 +38,8 @@
             let isUse: Bool
             /// Whether elements within the holder take it over.
             let isInherited: Bool
+            /// Whether it may be drawn at each point of an outline.
+            var isMarker = false
         }
 
         var elements: [Element] = []
@@ -41,6 +51,12 @@
         var pictures: [[UInt8]] = []
         /// The text of all style sheets.
         var styles: [UInt8] = []
+        /// Bytes of text in the `text` that has most of it.
+        var longestText = 0
+        /// Bytes of text in all elements.
+        var letters = 0
+        /// Elements that take their text from others, wherever these stand.
+        var textReferences = 0
         /// Whether a property is said to be inherited that else is not.
         var inheritsAll = false
 
