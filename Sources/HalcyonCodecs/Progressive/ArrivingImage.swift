@@ -109,7 +109,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         guard !isAnimation(data, info) else {
             return .frames(ArrivingFrames(decoder, data: data, options: options, budget: budget))
         }
-        // What stands behind the pixels may turn the image, and so decides whether a region lies on it.
+        // EXIF behind the pixels may turn the image, and so decides whether a region lies on it.
         guard let plan = try? DecodePlan(info: info, options: options, decoder: decoder) else { return .waiting }
         let kept = decoder.workingBytes(of: data, info: info, nativeSize: plan.nativeSize) + keptBytes(data)
         let bytes = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes + kept
@@ -147,7 +147,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             state.leaveRows()
             switch state.phase {
             case nil, .waiting:
-                // Of a header that is not whole it says what is wrong.
+                // A header that is not whole gets its error here.
                 return try CoderRegistry([decoder], budget: budget).decode(
                     state.header, options: options, context: context)
             case .rows(let rows):

@@ -41,7 +41,7 @@
             }
         }
 
-        /// What librsvg makes of the text before it draws: 2 KiB for an element, and 7 KiB for each byte of the longest text,
+        /// The memory of librsvg before it draws: 2 KiB for an element, and 7 KiB for each byte of the longest text,
         /// all of whose letters it lays out at once (measured with 2.54).
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let document = try? data.withUnsafeBytes { try SVGReader.read(Self.document(in: $0)) }

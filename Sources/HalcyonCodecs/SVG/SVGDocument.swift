@@ -20,7 +20,7 @@
             var end: Int
             /// Levels of elements within it.
             var height = 0
-            /// What its letters cost to draw, in elements that would cost the same.
+            /// The cost of drawing its letters, in elements that would cost the same.
             var letterWeight = 0
             /// Whether it draws others in its place.
             var isUse = false

@@ -8,7 +8,7 @@
         private let styled: Set<Int>
         private let styleHasMarkers: Bool
         private let inheritsAll: Bool
-        /// Of all elements before each: what they cost without what they refer to, and the points of their outlines.
+        /// Sums over all elements before each: their cost without what they refer to, and the points of their outlines.
         private let weights: [Int]
         private let points: [Int]
         private var steps = 0
@@ -19,7 +19,7 @@
         /// Fill, stroke, clip, mask, filter and three markers.
         private static let mostPaints = 8
 
-        /// What drawing an element comes to.
+        /// The cost of drawing an element.
         private struct Extent {
             /// The elements in it, each as often as it is used, and the points of their outlines. What they are painted with
             /// may be drawn for each.

@@ -33,8 +33,8 @@ final class CurlTransfer: Sendable {
         var head: HTTPResponseHead?
         /// What has arrived and was not read yet.
         var buffer = Data()
-        /// What has arrived behind the buffer while the transfer was paused; pieces, since one block would be copied as it
-        /// grows.
+        /// Bytes that arrived behind the buffer while the transfer was paused; pieces, since one block would be copied as
+        /// it grows.
         var backlog: [Data] = []
         /// The curl thread was told to deliver no more.
         var isPaused = false
