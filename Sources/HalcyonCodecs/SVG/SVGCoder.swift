@@ -42,12 +42,14 @@
         }
 
         /// The memory of librsvg before it draws: 2 KiB for an element, and 7 KiB for each byte of the longest text,
-        /// all of whose letters it lays out at once (measured with 2.54).
+        /// all of whose letters it lays out at once (measured with 2.54); and the dashes of the outline that has most of them.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let document = try? data.withUnsafeBytes { try SVGReader.read(Self.document(in: $0)) }
             guard let document else { return 0 }
             let text = document.longestText.adding(document.textReferences, times: document.letters)
+            let dashes = document.elements.reduce(0) { max($0, document.dashes(of: $1)) }
             return 0.adding(document.elements.count, times: 2 << 10).adding(text, times: 7 << 10)
+                .adding(Int(dashes), times: SVGDashes.dashBytes)
         }
 
         public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { size }

@@ -22,6 +22,10 @@
             var height = 0
             /// The cost of drawing its letters, in elements that would cost the same.
             var letterWeight = 0
+            /// The most that its outline is long, in units of its dashes; measured where there are dashes.
+            var outline = 0.0
+            /// How much longer outlines within it are in pixels than in those units.
+            var scale = 1.0
             /// Whether it draws others in its place.
             var isUse = false
             /// Whether it is or stands within a `text`.
@@ -57,10 +61,18 @@
         var letters = 0
         /// Elements that take their text from others, wherever these stand.
         var textReferences = 0
+        var dashes = SVGDashes()
         /// Whether a property is said to be inherited that else is not.
         var inheritsAll = false
 
         var depth: Int { (elements.first?.height ?? 0) + 1 }
+
+        /// The most dashes that an element has.
+        func dashes(of element: Element) -> Double {
+            guard let shortest = dashes.shortest, element.outline > 0 else { return 0 }
+            // A figure even where a length is none.
+            return min(element.outline / shortest, 1e12)
+        }
 
         /// Appends an element within `parent`.
         mutating func open(_ kind: Kind, parent: Int?) -> Int {

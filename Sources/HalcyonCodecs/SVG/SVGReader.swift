@@ -17,6 +17,8 @@
         private static let isInitialized: Void = xmlInitParser()
 
         private let input: UnsafeRawBufferPointer
+        /// Whether outlines are measured, once it is known what dashes and units there are.
+        private let measures: Bool
         private var position = 0
         private var parser: xmlParserCtxtPtr?
         private var document = SVGDocument()
@@ -34,7 +36,11 @@
         private var failure: CodecError?
         private var message: String?
 
-        private init(_ input: UnsafeRawBufferPointer) { self.input = input }
+        private init(_ input: UnsafeRawBufferPointer, measuredBy dashes: SVGDashes? = nil) {
+            self.input = input
+            measures = dashes != nil
+            if let dashes { document.dashes = dashes }
+        }
 
         deinit {
             for entity in entities.values {
@@ -50,7 +56,11 @@
             _ = isInitialized
             let reader = SVGReader(bytes)
             try reader.parse()
-            return reader.document
+            reader.document.dashes.read(style: SVGStyleText(reader.document.styles).bytes)
+            guard reader.document.dashes.shortest != nil else { return reader.document }
+            let measuring = SVGReader(bytes, measuredBy: reader.document.dashes)
+            try measuring.parse()
+            return measuring.document
         }
 
         private func parse() throws {
@@ -183,6 +193,7 @@
         ) {
             guard failure == nil, let name else { return }
             endLine()
+            let elementName = String(cString: name)
             guard document.elements.count < Self.mostElements else {
                 let most = Self.mostElements
                 return refuse(.limitExceeded("elements", value: most + 1, limit: most))
@@ -190,19 +201,19 @@
             let isForeign = space.map { String(cString: $0) }
             guard isForeign != "http://www.w3.org/2001/XInclude" else { return refuse("it includes a document") }
             let kind: SVGDocument.Kind =
-                switch String(cString: name) {
+                switch elementName {
                 case "linearGradient", "radialGradient": .gradient
                 case "image", "feImage": .picture
                 case "a", "script": .link
                 default: .other
                 }
             // Other elements have attributes of the same names.
-            let isFilter = strncmp(UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self), "fe", 2) == 0
+            let isFilter = elementName.hasPrefix("fe")
             let element = document.open(kind, parent: open.last)
             open.append(element)
-            if styleDepth > 0 || String(cString: name) == "style" { styleDepth += 1 }
-            if String(cString: name) == "tref" { document.textReferences += 1 }
-            if textDepth > 0 || String(cString: name) == "text" { textDepth += 1 }
+            if styleDepth > 0 || elementName == "style" { styleDepth += 1 }
+            if elementName == "tref" { document.textReferences += 1 }
+            if textDepth > 0 || elementName == "text" { textDepth += 1 }
             document.elements[element].isText = textDepth > 0
             for index in 0..<count {
                 guard let values, let name = values[index * 5], let start = values[index * 5 + 3],
@@ -211,7 +222,9 @@
                 let value = UnsafeBufferPointer(start: start, count: end - start)
                 self.count(value.count)
                 attribute(String(cString: name), value, of: element, kind, isFilter: isFilter)
+                if measures { measure(String(cString: name), value, of: element, named: elementName) }
             }
+            if measures { endMeasure(element, named: elementName) }
         }
 
         /// Counts the letters since the last tag. librsvg lays them out as one line, at 5 times the cost of a small shape for
@@ -221,6 +234,7 @@
             let length = min(line, 1 << 24)
             document.elements[element].letterWeight += length * 5 + length * length / 50
             document.letters += line
+            if measures { addLetters(line, to: element) }
             textBytes += line
             line = 0
         }
@@ -237,6 +251,30 @@
             guard styleDepth > 0 else { return }
             styleDepth -= 1
             if styleDepth == 0 { document.styles.append(0x0A) }
+        }
+
+        // MARK: Outlines
+
+        private func measure(
+            _ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int, named elementName: String
+        ) {
+            document.elements[element].outline += document.dashes.outline(of: elementName, name, value)
+            guard name == "transform" else { return }
+            document.elements[element].scale = document.dashes.scale(of: value)
+        }
+
+        private func addLetters(_ count: Int, to element: Int) {
+            document.elements[element].outline +=
+                document.dashes.outline(letters: count) * document.elements[element].scale
+        }
+
+        /// Takes the scales of what the element stands in.
+        private func endMeasure(_ element: Int, named name: String) {
+            let parent = document.elements[element].parent
+            let outer = parent < 0 ? document.dashes.outerScale : document.elements[parent].scale
+            document.elements[element].scale *= outer
+            document.elements[element].outline += document.dashes.styledOutline(of: name)
+            document.elements[element].outline *= document.elements[element].scale
         }
 
         // MARK: Attributes
@@ -273,6 +311,13 @@
 
         private func property(_ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int) {
             let isStyle = name == "style"
+            if !measures {
+                if isStyle {
+                    document.dashes.read(style: SVGStyleText(value).bytes)
+                } else {
+                    document.dashes.read(name, value, isStyle: false)
+                }
+            }
             if value.elementsEqual("inherit".utf8) || isStyle && value.firstRange(of: Array("inherit".utf8)) != nil {
                 document.inheritsAll = true
             }

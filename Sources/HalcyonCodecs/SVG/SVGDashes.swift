@@ -1,0 +1,299 @@
+#if SVG
+    import Foundation
+    import HalcyonImage
+
+    /// Dashes along outlines. Cairo makes each of them before it looks whether it is seen, and needs 130 bytes for it:
+    /// dashes of a hundredth on a line of a million would take gigabytes.
+    ///
+    /// Which outline has which dashes hangs on style sheets and on what is inherited, so the shortest dashes of the document
+    /// count for all of its outlines. Lengths and dashes are in the same units, whatever they are scaled by.
+    struct SVGDashes {
+        /// The shortest on average, with the gaps; nil where there are none.
+        var shortest: Double? {
+            guard let dashes else { return nil }
+            guard !hidesMeasures else { return 0 }
+            return dashes.number + dashes.percent / 100 * sides.least
+        }
+
+        /// A length that is said in several ways, or the bounds of several.
+        private struct Mixed {
+            var number = 0.0
+            var percent = 0.0
+            var fonts = 0.0
+        }
+
+        private var dashes: Mixed?
+        /// Whether a comment may hide how long an outline is.
+        private var hidesMeasures = false
+        /// The largest measures that styles say of shapes.
+        private var styled = Mixed()
+        /// Bounds of the sides that parts are said of.
+        private var sides = (least: 100.0, most: 32_767.0)
+        private var font = (size: 16.0, factor: 1.0)
+        /// Whether lines may keep their dashes where they are scaled, and what styles scale by.
+        private var hasFixedLines = false
+        private var styledScale = 1.0
+
+        /// Bytes of memory for a dash, and how many cost as much as a small shape (measured with Cairo 1.16).
+        static let dashBytes = 130
+        static let dashesOfShape = 5.0
+
+        private static let measures: Set<String> = ["r", "rx", "ry", "width", "height"]
+        private static let properties = measures.union([
+            "stroke-dasharray", "font", "font-size", "transform", "vector-effect",
+        ])
+        private static let shapes: Set<String> = ["rect", "circle", "ellipse", "line"]
+        private static let shapeMeasures = measures.union(["x1", "y1", "x2", "y2"])
+
+        /// Reads an attribute or a declaration of a style.
+        mutating func read(_ property: String, _ value: some Collection<UInt8>, isStyle: Bool) {
+            switch property {
+            case "stroke-dasharray": addDashes(value)
+            case "viewBox":
+                for side in SVGNumbers(value).all.dropFirst(2) { addSide(side.number) }
+            case "font-size", "font":
+                for size in SVGNumbers(value).all where property != "font" || !size.isWeight { addFont(size) }
+                // `larger`, `x-large`, once for each.
+                if value.contains(UInt8(ascii: "l")) { font.factor *= 1.2 }
+            case "vector-effect": hasFixedLines = true
+            case "transform" where isStyle: styledScale = styledScale * Self.scale(of: value)
+            case "width", "height":
+                for side in SVGNumbers(value).all where side.kind == .number { addSide(side.number) }
+                fallthrough
+            default:
+                guard isStyle, Self.measures.contains(property) else { return }
+                for number in SVGNumbers(value).all { addMeasure(number) }
+            }
+        }
+
+        /// Reads all declarations of a style sheet, or of a `style`, wherever a colon may be that of one. Comments are not told
+        /// from strings: where one stands within a declaration that matters, dashes count as the shortest that there are.
+        mutating func read(style: [UInt8]) {
+            let text = style.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+            var rest = text[...]
+            while !rest.isEmpty {
+                let declaration = rest.prefix { !"{};".utf8.contains($0) }
+                let isRule = declaration.endIndex < text.endIndex && text[declaration.endIndex] == UInt8(ascii: "{")
+                read(declaration: declaration, isRule: isRule)
+                rest = rest[declaration.endIndex...].dropFirst()
+            }
+        }
+
+        private mutating func read(declaration: ArraySlice<UInt8>, isRule: Bool) {
+            // A comment before the name may have colons of its own; more than a few hide something.
+            var most = 8
+            for colon in declaration.indices where declaration[colon] == UInt8(ascii: ":") {
+                var end = colon
+                while end > declaration.startIndex, declaration[end - 1] <= 0x20 { end -= 1 }
+                var start = end
+                while start > declaration.startIndex, declaration[start - 1] != UInt8(ascii: ":"),
+                    SVGStyleText.isPlain(declaration[start - 1])
+                {
+                    start -= 1
+                }
+                if start == end, !isRule, declaration[..<end].suffix(2) == Array("*/".utf8)[...] { hide() }
+                let name = String(decoding: declaration[start..<end], as: UTF8.self)
+                guard Self.properties.contains(name) else { continue }
+                let value = declaration[(colon + 1)...]
+                most -= 1
+                guard most >= 0 else {
+                    hide()
+                    hidesMeasures = true
+                    return
+                }
+                if value.firstRange(of: Array("/*".utf8)) != nil {
+                    if name == "stroke-dasharray" { hide() } else { hidesMeasures = true }
+                }
+                read(name, value, isStyle: true)
+            }
+        }
+
+        private mutating func hide() {
+            dashes = Mixed()
+        }
+
+        private mutating func addSide(_ side: Double) {
+            guard side > 0 else { return }
+            sides = (min(sides.least, side), max(sides.most, side))
+        }
+
+        private mutating func addFont(_ size: SVGNumbers.Length) {
+            switch size.kind {
+            case .percent: font.factor *= max(1, size.number / 100)
+            case .fonts: font.factor *= max(1, size.number)
+            case .number: font.size = max(font.size, size.number)
+            }
+        }
+
+        private mutating func addMeasure(_ measure: SVGNumbers.Length) {
+            switch measure.kind {
+            case .percent: styled.percent = max(styled.percent, measure.number)
+            case .fonts: styled.fonts = max(styled.fonts, measure.number)
+            case .number: styled.number = max(styled.number, measure.number)
+            }
+        }
+
+        private mutating func addDashes(_ value: some Collection<UInt8>) {
+            let all = SVGNumbers(value).all
+            guard all.contains(where: { $0.number > 0 }) else { return }
+            // Every second one is a gap. Fonts may be as small as they like, so they count for nothing.
+            let share = 2 / Double(all.count)
+            let number = all.reduce(0) { $0 + ($1.kind == .number ? $1.number * share : 0) }
+            let percent = all.reduce(0) { $0 + ($1.kind == .percent ? $1.number * share : 0) }
+            let shortest = dashes ?? Mixed(number: .infinity, percent: .infinity)
+            dashes = Mixed(number: min(shortest.number, number), percent: min(shortest.percent, percent))
+        }
+
+        // MARK: Outlines
+
+        /// The most that an attribute adds to an element's outline.
+        func outline(of element: String, _ attribute: String, _ value: some Collection<UInt8>) -> Double {
+            switch attribute {
+            case "d": return SVGOutline(path: value).length
+            case "points": return SVGOutline(points: value).length
+            default:
+                guard Self.shapes.contains(element), Self.shapeMeasures.contains(attribute) else { return 0 }
+                return SVGNumbers(value).all.first.map { length($0) * 2 * .pi } ?? 0
+            }
+        }
+
+        /// The most that styles add to an element's outline.
+        func styledOutline(of element: String) -> Double {
+            guard Self.shapes.contains(element) else { return 0 }
+            return (styled.number + styled.percent / 100 * sides.most + styled.fonts * fontSize) * 4 * .pi
+        }
+
+        /// The most that letters' outlines are long: a letter's is some four times its height.
+        func outline(letters: Int) -> Double { Double(letters) * fontSize * 6 }
+
+        /// How much longer outlines may be in pixels than in units, at the largest size of a drawing.
+        var outerScale: Double {
+            hasFixedLines ? styledScale * max(1, Double(Bitmap.maximumSide) / sides.least) : 1
+        }
+
+        /// How much longer a `transform` makes outlines, where their dashes stay as they are.
+        func scale(of transform: some Collection<UInt8>) -> Double {
+            hasFixedLines ? Self.scale(of: transform) : 1
+        }
+
+        private static func scale(of transform: some Collection<UInt8>) -> Double {
+            transform.split(separator: UInt8(ascii: ")")).reduce(1) { scale, function in
+                let numbers = SVGNumbers(function).all.map { $0.number }
+                let name = String(decoding: function, as: UTF8.self).lowercased()
+                if name.contains("matrix") { return scale * max(1, numbers.prefix(4).reduce(0, +)) }
+                if name.contains("skew") { return scale * (1 + abs(tan((numbers.first ?? 0) * .pi / 180))) }
+                return name.contains("scale") ? scale * max(1, numbers.max() ?? 1) : scale
+            }
+        }
+
+        private var fontSize: Double { font.size * font.factor }
+
+        /// At the most.
+        private func length(_ length: SVGNumbers.Length) -> Double {
+            switch length.kind {
+            case .percent: length.number / 100 * sides.most
+            case .fonts: length.number * fontSize
+            case .number: length.number
+            }
+        }
+    }
+
+    /// The numbers in a value, with their units.
+    struct SVGNumbers {
+        /// In pixels, in hundredths of a side, or in sizes of a font; without its sign.
+        struct Length {
+            enum Kind { case number, percent, fonts }
+
+            let number: Double
+            let kind: Kind
+            /// Whether it may say how bold a font is.
+            let isWeight: Bool
+
+            init(_ number: Double, unit: String) {
+                kind = unit == "%" ? .percent : ["em", "rem", "ex", "ch"].contains(unit) ? .fonts : .number
+                let pixels: [String: Double] = ["in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pc": 16, "pt": 96 / 72]
+                self.number = abs(number) * (pixels[unit] ?? 1)
+                isWeight = unit.isEmpty && number.truncatingRemainder(dividingBy: 100) == 0 && number <= 1000
+            }
+        }
+
+        private(set) var all: [Length] = []
+
+        /// Each sign and each second point begins another number, as in the data of a path.
+        init(_ value: some Collection<UInt8>) {
+            var rest = SVGScanner(value)
+            while let number = rest.number() {
+                all.append(Length(number, unit: rest.word()))
+            }
+        }
+    }
+
+    /// Reads numbers and words in turn.
+    struct SVGScanner {
+        private let bytes: [UInt8]
+        private var position = 0
+
+        init(_ value: some Collection<UInt8>) { bytes = Array(value) }
+
+        private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+        /// The letter that stands next, behind blanks and commas.
+        mutating func letter() -> UInt8? {
+            while let byte = next, byte <= 0x20 || byte == UInt8(ascii: ",") { position += 1 }
+            guard let byte = next, (0x41...0x5A).contains(byte & 0xDF) else { return nil }
+            position += 1
+            return byte
+        }
+
+        /// The next digit alone, as a flag is written; passes over what is none.
+        mutating func flag() -> Double? {
+            while let byte = next, !(0x30...0x31).contains(byte) { position += 1 }
+            defer { position += 1 }
+            return next.map { Double($0 - 0x30) }
+        }
+
+        /// The letters and signs that stand right here.
+        mutating func word() -> String {
+            let start = position
+            while let byte = next, byte == UInt8(ascii: "%") || (0x41...0x5A).contains(byte & 0xDF) { position += 1 }
+            return String(decoding: bytes[start..<position], as: UTF8.self).lowercased()
+        }
+
+        /// The next number, whatever stands before it; nil at the end. In the data of a path, nil before a letter too.
+        mutating func number(stopsAtLetters: Bool = false) -> Double? {
+            while let byte = next, !Self.begins(byte) {
+                if stopsAtLetters, (0x41...0x5A).contains(byte & 0xDF) { return nil }
+                position += 1
+            }
+            let start = position
+            if let byte = next, byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") { position += 1 }
+            digits()
+            if next == UInt8(ascii: ".") {
+                position += 1
+                digits()
+            }
+            exponent()
+            guard start < position else { return nil }
+            // A sign or a point alone.
+            return Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? 0
+        }
+
+        private mutating func digits() {
+            while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
+        }
+
+        /// No exponent begins the unit `em`.
+        private mutating func exponent() {
+            guard let byte = next, byte | 0x20 == UInt8(ascii: "e") else { return }
+            var end = position + 1
+            if end < bytes.count, [0x2B, 0x2D].contains(bytes[end]) { end += 1 }
+            guard end < bytes.count, (0x30...0x39).contains(bytes[end]) else { return }
+            position = end
+            digits()
+        }
+
+        private static func begins(_ byte: UInt8) -> Bool {
+            (0x30...0x39).contains(byte) || "+-.".utf8.contains(byte)
+        }
+    }
+#endif

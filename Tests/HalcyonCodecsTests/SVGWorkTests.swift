@@ -1,0 +1,147 @@
+import Foundation
+import HalcyonImage
+import Testing
+
+@testable import HalcyonCodecs
+
+/// Drawings of few elements that take long: by their letters, by what they are painted with, by dashes.
+@Suite(.timeLimit(.minutes(5))) struct SVGWorkTests {
+    private let registry = CoderRegistry.standard()
+
+    private func decode(_ body: String) throws -> Image { try registry.decode(Drawing.document(body)) }
+
+    private func isRefused(_ body: String) -> Bool {
+        do {
+            _ = try decode(body)
+            return false
+        } catch {
+            return (error as? CodecError)?.code == "limitExceeded"
+        }
+    }
+
+    // MARK: Letters and paints
+
+    /// librsvg lays the letters of a line out in the square of their number, and of a text all at once.
+    @Test(arguments: [
+        "<text>\(letters(12_000))</text>",
+        "<text>\(String(repeating: "<tspan>\(letters(4000))</tspan>", count: 12))</text>",
+        "<text>\(letters(6000))<!-- -->\(letters(6000))</text>",
+        "<text>\(letters(6000))<![CDATA[\(letters(6000))]]></text>",
+        String(repeating: "<text>\(letters(100))</text>", count: 4000),
+        "<text><a><tspan>\(letters(12_000))</tspan></a></text>",
+        "<defs><desc id='d'>\(letters(12_000))</desc></defs><text><tref xlink:href='#d'/></text>",
+        "<text id='t'>\(letters(100))</text>" + String(repeating: "<use href='#t'/>", count: 5000),
+    ])
+    func textThatTakesLongIsRefused(_ body: String) {
+        #expect(isRefused(body))
+    }
+
+    private static func letters(_ count: Int) -> String { String(repeating: "a", count: count) }
+
+    @Test func textOfEntitiesIsRefused() throws {
+        let data = try Fixture.read("hostile/text-of-entities.svg")
+        let error = #expect(throws: CodecError.self) { try registry.decode(data) }
+        #expect(error?.code == "limitExceeded")
+    }
+
+    /// A map with names, a text of many lines, and text that is not drawn.
+    @Test(arguments: [
+        String(repeating: "<text>\(letters(15))</text>", count: 2000),
+        "<text>\(String(repeating: "<tspan x='0' dy='9'>\(letters(80))</tspan>", count: 300))</text>",
+        "<title>\(letters(1_000_000))</title>", "<style>/* \(letters(1_000_000)) */</style>",
+    ])
+    func textAsPeopleWriteItIsDrawn(_ body: String) throws {
+        #expect(try decode(body).size == PixelSize(10, 10))
+    }
+
+    @Test func textIsReserved() throws {
+        let long = Drawing.document("<text>\(Self.letters(4000))</text><text>\(Self.letters(3000))</text>")
+        #expect(try registry.plan(long).workingBytes >= 4000 * 7 << 10)
+        #expect(try registry.plan(long).workingBytes < 7000 * 7 << 10)
+        let many = Drawing.document(String(repeating: "<g/>", count: 10_000))
+        #expect(try registry.plan(many).workingBytes >= 10_000 * 2 << 10)
+        let small = CoderRegistry(registry.coders, budget: DecodeBudget(capacity: 4000 * 7 << 10))
+        #expect(throws: CodecError.self) { try small.decode(long) }
+    }
+
+    /// What others are painted with is drawn for each of them.
+    @Test(arguments: [
+        "<g fill='url(#p)'>\(shapes(2100))</g>", "<g style='fill:url(#p)'>\(shapes(2100))</g>",
+        "<g id='g'>\(shapes(2100))</g><use href='#g' fill='url(#p)'/>",
+        "<g fill='url(#p)'>\(String(repeating: "<use href='#r'/>", count: 2100))</g><rect id='r' width='9' height='9'/>",
+        "<style>rect { fill: url(#p) }</style>\(shapes(2100))",
+        "<path marker-mid='url(#p)' d='M0 0\(String(repeating: "h1", count: 2100))'/>",
+        "<path style='MARKER: url(#p)' d='M0 0\(String(repeating: "h1", count: 2100))'/>",
+        "<g marker-mid='url(#p)'><polyline points='\(String(repeating: "1 1 ", count: 2100))'/></g>",
+        "<style>path { marker: url(#p) }</style><path d='M0 0\(String(repeating: "h1", count: 2100))'/>",
+    ])
+    func paintThatIsDrawnForEachCounts(_ body: String) throws {
+        for element in ["pattern width='9' height='9'", "marker markerWidth='3' markerHeight='3'"] {
+            let paint = "<\(element) id='p'>\(Self.shapes(1000))</\(element.prefix { $0 != " " })>"
+            #expect(isRefused(paint + body))
+            let plain = "<\(element) id='p'>\(Self.shapes(3))</\(element.prefix { $0 != " " })>"
+            #expect(try decode(plain + body).size == PixelSize(10, 10))
+        }
+    }
+
+    private static func shapes(_ count: Int) -> String {
+        String(repeating: "<rect width='9' height='9'/>", count: count)
+    }
+
+    // MARK: Dashes
+
+    /// Cairo makes each dash before it looks whether it is seen.
+    @Test(arguments: [
+        "<path d='M0 0H1e9' stroke='red' stroke-dasharray='1e-2'/>",
+        "<path d='M0 0h1e9' stroke='red' style='stroke-dasharray:1e-2'/>",
+        "<g stroke-dasharray='.01,.01' stroke='red'><path d='M0 0\(String(repeating: "H1e6H0", count: 99))'/></g>",
+        "<style>path { STROKE-DASHARRAY : .5px }</style><path stroke='red' d='M0 0V8e7'/>",
+        "<style>path { stroke-d\\61sharray: .5 }</style><path stroke='red' d='M0 0V8e7'/>",
+        "<style>path { /* : */ stroke-dasharray: .5 }</style><path stroke='red' d='M0 0V8e7'/>",
+        "<style>path { stroke-dasharray/*;*/: .5 }</style><path stroke='red' d='M0 0V8e7'/>",
+        "<style>path { stroke-dasharray: /*;*/ .5 }</style><path stroke='red' d='M0 0V8e7'/>",
+        "<style>@x '/*'; path { stroke-dasharray/*;*/: .5 } @x '*/'</style><path stroke='red' d='M0 0V8e7'/>",
+        "<path id='p' d='M0 0H8e7' stroke='red'/><use href='#p' stroke-dasharray='1'/>",
+        "<path d='M0 0C8e7 0 8e7 8e7 0 0' stroke='red' stroke-dasharray='1'/>",
+        "<path d='m0 0q8e7 0 0 0\(String(repeating: "t0 0", count: 9))' stroke='red' stroke-dasharray='1'/>",
+        "<path d='M0 0A8e7 8e7 0 11 1 1' stroke='red' stroke-dasharray='1'/>",
+        "<path d='M0 0A1 1e-7 0 00 100 100' stroke='red' stroke-dasharray='1'/>",
+        "<polyline points='0,0 8e7,0' stroke='red' stroke-dasharray='1'/>",
+        "<circle r='1e7' stroke='red' stroke-dasharray='1'/>",
+        "<circle r='1e6in' stroke='red' stroke-dasharray='1'/>",
+        "<rect width='8e7' height='1' stroke='red' stroke-dasharray='1'/>",
+        "<line x2='8e7' stroke='red' stroke-dasharray='1'/>",
+        "<style>circle { r: 1e7; stroke-dasharray: 1 }</style><circle stroke='red'/>",
+        "<ellipse style='rx:1e7' ry='1' stroke='red' stroke-dasharray='1'/>",
+        "<svg viewBox='0 0 1e9 1e9'><circle r='100%' stroke='red' stroke-dasharray='1'/></svg>",
+        "<svg viewBox='0 0 1e-6 1e-6'><path d='M0 0H100' stroke='red' stroke-dasharray='1%'/></svg>",
+        "<path d='M0 0H100' font-size='1e-9' stroke='red' stroke-dasharray='1em'/>",
+        "<text font-size='1e9' stroke='red' stroke-dasharray='1'>a</text>",
+        "<text style='font:bold 1e9px serif' stroke='red' stroke-dasharray='1'>a</text>",
+        "<path d='M0 0H1000' stroke='red' stroke-dasharray='1e-9 1e-9 0 0 0 0 0 0 0 0'/>",
+        "<path vector-effect='non-scaling-stroke' transform='scale(1e9)' d='M0 0H1' stroke='red' stroke-dasharray='1'/>",
+    ])
+    func dashesThatTakeLongAreRefused(_ body: String) {
+        #expect(isRefused(body))
+    }
+
+    @Test(arguments: [
+        "<path d='M0 0H1e9' stroke='red'/>", "<path d='M0 0H1e9' stroke='red' stroke-dasharray='none'/>",
+        "<path d='M0 0H1e9' stroke='red' stroke-dasharray='0 0'/>",
+        "<path d='\(String(repeating: "M0 0L1000 1000", count: 1000))' stroke='red' stroke-dasharray='3 2'/>",
+        "<path d='\(String(repeating: "M5000 5000a9 9 0 0 1 1 1", count: 1000))' stroke-dasharray='3,2'/>",
+        "<path d='M0 0A1e5 1e5 0 0 0 10 10' stroke-dasharray='3'/>",
+        "<style>/* a: */ :root { fill: red } /* b */ path { fill: red /* c */; stroke-dasharray: 3 }</style><path d='M0 0H9'/>",
+        "<circle r='45%' stroke='red' stroke-dasharray='75%, 100%'/>",
+        "<path vector-effect='non-scaling-stroke' d='M0 0H700' stroke='red' stroke-dasharray='5px,5px'/>",
+        String(repeating: "<text font-size='30'>\(letters(15))</text>", count: 300) + "<path stroke-dasharray='3'/>",
+    ])
+    func dashesAsPeopleWriteThemAreDrawn(_ body: String) throws {
+        #expect(try decode(body).size == PixelSize(10, 10))
+    }
+
+    @Test func dashesAreReserved() throws {
+        let long = Drawing.document("<path d='M0 0H1e6' stroke='red' stroke-dasharray='1'/>")
+        #expect(try registry.plan(long).workingBytes >= 1_000_000 * SVGDashes.dashBytes / 2)
+    }
+}
