@@ -93,6 +93,7 @@ import Testing
     /// Cairo makes each dash before it looks whether it is seen.
     @Test(arguments: [
         "<path d='M0 0H1e9' stroke='red' stroke-dasharray='1e-2'/>",
+        "<path d='M0 0H1e9L1e999 0L1e999 0' stroke='red' stroke-dasharray='1e-2'/>",
         "<path d='M0 0h1e9' stroke='red' style='stroke-dasharray:1e-2'/>",
         "<g stroke-dasharray='.01,.01' stroke='red'><path d='M0 0\(String(repeating: "H1e6H0", count: 99))'/></g>",
         "<style>path { STROKE-DASHARRAY : .5px }</style><path stroke='red' d='M0 0V8e7'/>",
@@ -132,6 +133,7 @@ import Testing
         "<path d='\(String(repeating: "M5000 5000a9 9 0 0 1 1 1", count: 1000))' stroke-dasharray='3,2'/>",
         "<path d='M0 0A1e5 1e5 0 0 0 10 10' stroke-dasharray='3'/>",
         "<style>/* a: */ :root { fill: red } /* b */ path { fill: red /* c */; stroke-dasharray: 3 }</style><path d='M0 0H9'/>",
+        "<metadata>\(letters(1_000_000))</metadata><path d='M0 0H9' stroke='red' stroke-dasharray='.1'/>",
         "<circle r='45%' stroke='red' stroke-dasharray='75%, 100%'/>",
         "<path vector-effect='non-scaling-stroke' d='M0 0H700' stroke='red' stroke-dasharray='5px,5px'/>",
         String(repeating: "<text font-size='30'>\(letters(15))</text>", count: 300) + "<path stroke-dasharray='3'/>",

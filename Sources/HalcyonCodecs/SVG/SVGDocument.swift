@@ -22,6 +22,8 @@
             var height = 0
             /// The cost of drawing its letters, in elements that would cost the same.
             var letterWeight = 0
+            /// Bytes of text that stand right in it.
+            var letters = 0
             /// The most that its outline is long, in units of its dashes; measured where there are dashes.
             var outline = 0.0
             /// How much longer outlines within it are in pixels than in those units.
@@ -67,11 +69,18 @@
 
         var depth: Int { (elements.first?.height ?? 0) + 1 }
 
+        /// Whether the letters of an element are drawn, or may be.
+        func drawsLetters(_ element: Element) -> Bool { element.isText || textReferences > 0 }
+
         /// The most dashes that an element has.
         func dashes(of element: Element) -> Double {
-            guard let shortest = dashes.shortest, element.outline > 0 else { return 0 }
-            // A figure even where a length is none.
-            return min(element.outline / shortest, 1e12)
+            guard let shortest = dashes.shortest else { return 0 }
+            let letters = drawsLetters(element) ? dashes.outline(letters: element.letters) * element.scale : 0
+            let length = element.outline + letters
+            guard length != 0 else { return 0 }
+            let count = length / shortest
+            // Numbers that are too large for one are no reason to count nothing.
+            return count.isNaN ? 1e12 : min(count, 1e12)
         }
 
         /// Appends an element within `parent`.

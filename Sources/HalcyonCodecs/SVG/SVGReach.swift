@@ -53,7 +53,7 @@
             inheritsAll = document.inheritsAll || style.firstRange(of: Array("inherit".utf8)) != nil
             // Letters count where they are drawn, or may be.
             weights = Self.sums(document.elements) { element in
-                let letters = element.isText || document.textReferences > 0 ? element.letterWeight : 0
+                let letters = document.drawsLetters(element) ? element.letterWeight : 0
                 return 1 + letters + Int(document.dashes(of: element) / SVGDashes.dashesOfShape)
             }
             points = Self.sums(document.elements) { $0.points }

@@ -234,7 +234,7 @@
             let length = min(line, 1 << 24)
             document.elements[element].letterWeight += length * 5 + length * length / 50
             document.letters += line
-            if measures { addLetters(line, to: element) }
+            document.elements[element].letters += line
             textBytes += line
             line = 0
         }
@@ -259,13 +259,9 @@
             _ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int, named elementName: String
         ) {
             document.elements[element].outline += document.dashes.outline(of: elementName, name, value)
-            guard name == "transform" else { return }
+            // `patternTransform`, too.
+            guard name.lowercased().hasSuffix("transform") else { return }
             document.elements[element].scale = document.dashes.scale(of: value)
-        }
-
-        private func addLetters(_ count: Int, to element: Int) {
-            document.elements[element].outline +=
-                document.dashes.outline(letters: count) * document.elements[element].scale
         }
 
         /// Takes the scales of what the element stands in.
