@@ -124,9 +124,9 @@ public final class ImagePipeline: Sendable {
         get async { await coordinator.runningCount }
     }
 
-    /// Loads that have joined a job; for tests, which want to see that one has.
-    package var loadWaiterCount: Int {
-        get async { await coordinator.loadWaiterCount }
+    /// Whether this many loads are running and wait for bytes; for tests, which want to see that all have joined.
+    package func isWaitingForBytes(_ count: Int) async -> Bool {
+        await coordinator.isWaitingForBytes(count)
     }
 
     /// Jobs of every level that are under way; for tests, which want to see it return to zero.

@@ -124,7 +124,7 @@ struct CancelAllTests {
                 for: ImageRequest(url, processors: index % 2 == 0 ? [] : [.resize(to: PixelSize(index, index))]))
         }
         try await fixture.transport.waitForRequests(1)
-        while await fixture.pipeline.runningCount < 100 { await Task.yield() }
+        while await !fixture.pipeline.isWaitingForBytes(100) { await Task.yield() }
         gate.open()
         for task in tasks {
             let error = await #expect(throws: ImagePipelineError.self) { try await task.response }

@@ -47,7 +47,7 @@ import Testing
         let first = fixture.pipeline.task(for: ImageRequest(url))
         let second = fixture.pipeline.task(for: ImageRequest(url))
         try await fixture.transport.waitForRequests(1)
-        while await fixture.pipeline.runningCount < 2 { await Task.yield() }
+        while await !fixture.pipeline.isWaitingForBytes(2) { await Task.yield() }
         first.cancel()
         gate.open()
         await #expect(throws: CancellationError.self) { try await first.response }

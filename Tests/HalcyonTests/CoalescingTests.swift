@@ -46,7 +46,7 @@ import Testing
         let three = fixture.pipeline.task(for: ImageRequest(url, processors: [shared]))
         try await fixture.transport.waitForRequests(1)
         // The transfer is under way before the last of the three may be; they still meet at its step.
-        while await fixture.pipeline.runningCount < 3 { await Task.yield() }
+        while await !fixture.pipeline.isWaitingForBytes(3) { await Task.yield() }
         gate.open()
         for task in [one, two, three] { _ = try await task.response }
         #expect(first.value == 1)

@@ -44,7 +44,7 @@ struct HTTPRevalidationTests {
             then: .status(304).held(by: gate))
         let request = ImageRequest(url, cache: forced ? .revalidate : .default)
         let tasks = (0..<100).map { _ in fixture.pipeline.task(for: request) }
-        while await fixture.pipeline.runningCount < 100 { await Task.yield() }
+        while await !fixture.pipeline.isWaitingForBytes(100) { await Task.yield() }
         gate.open()
         for task in tasks { #expect(try await task.response.cacheRule == .revalidated) }
         #expect(fixture.transport.requestCount == 2)

@@ -38,7 +38,7 @@ struct LoadKeyTests {
             request.serializer = serializer
             return fixture.pipeline.task(for: request)
         }
-        while await fixture.pipeline.runningCount < tasks.count { await Task.yield() }
+        while await !fixture.pipeline.isWaitingForBytes(tasks.count) { await Task.yield() }
         try await fixture.transport.waitForRequests(1)
         gate.open()
         for task in tasks { _ = try await task.response }

@@ -137,7 +137,7 @@ struct PipelineEventTests {
         try await fixture.transport.waitForRequests(1)
         let second = fixture.pipeline.task(for: ImageRequest(url))
         // It has joined once it is counted.
-        while await fixture.pipeline.runningCount < 2 { await Task.yield() }
+        while await !fixture.pipeline.isWaitingForBytes(2) { await Task.yield() }
         gate.open()
         let metrics = [try await first.response.metrics, try await second.response.metrics]
         #expect(metrics.allSatisfy { $0.transfers == 1 && $0.decode != nil && $0.misses.count == 2 })

@@ -58,7 +58,7 @@ struct PipelineProofTests {
             let shared = try await add("png/rgba8.png", to: fixture)
             let second = fixture.pipeline.task(for: shared.request)
             second.priority = .veryHigh
-            while await fixture.pipeline.loadWaiterCount < 4 { await Task.yield() }
+            while await !fixture.pipeline.isWaitingForBytes(4) { await Task.yield() }
             if !stays {
                 second.cancel()
                 while await fixture.pipeline.runningCount > 3 { await Task.yield() }

@@ -42,7 +42,7 @@ import Testing
         ]
         let tasks = lists.map { fixture.pipeline.task(for: ImageRequest(url, processors: $0)) }
         try await fixture.transport.waitForRequests(1)
-        while await fixture.pipeline.runningCount < 3 { await Task.yield() }
+        while await !fixture.pipeline.isWaitingForBytes(3) { await Task.yield() }
         gate.open()
         var images: [Image] = []
         for task in tasks { images.append(try await task.response.image) }

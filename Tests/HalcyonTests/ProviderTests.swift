@@ -77,7 +77,7 @@ import Testing
                     .provider(side % 2 == 0 ? same : provider),
                     processors: [.resize(to: PixelSize(side, side), mode: .stretch)]))
         }
-        while await fixture.pipeline.runningCount < 30 { await Task.yield() }
+        while await !fixture.pipeline.isWaitingForBytes(30) { await Task.yield() }
         await wait(for: provider.calls)
         provider.gate?.open()
         for (index, task) in tasks.enumerated() {
@@ -112,7 +112,7 @@ import Testing
         let fixture = PipelineFixture()
         let provider = Provider(gate: ScriptedTransportGate(), result: .success(try png()))
         let tasks = (0..<2).map { _ in fixture.pipeline.task(for: ImageRequest(.provider(provider))) }
-        while await fixture.pipeline.runningCount < 2 { await Task.yield() }
+        while await !fixture.pipeline.isWaitingForBytes(2) { await Task.yield() }
         await wait(for: provider.calls)
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].response }

@@ -123,8 +123,12 @@ actor Coordinator {
     /// Loads that are running.
     var runningCount: Int { running.count }
 
-    /// Loads that have got as far as a job of their own or another's.
-    var loadWaiterCount: Int { loads.waiterCount }
+    /// Whether this many loads are running and all wait for bytes, their own or another's: each waits for a job, and each of
+    /// these but a fetch for one further down.
+    func isWaitingForBytes(_ count: Int) -> Bool {
+        let waiters = loads.waiterCount + steps.waiterCount + decodes.waiterCount + fetches.waiterCount
+        return running.count >= count && waiters == running.count + loads.count + steps.count + decodes.count
+    }
 
     var jobCount: Int { loads.count + steps.count + decodes.count + fetches.count + encodes.count }
 
