@@ -168,8 +168,8 @@ final class PaceKeeper: Sendable {
             case .hasNone: break
             }
         }
-        // One at a time: its place is free only once its transfer has ended.
-        if isCrowded { slowest(of: paces)?.end(.crowded) }
+        // One at a time: its place is free only once its transfer has left it.
+        if isCrowded, paces.allSatisfy({ $0.expired == nil }) { slowest(of: paces)?.end(.crowded) }
         return !paces.isEmpty
     }
 
