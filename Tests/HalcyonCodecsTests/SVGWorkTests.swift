@@ -134,6 +134,8 @@ import Testing
         "<path d='M0 0A1e5 1e5 0 0 0 10 10' stroke-dasharray='3'/>",
         "<style>/* a: */ :root { fill: red } /* b */ path { fill: red /* c */; stroke-dasharray: 3 }</style><path d='M0 0H9'/>",
         "<metadata>\(letters(1_000_000))</metadata><path d='M0 0H9' stroke='red' stroke-dasharray='.1'/>",
+        String(repeating: "<text style=\"font: 10px 'DejaVu Sans', Helvetica, sans-serif\">0.5</text>", count: 100)
+            + "<path d='M0 0H9' stroke='red' stroke-dasharray='3.7,1.6'/>",
         "<circle r='45%' stroke='red' stroke-dasharray='75%, 100%'/>",
         "<path vector-effect='non-scaling-stroke' d='M0 0H700' stroke='red' stroke-dasharray='5px,5px'/>",
         String(repeating: "<text font-size='30'>\(letters(15))</text>", count: 300) + "<path stroke-dasharray='3'/>",

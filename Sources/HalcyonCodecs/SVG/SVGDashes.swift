@@ -53,8 +53,12 @@
                 for side in SVGNumbers(value).all.dropFirst(2) { addSide(side.number) }
             case "font-size", "font":
                 for size in SVGNumbers(value).all where property != "font" || !size.isWeight { addFont(size) }
-                // `larger`, `x-large`, once for each.
-                if value.contains(UInt8(ascii: "l")) { font.factor *= 1.2 }
+                let text = String(decoding: value, as: UTF8.self).lowercased()
+                if text.contains("larger") {
+                    font.factor *= 1.2
+                } else if text.contains("large") {
+                    font.size = max(font.size, 64)
+                }
             case "vector-effect": hasFixedLines = true
             case "transform" where isStyle: styledScale = styledScale * Self.scale(of: value)
             case "width", "height":
