@@ -119,6 +119,13 @@ import Testing
         "<path d='M0 0H100' font-size='1e-9' stroke='red' stroke-dasharray='1em'/>",
         "<text font-size='1e9' stroke='red' stroke-dasharray='1'>a</text>",
         "<text style='font:bold 1e9px serif' stroke='red' stroke-dasharray='1'>a</text>",
+        "<g font-size='1e3em'><text style='font-size:1e6%' stroke='red' stroke-dasharray='1'>a</text></g>",
+        "<style>g { font-size: 2em }</style><path stroke-dasharray='1'/>"
+            + "\(String(repeating: "<g>", count: 40))<text>a</text>\(String(repeating: "</g>", count: 40))",
+        "<style>a { font: larger serif } circle { r: 1em }</style><path stroke-dasharray='1'/>"
+            + "\(String(repeating: "<a>", count: 200))<circle/>\(String(repeating: "</a>", count: 200))",
+        "<path stroke-dasharray='1'/><text id='t0'>a</text>"
+            + (1...30).map { "<use id='t\($0)' href='#t\($0 - 1)' style='font-size:2em'/>" }.joined(),
         "<path d='M0 0H1000' stroke='red' stroke-dasharray='1e-9 1e-9 0 0 0 0 0 0 0 0'/>",
         "<path vector-effect='non-scaling-stroke' transform='scale(1e9)' d='M0 0H1' stroke='red' stroke-dasharray='1'/>",
     ])
@@ -139,6 +146,9 @@ import Testing
         "<circle r='45%' stroke='red' stroke-dasharray='75%, 100%'/>",
         "<path vector-effect='non-scaling-stroke' d='M0 0H700' stroke='red' stroke-dasharray='5px,5px'/>",
         String(repeating: "<text font-size='30'>\(letters(15))</text>", count: 300) + "<path stroke-dasharray='3'/>",
+        String(repeating: "<text font-size='150%'>\(letters(15))</text>", count: 300) + "<path stroke-dasharray='3'/>",
+        "<style>text { font-size: 1.5em }</style><path stroke-dasharray='3'/><g><path id='p' d='M0 0H9'/></g>"
+            + String(repeating: "<g><g><use href='#p'/><text>\(letters(9))</text></g></g>", count: 100),
     ])
     func dashesAsPeopleWriteThemAreDrawn(_ body: String) throws {
         #expect(try decode(body).size == PixelSize(10, 10))

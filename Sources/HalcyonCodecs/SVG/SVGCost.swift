@@ -50,45 +50,20 @@
             guard text.utf8.allSatisfy({ isPartOfNumbers($0) }) else {
                 throw .damaged(.svg, reason: "the numbers of a filter cannot be read")
             }
-            let numbers = numbers(in: text)
+            let numbers = SVGNumbers(value).all.map { $0.number }
             switch attribute {
             case "numOctaves":
-                let octaves = Int(min(max(numbers.max() ?? 0, 0), 1e15))
+                let octaves = Int(min(numbers.max() ?? 0, 1e15))
                 try require("octaves of noise", octaves, atMost: mostOctaves)
             case "kernelMatrix": try require("numbers of a matrix", numbers.count, atMost: mostMatrixNumbers)
             default:
-                let side = Int(min(max(numbers.max() ?? 0, 0), 1e15))
+                let side = Int(min(numbers.max() ?? 0, 1e15))
                 try require("numbers of a matrix", side, atMost: mostMatrixNumbers)
             }
         }
 
         private static func isPartOfNumbers(_ byte: UInt8) -> Bool {
             (0x30...0x39).contains(byte) || byte <= 0x20 || "+-.,eE".utf8.contains(byte)
-        }
-
-        /// Each sign and each second point begins another, as in CSS.
-        private static func numbers(in text: String) -> [Double] {
-            var (numbers, current) = ([Double](), "")
-            func end() {
-                if let number = Double(current) { numbers.append(number) }
-                current = ""
-            }
-            for character in text.unicodeScalars {
-                let isInExponent = current.last == "e"
-                switch character {
-                case "0"..."9": current.unicodeScalars.append(character)
-                case "e", "E": current += "e"
-                case "+", "-":
-                    if !isInExponent { end() }
-                    current.unicodeScalars.append(character)
-                case ".":
-                    if current.contains(".") || current.contains("e") { end() }
-                    current += "."
-                default: end()
-                }
-            }
-            end()
-            return numbers
         }
     }
 #endif

@@ -29,7 +29,10 @@
         private var styled = Mixed()
         /// Bounds of the sides that parts are said of.
         private var sides = (least: 100.0, most: 32_767.0)
-        private var font = (size: 16.0, factor: 1.0)
+        /// The largest font that is said in pixels.
+        private var fontSize = 16.0
+        /// The most that a font is said to be larger than that of the element around it.
+        private(set) var fontGrowth = 1.0
         /// Whether lines may keep their dashes where they are scaled, and what styles scale by.
         private var hasFixedLines = false
         private var styledScale = 1.0
@@ -55,9 +58,9 @@
                 for size in SVGNumbers(value).all where property != "font" || !size.isWeight { addFont(size) }
                 let text = String(decoding: value, as: UTF8.self).lowercased()
                 if text.contains("larger") {
-                    font.factor *= 1.2
+                    fontGrowth = max(fontGrowth, 1.2)
                 } else if text.contains("large") {
-                    font.size = max(font.size, 64)
+                    fontSize = max(fontSize, 64)
                 }
             case "vector-effect": hasFixedLines = true
             case "transform" where isStyle: styledScale = styledScale * Self.scale(of: value)
@@ -68,6 +71,13 @@
                 guard isStyle, Self.measures.contains(property) else { return }
                 for number in SVGNumbers(value).all { addMeasure(number) }
             }
+        }
+
+        /// Reads the style sheets, behind all elements.
+        mutating func read(sheets: [UInt8]) {
+            // The elements' own growth counts for each of them alone.
+            fontGrowth = 1
+            read(style: sheets)
         }
 
         /// Reads all declarations of a style sheet, or of a `style`, wherever a colon may be that of one. Comments are not told
@@ -123,9 +133,9 @@
 
         private mutating func addFont(_ size: SVGNumbers.Length) {
             switch size.kind {
-            case .percent: font.factor *= max(1, size.number / 100)
-            case .fonts: font.factor *= max(1, size.number)
-            case .number: font.size = max(font.size, size.number)
+            case .percent: fontGrowth = max(fontGrowth, size.number / 100)
+            case .fonts: fontGrowth = max(fontGrowth, size.number)
+            case .number: fontSize = max(fontSize, size.number)
             }
         }
 
@@ -150,25 +160,38 @@
 
         // MARK: Outlines
 
-        /// The most that an attribute adds to an element's outline.
-        func outline(of element: String, _ attribute: String, _ value: some Collection<UInt8>) -> Double {
+        /// How much larger than the font around it an attribute makes an element's.
+        static func fontGrowth(_ attribute: String, _ value: some Collection<UInt8>) -> Double {
+            var own = SVGDashes()
+            switch attribute {
+            case "style": own.read(style: SVGStyleText(value).bytes)
+            case "font", "font-size": own.read(attribute, value, isStyle: false)
+            default: break
+            }
+            return own.fontGrowth
+        }
+
+        /// The most that an attribute adds to an element's outline, whose font has grown so much.
+        func outline(
+            of element: String, _ attribute: String, _ value: some Collection<UInt8>, growth: Double
+        ) -> Double {
             switch attribute {
             case "d": return SVGOutline(path: value).length
             case "points": return SVGOutline(points: value).length
             default:
                 guard Self.shapes.contains(element), Self.shapeMeasures.contains(attribute) else { return 0 }
-                return SVGNumbers(value).all.first.map { length($0) * 2 * .pi } ?? 0
+                return SVGNumbers(value).all.first.map { length($0, growth: growth) * 2 * .pi } ?? 0
             }
         }
 
         /// The most that styles add to an element's outline.
-        func styledOutline(of element: String) -> Double {
+        func styledOutline(of element: String, growth: Double) -> Double {
             guard Self.shapes.contains(element) else { return 0 }
-            return (styled.number + styled.percent / 100 * sides.most + styled.fonts * fontSize) * 4 * .pi
+            return (styled.number + styled.percent / 100 * sides.most + styled.fonts * fontSize * growth) * 4 * .pi
         }
 
         /// The most that letters' outlines are long: a letter's is some four times its height.
-        func outline(letters: Int) -> Double { Double(letters) * fontSize * 6 }
+        func outline(letters: Int, growth: Double) -> Double { Double(letters) * fontSize * growth * 6 }
 
         /// How much longer outlines may be in pixels than in units, at the largest size of a drawing.
         var outerScale: Double {
@@ -190,13 +213,11 @@
             }
         }
 
-        private var fontSize: Double { font.size * font.factor }
-
         /// At the most.
-        private func length(_ length: SVGNumbers.Length) -> Double {
+        private func length(_ length: SVGNumbers.Length, growth: Double) -> Double {
             switch length.kind {
             case .percent: length.number / 100 * sides.most
-            case .fonts: length.number * fontSize
+            case .fonts: length.number * fontSize * growth
             case .number: length.number
             }
         }

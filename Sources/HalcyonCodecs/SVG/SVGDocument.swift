@@ -26,6 +26,8 @@
             var letters = 0
             /// The most that its outline is long, in units of its dashes; measured where there are dashes.
             var outline = 0.0
+            /// How much its font may be larger than one that is said in pixels.
+            var fontGrowth = 1.0
             /// How much longer outlines within it are in pixels than in those units.
             var scale = 1.0
             /// Whether it draws others in its place.
@@ -64,6 +66,8 @@
         /// Elements that take their text from others, wherever these stand.
         var textReferences = 0
         var dashes = SVGDashes()
+        /// How much larger than where it stands an element's font may be where it is used; measured where there are dashes.
+        private var usedFontGrowth = 1.0
         /// Whether a property is said to be inherited that else is not.
         var inheritsAll = false
 
@@ -75,12 +79,25 @@
         /// The most dashes that an element has.
         func dashes(of element: Element) -> Double {
             guard let shortest = dashes.shortest else { return 0 }
-            let letters = drawsLetters(element) ? dashes.outline(letters: element.letters) * element.scale : 0
-            let length = element.outline + letters
+            let hasLetters = drawsLetters(element) && element.letters > 0
+            let letters = hasLetters ? dashes.outline(letters: element.letters, growth: element.fontGrowth) : 0
+            let length = (element.outline + letters * element.scale) * usedFontGrowth
             guard length != 0 else { return 0 }
             let count = length / shortest
             // Numbers that are too large for one are no reason to count nothing.
             return count.isNaN ? 1e12 : min(count, 1e12)
+        }
+
+        /// Measures how fonts grow where elements are used: once, and again for each use that stands in what is used.
+        mutating func measureUses() {
+            let uses = references.filter { $0.isUse }
+            let targets = Set(uses.flatMap { identifiers[$0.target] ?? [] })
+            var isUsed: [Bool] = []
+            for (index, element) in elements.enumerated() {
+                isUsed.append(targets.contains(index) || element.parent >= 0 && isUsed[element.parent])
+            }
+            let first = uses.map { elements[$0.holder].fontGrowth }.max() ?? 1
+            usedFontGrowth = uses.reduce(first) { isUsed[$1.holder] ? $0 * elements[$1.holder].fontGrowth : $0 }
         }
 
         /// Appends an element within `parent`.

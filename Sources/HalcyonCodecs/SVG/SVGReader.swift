@@ -56,10 +56,11 @@
             _ = isInitialized
             let reader = SVGReader(bytes)
             try reader.parse()
-            reader.document.dashes.read(style: SVGStyleText(reader.document.styles).bytes)
+            reader.document.dashes.read(sheets: SVGStyleText(reader.document.styles).bytes)
             guard reader.document.dashes.shortest != nil else { return reader.document }
             let measuring = SVGReader(bytes, measuredBy: reader.document.dashes)
             try measuring.parse()
+            measuring.document.measureUses()
             return measuring.document
         }
 
@@ -215,16 +216,23 @@
             if elementName == "tref" { document.textReferences += 1 }
             if textDepth > 0 || elementName == "text" { textDepth += 1 }
             document.elements[element].isText = textDepth > 0
-            for index in 0..<count {
+            let attributes = Self.attributes(values, count: count)
+            for (name, value) in attributes {
+                self.count(value.count)
+                attribute(name, value, of: element, kind, isFilter: isFilter)
+            }
+            if measures { measure(attributes, of: element, named: elementName) }
+        }
+
+        private static func attributes(
+            _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, count: Int
+        ) -> [(name: String, value: UnsafeBufferPointer<UInt8>)] {
+            (0..<count).compactMap { index in
                 guard let values, let name = values[index * 5], let start = values[index * 5 + 3],
                     let end = values[index * 5 + 4]
-                else { continue }
-                let value = UnsafeBufferPointer(start: start, count: end - start)
-                self.count(value.count)
-                attribute(String(cString: name), value, of: element, kind, isFilter: isFilter)
-                if measures { measure(String(cString: name), value, of: element, named: elementName) }
+                else { return nil }
+                return (String(cString: name), UnsafeBufferPointer(start: start, count: end - start))
             }
-            if measures { endMeasure(element, named: elementName) }
         }
 
         /// Counts the letters since the last tag. librsvg lays them out as one line, at 5 times the cost of a small shape for
@@ -256,21 +264,23 @@
         // MARK: Outlines
 
         private func measure(
-            _ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int, named elementName: String
+            _ attributes: [(name: String, value: UnsafeBufferPointer<UInt8>)], of index: Int, named name: String
         ) {
-            document.elements[element].outline += document.dashes.outline(of: elementName, name, value)
+            let (dashes, parent) = (document.dashes, document.elements[index].parent)
+            let outer = parent < 0 ? nil : document.elements[parent]
+            var element = document.elements[index]
+            let growth = attributes.reduce(dashes.fontGrowth) { max($0, SVGDashes.fontGrowth($1.name, $1.value)) }
+            element.fontGrowth = growth * (outer?.fontGrowth ?? 1)
+            element.scale = outer?.scale ?? dashes.outerScale
             // `patternTransform`, too.
-            guard name.lowercased().hasSuffix("transform") else { return }
-            document.elements[element].scale = document.dashes.scale(of: value)
-        }
-
-        /// Takes the scales of what the element stands in.
-        private func endMeasure(_ element: Int, named name: String) {
-            let parent = document.elements[element].parent
-            let outer = parent < 0 ? document.dashes.outerScale : document.elements[parent].scale
-            document.elements[element].scale *= outer
-            document.elements[element].outline += document.dashes.styledOutline(of: name)
-            document.elements[element].outline *= document.elements[element].scale
+            for attribute in attributes where attribute.name.lowercased().hasSuffix("transform") {
+                element.scale *= dashes.scale(of: attribute.value)
+            }
+            element.outline = attributes.reduce(dashes.styledOutline(of: name, growth: element.fontGrowth)) {
+                $0 + dashes.outline(of: name, $1.name, $1.value, growth: element.fontGrowth)
+            }
+            element.outline *= element.scale
+            document.elements[index] = element
         }
 
         // MARK: Attributes
