@@ -10,7 +10,10 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "HalcyonFuzz", dependencies: [.product(name: "Halcyon", package: "halcyon")],
+            name: "HalcyonFuzz",
+            dependencies: [
+                .product(name: "Halcyon", package: "halcyon"), .product(name: "HalcyonTesting", package: "halcyon"),
+            ],
             swiftSettings: [.unsafeFlags(["-parse-as-library"])])
     ]
 )

@@ -1,13 +1,15 @@
 import Foundation
 import Halcyon
+import HalcyonTesting
 
 /// Readers of foreign bytes that are no pictures: of servers, of the neighbour in the folder, of programs.
 enum OtherTarget: String, FuzzTarget {
-    case http, disk, records, icc, exif, blurhash
+    case http, body, disk, records, icc, exif, blurhash
 
     func run(_ data: Data) {
         switch self {
         case .http: readFields(data)
+        case .body: Server.shared.answer(data)
         case .disk: Folder.shared.read(data)
         case .records: readRecords(data)
         case .icc: convert(data)
@@ -88,5 +90,58 @@ private final class Folder: Sendable {
         guard let file else { fatalError("the entry has no file") }
         try? data.write(to: file)
         _ = cache.entrySynchronously(for: key)
+    }
+}
+
+/// A server whose bodies are packed in any way, and come in pieces of any size.
+private final class Server: @unchecked Sendable {
+    static let shared = Server()
+
+    private static let codings = ["gzip", "deflate", "gzip, deflate", "deflate, gzip, gzip, deflate"]
+    private static let maximumBytes = 1 << 20
+
+    private let done = DispatchSemaphore(value: 0)
+    /// Written while nobody waits for the other side.
+    private var result: Result<Data, any Error>?
+
+    /// The first byte says the codings and the size of pieces.
+    func answer(_ data: Data) {
+        guard let first = data.first else { return }
+        let (packed, coding) = (data.dropFirst(), Self.codings[Int(first & 3)])
+        let whole = download(packed, coding: coding, pieceSize: max(1, packed.count))
+        let pieces = download(packed, coding: coding, pieceSize: 1 + Int(first >> 2))
+        switch (whole, pieces) {
+        case (.success(let whole), .success(let pieces)):
+            precondition(whole == pieces)
+            precondition(whole.count <= Self.maximumBytes)
+        case (.failure(let whole as DownloadError), .failure(let pieces as DownloadError)):
+            precondition(whole.code == pieces.code)
+        default: fatalError("\(String(describing: whole)) is not \(String(describing: pieces))")
+        }
+    }
+
+    private func download(_ packed: Data, coding: String, pieceSize: Int) -> Result<Data, any Error>? {
+        let starts = stride(from: packed.startIndex, to: packed.endIndex, by: pieceSize)
+        let answer = ScriptedTransport.Answer(
+            status: 200, headers: ["Content-Encoding": coding, "Content-Type": "image/png"],
+            steps: starts.map { .chunk(packed[$0..<min($0 + pieceSize, packed.endIndex)]) })
+        var configuration = ImageDownloader.Configuration()
+        configuration.transport = ScriptedTransport { _ in answer }
+        configuration.retry.maximumRetries = 0
+        let downloader = ImageDownloader(configuration)
+        Task.detached { [self] in
+            do {
+                guard let url = URL(string: "http://images.test/a") else { fatalError("it is no URL") }
+                let request = DownloadRequest(url: url, maximumBytes: Self.maximumBytes)
+                result = .success(try await downloader.download(request).data)
+            } catch {
+                result = .failure(error)
+            }
+            done.signal()
+        }
+        done.wait()
+        // The leak sanitizer does not take a `Data`'s reference for a pointer.
+        defer { result = nil }
+        return result
     }
 }
