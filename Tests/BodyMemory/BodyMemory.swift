@@ -21,6 +21,7 @@ enum BodyMemory {
             switch arguments[1] {
             case "slow": try await run.slowReader(isShared: false)
             case "shared": try await run.slowReader(isShared: true)
+            case "stalled": try await run.stalledReader()
             case "file": try await run.download(toFile: true)
             case "memory": try await run.download(toFile: false)
             case "inherited": try await run.listInherited()

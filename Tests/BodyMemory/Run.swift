@@ -10,25 +10,46 @@ struct Run {
     let small: URL
     let folder: URL
 
-    /// The transport's body, a chunk each millisecond. Its bytes count from 0 to 250 and begin anew.
+    /// The transport's body, a chunk each millisecond.
     ///
     /// - Parameter isShared: whether others use the connection all the while, where it can have several streams.
     func slowReader(isShared: Bool) async throws {
         try await ask()
-        let expected = Data((0..<(1 << 20)).map { UInt8($0 % 251) })
         ProcessMemory.resetPeak()
         let before = ProcessMemory.resident
         let others = Task { while isShared, !Task.isCancelled { try? await ask() } }
         defer { others.cancel() }
+        let received = try await read { try await Task.sleep(for: .milliseconds(1)) }
+        print(ProcessMemory.peak - before, received)
+    }
+
+    /// The transport's body, of which nothing is read behind the first chunk until others have used the connection often
+    /// enough for all of it to arrive.
+    func stalledReader() async throws {
+        try await ask()
+        ProcessMemory.resetPeak()
+        let before = ProcessMemory.resident
+        var most = 0
+        let received = try await read {
+            guard most == 0 else { return }
+            for _ in 0..<2000 { try await ask() }
+            most = ProcessMemory.peak
+        }
+        print(most - before, received)
+    }
+
+    /// Reads the body, and does something behind each chunk. Its bytes count from 0 to 250 and begin anew.
+    private func read(behindEach work: () async throws -> Void) async throws -> Int {
+        let expected = Data((0..<(1 << 20)).map { UInt8($0 % 251) })
         var received = 0
         for try await chunk in try await transport.send(TransportRequest(url: url)).body {
             guard expected.dropFirst(received % 251).prefix(chunk.count) == chunk else {
                 throw Damaged(offset: received)
             }
             received += chunk.count
-            try await Task.sleep(for: .milliseconds(1))
+            try await work()
         }
-        print(ProcessMemory.peak - before, received)
+        return received
     }
 
     /// The downloader's result, whose bytes are looked at; what counts is memory that no file is behind.

@@ -23,6 +23,8 @@ final class CurlEasy {
     private var handedOut = 0
     /// Whether libcurl hands out what it holds of a transfer that stays paused.
     private var isTakingHeld = false
+    /// Where in the body libcurl has last opened the stream's window anew, at the latest.
+    private var windowStart = 0
 
     /// The bytes of a proxy's answer that came in a turn, before the connection stands.
     private var tunnelBytes = 0
@@ -149,6 +151,7 @@ final class CurlEasy {
         switch transfer.receive(bytes) {
         case .taken:
             handedOut += bytes.count
+            noteWindow(handedOut)
             touch()
             turn.change(transfer)
             return bytes.count
@@ -161,27 +164,17 @@ final class CurlEasy {
     /// The reader has made room: libcurl delivers what it holds, within this call.
     func resume() {
         guard isPaused else { return }
+        if heldBytes > Self.heldLimit {
+            noteWindow(arrived)
+            takeHeld()
+            // The reader has enough for now.
+            guard !transfer.isPaused else { return }
+        }
         isPaused = false
         touch()
         curl_easy_pause(handle, CURLPAUSE_CONT)
         if let deadline { turn.watch(deadline) }
     }
-
-    /// Takes what libcurl holds of a paused transfer, once that is much.
-    ///
-    /// Where others use its connection, a paused stream goes on to arrive, for as long as its window of 32 MiB lasts.
-    /// libcurl 7.88 copies what it holds of it as that grows, and again with each resumption.
-    func takeHeldBytes() {
-        guard isPaused, Int(offset(CURLINFO_SIZE_DOWNLOAD_T)) - handedOut > Self.heldLimit else { return }
-        isTakingHeld = true
-        curl_easy_pause(handle, CURLPAUSE_CONT)
-        // The window is as it was: nothing was sent meanwhile.
-        curl_easy_pause(handle, CURLPAUSE_RECV)
-        isTakingHeld = false
-    }
-
-    /// More than libcurl holds of a transfer that has its connection for itself.
-    private static let heldLimit = 1 << 20
 
     /// Has libcurl hand out what it holds of a paused transfer that has ended, and that nobody takes any more.
     ///
@@ -191,6 +184,40 @@ final class CurlEasy {
         isPaused = false
         curl_easy_pause(handle, CURLPAUSE_CONT)
     }
+
+    // MARK: Paused streams that go on to arrive
+
+    /// Takes what libcurl holds of a paused transfer, once that is much.
+    ///
+    /// Where others use its connection, a paused stream goes on to arrive, for as long as its window of 32 MiB lasts.
+    /// libcurl 7.88 copies what it holds of it with each resumption. To hand it out, libcurl opens the window, and anew
+    /// where half of it is used up. So the second half stays with libcurl until the first one has been read, and a
+    /// transfer never holds more than that half and a new window: 48 MiB.
+    func takeHeldBytes() {
+        guard isPaused, heldBytes > Self.heldLimit, arrived - windowStart < Self.halfWindow - Self.heldLimit else {
+            return
+        }
+        takeHeld()
+    }
+
+    private func takeHeld() {
+        isTakingHeld = true
+        curl_easy_pause(handle, CURLPAUSE_CONT)
+        curl_easy_pause(handle, CURLPAUSE_RECV)
+        isTakingHeld = false
+    }
+
+    private func noteWindow(_ position: Int) {
+        if position - windowStart >= Self.halfWindow { windowStart = position }
+    }
+
+    /// Bytes of the body that have come from the connection, and those of them that libcurl has not handed out.
+    private var arrived: Int { Int(offset(CURLINFO_SIZE_DOWNLOAD_T)) }
+    private var heldBytes: Int { arrived - handedOut }
+
+    /// More than libcurl holds of a transfer that has its connection for itself.
+    private static let heldLimit = 1 << 20
+    private static let halfWindow = 16 << 20
 
     // MARK: Connections that are shared
 

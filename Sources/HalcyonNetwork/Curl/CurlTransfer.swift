@@ -62,6 +62,7 @@ final class CurlTransfer: Sendable {
     var configuration: CurlTransport.Configuration { loop.configuration }
     var metrics: TransportMetrics? { state.withLock { $0.metrics } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
+    var isPaused: Bool { state.withLock { $0.isPaused } }
 
     // MARK: The waiting side
 
