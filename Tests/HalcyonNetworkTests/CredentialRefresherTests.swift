@@ -43,6 +43,7 @@ struct CredentialRefresherTests {
         }
         var configuration = ImageDownloader.Configuration(transport: transport)
         configuration.retry = .never
+        (configuration.transfersPerHost, configuration.transfers) = (100, 100)
         configuration.interceptors = [refresher]
         downloader = ImageDownloader(configuration)
     }
@@ -51,6 +52,19 @@ struct CredentialRefresherTests {
 
     private func ends(_ count: Int, _ url: @escaping @Sendable (Int) -> URL) -> [Task<Data, any Error>] {
         (0..<count).map { index in Task { [downloader] in try await downloader.download(url(index)).data } }
+    }
+
+    /// Has a hundred ask with the old one, all of whom are refused: who asks once a refresh runs would wait for it.
+    private func refuseHundred() async throws -> [Task<Data, any Error>] {
+        let refusal = ScriptedTransportGate()
+        for index in 0..<100 {
+            transport.answer(url("\(index)"), with: .status(401).held(by: refusal), .data(Self.body))
+        }
+        let tasks = ends(100) { self.url("\($0)") }
+        try await transport.waitForRequests(100)
+        refusal.open()
+        try await account.started.wait()
+        return tasks
     }
 
     private func reason(_ task: Task<Data, any Error>) async -> DownloadError.Reason? {
@@ -63,9 +77,7 @@ struct CredentialRefresherTests {
     }
 
     @Test func aHundredWhoAreRefusedAreRefreshedOnce() async throws {
-        let tasks = ends(100) { self.url("\($0)") }
-        try await transport.waitForRequests(100)
-        try await account.started.wait()
+        let tasks = try await refuseHundred()
         account.gate.open()
         for task in tasks { #expect(try await task.value == Self.body) }
         #expect(account.refreshes.withLock { $0 } == [.bearer("old")])
@@ -106,9 +118,7 @@ struct CredentialRefresherTests {
     @Test func aFailedRefreshEndsAllWhoWereRefused() async throws {
         struct Expired: Error, CustomStringConvertible { let description = "log in again" }
         account.answer.withLock { $0 = .failure(Expired()) }
-        let tasks = ends(100) { self.url("\($0)") }
-        try await transport.waitForRequests(100)
-        try await account.started.wait()
+        let tasks = try await refuseHundred()
         account.gate.open()
         for task in tasks { #expect(await reason(task) == .refused("the credential's refresh: log in again")) }
         #expect(account.refreshes.withLock { $0.count } == 1)
