@@ -23,7 +23,7 @@ import HalcyonGTK
             let widgets = await open(counting: census)
             // GTK lets go of some things when it is idle.
             await pipeline.configuration.cache.disk?.flush()
-            for _ in 0..<50 where census.count > 0 || TextureTable.shared.count > 0 {
+            for _ in 0..<3000 where census.count > 0 || TextureTable.shared.count > 0 {
                 try? await Task.sleep(for: .milliseconds(20))
             }
             pipeline.cache.clearMemory()

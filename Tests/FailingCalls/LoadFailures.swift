@@ -22,7 +22,7 @@ struct LoadFailures {
         // A pipeline's connections and watches end with their threads, some time behind it. What is never closed ends the
         // program by its alarm.
         FailingCalls.say("descriptors left of \(calls) loads")
-        alarm(120)
+        alarm(600)
         while Self.descriptors > before { await Task.yield() }
         alarm(0)
     }
@@ -30,11 +30,12 @@ struct LoadFailures {
     /// - Returns: what is wrong, nil where nothing is.
     private func load(_ number: Int, failing first: Int? = nil) async -> String? {
         // A load that waits for ever ends the program, and is known by the last line.
-        alarm(120)
+        alarm(600)
         defer { alarm(0) }
         if let first { failure.arm(first: first) }
         var download = ImageDownloader.Configuration(transport: CurlTransport())
         download.retry = .never
+        download.timeouts = DownloadTimeouts(connect: .seconds(100), idle: .seconds(100), leastRate: .none)
         let disk = DiskCache(folder: folder.appending(path: "\(number)"))
         let pipeline = ImagePipeline(
             configuration: ImagePipeline.Configuration(

@@ -30,7 +30,7 @@ import Testing
     // MARK: - Resources
 
     @Test(arguments: [false, true]) func anImageOfAResource(isCompressed: Bool) async throws {
-        let resources = try Resources(["icon@2x.png": try png()], isCompressed: isCompressed)
+        let resources = try await Resources(["icon@2x.png": try png()], isCompressed: isCompressed)
         let path = "/org/halcyon/test/icon@2x.png"
         let response = try await fixture.pipeline.response(for: ImageRequest(.provider(GResourceImage(path))))
         #expect(response.origin == .provider && response.image.size == PixelSize(48, 32))
@@ -48,7 +48,7 @@ import Testing
     @Test func aResourcesBytesOutliveItsBundle() async throws {
         let data: Data
         do {
-            let resources = try Resources(["icon.png": try png()])
+            let resources = try await Resources(["icon.png": try png()])
             data = try await GResourceImage("/org/halcyon/test/icon.png").data()
             withExtendedLifetime(resources) {}
         }
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func resourcesThatAreNotThere() async throws {
-        let resources = try Resources(["icon.png": try png(), "empty": Data()])
+        let resources = try await Resources(["icon.png": try png(), "empty": Data()])
         let path = "/org/halcyon/test/icon.png"
         for path in ["/org/halcyon/test/none.png", "/org/halcyon/test", "none", "", path + "\0"] {
             #expect(await reason(GResourceImage(path)) == .notFound, "\(path)")
@@ -101,7 +101,7 @@ import Testing
     /// Of another kind of file system, and larger than what is read at once.
     @Test func aFileThatIsNotLocal() async throws {
         let large = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let resources = try Resources(["large": large])
+        let resources = try await Resources(["large": large])
         let uri = "resource:///org/halcyon/test/large"
         let file = GFileImage(uri: uri)
         #expect(try await file.data() == large)

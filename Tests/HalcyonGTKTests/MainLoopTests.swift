@@ -5,16 +5,13 @@ import Testing
 
 /// Swift's main actor in a program whose main thread is GLib's.
 @Suite(.timeLimit(.minutes(2))) struct MainLoopTests {
-    @Test func theMainActorRunsOnGLibsLoop() throws {
-        let program = Process()
-        program.executableURL = try Spawn.builtExecutable("MainLoopProgram")
-        program.arguments = [TestFiles.url("png/rgb8.png").path(percentEncoded: false)]
-        let output = Pipe()
-        program.standardOutput = output
-        try program.run()
-        let text = String(decoding: try #require(try output.fileHandleForReading.readToEnd()), as: UTF8.self)
-        program.waitUntilExit()
+    @Test func theMainActorRunsOnGLibsLoop() async throws {
+        let program = try TestProgram(
+            try Spawn.builtExecutable("MainLoopProgram"), [TestFiles.url("png/rgb8.png").path(percentEncoded: false)],
+            hasOutput: true)
+        let status = await program.ended()
+        let text = String(decoding: try program.output?.readToEnd() ?? Data(), as: UTF8.self)
         let size = try Image(data: TestFiles.data("png/rgb8.png")).size
-        #expect(text == "\(size)\n" && program.terminationStatus == 0)
+        #expect(text == "\(size)\n" && status == 0)
     }
 }

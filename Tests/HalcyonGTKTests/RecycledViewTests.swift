@@ -22,7 +22,9 @@ import Testing
     }
 
     private func fixture() -> PipelineFixture {
-        PipelineFixture(disk: false) { $0.cache = ImageCache(memory: .init(countLimit: 100), disk: nil) }
+        PipelineFixture(disk: false) {
+            $0.cache = ImageCache(memory: .init(countLimit: 100), disk: nil, memoryPressure: nil)
+        }
     }
 
     /// With a size of its own, so that nobody waits for a layout.

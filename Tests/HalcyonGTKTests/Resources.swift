@@ -9,7 +9,7 @@ final class Resources {
     private let folder = TemporaryFolder()
 
     /// - Parameter files: their contents by their names, which lie under `/org/halcyon/test`.
-    init(_ files: [String: Data], isCompressed: Bool = false) throws {
+    init(_ files: [String: Data], isCompressed: Bool = false) async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         var entries = ""
         for (name, data) in files {
@@ -20,15 +20,13 @@ final class Resources {
         try Data("<gresources><gresource prefix=\"/org/halcyon/test\">\(entries)</gresource></gresources>".utf8)
             .write(to: list)
         let bundle = folder.url.appending(path: "test.gresource").path(percentEncoded: false)
-        let compiler = Process()
-        compiler.executableURL = URL(filePath: "/usr/bin/glib-compile-resources")
-        compiler.arguments = [
-            "--sourcedir=\(folder.url.path(percentEncoded: false))", "--target=\(bundle)",
-            list.path(percentEncoded: false),
-        ]
-        try compiler.run()
-        compiler.waitUntilExit()
-        try #require(compiler.terminationStatus == 0)
+        let compiler = try TestProgram(
+            URL(filePath: "/usr/bin/glib-compile-resources"),
+            [
+                "--sourcedir=\(folder.url.path(percentEncoded: false))", "--target=\(bundle)",
+                list.path(percentEncoded: false),
+            ])
+        try #require(await compiler.ended() == 0)
         resource = try #require(g_resource_load(bundle, nil))
         g_resources_register(resource)
     }

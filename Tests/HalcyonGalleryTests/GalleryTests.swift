@@ -17,29 +17,25 @@ import Testing
         let resident: Int
     }
 
-    private func run(_ arguments: [String]) throws -> (text: String, status: Int32) {
+    private func run(_ arguments: [String]) async throws -> (text: String, status: Int32) {
         let scratch = PipelineFixture.temporaryFolder()
-        let program = Process()
-        program.executableURL = try Spawn.builtExecutable("halcyon-gallery")
         let folder = TestFiles.folder.deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "demo/gallery")
-        program.arguments =
+        let program = try TestProgram(
+            try Spawn.builtExecutable("halcyon-gallery"),
             [
                 "--gallery", folder.path(percentEncoded: false), "--generated", scratch.path(percentEncoded: false),
                 "--latency", "0",
-            ] + arguments
-        let output = Pipe()
-        program.standardOutput = output
-        try program.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        program.waitUntilExit()
-        return (text, program.terminationStatus)
+            ] + arguments, hasOutput: true)
+        let status = await program.ended()
+        // Less than a pipe holds.
+        return (String(decoding: try program.output?.readToEnd() ?? Data(), as: UTF8.self), status)
     }
 
     /// Fifty times where the long counts are asked for.
-    @Test func aWindowThatIsClosedLeavesNothing() throws {
+    @Test func aWindowThatIsClosedLeavesNothing() async throws {
         let count = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 4 : 50
-        let (text, status) = try run(["--cycles", "\(count)", "--count", "60"])
+        let (text, status) = try await run(["--cycles", "\(count)", "--count", "60"])
         #expect(status == 0)
         let cycles = try text.split(separator: "\n").map { try JSONDecoder().decode(Cycle.self, from: Data($0.utf8)) }
         #expect(cycles.count == count)
@@ -53,9 +49,9 @@ import Testing
         #expect(last.resident - cycles[1].resident < 16 << 20, "\(cycles.map { $0.resident >> 20 })")
     }
 
-    @Test func itsPagesCanBePictured() throws {
+    @Test func itsPagesCanBePictured() async throws {
         let folder = PipelineFixture.temporaryFolder()
-        let (_, status) = try run(["--screenshots", folder.path(percentEncoded: false), "--count", "40"])
+        let (_, status) = try await run(["--screenshots", folder.path(percentEncoded: false), "--count", "40"])
         #expect(status == 0)
         for name in ["loading", "grid", "picture", "zoomed", "caches"] {
             let image = try Image(contentsOf: folder.appending(path: "gallery-\(name).png"))

@@ -130,8 +130,12 @@ struct CoalescingTests {
     }
 
     @Test func whoComesLateIsToldHowFarItIs() async throws {
-        let gate = ScriptedTransportGate()
-        fixture.transport.answer(fixture.url(), with: heldBody(gate))
+        let (gate, end) = (ScriptedTransportGate(), ScriptedTransportGate())
+        fixture.transport.answer(
+            fixture.url(),
+            with: .init(
+                headers: ["Content-Length": "7"],
+                steps: [.chunk(body.prefix(3)), .wait(gate), .chunk(body.dropFirst(3)), .wait(end)]))
         let early = try await join(DownloadRequest(url: fixture.url()))
         let halfWay = ScriptedTransportGate()
         let watcher = start(DownloadRequest(url: fixture.url())) { if $0.received == 3 { halfWay.open() } }
@@ -139,6 +143,9 @@ struct CoalescingTests {
         let late = try await join(DownloadRequest(url: fixture.url()))
         #expect(late.seen.withLock { $0.first } == DownloadProgress(received: 3, expected: 7))
         gate.open()
+        // Nobody is told anything behind the end.
+        while late.seen.withLock({ $0.last?.received }) != 7 { await Task.yield() }
+        end.open()
         for task in [early.task, late.task, watcher] { _ = try await task.value }
         #expect(late.seen.withLock { $0.map(\.received) } == [3, 7])
     }

@@ -54,14 +54,14 @@ struct CredentialRefresherTests {
         (0..<count).map { index in Task { [downloader] in try await downloader.download(url(index)).data } }
     }
 
-    /// Has a hundred ask with the old one, all of whom are refused: who asks once a refresh runs would wait for it.
-    private func refuseHundred() async throws -> [Task<Data, any Error>] {
+    /// Has some ask with the old one, all of whom are refused: who asks once a refresh runs would wait for it.
+    private func refuse(_ count: Int) async throws -> [Task<Data, any Error>] {
         let refusal = ScriptedTransportGate()
-        for index in 0..<100 {
+        for index in 0..<count {
             transport.answer(url("\(index)"), with: .status(401).held(by: refusal), .data(Self.body))
         }
-        let tasks = ends(100) { self.url("\($0)") }
-        try await transport.waitForRequests(100)
+        let tasks = ends(count) { self.url("\($0)") }
+        try await transport.waitForRequests(count)
         refusal.open()
         try await account.started.wait()
         return tasks
@@ -77,7 +77,7 @@ struct CredentialRefresherTests {
     }
 
     @Test func aHundredWhoAreRefusedAreRefreshedOnce() async throws {
-        let tasks = try await refuseHundred()
+        let tasks = try await refuse(100)
         account.gate.open()
         for task in tasks { #expect(try await task.value == Self.body) }
         #expect(account.refreshes.withLock { $0 } == [.bearer("old")])
@@ -118,7 +118,7 @@ struct CredentialRefresherTests {
     @Test func aFailedRefreshEndsAllWhoWereRefused() async throws {
         struct Expired: Error, CustomStringConvertible { let description = "log in again" }
         account.answer.withLock { $0 = .failure(Expired()) }
-        let tasks = try await refuseHundred()
+        let tasks = try await refuse(100)
         account.gate.open()
         for task in tasks { #expect(await reason(task) == .refused("the credential's refresh: log in again")) }
         #expect(account.refreshes.withLock { $0.count } == 1)
@@ -175,9 +175,7 @@ struct CredentialRefresherTests {
     }
 
     @Test func whoLeavesDoesNotTakeTheOthersAlong() async throws {
-        let tasks = ends(2) { self.url("\($0)") }
-        try await transport.waitForRequests(2)
-        try await account.started.wait()
+        let tasks = try await refuse(2)
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
         account.gate.open()

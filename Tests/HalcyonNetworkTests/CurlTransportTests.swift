@@ -164,14 +164,14 @@ struct CurlTransportTests {
         let server = try RawServer { connection in
             connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
-            let count = connection.sendUntilHeldUp(total: total, patience: 1500)
+            let count = connection.sendUntilHeldUp(total: total, patience: 12_000)
             sent.withLock { $0 = count }
             heldUp.open()
             _ = connection.sendUntilHeldUp(total: total - count, patience: 240_000)
         }
         defer { server.stop() }
         let response = try await transport.send(
-            TransportRequest(url: server.url(), idleTimeout: .seconds(1)))
+            TransportRequest(url: server.url(), idleTimeout: .seconds(10)))
         var iterator = response.body.makeAsyncIterator()
         var received = try #require(try await iterator.next()).count
         // Longer than the limit of silence, which does not run while the reader is the slow one.
@@ -266,7 +266,7 @@ struct CurlTransportTests {
             try connection.answer(Data("hello".utf8))
         }
         defer { server.stop() }
-        let timeouts = DownloadTimeouts(connect: limit, idle: limit, total: limit)
+        let timeouts = DownloadTimeouts(connect: limit, idle: limit, total: limit, leastRate: .none)
         let result = try await ImageDownloader().download(DownloadRequest(url: server.url(), timeouts: timeouts))
         #expect(result.data == Data("hello".utf8))
         let request = TransportRequest(

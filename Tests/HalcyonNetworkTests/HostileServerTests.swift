@@ -133,7 +133,10 @@ struct HostileServerTests {
         let left = RawServerGate()
         let flooding = RawServerGate()
         let hostile = try RawServer { connection in
-            defer { left.open() }
+            defer {
+                left.open()
+                flooding.open()
+            }
             connection.readRequest()
             try connection.send(flood.start)
             let piece = String(repeating: flood.piece, count: (64 << 10) / flood.piece.utf8.count)

@@ -20,8 +20,9 @@ final class NginxServer: Sendable {
     /// Serves `files` by name; returns once it answers.
     init(_ files: [String: Data]) async throws {
         certificate = try await TestCertificate()
-        port = try RawServer.freePort()
-        plainPort = try RawServer.freePort()
+        let (secured, plain) = (try RawServer.freePort(), try RawServer.freePort())
+        defer { for socket in [secured.socket, plain.socket] { close(socket) } }
+        (port, plainPort) = (secured.port, plain.port)
         let folder = certificate.folder
         let served = folder.appending(path: "files")
         try FileManager.default.createDirectory(at: served, withIntermediateDirectories: false)

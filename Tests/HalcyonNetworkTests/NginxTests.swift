@@ -63,6 +63,7 @@ struct NginxTests {
             }
             // Nothing was shown, so nothing was refused.
             #expect(error?.reason == .httpStatus(401))
+            _ = await server.waitForEnds(1, of: "/private/a.bin")
             #expect(server.ends.last?.path == "/private/a.bin")
         }
     }

@@ -60,6 +60,7 @@ final class ResumeFixture: Sendable {
         var configuration = ImageDownloader.Configuration(
             transport: PatientTransport(), headers: ["User-Agent": "test"])
         configuration.retry = retry
+        configuration.timeouts = .patient
         configuration.partialBodies = store
         configuration.sleep = { _ in try Task.checkCancellation() }
         configure(&configuration)

@@ -250,6 +250,7 @@ struct ResumeTests {
         let fixture = try Fixture(Fixture.proper())
         let statuses = Lock<[Int]>([])
         var configuration = ImageDownloader.Configuration(transport: nginx.transport())
+        configuration.timeouts = .patient
         configuration.partialBodies = fixture.store()
         configuration.hooks.response = { head in
             statuses.withLock { $0.append(head.status) }

@@ -172,9 +172,9 @@ struct RetryTests {
     }
 
     @Test func noRetryBeginsThatWouldPassTheTotalLimit() async throws {
-        let fixture = DownloaderFixture(retry: RetryPolicy())
-        fixture.transport.answer(Self.url, with: .status(503, headers: ["Retry-After": "20"]), .data(body))
-        let timeouts = DownloadTimeouts(total: .seconds(10))
+        let fixture = DownloaderFixture(retry: RetryPolicy(maximumRetryAfter: .seconds(3_000)))
+        fixture.transport.answer(Self.url, with: .status(503, headers: ["Retry-After": "2000"]), .data(body))
+        let timeouts = DownloadTimeouts(total: .seconds(1_000))
         await #expect(throws: DownloadError.self) {
             try await fixture.downloader.download(DownloadRequest(url: Self.url, timeouts: timeouts))
         }

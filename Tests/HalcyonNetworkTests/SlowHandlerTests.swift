@@ -45,7 +45,8 @@ struct SlowHandlerTests {
         }
         await entered.opened()
         more.open()
-        while told.withLock({ $0.last }) != pieces * 10 { await Task.yield() }
+        // The other one has been told as well once the body waits for its end.
+        while told.withLock({ $0.last }) != pieces * 10 || fixture.downloader.silentCount < 1 { await Task.yield() }
         released.open()
         while late.withLock({ $0.last }) != pieces * 10 { await Task.yield() }
         end.open()

@@ -70,7 +70,7 @@ struct TrustTests {
         }
         var configuration = ImageDownloader.Configuration(
             transport: transport { $0.hostsWithInvalidCertificates = ["localhost"] })
-        configuration.retry = .never
+        (configuration.retry, configuration.timeouts) = (.never, .patient)
         let downloader = ImageDownloader(configuration)
         let error = await #expect(throws: DownloadError.self) {
             try await downloader.download(first.url(host: "localhost", path: "away"))

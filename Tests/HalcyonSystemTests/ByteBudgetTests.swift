@@ -51,8 +51,7 @@ import Testing
     @Test func aTicketThatHasWaitedIsNotKept() async throws {
         let kept = try await ticketThatHasWaited(for: ByteBudget(capacity: 10))
         // The task lets go of it a moment after its value is there.
-        for _ in 0..<100_000 where kept.ticket != nil { await Task.yield() }
-        #expect(kept.ticket == nil)
+        while kept.ticket != nil { await Task.yield() }
     }
 
     @Test func nobodyGoesPastWhoNeedsMuch() async throws {

@@ -22,11 +22,7 @@ struct CancelAllTests {
         let bytes = Task { try await fixture.pipeline.data(for: ImageRequest(url)) }
         let encoded = Task { try await fixture.pipeline.data(for: ImageRequest(url), as: .webp(quality: 80)) }
         try await fixture.transport.waitForRequests(1)
-        var started = 0
-        for await event in events {
-            if case .started = event.kind { started += 1 }
-            if started == 4 { break }
-        }
+        await PipelineFixture.waitForStarts(4, in: events)
         fixture.pipeline.cancelAll()
         let next = fixture.pipeline.task(for: ImageRequest(url))
         await #expect(throws: CancellationError.self) { try await task.response }
@@ -35,6 +31,7 @@ struct CancelAllTests {
         await #expect(throws: CancellationError.self) { try await encoded.value }
         #expect(try await next.response.origin == .network)
         #expect(ends.value == 1)
+        try await fixture.transport.waitForCancellations(1)
         #expect(fixture.transport.cancelled.count == 1)
         #expect(await fixture.pipeline.runningCount == 0)
     }

@@ -199,12 +199,13 @@ struct EncodedImageTests {
         let url = try fixture.serve("png/rgb8.png", gate: gate)
         let pipeline = fixture.pipeline
         encoder.isHeld = false
+        let stream = pipeline.events
         let tags = try await withThrowingTaskGroup { group in
             for _ in 0..<50 {
                 group.addTask { try await pipeline.data(for: ImageRequest(url), as: .png).etag }
             }
+            await PipelineFixture.waitForStarts(50, in: stream)
             try await fixture.transport.waitForRequests(1)
-            // All of them have joined by then, or find what was encoded.
             gate.open()
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
@@ -219,7 +220,9 @@ struct EncodedImageTests {
         let fixture = PipelineFixture { $0.coders.add(encoder) }
         let url = try fixture.serve("png/rgb8.png")
         let pipeline = fixture.pipeline
+        let stream = pipeline.events
         let waiters = (0..<2).map { _ in Task { try await pipeline.data(for: ImageRequest(url), as: .png) } }
+        await PipelineFixture.waitForStarts(2, in: stream)
         try await encoder.started.wait()
         waiters[0].cancel()
         await #expect(throws: CancellationError.self) { try await waiters[0].value }

@@ -11,7 +11,7 @@ struct EventBufferTests {
     /// where any is wanted.
     private func load(
         _ fixture: PipelineFixture, _ file: String, pieces: Int, previews: Bool,
-        _ body: (ImageTask) async throws -> Void
+        _ body: (_ task: ImageTask, _ begin: () -> Void) async throws -> Void
     ) async throws {
         let data = try TestFiles.data(file)
         let gates = (0..<pieces).map { _ in ScriptedTransportGate() }
@@ -27,7 +27,6 @@ struct EventBufferTests {
         let task = fixture.pipeline.task(for: request)
         let events = task.events
         let feeder = Task {
-            gates[0].open()
             var (hasPreview, isLastDue) = (!previews, false)
             for try await event in events {
                 if case .preview = event { hasPreview = true }
@@ -39,15 +38,16 @@ struct EventBufferTests {
                 if hasPreview, isLastDue { gates[pieces - 1].open() }
             }
         }
-        try await body(task)
+        try await body(task) { gates[0].open() }
         try await feeder.value
     }
 
     @Test func ofTheProgressThatNobodyReadsOnlyTheNewestIsKept() async throws {
         let fixture = PipelineFixture()
         let size = try TestFiles.data("png/rgb8.png").count
-        try await load(fixture, "png/rgb8.png", pieces: 40, previews: false) { task in
+        try await load(fixture, "png/rgb8.png", pieces: 40, previews: false) { task, begin in
             let lazy = task.events
+            begin()
             _ = try await task.response
             var events: [String] = []
             for try await event in lazy {
@@ -63,8 +63,9 @@ struct EventBufferTests {
 
     @Test func noPreviewIsLost() async throws {
         let fixture = PipelineFixture { $0.coders = .standard() }
-        try await load(fixture, "jpeg/progressive.jpg", pieces: 30, previews: true) { task in
+        try await load(fixture, "jpeg/progressive.jpg", pieces: 30, previews: true) { task, begin in
             let (eager, lazy) = (task.events, task.events)
+            begin()
             let seen = Task {
                 var images: [ObjectIdentifier?] = []
                 for try await event in eager { if case .preview = event { images.append(nil) } }

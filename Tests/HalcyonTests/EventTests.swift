@@ -91,7 +91,8 @@ import Testing
 
     @Test(arguments: ["jpeg/progressive.jpg", "jpeg/baseline-420.jpg"])
     func previewsComeBeforeTheEndWhereTheyAreWantedAndAreNeverCached(file: String) async throws {
-        let fixture = PipelineFixture(clock: .system) { $0.coders = .standard() }
+        // One preview: no time passes for another.
+        let fixture = PipelineFixture(clock: ManualClock().timeSource) { $0.coders = .standard() }
         let url = PipelineFixture.url("halves")
         let gate = ScriptedTransportGate()
         let data = try TestFiles.data(file)

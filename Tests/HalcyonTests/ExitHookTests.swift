@@ -11,7 +11,7 @@ struct ExitHookTests {
     private static func fill(_ path: String, signals: Set<Int32>) async -> ImageCache {
         let disk = DiskCache(folder: URL(filePath: path), configuration: .init(sizeLimit: 1 << 30))
         let cache = ImageCache(disk: disk)
-        cache.shutDownAtExit(within: .seconds(60), signals: signals)
+        cache.shutDownAtExit(within: .seconds(240), signals: signals)
         for number in 0..<count {
             await disk.stage(Data(count: 64 << 10), for: DiskKey("\(number)".utf8))
         }
@@ -38,7 +38,7 @@ struct ExitHookTests {
         await #expect(processExitsWith: .signal(SIGTERM)) { [path = folder.path as String] in
             let cache = await Self.fill(path, signals: [SIGTERM])
             kill(getpid(), SIGTERM)
-            try? await Task.sleep(for: .seconds(120))
+            try? await Task.sleep(for: .seconds(280))
             withExtendedLifetime(cache) {}
         }
         try await check(folder)

@@ -18,7 +18,8 @@ struct HTTPCacheTableTests {
         let fixture = PipelineFixture(clock: clock.timeSource) {
             // The rows that go beyond the time an image stays in memory are about HTTP's time.
             $0.cache = ImageCache(
-                memory: MemoryCacheConfiguration(timeToLive: nil), disk: $0.cache.disk, clock: clock.timeSource)
+                memory: MemoryCacheConfiguration(timeToLive: nil), disk: $0.cache.disk, clock: clock.timeSource,
+                memoryPressure: nil)
             // The rows of failures are about what the caches do with them.
             $0.remembersFailures = false
         }

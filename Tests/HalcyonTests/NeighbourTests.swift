@@ -21,11 +21,12 @@ struct NeighbourTests {
         let fixture = PipelineFixture(folder: folder.url, transport: transport)
         let pixels = try Self.files.map { try Image(data: TestFiles.data($0)).size }
         let neighbour = Neighbour(folder: folder.url, seed: 20)
-        let done = ScriptedTransportGate()
+        let (begun, done) = (ScriptedTransportGate(), ScriptedTransportGate())
         async let mischief: Int = {
             var count = 0
             while !done.isOpen {
                 neighbour.disturb()
+                if neighbour.disturbed > 0 { begun.open() }
                 count += 1
                 await Task.yield()
             }
@@ -52,6 +53,7 @@ struct NeighbourTests {
                 }
                 try await group.waitForAll()
             }
+            if round == 0 { try await begun.wait() }
             fixture.pipeline.cache.clearMemory()
             if round % 10 == 9 { _ = await fixture.pipeline.cache.disk?.sweep() }
         }
@@ -98,10 +100,11 @@ extension NeighbourTests {
             return .init(status: first > 0 ? 206 : 200, headers: headers, steps: steps)
         }
         let neighbour = Neighbour(folder: folder.url, seed: 9)
-        let done = ScriptedTransportGate()
+        let (begun, done) = (ScriptedTransportGate(), ScriptedTransportGate())
         async let mischief: Void = {
             while !done.isOpen {
                 neighbour.disturb()
+                if neighbour.disturbed > 0 { begun.open() }
                 await Task.yield()
             }
         }()
@@ -129,6 +132,7 @@ extension NeighbourTests {
                 }
                 try await group.waitForAll()
             }
+            if round == 0 { try await begun.wait() }
         }
         done.open()
         await mischief

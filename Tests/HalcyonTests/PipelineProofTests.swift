@@ -80,11 +80,7 @@ struct PipelineProofTests {
         let pipeline = fixture.pipeline
         let stream = pipeline.events
         let answers = (0..<100).map { _ in Task { try await pipeline.data(for: request, as: .webp(quality: 80)) } }
-        var starts = 0
-        for await event in stream {
-            if case .started = event.kind { starts += 1 }
-            if starts == 100 { break }
-        }
+        await PipelineFixture.waitForStarts(100, in: stream)
         try await fixture.transport.waitForRequests(1)
         answers[37].cancel()
         await #expect(throws: CancellationError.self) { try await answers[37].value }
@@ -170,7 +166,8 @@ struct PipelineProofTests {
         var request = ImageRequest(server.url("/large.png"))
         request.network.retries = 0
         for process in 1...2 {
-            let pipeline = ImagePipeline(configuration: .init(cache: ImageCache(disk: DiskCache(folder: folder))))
+            let pipeline = ImagePipeline(
+                configuration: .patient(cache: ImageCache(disk: DiskCache(folder: folder), memoryPressure: nil)))
             if process == 1 {
                 await #expect(throws: ImagePipelineError.self) { try await pipeline.image(for: request) }
                 continue

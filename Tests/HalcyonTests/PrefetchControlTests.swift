@@ -159,6 +159,7 @@ import Testing
         let transport = ScriptedTransport { _ in .status(404) }
         var download = ImageDownloader.Configuration(transport: transport)
         download.transfers = 1
+        download.time = ManualClock().timeSource
         download.retry.maximumRetries = 0
         let downloader = ImageDownloader(download)
         let fixture = PipelineFixture { $0.downloader = downloader }

@@ -1,33 +1,46 @@
 import Foundation
 import Halcyon
+import HalcyonTesting
 import TestSupport
 import Testing
 
 /// The pipeline with nothing scripted: libcurl, a server on the loopback, files.
 @Suite struct RealPartsTests {
     private func pipeline(_ folder: URL) -> ImagePipeline {
-        ImagePipeline(configuration: .init(cache: ImageCache(disk: DiskCache(folder: folder)), coders: .standard()))
+        ImagePipeline(
+            configuration: .patient(
+                cache: ImageCache(disk: DiskCache(folder: folder), memoryPressure: nil), coders: .standard()))
     }
 
     @Test func coldDiskAndWarm() async throws {
         let folder = PipelineFixture.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = ["jpeg/progressive.jpg", "png/palette8.png", "webp/lossy-alpha.webp", "gif/animated.gif"]
-        let server = try await LoopbackServer()
+        let (server, gate) = (try await LoopbackServer(), ScriptedTransportGate())
         for file in files {
             let data = try TestFiles.data(file)
-            server.route("/" + file) { _ in .init(headers: ["Cache-Control": "max-age=60"], body: data) }
+            server.route("/" + file) { _ in
+                try await gate.wait()
+                return .init(headers: ["Cache-Control": "max-age=86400"], body: data)
+            }
         }
         let pipeline = pipeline(folder)
         for (pass, origin) in [ImageOrigin.network, .disk, .memory].enumerated() {
+            // From disk for both who ask, also if one is there before the other begins.
+            let cache = origin == .disk ? CachePolicy(writes: .diskOriginal) : CachePolicy()
             try await withThrowingTaskGroup(of: ImageOrigin.self) { group in
                 for file in files + files {
-                    group.addTask { try await pipeline.response(for: ImageRequest(server.url("/" + file))).origin }
+                    group.addTask {
+                        try await pipeline.response(for: ImageRequest(server.url("/" + file), cache: cache)).origin
+                    }
                 }
+                while pass == 0, await !pipeline.isWaitingForBytes(files.count * 2) { await Task.yield() }
+                gate.open()
                 for try await found in group { #expect(found == origin, "pass \(pass)") }
             }
             await pipeline.configuration.cache.disk?.flush()
             if pass == 0 { pipeline.configuration.cache.clearMemory() }
+            for file in files where pass == 1 { _ = try await pipeline.image(for: server.url("/" + file)) }
         }
         #expect(server.requests.count == files.count)
         let accept = try #require(server.requests.first?.headers["accept"])

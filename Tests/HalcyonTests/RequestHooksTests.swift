@@ -215,7 +215,7 @@ struct RequestHooksTests {
         let png = CoderRegistry(all.coders.filter { $0.formats == [.png] })
         #expect(png.decodableFormats == [.png])
         for coders in [all, png] {
-            var configuration = ImagePipeline.Configuration(cache: ImageCache(disk: nil), coders: coders)
+            var configuration = ImagePipeline.Configuration.patient(cache: ImageCache(disk: nil), coders: coders)
             configuration.remembersFailures = false
             _ = try await ImagePipeline(configuration: configuration).image(for: server.url("/a"))
             let line = server.requests.last?.components(separatedBy: "\r\n").first { $0.hasPrefix("Accept: ") }

@@ -161,11 +161,16 @@ struct UserTableTests {
                     let format = try await fixture.pipeline.image(for: asker.request(url)).info.format
                     #expect(format == asker.format)
                 }
+            }
+            while await !fixture.pipeline.isWaitingForBytes(8) { await Task.yield() }
+            let stream = fixture.pipeline.events
+            for asker in Asker.allCases + Asker.allCases {
                 group.addTask {
                     let bytes = try await fixture.pipeline.data(for: asker.request(url))
                     #expect(try bytes == TestFiles.data(asker.file))
                 }
             }
+            await PipelineFixture.waitForStarts(8, in: stream)
             try await transport.waitForRequests(4)
             gate.open()
             try await group.waitForAll()

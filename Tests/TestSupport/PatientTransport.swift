@@ -1,4 +1,4 @@
-import HalcyonNetwork
+import Halcyon
 
 /// libcurl with limits of time far beyond what a busy machine delays a test by.
 public struct PatientTransport: Transport {
@@ -16,5 +16,17 @@ public struct PatientTransport: Transport {
         var patient = request
         (patient.connectTimeout, patient.idleTimeout) = (.seconds(300), .seconds(300))
         return try await transport.send(patient)
+    }
+}
+
+extension ImagePipeline.Configuration {
+    /// As it is made by default, but for limits of time.
+    public static func patient(cache: ImageCache, coders: CoderRegistry = .shared) -> Self {
+        var configuration = Self(cache: cache, coders: coders)
+        var download = configuration.downloader.configuration
+        download.transport = PatientTransport()
+        download.timeouts.leastRate = .none
+        configuration.downloader = ImageDownloader(download)
+        return configuration
     }
 }

@@ -28,12 +28,24 @@ public final class PipelineFixture: Sendable {
         download.sleep = { _ in try Task.checkCancellation() }
         let diskCache = disk ? DiskCache(folder: folder, timeSource: clock) : nil
         var configuration = ImagePipeline.Configuration(
-            cache: ImageCache(disk: diskCache, clock: clock), downloader: ImageDownloader(download), coders: coders,
+            cache: ImageCache(disk: diskCache, clock: clock, memoryPressure: nil),
+            downloader: ImageDownloader(download), coders: coders,
             clock: clock)
         configure(&configuration)
         self.transport = transport
         self.folder = folder
         pipeline = ImagePipeline(configuration: configuration)
+    }
+
+    /// Waits for the starts of so many loads. Those of bytes and of encoded images have joined what they share by then.
+    ///
+    /// - Parameter events: the pipeline's, asked for before the loads were.
+    public static func waitForStarts(_ count: Int, in events: AsyncStream<PipelineEvent>) async {
+        var starts = 0
+        for await event in events {
+            if case .started = event.kind { starts += 1 }
+            if starts == count { return }
+        }
     }
 
     deinit {

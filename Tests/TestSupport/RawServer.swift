@@ -96,10 +96,10 @@ public final class RawServer: Sendable {
         try RawSocket.bound(listening: false).port
     }
 
-    /// A port on 127.0.0.1 that was free a moment ago, for a program that must be told one.
-    public static func freePort() throws -> Int {
-        let (socket, port) = try RawSocket.bound(listening: false)
-        Glibc.close(socket)
-        return port
+    /// A port on 127.0.0.1 for a program that must be told one.
+    ///
+    /// - Returns: also a socket that is bound to it, to be closed once the program listens: nobody else gets the port.
+    public static func freePort() throws -> (socket: Int32, port: Int) {
+        try RawSocket.bound(listening: false)
     }
 }

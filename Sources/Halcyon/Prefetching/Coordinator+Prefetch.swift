@@ -133,8 +133,9 @@ extension Coordinator {
         let (coders, options) = (coders(for: resolved), resolved.request.decode)
         _ = try await compute(for: demand) { _ in try coders.plan(fetched.data, options: options) }
         if storeOriginal(fetched, of: nil, resolved) { demand.note(.stored(.diskOriginal)) }
-        forgetFetch(fetched, FetchKey(resolved))
+        // Whoever asks meanwhile takes these bytes: the disk may not know of them yet.
         await waitForStores(resolved)
+        forgetFetch(fetched, FetchKey(resolved))
         return fetched.origin
     }
 

@@ -62,6 +62,9 @@ final class DownloadRun: Sendable {
             try request.validate()
             try checkAddress(request)
             let asked = ContinuousClock.now
+            // The keeper knows it until its place is free: nobody else has to go for the same place.
+            let pace = TransferPace(id, leastRate: timeouts.leastRate)
+            defer { downloader.paces.remove(pace) }
             // A place for each hop, as each may lead to another host; what waits between two holds none.
             let hop = try await downloader.slots.withSlot(
                 id, host: Self.hostKey(chain.url), goesOn: chain.count > 0, until: deadline,
@@ -73,9 +76,7 @@ final class DownloadRun: Sendable {
                 if let left, left <= .zero { throw DownloadError(.timeout(.total), url: request.url) }
                 var timed = request
                 timed.totalTimeout = left
-                let pace = TransferPace(id, leastRate: timeouts.leastRate)
                 downloader.paces.add(pace)
-                defer { downloader.paces.remove(pace) }
                 return try await send(timed, pace)
             }
             switch hop {

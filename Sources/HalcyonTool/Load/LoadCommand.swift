@@ -62,7 +62,8 @@ struct LoadCommand: AsyncParsableCommand {
                 say(report, to: destination)
             }
         }
-        await pipeline.shutdown()
+        // What was asked to be cached is, also where the disk is slow.
+        await pipeline.shutdown(within: .seconds(60))
         if !allSucceeded { throw ExitCode(1) }
     }
 
