@@ -133,7 +133,7 @@ extension Coordinator {
         let (coders, options) = (coders(for: resolved), resolved.request.decode)
         _ = try await compute(for: demand) { _ in try coders.plan(fetched.data, options: options) }
         if storeOriginal(fetched, of: nil, resolved) { demand.note(.stored(.diskOriginal)) }
-        // Whoever asks meanwhile takes these bytes: the disk may not know of them yet.
+        // Requests that come meanwhile take these bytes: the disk may not know of them yet.
         await waitForStores(resolved)
         forgetFetch(fetched, FetchKey(resolved))
         return fetched.origin

@@ -62,7 +62,7 @@ struct LoadCommand: AsyncParsableCommand {
                 say(report, to: destination)
             }
         }
-        // What was asked to be cached is, also where the disk is slow.
+        // Entries reach the disk also where it is slow.
         await pipeline.shutdown(within: .seconds(60))
         if !allSucceeded { throw ExitCode(1) }
     }
