@@ -61,24 +61,7 @@ final class DownloadRun: Sendable {
             let request = transportRequest(chain)
             try request.validate()
             try checkAddress(request)
-            let asked = ContinuousClock.now
-            // The keeper knows it until its place is free: nobody else has to go for the same place.
-            let pace = TransferPace(id, leastRate: timeouts.leastRate)
-            defer { downloader.paces.remove(pace) }
-            // A place for each hop, as each may lead to another host; what waits between two holds none.
-            let hop = try await downloader.slots.withSlot(
-                id, host: Self.hostKey(chain.url), goesOn: chain.count > 0, until: deadline,
-                expiry: DownloadError(.timeout(.total), url: request.url)
-            ) {
-                queued += ContinuousClock.now - asked
-                // What the wait has left of the time.
-                let left = deadline.map { ContinuousClock.now.duration(to: $0) }
-                if let left, left <= .zero { throw DownloadError(.timeout(.total), url: request.url) }
-                var timed = request
-                timed.totalTimeout = left
-                downloader.paces.add(pace)
-                return try await send(timed, pace)
-            }
+            let hop = try await placed(request, goesOn: chain.count > 0, until: deadline, queued: &queued)
             switch hop {
             case .redirect(let head):
                 let former = chain.url
@@ -93,6 +76,30 @@ final class DownloadRun: Sendable {
                 result.redirectsArePermanent = chain.isPermanent
                 return result
             }
+        }
+    }
+
+    /// Sends a request once it has a place: each hop has its own, as it may lead to another host, and what waits between two
+    /// holds none.
+    private func placed(
+        _ request: TransportRequest, goesOn: Bool, until deadline: ContinuousClock.Instant?, queued: inout Duration
+    ) async throws -> Hop {
+        let asked = ContinuousClock.now
+        // The keeper knows it until its place is free: nobody else has to go for the same place.
+        let pace = TransferPace(id, leastRate: timeouts.leastRate)
+        defer { downloader.paces.remove(pace) }
+        return try await downloader.slots.withSlot(
+            id, host: Self.hostKey(request.url), goesOn: goesOn, until: deadline,
+            expiry: DownloadError(.timeout(.total), url: request.url)
+        ) {
+            queued += ContinuousClock.now - asked
+            // What the wait has left of the time.
+            let left = deadline.map { ContinuousClock.now.duration(to: $0) }
+            if let left, left <= .zero { throw DownloadError(.timeout(.total), url: request.url) }
+            var timed = request
+            timed.totalTimeout = left
+            downloader.paces.add(pace)
+            return try await send(timed, pace)
         }
     }
 
