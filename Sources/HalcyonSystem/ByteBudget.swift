@@ -19,7 +19,8 @@ package final class ByteBudget: Sendable {
     }
 
     private struct State {
-        var available: Int
+        var available: Int { didSet { least = min(least, available) } }
+        var least: Int
         /// In the order that they came.
         var waiters: [Waiter] = []
         /// How those who hold bytes for long are told that others wait.
@@ -31,10 +32,12 @@ package final class ByteBudget: Sendable {
 
     package init(capacity: Int) {
         self.capacity = capacity
-        state = Lock(State(available: capacity))
+        state = Lock(State(available: capacity, least: capacity))
     }
 
     package var available: Int { state.withLock { $0.available } }
+    /// The most bytes that were out at once so far.
+    package var mostReserved: Int { capacity - state.withLock { $0.least } }
     package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
     /// Queues a waiter, whose `count` is no more than the capacity, and grants what there is.

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import Halcyon
+import TestSupport
 
 /// What becomes of this process's descriptors.
 extension Run {
     /// Prints what a child process would inherit while a body arrives in a file: how many descriptors, and what they are.
     func listInherited() async throws {
         var configuration = ImageDownloader.Configuration(transport: transport)
-        (configuration.partialBodies, configuration.timeouts) = (PartialBodyFiles(folder: folder), Self.patience)
+        (configuration.partialBodies, configuration.timeouts) = (PartialBodyFiles(folder: folder), .patient)
         let listed = Lock<[String]?>(nil)
         _ = try await ImageDownloader(configuration).download(DownloadRequest(url: url)) { progress in
             guard progress.received > 2 << 20 else { return }
@@ -21,11 +22,11 @@ extension Run {
     /// how many transfers came after it, one after the other.
     func exhaustDescriptors() async throws {
         // What the runtime opens when it is first used is open by then.
-        _ = try await CurlTransport().send(Self.patient(small)).body.drained()
+        _ = try await CurlTransport().send(.patient(small)).body.drained()
         let taken = Descriptors.takeAll()
         var reason: DownloadError.Reason?
         do {
-            _ = try await transport.send(Self.patient(small))
+            _ = try await transport.send(.patient(small))
         } catch let error as DownloadError {
             reason = error.reason
         }
@@ -33,7 +34,7 @@ extension Run {
         var count = 0
         // Each waits for the thread to be woken.
         for _ in 0..<20 {
-            _ = try await transport.send(Self.patient(small)).body.drained()
+            _ = try await transport.send(.patient(small)).body.drained()
             count += 1
         }
         print(reason == .connection(.exhausted) ? "exhausted" : "\(String(describing: reason))", count)

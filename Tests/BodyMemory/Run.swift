@@ -42,7 +42,7 @@ struct Run {
     private func read(behindEach work: () async throws -> Void) async throws -> Int {
         let expected = Data((0..<(1 << 20)).map { UInt8($0 % 251) })
         var received = 0
-        for try await chunk in try await transport.send(Self.patient(url)).body {
+        for try await chunk in try await transport.send(.patient(url)).body {
             guard expected.dropFirst(received % 251).prefix(chunk.count) == chunk else {
                 throw Damaged(offset: received)
             }
@@ -63,7 +63,7 @@ struct Run {
         let peak = Lock(before)
         var request = DownloadRequest(url: url, maximumBytes: 1 << 30)
         request.exposesBody = true
-        request.timeouts = Self.patience
+        request.timeouts = .patient
         let result = try await downloader.download(request) { _ in
             peak.withLock { $0 = max($0, ProcessMemory.anonymous) }
         }
@@ -73,15 +73,8 @@ struct Run {
     }
 
     private func ask() async throws {
-        for try await _ in try await transport.send(Self.patient(small)).body {}
+        for try await _ in try await transport.send(.patient(small)).body {}
     }
-
-    /// The server may have to wait for a processor.
-    static func patient(_ url: URL) -> TransportRequest {
-        TransportRequest(url: url, connectTimeout: .seconds(300), idleTimeout: .seconds(300))
-    }
-
-    static let patience = DownloadTimeouts(connect: .seconds(300), idle: .seconds(300), leastRate: .none)
 }
 
 private struct Damaged: Error {

@@ -97,18 +97,6 @@ extension TransportBody {
     }
 }
 
-extension TransportRequest {
-    /// A request whose limits of time are far beyond what a busy machine delays a test by.
-    static func patient(_ url: URL, headers: HTTPHeaders = HTTPHeaders()) -> TransportRequest {
-        TransportRequest(url: url, headers: headers, connectTimeout: .seconds(300), idleTimeout: .seconds(300))
-    }
-}
-
-extension DownloadTimeouts {
-    /// The same for downloads.
-    static let patient = DownloadTimeouts(connect: .seconds(300), idle: .seconds(300), leastRate: .none)
-}
-
 extension ImageDownloader {
     /// A downloader whose limits of time are far beyond what a busy machine delays a test by.
     static func patient(_ configure: (inout Configuration) -> Void = { _ in }) -> ImageDownloader {

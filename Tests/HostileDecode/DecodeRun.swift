@@ -9,20 +9,22 @@ import TestSupport
 struct DecodeRun {
     private let decodeCase: DecodeCase
     private let data: Data
-    private let coders: CoderRegistry
     private let context: WorkContext = .uncancellable
 
     init(_ decodeCase: DecodeCase) throws {
         self.decodeCase = decodeCase
         let file = try FileHandle(forReadingFrom: URL(filePath: decodeCase.path))
         data = Mutation.apply(seed: decodeCase.seed, to: try file.readToEnd() ?? Data())
-        coders = CoderRegistry(
-            CoderRegistry.standard().coders.reversed(), budget: DecodeBudget(capacity: decodeCase.budget))
+    }
+
+    /// With a budget of their own.
+    private func makeCoders() -> CoderRegistry {
+        CoderRegistry(CoderRegistry.standard().coders.reversed(), budget: DecodeBudget(capacity: decodeCase.budget))
     }
 
     func report() -> DecodeReport {
         // What is refused by its header has no pixels that anybody could work on.
-        let info = (try? coders.plan(data))?.info
+        let info = (try? makeCoders().plan(data))?.info
         let pixels = (info?.size.area ?? 0) * (info?.frameCount ?? 0)
         var steps = [step("whole") { try whole($0) }]
         // The image of the first step must not count in the second, so it is decoded anew.
@@ -34,22 +36,16 @@ struct DecodeRun {
             frameBytes: info?.size.bitmapBytes ?? 0)
     }
 
-    /// What a step notes of its reservation while it runs.
-    private final class Reserved {
-        var most = 0
-        func note(_ bytes: Int) { most = max(most, bytes) }
-    }
-
-    private func step(_ name: String, _ body: (Reserved) throws -> Void) -> DecodeReport.Step {
+    private func step(_ name: String, _ body: (CoderRegistry) throws -> Void) -> DecodeReport.Step {
         // Free pages of the heap that stay resident would hide what the step takes.
         HeapTrim.after(.max)
         ProcessMemory.resetPeak()
         let before = ProcessMemory.resident
         let start = ProcessTime.seconds
-        let reserved = Reserved()
+        let coders = makeCoders()
         let outcome: String
         do {
-            try body(reserved)
+            try body(coders)
             outcome = "image"
         } catch let error as CodecError {
             outcome = error.code
@@ -59,51 +55,43 @@ struct DecodeRun {
             outcome = "untyped: \(error)"
         }
         return DecodeReport.Step(
-            name: name, outcome: outcome, reserved: reserved.most, peak: max(0, ProcessMemory.peak - before),
+            name: name, outcome: outcome, reserved: coders.budget.bytes.mostReserved, peak: max(0, ProcessMemory.peak - before),
             seconds: ProcessTime.seconds - start)
     }
 
-    private func whole(_ reserved: Reserved) throws {
-        reserved.note(try coders.plan(data).workingBytes)
-        try readFrames(of: try coders.decode(data), reserved)
+    private func whole(_ coders: CoderRegistry) throws {
+        try readFrames(of: try coders.decode(data))
     }
 
-    private func small(_ reserved: Reserved) throws {
-        let options = DecodeOptions(target: TargetSize(PixelSize(24, 24)))
-        reserved.note(try coders.plan(data, options: options).workingBytes)
-        try readFrames(of: try coders.decode(data, options: options), reserved)
+    private func small(_ coders: CoderRegistry) throws {
+        try readFrames(of: try coders.decode(data, options: DecodeOptions(target: TargetSize(PixelSize(24, 24)))))
     }
 
     /// - Throws: the first frame's error behind the whole image's, whose others may be broken.
-    private func readFrames(of image: Image, _ reserved: Reserved) throws {
+    private func readFrames(of image: Image) throws {
         guard let animation = image.animation else { return }
         for index in 0..<animation.frameCount {
-            reserved.note(coders.budget.capacity - coders.budget.available)
             guard try animation.frame(at: index).size == animation.size else {
                 throw CodecError.damaged(image.info.format, reason: "a frame has another size")
             }
         }
     }
 
-    private func encode(_ reserved: Reserved) throws {
-        reserved.note(try coders.plan(data).workingBytes)
+    private func encode(_ coders: CoderRegistry) throws {
         let image = try coders.decode(data)
         let file = try coders.encode(image, as: image.animation == nil && image.bitmap.isOpaque ? .jpeg : .png)
-        reserved.note(coders.budget.capacity - coders.budget.available)
         guard try coders.probe(file).size == image.size else {
             throw CodecError.encodingFailed(.png, reason: "it has another size")
         }
     }
 
     /// In four pieces, with a preview behind each.
-    private func arriving(_ reserved: Reserved) throws {
+    private func arriving(_ coders: CoderRegistry) throws {
         guard let decoding = coders.makeProgressive(for: data) else { return }
-        if let plan = try? coders.plan(data) { reserved.note(plan.workingBytes) }
         let piece = max(1, data.count / 4)
         for start in stride(from: 0, to: data.count, by: piece) {
             try decoding.append(data.dropFirst(start).prefix(piece), context: context)
             _ = try decoding.preview(context: context)
-            reserved.note(coders.budget.capacity - coders.budget.available)
         }
         _ = try decoding.finish(context: context)
     }

@@ -1,5 +1,6 @@
 import CZlib
 import Foundation
+import TestSupport
 
 /// Small files that were put together to cost much.
 struct HostileFile: Sendable {
@@ -116,7 +117,21 @@ struct HostileFile: Sendable {
             signature + header(16_384, 16_384, depth: 1, kind: 0) + chunk("acTL", big32(4) + big32(0))
                 + frames(4, side: 16_384, rowBytes: 2048) + chunk("IEND", Data())
         },
+        HostileFile(name: "profile-of-100-megabytes.png", accepted: ["image"]) {
+            profiled(ProfileFile.table(steps: 255, held: 2), depth: 8)
+        },
+        HostileFile(name: "packed-profile.png", accepted: ["image"]) {
+            profiled(ProfileFile.table(steps: 170), depth: 8)
+        },
+        HostileFile(name: "packed-profile-of-words.png", accepted: ["image"]) {
+            profiled(ProfileFile.table(steps: 170), depth: 16)
+        },
     ]
+
+    private static func profiled(_ profile: Data, depth: UInt8) -> Data {
+        signature + header(8, 8, depth: depth, kind: 2) + chunk("iCCP", Data("p\0\0".utf8) + compressed(profile))
+            + chunk("IDAT", compressed(Data(count: (Int(depth) * 3 + 1) * 8))) + chunk("IEND", Data())
+    }
 
     private static let signature = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
 
@@ -230,6 +245,12 @@ struct HostileFile: Sendable {
         HostileFile(name: "chain-of-items.heic", accepted: ["limitExceeded", "damagedImage"]) {
             ring([String](repeating: "iden", count: 20_000), isClosed: false)
         },
+        HostileFile(name: "items-without-declaration.heic", accepted: ["limitExceeded", "damagedImage"]) {
+            ring(["iden"], undeclared: 65_000)
+        },
+        HostileFile(name: "references.heic", accepted: ["limitExceeded", "damagedImage"]) {
+            ring([String](repeating: "iden", count: 100), targets: 65_000)
+        },
         HostileFile(name: "canvas-beyond-frames.webp", accepted: ["image", "damagedImage", "limitExceeded"]) {
             webp(canvas: 4096, frame: 1, count: 3)
         },
@@ -265,16 +286,24 @@ struct HostileFile: Sendable {
     // MARK: HEIC
 
     /// Items that are each derived from the next one, the last of them from the first.
-    private static func ring(_ kinds: [String], isClosed: Bool = true) -> Data {
+    /// Items that are made of each other.
+    ///
+    /// - Parameters:
+    ///   - undeclared: how many items have a size beside them.
+    ///   - targets: how often each names the next.
+    private static func ring(
+        _ kinds: [String], isClosed: Bool = true, undeclared: Int = 0, targets: Int = 1
+    ) -> Data {
         let items = kinds.enumerated().map { index, kind in
             fullBox("infe", version: 2, big16(index + 1) + big16(0) + Data(kind.utf8) + [0])
         }
         let links = kinds.indices.dropLast(isClosed ? 0 : 1).map { index in
-            box("dimg", big16(index + 1) + big16(1) + big16((index + 1) % kinds.count + 1))
+            let next = [UInt8](big16((index + 1) % kinds.count + 1)).repeated(targets)
+            return box("dimg", big16(index + 1) + big16(targets) + next)
         }
-        let properties = kinds.indices.map { big16($0 + 1) + [1, 1] }
+        let properties = (0..<kinds.count + undeclared).map { big16($0 + 1) + [1, 1] }
         let sizes = box("ipco", fullBox("ispe", big32(64) + big32(64)))
-        let owners = fullBox("ipma", big32(kinds.count) + properties.reduce(Data(), +))
+        let owners = fullBox("ipma", big32(properties.count) + properties.reduce(Data(), +))
         let body =
             fullBox("hdlr", big32(0) + Data("pict".utf8) + Data(count: 13)) + fullBox("pitm", big16(1))
             + fullBox("iinf", big16(kinds.count) + items.reduce(Data(), +)) + fullBox("iref", links.reduce(Data(), +))

@@ -1,3 +1,4 @@
+import Foundation
 import Halcyon
 
 /// libcurl with limits of time far beyond what a busy machine delays a test by.
@@ -25,8 +26,20 @@ extension ImagePipeline.Configuration {
         var configuration = Self(cache: cache, coders: coders)
         var download = configuration.downloader.configuration
         download.transport = PatientTransport()
-        download.timeouts.leastRate = .none
+        download.timeouts = .patient
         configuration.downloader = ImageDownloader(download)
         return configuration
     }
+}
+
+extension TransportRequest {
+    /// A request whose limits of time are far beyond what a busy machine delays a test by.
+    public static func patient(_ url: URL, headers: HTTPHeaders = HTTPHeaders()) -> TransportRequest {
+        TransportRequest(url: url, headers: headers, connectTimeout: .seconds(300), idleTimeout: .seconds(300))
+    }
+}
+
+extension DownloadTimeouts {
+    /// The same for downloads.
+    public static let patient = DownloadTimeouts(connect: .seconds(300), idle: .seconds(300), leastRate: .none)
 }

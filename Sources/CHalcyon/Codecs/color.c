@@ -1,5 +1,6 @@
 #include <lcms2.h>
 #include <lcms2_plugin.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,31 +11,66 @@ struct halcyon_color {
     cmsHTRANSFORM transform;
 };
 
-/// Whether lcms2 was refused memory on this thread. It says NULL for that and for a profile that it cannot read, and the
-/// two must not be taken for each other: without its conversion an image would be shown in wrong colours.
-static _Thread_local bool is_short_of_memory;
+/// The memory of the conversion that this thread makes.
+static _Thread_local struct {
+    /// Bytes that lcms2 holds.
+    size_t held;
+    /// Bytes that it may hold.
+    size_t limit;
+    /// Whether lcms2 was refused memory. It says NULL for that and for a profile that it cannot read, and the two must
+    /// not be taken for each other: without its conversion an image would be shown in wrong colours.
+    bool is_short;
+    /// Whether it asked for more than the limit.
+    bool is_over;
+} memory;
 
-/// lcms2's own limit: no table of a sound profile is as large.
-static const cmsUInt32Number largest_block = 512u << 20;
+/// Beside what the profile's length accounts for: curves of 4,096 steps, and a table of 23 steps for each of four inks.
+static const size_t least_limit = 4 << 20;
 
-static void *noted(void *memory) {
-    if (memory == NULL) is_short_of_memory = true;
-    return memory;
+/// lcms2 keeps at most four copies of a table, in words where the profile has bytes, beside one of the profile. It
+/// allocates a table by its declared size before it reads it: a profile of a few hundred bytes can declare 500 MB.
+static void begin_counting(size_t profile_size) {
+    memory.held = 0;
+    memory.limit = least_limit + profile_size * 8;
+    memory.is_short = memory.is_over = false;
+}
+
+static void *counted(void *block) {
+    if (block == NULL) {
+        memory.is_short = true;
+    } else {
+        memory.held += malloc_usable_size(block);
+    }
+    return block;
+}
+
+static void uncount(void *block) {
+    size_t size = malloc_usable_size(block);
+    memory.held -= size < memory.held ? size : memory.held;
+}
+
+static bool has_room(cmsUInt32Number size) {
+    if (memory.held <= memory.limit && size <= memory.limit - memory.held) return true;
+    memory.is_over = true;
+    return false;
 }
 
 static void *allocate(cmsContext context, cmsUInt32Number size) {
     (void)context;
-    return size > largest_block ? NULL : noted(malloc(size > 0 ? size : 1));
+    return has_room(size) ? counted(malloc(size > 0 ? size : 1)) : NULL;
 }
 
-static void *reallocate(cmsContext context, void *memory, cmsUInt32Number size) {
+static void *reallocate(cmsContext context, void *block, cmsUInt32Number size) {
     (void)context;
-    return size > largest_block ? NULL : noted(realloc(memory, size > 0 ? size : 1));
+    if (!has_room(size)) return NULL;
+    if (block != NULL) uncount(block);
+    return counted(realloc(block, size > 0 ? size : 1));
 }
 
-static void release(cmsContext context, void *memory) {
+static void release(cmsContext context, void *block) {
     (void)context;
-    free(memory);
+    if (block != NULL) uncount(block);
+    free(block);
 }
 
 static void *make_no_mutex(cmsContext context) {
@@ -102,7 +138,9 @@ static cmsUInt32Number layout(halcyon_color_model model, bool is_deep) {
 
 /// The context itself is not yet of the handler's memory.
 static cmsContext create_context(void) {
-    return noted(cmsCreateContext(&memory_handler, NULL));
+    cmsContext context = cmsCreateContext(&memory_handler, NULL);
+    if (context == NULL) memory.is_short = true;
+    return context;
 }
 
 /// Takes the context and the profile. NULL where lcms2 can make nothing of it.
@@ -119,8 +157,9 @@ static halcyon_color *make_color(cmsContext context, cmsHPROFILE profile, halcyo
         cmsCloseProfile(srgb);
     }
     cmsCloseProfile(profile);
-    halcyon_color *color = transform != NULL ? noted(malloc(sizeof *color)) : NULL;
+    halcyon_color *color = transform != NULL ? malloc(sizeof *color) : NULL;
     if (color == NULL) {
+        if (transform != NULL) memory.is_short = true;
         if (transform != NULL) cmsDeleteTransform(transform);
         cmsDeleteContext(context);
         return NULL;
@@ -174,10 +213,10 @@ static halcyon_color *if_needed(halcyon_color *color, halcyon_color_model model,
     return NULL;
 }
 
-/// Nothing of `color` is used where memory was short: lcms2 may have gone on without a part of it.
-static halcyon_color *unless_short(halcyon_color *color, bool *no_memory) {
-    *no_memory = is_short_of_memory;
-    if (!is_short_of_memory || color == NULL) return color;
+/// Nothing of `color` is used where lcms2 was refused memory: it may have gone on without a part of it.
+static halcyon_color *unless_refused(halcyon_color *color, bool *no_memory) {
+    *no_memory = memory.is_short;
+    if (color == NULL || !(memory.is_short || memory.is_over)) return color;
     halcyon_color_free(color);
     return NULL;
 }
@@ -200,8 +239,8 @@ static halcyon_color *create(const uint8_t *bytes, size_t size, halcyon_color_mo
 
 halcyon_color *halcyon_color_create(const uint8_t *bytes, size_t size, halcyon_color_model model, bool is_deep,
                                     bool *no_memory) {
-    is_short_of_memory = false;
-    return unless_short(create(bytes, size, model, is_deep), no_memory);
+    begin_counting(size);
+    return unless_refused(create(bytes, size, model, is_deep), no_memory);
 }
 
 static halcyon_color *create_from_primaries(const double xy[8], const float *curve, size_t count, bool is_deep) {
@@ -222,8 +261,8 @@ static halcyon_color *create_from_primaries(const double xy[8], const float *cur
 
 halcyon_color *halcyon_color_create_from_primaries(const double xy[8], const float *curve, size_t count, bool is_deep,
                                                    bool *no_memory) {
-    is_short_of_memory = false;
-    return unless_short(create_from_primaries(xy, curve, count, is_deep), no_memory);
+    begin_counting(0);
+    return unless_refused(create_from_primaries(xy, curve, count, is_deep), no_memory);
 }
 
 void halcyon_color_free(halcyon_color *color) {

@@ -7,4 +7,11 @@ public enum ColorProfile: Hashable, Sendable {
     case icc(Data, ColorModel)
     /// What primaries and a curve say.
     case primaries(ColorPrimaries, TransferCurve)
+
+    /// Bytes that reading the profile and making its conversion take at most, beside a constant: two copies of the profile,
+    /// and eight times its length that lcms2 may hold.
+    var workingBytes: Int {
+        guard case .icc(let data, _) = self else { return 0 }
+        return data.count * 10
+    }
 }

@@ -25,11 +25,15 @@ struct ISOItems {
     /// The pictures that codec configurations name.
     private var configurations: [Int: CodedPicture] = [:]
     private var extentCount = 0
+    private var referenceCount = 0
     /// How much data may be read yet.
     private var bytesLeft: Int
 
-    /// More than any file has. Some entries take no bytes, or the same ones many times.
-    private static let mostEntries = 200_000
+    /// More than any file has: an item takes some 300 bytes of memory, and 4 to 20 of the file. Some entries take none, or
+    /// the same ones many times.
+    private static let mostEntries = 10_000
+    /// Of all items together.
+    private static let mostReferences = 1 << 18
     private static let deepest = 32
     /// Those whose data says a size.
     private static let readTypes: Set<String> = ["hvc1", "hev1", "av01", "grid", "iovl"]
@@ -114,12 +118,12 @@ struct ISOItems {
         }
     }
 
+    /// An item that is not declared has no type, and is never decoded.
     private mutating func apply(_ property: Int, to id: Int) {
-        guard properties.indices.contains(property - 1) else { return }
+        guard items[id] != nil, properties.indices.contains(property - 1) else { return }
         let box = properties[property - 1]
         if box.isNamed("ispe"), let width = box.body.bigEndian32(4), let height = box.body.bigEndian32(8) {
-            let size = PixelSize(width, height)
-            items[id, default: Item()].size = size
+            items[id]?.size = PixelSize(width, height)
         } else if box.isNamed("hvcC") || box.isNamed("av1C") {
             // Items share properties, each of which is read once.
             var coded = configurations[property] ?? CodedPicture()
@@ -131,7 +135,7 @@ struct ISOItems {
                 }
                 configurations[property] = coded
             }
-            items[id, default: Item()].coded.add(coded)
+            items[id]?.coded.add(coded)
         }
     }
 
@@ -141,11 +145,13 @@ struct ISOItems {
         for box in try list(ISOBox.all(in: body, from: 4)) {
             guard let from = Self.identifier(box.body, at: 0, isLong: isLong), let count = box.body.bigEndian16(width)
             else { continue }
+            referenceCount += count
+            guard referenceCount <= Self.mostReferences else { throw damaged("it has too many parts") }
             let targets = (0..<count).compactMap {
                 Self.identifier(box.body, at: width + 2 + $0 * width, isLong: isLong)
             }
-            if box.isNamed("dimg") { items[from, default: Item()].parts += targets }
-            if box.isNamed("auxl") { items[from, default: Item()].auxiliaryOf += targets }
+            if box.isNamed("dimg") { items[from]?.parts += targets }
+            if box.isNamed("auxl") { items[from]?.auxiliaryOf += targets }
         }
     }
 

@@ -47,9 +47,16 @@
             return try ColorTransforms.shared.transform(for: .icc(profile, .cmyk))
         }
 
-        /// The coefficients of a file with several scans are kept up to its end: two bytes each, as many as samples.
+        /// The coefficients of a file with several scans are kept up to its end: two bytes each, as many as samples. The
+        /// decoder converts ink itself.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
-            data.read { (try? JPEGHeader($0).coefficientBytes) ?? 0 }
+            data.read { reader in
+                guard let header = try? JPEGHeader(reader) else { return 0 }
+                guard let profile = header.colorProfile, case .icc(_, .cmyk) = profile else {
+                    return header.coefficientBytes
+                }
+                return header.coefficientBytes.adding(1, times: profile.workingBytes)
+            }
         }
 
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {

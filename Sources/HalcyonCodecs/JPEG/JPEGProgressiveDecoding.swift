@@ -58,15 +58,13 @@
         /// Nil where the file has to be read whole: libjpeg takes no parts of an arithmetic coding, or there is no
         /// memory for previews beside the decodes under way.
         private func start(_ plan: DecodePlan, header: Data) throws -> Started? {
-            let coefficients = header.read { reader -> Int? in
-                guard let header = try? JPEGHeader(reader), !header.isArithmetic else { return nil }
-                return header.coefficientBytes
-            }
-            let pixels = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes
-            guard let coefficients, let memory = budget.hold(coefficients + pixels) else { return nil }
+            let coder = JPEGCoder()
+            guard header.read({ try? JPEGHeader($0).isArithmetic }) == false else { return nil }
+            let bytes = coder.arrivingBytes(of: header, plan: plan)
+            guard let memory = budget.hold(bytes) else { return nil }
             let stream = try JPEGStream(plan: plan, ink: try JPEGCoder.inkTransform(for: header))
-            let color = try ColorTransforms.shared.transform(for: plan, of: header, JPEGCoder())
-            let profile = plan.convertsColor ? nil : JPEGCoder().embeddedProfile(of: header)
+            let color = try ColorTransforms.shared.transform(for: plan, of: header, coder)
+            let profile = plan.convertsColor ? nil : coder.embeddedProfile(of: header)
             return Started(plan: plan, stream: stream, color: color, profile: profile, memory: memory)
         }
 

@@ -36,9 +36,11 @@
             return try ColorTransforms.shared.transform(for: profile, isDeep: true)
         }
 
-        /// Of an APNG two canvases beside that of the first frame, and the frame as a file of its own.
+        /// Of an APNG two canvases beside that of the first frame, and the frame as a file of its own; else the conversion of
+        /// 16 bits.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
-            info.isAnimated ? nativeSize.bitmapBytes * 2 + data.count : 0
+            guard !info.isAnimated else { return data.count.adding(2, times: nativeSize.bitmapBytes) }
+            return data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0)?.workingBytes ?? 0 : 0 }
         }
 
         /// Not those of Adam7, whose passes each go over the whole image, nor frames, which are drawn onto each other.

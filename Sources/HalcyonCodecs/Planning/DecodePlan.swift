@@ -73,16 +73,18 @@ public struct DecodePlan: Hashable, Sendable {
         let rows = residual == nil ? nil : decoder as? any RowImageDecoder
         isStreamed = rows?.deliversRows(of: data, info: info) ?? false
         let result = finalSize.bitmapBytes
-        heapBytes = embedded.reduce(max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))) {
-            $0.addingReportingOverflow(max($1.workingBytes, 0)).overflow ? .max : $0 + max($1.workingBytes, 0)
+        let profile = decoder.colorProfile(of: data)
+        let isConverted = profile != nil && converts(profile)
+        let own = max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))
+        heapBytes = embedded.reduce(own.adding(1, times: isConverted ? profile?.workingBytes ?? 0 : 0)) {
+            $0.adding(1, times: max($1.workingBytes, 0))
         }
         var bytes = [heapBytes, result]
         // The native bitmap, where it is not the result itself.
         if residual != nil, !isStreamed { bytes.append(nativeSize.bitmapBytes) }
         // Turning, and converting, make another bitmap before the first one goes. Colours need no profile in the file to
         // be converted: code points or chromaticities do.
-        let profile = decoder.colorProfile(of: data)
-        if info.orientation != .up || (profile != nil && converts(profile)) { bytes.append(result) }
+        if info.orientation != .up || isConverted { bytes.append(result) }
         if info.isAnimated, frames == .all {
             let (all, overflow) = result.multipliedReportingOverflow(by: info.frameCount)
             bytes.append(overflow ? .max : all)

@@ -111,8 +111,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         }
         // EXIF behind the pixels may turn the image, and so decides whether a region lies on it.
         guard let plan = try? DecodePlan(info: info, options: options, decoder: decoder) else { return .waiting }
-        let kept = decoder.workingBytes(of: data, info: info, nativeSize: plan.nativeSize) + keptBytes(data)
-        let bytes = plan.nativeSize.bitmapBytes * 2 + plan.finalSize.bitmapBytes + kept
+        let bytes = decoder.arrivingBytes(of: data, plan: plan).adding(1, times: keptBytes(data))
         guard let memory = budget.hold(bytes), let stream = try makeRows(plan, data) else { return .waiting }
         do {
             try stream.append(data, context: context)

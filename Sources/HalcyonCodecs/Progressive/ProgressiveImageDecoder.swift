@@ -1,3 +1,4 @@
+import Foundation
 import HalcyonImage
 
 /// A decoder that can show an image before all of its data is there.
@@ -8,4 +9,15 @@ public protocol ProgressiveImageDecoder: ImageDecoder {
     ///
     /// - Parameter budget: what it holds its memory of until it goes; where nothing is free it shows no previews.
     func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding
+}
+
+extension ImageDecoder {
+    /// Bytes that a still image takes while it arrives: its pixels, those of a preview, and what the decoder and the
+    /// conversion of its colours take.
+    func arrivingBytes(of data: Data, plan: DecodePlan) -> Int {
+        let profile = colorProfile(of: data)
+        return workingBytes(of: data, info: plan.info, nativeSize: plan.nativeSize)
+            .adding(2, times: plan.nativeSize.bitmapBytes).adding(1, times: plan.finalSize.bitmapBytes)
+            .adding(1, times: plan.converts(profile) ? profile?.workingBytes ?? 0 : 0)
+    }
 }

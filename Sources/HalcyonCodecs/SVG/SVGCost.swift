@@ -46,8 +46,7 @@
 
         /// - Throws: `CodecError`, also for numbers that are written in a way which could hide them.
         static func checkFilter(_ attribute: String, _ value: UnsafeBufferPointer<UInt8>) throws(CodecError) {
-            let text = String(decoding: value, as: UTF8.self)
-            guard text.utf8.allSatisfy({ isPartOfNumbers($0) }) else {
+            guard value.allSatisfy({ isPartOfNumbers($0) }) else {
                 throw .damaged(.svg, reason: "the numbers of a filter cannot be read")
             }
             let numbers = SVGNumbers(value).all.map { $0.number }

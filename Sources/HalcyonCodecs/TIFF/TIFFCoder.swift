@@ -38,13 +38,15 @@
         }
 
         /// A strip or tile as it is stored, in the worst case the whole image, or a tile that is larger, at 16 bits, or with
-        /// more channels than are shown, and what libjpeg keeps of it; of pages two canvases more.
+        /// more channels than are shown, and what libjpeg keeps of it; of pages two canvases more; the conversion of ink.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = max(nativeSize.bitmapBytes, codedExtent(of: data, info: info).largest.bitmapBytes)
-            let (unit, jpeg) = data.read { reader in
-                (try? TIFFHeader(reader)).map { ($0.unitBytes, $0.jpegBytes(reader)) } ?? (0, 0)
+            let (unit, jpeg, ink) = data.read { reader -> (Int, Int, Int) in
+                guard let header = try? TIFFHeader(reader) else { return (0, 0, 0) }
+                let isInk = header.pages[0].colorSpace == .cmyk
+                return (header.unitBytes, header.jpegBytes(reader), isInk ? header.colorProfile?.workingBytes ?? 0 : 0)
             }
-            return max(unit, 0.adding(info.bitsPerChannel > 8 ? 2 : 1, times: stored)).adding(1, times: jpeg)
+            return max(unit, 0.adding(info.bitsPerChannel > 8 ? 2 : 1, times: stored)).adding(1, times: jpeg).adding(1, times: ink)
                 .adding(info.isAnimated ? 2 : 0, times: nativeSize.bitmapBytes)
         }
 

@@ -93,7 +93,7 @@ final class DownloadRun: Sendable {
             expiry: DownloadError(.timeout(.total), url: request.url)
         ) {
             queued += ContinuousClock.now - asked
-            // What the wait has left of the time.
+            // The wait was part of the total time.
             let left = deadline.map { ContinuousClock.now.duration(to: $0) }
             if let left, left <= .zero { throw DownloadError(.timeout(.total), url: request.url) }
             var timed = request

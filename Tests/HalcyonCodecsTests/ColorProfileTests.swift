@@ -1,0 +1,42 @@
+import Foundation
+import HalcyonCodecs
+import HalcyonImage
+import TestSupport
+import Testing
+
+/// Profiles that are large, and profiles that say that they are.
+@Suite struct ColorProfileTests {
+    let registry = CoderRegistry.standard()
+
+    private func file(_ profile: Data, as format: ImageFormat) throws -> Data {
+        var image = try sampleImage(PixelSize(16, 16))
+        image.colorProfile = profile
+        return try registry.encode(image, as: format, options: EncodeOptions(quality: 1))
+    }
+
+    /// Of 90 KB and of 12 MB.
+    @Test(arguments: [ImageFormat.png, .jpeg, .webp], [UInt8(31), 160])
+    func aTableCounts(_ format: ImageFormat, _ steps: UInt8) throws {
+        let bitmap = try registry.decode(file(ProfileFile.table(steps: steps), as: format)).bitmap
+        let colors = Set(stride(from: 0, to: bitmap.bytes.count, by: 4).map { Array(bitmap.bytes[$0..<($0 + 3)]) })
+        #expect(colors.count == 1)
+    }
+
+    @Test(arguments: [ImageFormat.png, .jpeg, .webp])
+    func aTableThatIsNotThereIsPassedOver(_ format: ImageFormat) throws {
+        let file = try file(ProfileFile.table(steps: 255, held: 2), as: format)
+        let stored = try registry.decode(file, options: DecodeOptions(color: .asStored))
+        #expect(stored.colorProfile != nil)
+        #expect(try registry.decode(file).bitmap.bytes == stored.bitmap.bytes)
+    }
+
+    @Test(arguments: [ImageFormat.png, .jpeg, .webp])
+    func aConversionIsReserved(_ format: ImageFormat) throws {
+        let profile = ProfileFile.table(steps: 60)
+        let file = try file(profile, as: format)
+        #expect(try registry.plan(file).workingBytes > profile.count * 8)
+        let small = CoderRegistry(registry.coders.reversed(), budget: DecodeBudget(capacity: profile.count))
+        #expect(throws: CodecError.self) { try small.decode(file) }
+        #expect(try registry.plan(file, options: DecodeOptions(color: .asStored)).workingBytes < profile.count)
+    }
+}
