@@ -49,7 +49,24 @@ enum OtherTarget: String, FuzzTarget {
         else { return }
         var image = Image(bitmap: bitmap, info: ImageInfo(format: .bitmap, size: bitmap.size))
         image.colorProfile = data
-        _ = try? CoderRegistry.shared.encode(image, as: .png)
+        // A profile that is kept is not applied.
+        _ = try? CoderRegistry.shared.encode(image, as: .png, options: EncodeOptions(keepsColorProfile: false))
+        _ = try? CoderRegistry.shared.decode(Self.inks(data))
+    }
+
+    /// A TIFF of one pixel of four inks, with a profile.
+    private static func inks(_ profile: Data) -> Data {
+        func little(_ value: Int) -> Data { withUnsafeBytes(of: UInt32(value).littleEndian) { Data($0) } }
+        // Number, type, count and value: of bytes 1, of 16 bits 3, of 32 bits 4, undefined 7.
+        let fields: [(Int, Int, Int, Int)] = [
+            (256, 3, 1, 1), (257, 3, 1, 1), (258, 1, 4, 0x0808_0808), (259, 3, 1, 1), (262, 3, 1, 5), (273, 4, 1, 8),
+            (277, 3, 1, 4), (278, 3, 1, 1), (279, 4, 1, 4), (34_675, 7, profile.count, 138),
+        ]
+        var file = Data("II".utf8) + [42, 0] + little(12) + [9, 99, 199, 29] + little(fields.count).prefix(2)
+        for (tag, type, count, value) in fields {
+            file += little(tag | type << 16) + little(count) + little(value)
+        }
+        return file + little(0) + profile
     }
 
     /// A JPEG whose EXIF the input is.
