@@ -231,6 +231,11 @@ public final class FaultInjectingFileSystem: FileSystem {
         try base.rename(path, to: newPath)
     }
 
+    public func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError) {
+        try arrive(.rename)
+        try base.renameExclusively(path, to: newPath)
+    }
+
     public func unlink(_ path: String) throws(SystemCallError) {
         try arrive(.unlink)
         try base.unlink(path)

@@ -37,14 +37,25 @@ package final class FolderSecret: Sendable {
                 throw error
             }
             try files.close(file)
-            try files.rename(temporary, to: "\(folder)/\(Self.fileName)")
+            try place(temporary)
         } catch {
             try? files.unlink(temporary)
             throw error
         }
-        // Another process may have been faster: what is there counts.
         guard let value = read() else { throw SystemCallError(.read, code: EIO) }
         return value
+    }
+
+    /// Another process may have been faster: its key counts, as it may have used it already. One that cannot be read is
+    /// replaced.
+    private func place(_ temporary: String) throws {
+        let path = "\(folder)/\(Self.fileName)"
+        do {
+            try files.renameExclusively(temporary, to: path)
+        } catch {
+            if error.code == EEXIST, read() != nil { return try files.unlink(temporary) }
+            try files.rename(temporary, to: path)
+        }
     }
 
     private func read() -> [UInt8]? {

@@ -38,6 +38,9 @@ public protocol FileSystem: Sendable {
     func close(_ file: Int32) throws(SystemCallError)
     /// Moves a file, replacing what is there.
     func rename(_ path: String, to newPath: String) throws(SystemCallError)
+    /// Moves a file to where none is; fails with `EEXIST` otherwise, and with another error where the file system cannot
+    /// tell. Counts as `FileOperation.rename`.
+    func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError)
     func unlink(_ path: String) throws(SystemCallError)
     /// Makes a folder for its owner alone (0700); the one above it must exist.
     func makeDirectory(_ path: String) throws(SystemCallError)
@@ -78,6 +81,10 @@ extension FileSystem {
     }
 
     public func unmap(_ bytes: UnsafeRawBufferPointer) {}
+
+    public func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError) {
+        throw SystemCallError(.rename, code: ENOTSUP)
+    }
 
     public func synchronize(_ file: Int32) throws(SystemCallError) {
         throw SystemCallError(.synchronize, code: ENOTSUP)

@@ -118,6 +118,11 @@ public struct PosixFileSystem: FileSystem {
         try call(.rename) { path.withCString { path in newPath.withCString { Glibc.rename(path, $0) } } }
     }
 
+    public func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError) {
+        try call(.rename) { path.withCString { path in newPath.withCString { Glibc.link(path, $0) } } }
+        try unlink(path)
+    }
+
     public func unlink(_ path: String) throws(SystemCallError) {
         try call(.unlink) { path.withCString { Glibc.unlink($0) } }
     }

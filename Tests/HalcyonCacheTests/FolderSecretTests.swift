@@ -1,0 +1,49 @@
+import Foundation
+import HalcyonCache
+import HalcyonSystem
+import HalcyonTesting
+import TestSupport
+import Testing
+
+/// The key that all processes that use a folder have in common.
+@Suite struct FolderSecretTests {
+    private let folder = TemporaryFolder()
+
+    private func secret(_ files: any FileSystem = PosixFileSystem()) throws -> FolderSecret {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        return FolderSecret(folder: folder.url.path(percentEncoded: false), files: files, ownership: nil)
+    }
+
+    @Test func whoIsFasterMakesItForAll() async throws {
+        let files = FaultInjectingFileSystem()
+        let (slow, fast) = (try secret(files), try secret())
+        files.hold(.rename)
+        async let late = ExecutionDomains.io.run { _ in try slow.made() }
+        try await files.waitForHeld(.rename)
+        let key = try fast.made()
+        files.release(.rename)
+        #expect(try await late == key)
+        #expect(try secret().value() == key)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    }
+
+    /// Of a file system that has no links, and of one that breaks.
+    @Test(arguments: [ENOTSUP, EPERM, EIO])
+    func itIsMadeWithoutLinks(_ code: Int32) throws {
+        let files = FaultInjectingFileSystem()
+        let made = try secret(files)
+        files.fail(.rename, with: code)
+        let key = try made.made()
+        #expect(try secret().value() == key)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    }
+
+    @Test func oneThatCannotBeReadIsReplaced() throws {
+        _ = try secret().made()
+        let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder.url.path).first)
+        try Data([1, 2, 3]).write(to: folder.url.appending(path: name))
+        #expect(try secret().value() == nil)
+        let key = try secret().made()
+        #expect(try secret().value() == key)
+    }
+}
