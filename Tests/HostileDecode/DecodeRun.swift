@@ -55,8 +55,8 @@ struct DecodeRun {
             outcome = "untyped: \(error)"
         }
         return DecodeReport.Step(
-            name: name, outcome: outcome, reserved: coders.budget.bytes.mostReserved, peak: max(0, ProcessMemory.peak - before),
-            seconds: ProcessTime.seconds - start)
+            name: name, outcome: outcome, reserved: coders.budget.bytes.mostReserved,
+            peak: max(0, ProcessMemory.peak - before), seconds: ProcessTime.seconds - start)
     }
 
     private func whole(_ coders: CoderRegistry) throws {

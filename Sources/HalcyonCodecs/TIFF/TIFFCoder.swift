@@ -46,7 +46,8 @@
                 let isInk = header.pages[0].colorSpace == .cmyk
                 return (header.unitBytes, header.jpegBytes(reader), isInk ? header.colorProfile?.workingBytes ?? 0 : 0)
             }
-            return max(unit, 0.adding(info.bitsPerChannel > 8 ? 2 : 1, times: stored)).adding(1, times: jpeg).adding(1, times: ink)
+            let bitmaps = max(unit, 0.adding(info.bitsPerChannel > 8 ? 2 : 1, times: stored))
+            return bitmaps.adding(1, times: jpeg).adding(1, times: ink)
                 .adding(info.isAnimated ? 2 : 0, times: nativeSize.bitmapBytes)
         }
 
