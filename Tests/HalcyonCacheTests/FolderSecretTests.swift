@@ -38,7 +38,21 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
     }
 
-    @Test func oneThatCannotBeReadIsReplaced() throws {
+    @Test func oneThatCannotBeReadNowStays() throws {
+        let key = try secret().made()
+        let files = FaultInjectingFileSystem()
+        let other = try secret(files)
+        files.fail(.read, with: EIO)
+        #expect(other.value() == nil)
+        files.failAlways(.read, with: EIO)
+        #expect(throws: SystemCallError.self) { try other.made() }
+        files.failNothing()
+        #expect(try other.made() == key)
+        #expect(try secret().value() == key)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    }
+
+    @Test func oneThatIsNoneIsReplaced() throws {
         _ = try secret().made()
         let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder.url.path).first)
         try Data([1, 2, 3]).write(to: folder.url.appending(path: name))

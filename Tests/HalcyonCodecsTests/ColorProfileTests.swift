@@ -39,4 +39,21 @@ import Testing
         #expect(throws: CodecError.self) { try small.decode(file) }
         #expect(try registry.plan(file, options: DecodeOptions(color: .asStored)).workingBytes < profile.count)
     }
+
+    @Test func aConversionOfAnEncodingIsReserved() throws {
+        let profile = ProfileFile.table(steps: 60)
+        let image = try registry.decode(file(profile, as: .png), options: DecodeOptions(color: .asStored))
+        let small = CoderRegistry(registry.coders.reversed(), budget: DecodeBudget(capacity: profile.count))
+        let options = EncodeOptions(keepsColorProfile: false)
+        #expect(throws: CodecError.self) { try small.encode(image, as: .png, options: options) }
+        #expect(small.budget.available == profile.count)
+        #expect(try registry.probe(registry.encode(image, as: .png, options: options)).size == image.size)
+    }
+
+    /// Frames do not reserve again what was made for the first.
+    @Test func framesAreConvertedByWhatIsThere() throws {
+        let data = try Fixture.read("color/animated.png")
+        let animation = try #require(try registry.decode(data).animation)
+        #expect(try animation.workingBytes < registry.plan(data).workingBytes)
+    }
 }

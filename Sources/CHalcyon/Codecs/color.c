@@ -27,8 +27,8 @@ static _Thread_local struct {
 /// Beside what the profile's length accounts for: curves of 4,096 steps, and a table of 23 steps for each of four inks.
 static const size_t least_limit = 4 << 20;
 
-/// lcms2 keeps at most four copies of a table, in words where the profile has bytes, beside one of the profile. It
-/// allocates a table by its declared size before it reads it: a profile of a few hundred bytes can declare 500 MB.
+/// lcms2 holds the profile and up to three copies of a table, in words where the profile has bytes: seven times the
+/// profile. It allocates a table by its declared size before it reads it: a profile of 2 KB can declare 500 MB.
 static void begin_counting(size_t profile_size) {
     memory.held = 0;
     memory.limit = least_limit + profile_size * 8;

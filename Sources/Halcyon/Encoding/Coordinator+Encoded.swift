@@ -158,11 +158,11 @@ extension Coordinator {
         let (image, bytes, started) = (loaded.image, loaded.fetched?.data, ContinuousClock.now)
         let made: (data: Data, size: PixelSize, sourceHash: String?)
         do {
-            // For a still image about an encoder's own copy of the pixels. An image that is in memory is encoded however
-            // small the budget is; the frames of an animation are still to be decoded.
-            let working =
-                try coders.workingBytes(toEncode: image, as: format, options: options)
-                ?? min(image.bitmap.byteCount, coders.budget.capacity)
+            // At least about an encoder's own copy of the pixels: an image that is in memory is encoded however small the
+            // budget is. The frames of an animation are still to be decoded.
+            let working = max(
+                try coders.workingBytes(toEncode: image, as: format, options: options) ?? 0,
+                min(image.bitmap.byteCount, coders.budget.capacity))
             made = try await compute(for: demand, reserving: working, of: coders.budget) { context in
                 let data = try coders.encodeReserved(image, as: format, options: options, context: context)
                 // The options may have made it smaller.

@@ -46,14 +46,17 @@ package final class FolderSecret: Sendable {
         return value
     }
 
-    /// Another process may have been faster: its key counts, as it may have used it already. One that cannot be read is
-    /// replaced.
+    /// Another process may have been faster: its key counts, as it may have used it already. What is no key is replaced; one
+    /// that cannot be read now may be read later.
     private func place(_ temporary: String) throws {
         let path = "\(folder)/\(Self.fileName)"
         do {
             try files.renameExclusively(temporary, to: path)
         } catch {
-            if error.code == EEXIST, read() != nil { return try files.unlink(temporary) }
+            if error.code == EEXIST {
+                if read() != nil { return try files.unlink(temporary) }
+                if let status = try? files.status(at: path), isKey(status) { throw error }
+            }
             try files.rename(temporary, to: path)
         }
     }
@@ -62,8 +65,7 @@ package final class FolderSecret: Sendable {
         guard let file = try? files.open("\(folder)/\(Self.fileName)", for: .reading) else { return nil }
         defer { try? files.close(file) }
         var bytes = [UInt8](repeating: 0, count: KeyedHash.keyLength)
-        guard let status = try? files.status(of: file), status.kind == .regular, ownership?.isOwn(status) ?? true,
-            status.size == bytes.count,
+        guard let status = try? files.status(of: file), isKey(status),
             (try? bytes.withUnsafeMutableBytes { try files.read(file, into: $0, at: 0) }) == bytes.count
         else { return nil }
         return known.withLock { known in
@@ -71,6 +73,10 @@ package final class FolderSecret: Sendable {
             known = known ?? bytes
             return known
         }
+    }
+
+    private func isKey(_ status: FileStatus) -> Bool {
+        status.kind == .regular && ownership?.isOwn(status) ?? true && status.size == KeyedHash.keyLength
     }
 
     private func write(_ bytes: [UInt8], to file: Int32) throws {

@@ -25,7 +25,8 @@ final class DecodedFrames: AnimationFrameSource {
 
     var cost: Int { dataCost.adding(2, times: plan.storedSize.bitmapBytes) }
 
-    var workingBytes: Int { plan.workingBytes }
+    /// The conversion of the colours is made already.
+    var workingBytes: Int { plan.workingBytes - plan.conversionBytes }
 
     func makeReader() -> any AnimationFrameSource {
         DecodedFrames(reader, plan: plan, color: color, dataCost: dataCost, budget: nil)
@@ -34,7 +35,7 @@ final class DecodedFrames: AnimationFrameSource {
     func frame(at index: Int, context: WorkContext) throws -> Bitmap {
         guard let budget else { return try made(at: index, context: context) }
         // Before the lock: who has it does not wait for bytes, and so gives his own back.
-        return try budget.withReservation(of: plan.workingBytes, context: context) {
+        return try budget.withReservation(of: workingBytes, context: context) {
             try made(at: index, context: context)
         }
     }

@@ -12,6 +12,8 @@ public enum ColorProfile: Hashable, Sendable {
     /// and eight times its length that lcms2 may hold.
     var workingBytes: Int {
         guard case .icc(let data, _) = self else { return 0 }
-        return data.count * 10
+        return Self.workingBytes(length: data.count)
     }
+
+    static func workingBytes(length: Int) -> Int { length * 10 }
 }

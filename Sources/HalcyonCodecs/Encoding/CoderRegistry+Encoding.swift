@@ -5,8 +5,8 @@ import HalcyonSystem
 extension CoderRegistry {
     /// Encodes an image; an animation with all its frames where the format has them.
     ///
-    /// An animation reserves its decoder's and its encoder's memory from the `budget` once for all frames, and waits for it
-    /// on this thread if others hold too much.
+    /// An animation reserves its decoder's and its encoder's memory from the `budget` once for all frames, an image with a
+    /// profile that of its conversion. They wait for it on this thread if others hold too much.
     ///
     /// - Parameter format: nil is `defaultFormat(for:)`.
     /// - Throws: `CodecError.unsupportedFormat` where no encoder writes the format, `.encodingFailed`, also where the
@@ -25,14 +25,14 @@ extension CoderRegistry {
         }
     }
 
-    /// The bytes that encoding all frames of an animation takes; nil where one image is encoded.
+    /// The bytes that encoding all frames of an animation, or converting the colours, takes; nil where nothing is reserved.
     ///
     /// - Throws: `CodecError.unsupportedFormat`, `.limitExceeded`.
     package func workingBytes(toEncode image: Image, as format: ImageFormat, options: EncodeOptions) throws -> Int? {
         guard let encoder = encoder(for: format) else { throw CodecError.unsupportedFormat(format) }
         guard let animation = image.animation, !options.firstFrameOnly,
             let encoder = encoder as? any AnimatedImageEncoder
-        else { return nil }
+        else { return image.colorProfile.map { ColorProfile.workingBytes(length: $0.count) } }
         let pixels = 0.adding(animation.frameCount, times: animation.size.area ?? .max)
         guard pixels <= options.maximumTotalPixels else {
             throw CodecError.limitExceeded("pixels of all frames", value: pixels, limit: options.maximumTotalPixels)

@@ -33,7 +33,7 @@ struct ISOItems {
     /// the same ones many times.
     private static let mostEntries = 10_000
     /// Of all items together.
-    private static let mostReferences = 1 << 18
+    private static let (mostReferences, mostExtents) = (1 << 18, 1 << 18)
     private static let deepest = 32
     /// Those whose data says a size.
     private static let readTypes: Set<String> = ["hvc1", "hev1", "av01", "grid", "iovl"]
@@ -181,7 +181,7 @@ struct ISOItems {
             guard let base = try number(baseBytes), let extents = body.bigEndian16(offset) else { return }
             offset += 2
             extentCount += extents + 1
-            guard extentCount <= Self.mostEntries else { throw damaged("it has too many parts") }
+            guard extentCount <= Self.mostExtents else { throw damaged("it has too many parts") }
             for _ in 0..<extents {
                 guard try number(indexBytes) != nil, let start = try number(offsetBytes),
                     let length = try number(lengthBytes)

@@ -31,7 +31,9 @@ public struct DecodePlan: Hashable, Sendable {
     /// The most bytes of memory that the decode takes beside the data: bitmaps, the result among them, and what the
     /// decoder keeps.
     public private(set) var workingBytes: Int
-    /// What of them is on the heap: the decoder's own.
+    /// What of them makes the conversion of the colours, once for all frames.
+    private(set) var conversionBytes = 0
+    /// What of them is on the heap: the decoder's own, and that.
     private(set) var heapBytes = 0
 
     /// The final size, upright.
@@ -75,8 +77,9 @@ public struct DecodePlan: Hashable, Sendable {
         let result = finalSize.bitmapBytes
         let profile = decoder.colorProfile(of: data)
         let isConverted = profile != nil && converts(profile)
+        conversionBytes = isConverted ? profile?.workingBytes ?? 0 : 0
         let own = max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))
-        heapBytes = embedded.reduce(own.adding(1, times: isConverted ? profile?.workingBytes ?? 0 : 0)) {
+        heapBytes = embedded.reduce(own.adding(1, times: conversionBytes)) {
             $0.adding(1, times: max($1.workingBytes, 0))
         }
         var bytes = [heapBytes, result]

@@ -8,8 +8,8 @@ final class ArrivingFrames<Decoder: AnimatedImageDecoder> {
     private let decoder: Decoder
     private let options: DecodeOptions
     private let budget: DecodeBudget
-    /// Decoded once, whatever the number of previews.
-    private var first: Bitmap?
+    /// Made once, whatever the number of previews.
+    private var first: (bitmap: Bitmap, color: ColorTransform?)?
 
     init(_ decoder: Decoder, data: Data, options: DecodeOptions, budget: DecodeBudget) {
         self.decoder = decoder
@@ -29,11 +29,8 @@ final class ArrivingFrames<Decoder: AnimatedImageDecoder> {
         info.isPreview = true
         var plan = try DecodePlan(info: info, options: options, decoder: decoder)
         plan.measure(data, decoder: decoder)
-        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        guard let bitmap = try first ?? firstFrame(reader, plan: plan, color: color, context: context) else {
-            return nil
-        }
-        first = bitmap
+        guard let (bitmap, color) = try first ?? firstFrame(reader, plan: plan, context: context) else { return nil }
+        first = (bitmap, color)
         guard reader.frames.count > 1, !options.firstFrameOnly else { return Image(bitmap: bitmap, info: info) }
         let animation = try AnimatedImage(
             source: DecodedFrames(reader, plan: plan, color: color, dataCost: data.count, budget: budget),
@@ -42,12 +39,13 @@ final class ArrivingFrames<Decoder: AnimatedImageDecoder> {
     }
 
     private func firstFrame(
-        _ reader: any FrameReader, plan: DecodePlan, color: ColorTransform?, context: WorkContext
-    ) throws -> Bitmap? {
+        _ reader: any FrameReader, plan: DecodePlan, context: WorkContext
+    ) throws -> (bitmap: Bitmap, color: ColorTransform?)? {
         guard let memory = budget.hold(plan.workingBytes) else { return nil }
         defer { withExtendedLifetime(memory) {} }
+        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
         var compositor = FrameCompositor(reader, size: plan.storedSize)
         let canvas = try compositor.canvas(at: 0, context: context)
-        return try CoderRegistry.finish(canvas, plan: plan, color: color, context: context)
+        return (try CoderRegistry.finish(canvas, plan: plan, color: color, context: context), color)
     }
 }
