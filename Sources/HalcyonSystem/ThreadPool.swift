@@ -43,7 +43,7 @@ package final class ThreadPool: Sendable {
 
     /// Waits in `body` for what other work of a pool may have to do first. On a thread of a pool, another thread serves
     /// its queue meanwhile: else, with all of them waiting, nothing would ever be done.
-    static func blocking<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package static func blocking<Result>(_ body: () throws -> Result) rethrows -> Result {
         guard let pointer = pthread_getspecific(currentQueue) else { return try body() }
         let queue = Unmanaged<WaitQueue<WorkQueue>>.fromOpaque(pointer).takeUnretainedValue()
         // With as many that wait, one of those that hold what they wait for has long been reached.

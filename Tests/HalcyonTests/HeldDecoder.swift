@@ -1,12 +1,13 @@
 import Dispatch
 import Foundation
 import Halcyon
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 
 /// PNGs, with the first run of one of its steps held until a test says so.
 ///
-/// What is held is a thread of Halcyon's own, for no longer than a test takes to look.
+/// Another thread stands in for the one that is held: on a single processor there is only one that decodes.
 final class HeldDecoder: ProgressiveImageDecoder {
     enum Step: Sendable {
         case plan, decode, preview
@@ -53,7 +54,7 @@ final class HeldDecoder: ProgressiveImageDecoder {
             })
         else { return }
         hasCome.open()
-        mayGo.wait()
+        ThreadPool.blocking { mayGo.wait() }
     }
 }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Halcyon
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -17,8 +18,8 @@ struct StaleImageTests {
 
         func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
             hasCome.open()
-            // On a processor thread of Halcyon's own, which the test leaves waiting for no longer than a removal takes.
-            mayGo.wait()
+            // On a processor thread of Halcyon's own, of which a single processor has one.
+            ThreadPool.blocking { mayGo.wait() }
             return try DefaultCacheSerializer().data(for: input, context: context)
         }
     }
