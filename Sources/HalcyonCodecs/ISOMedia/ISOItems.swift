@@ -32,7 +32,7 @@ struct ISOItems {
     /// More than any file has: an item takes some 300 bytes of memory, and 4 to 20 of the file. Some entries take none, or
     /// the same ones many times.
     private static let mostEntries = 10_000
-    /// Of all items together.
+    /// The limits for all items together.
     private static let (mostReferences, mostExtents) = (1 << 18, 1 << 18)
     private static let deepest = 32
     /// Those whose data says a size.

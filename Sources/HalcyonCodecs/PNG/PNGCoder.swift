@@ -36,8 +36,8 @@
             return try ColorTransforms.shared.transform(for: profile, isDeep: true)
         }
 
-        /// Of an APNG two canvases beside that of the first frame, and the frame as a file of its own; else the conversion of
-        /// 16 bits.
+        /// An APNG takes two canvases beside that of the first frame, and the frame as a file of its own; a still image the
+        /// conversion of its 16 bits.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             guard !info.isAnimated else { return data.count.adding(2, times: nativeSize.bitmapBytes) }
             return data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0)?.workingBytes ?? 0 : 0 }

@@ -31,9 +31,9 @@ public struct DecodePlan: Hashable, Sendable {
     /// The most bytes of memory that the decode takes beside the data: bitmaps, the result among them, and what the
     /// decoder keeps.
     public private(set) var workingBytes: Int
-    /// What of them makes the conversion of the colours, once for all frames.
+    /// The part that makes the conversion of the colours, once for all frames.
     private(set) var conversionBytes = 0
-    /// What of them is on the heap: the decoder's own, and that.
+    /// The part on the heap: the decoder's own, and `conversionBytes`.
     private(set) var heapBytes = 0
 
     /// The final size, upright.
