@@ -1,3 +1,4 @@
+import Foundation
 import HalcyonImage
 
 /// Where two frames differ, so that an encoder need not write what stays.
@@ -6,32 +7,35 @@ enum FrameDifference {
     static func rect(from old: Bitmap, to new: Bitmap) -> PixelRect? {
         if old === new { return nil }
         return old.withPixels { old in
-            new.withPixels { pixels in
-                rect(old.bindMemory(to: UInt32.self), pixels.bindMemory(to: UInt32.self), size: new.size)
-            }
+            new.withPixels { rect(from: old, to: $0, size: new.size) }
         }
     }
 
     private static func rect(
-        _ old: UnsafeBufferPointer<UInt32>, _ new: UnsafeBufferPointer<UInt32>, size: PixelSize
+        from old: UnsafeRawBufferPointer, to new: UnsafeRawBufferPointer, size: PixelSize
     ) -> PixelRect? {
-        let width = size.width
-        func isEqual(_ row: Int) -> Bool {
-            let start = row * width
-            return (start..<start + width).allSatisfy { old[$0] == new[$0] }
+        guard let oldStart = old.baseAddress, let newStart = new.baseAddress else { return nil }
+        let (width, rowBytes) = (size.width, size.width * 4)
+        // Whole rows at the speed of memory: most of them are equal.
+        func isChanged(_ row: Int) -> Bool {
+            memcmp(oldStart + row * rowBytes, newStart + row * rowBytes, rowBytes) != 0
         }
-        guard let top = (0..<size.height).first(where: { !isEqual($0) }),
-            let bottom = (top..<size.height).last(where: { !isEqual($0) })
+        guard let top = (0..<size.height).first(where: isChanged),
+            let bottom = (top..<size.height).last(where: isChanged)
         else { return nil }
         var (left, right) = (width - 1, 0)
-        for row in top...bottom {
-            let start = row * width
-            if let first = (0..<left).first(where: { old[start + $0] != new[start + $0] }) { left = first }
-            if let last = (right..<width).last(where: { old[start + $0] != new[start + $0] }) {
-                right = max(right, last)
+        for row in top...bottom where isChanged(row) {
+            let (old, new) = (oldStart + row * rowBytes, newStart + row * rowBytes)
+            func isEqual(_ column: Int) -> Bool {
+                old.load(fromByteOffset: column * 4, as: UInt32.self)
+                    == new.load(fromByteOffset: column * 4, as: UInt32.self)
             }
+            // No further than the rectangle reaches already.
+            var (first, last) = (0, width - 1)
+            while first < left, isEqual(first) { first += 1 }
+            while last > right, isEqual(last) { last -= 1 }
+            (left, right) = (first, last)
         }
-        left = min(left, right)
         return PixelRect(x: left, y: top, width: right - left + 1, height: bottom - top + 1)
     }
 }

@@ -69,6 +69,9 @@ public struct DecodePlan: Hashable, Sendable {
         return true
     }
 
+    /// Bytes that the conversion of pixels with this profile takes; 0 where they stay as they are.
+    func conversionBytes(of profile: ColorProfile?) -> Int { converts(profile) ? profile?.workingBytes ?? 0 : 0 }
+
     /// Finds out what the header alone does not say: whether the rows can be reduced as they come, and what the decode
     /// takes, with the images inside of it.
     mutating func measure(_ data: Data, decoder: any ImageDecoder, embedded: [EmbeddedImage] = []) {
@@ -77,7 +80,7 @@ public struct DecodePlan: Hashable, Sendable {
         let result = finalSize.bitmapBytes
         let profile = decoder.colorProfile(of: data)
         let isConverted = profile != nil && converts(profile)
-        conversionBytes = isConverted ? profile?.workingBytes ?? 0 : 0
+        conversionBytes = conversionBytes(of: profile)
         let own = max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))
         heapBytes = embedded.reduce(own.adding(1, times: conversionBytes)) {
             $0.adding(1, times: max($1.workingBytes, 0))

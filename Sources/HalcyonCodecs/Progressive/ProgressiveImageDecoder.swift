@@ -15,9 +15,8 @@ extension ImageDecoder {
     /// Bytes that a still image takes while it arrives: its pixels, those of a preview, and what the decoder and the
     /// conversion of its colours take.
     func arrivingBytes(of data: Data, plan: DecodePlan) -> Int {
-        let profile = colorProfile(of: data)
-        return workingBytes(of: data, info: plan.info, nativeSize: plan.nativeSize)
+        workingBytes(of: data, info: plan.info, nativeSize: plan.nativeSize)
             .adding(2, times: plan.nativeSize.bitmapBytes).adding(1, times: plan.finalSize.bitmapBytes)
-            .adding(1, times: plan.converts(profile) ? profile?.workingBytes ?? 0 : 0)
+            .adding(1, times: plan.conversionBytes(of: colorProfile(of: data)))
     }
 }
