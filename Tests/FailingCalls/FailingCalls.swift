@@ -6,6 +6,8 @@ import HalcyonSystem
 /// `FailingCalls <report> decode <kind> <libraries> <step> <file>...` or
 /// `FailingCalls <report> load <kind> <libraries> <step> <folder> <url>`.
 ///
+/// The kinds are those below and `exhaustion`: from one allocation on, all fail.
+///
 /// Libraries are the first letters of their files' names, separated by spaces. The report has a line for whatever is wrong and
 /// how many calls failed at the end; without that line a failed call has ended it.
 @main
@@ -18,11 +20,13 @@ enum FailingCalls {
     static func main() async {
         let words = Array(CommandLine.arguments.dropFirst())
         guard words.count > 5, FileManager.default.createFile(atPath: words[0], contents: nil),
-            let kind = kinds[words[2]], let step = Int(words[4]), step > 0
+            let kind = kinds[words[2]] ?? (words[2] == "exhaustion" ? FAILING_ALLOCATION : nil),
+            let step = Int(words[4]), step > 0
         else { exit(2) }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-        let failure = Failure(kind: kind, libraries: words[3], step: step)
+        let failure = Failure(
+            kind: kind, libraries: words[3], step: step, callsAtOnce: words[2] == "exhaustion" ? .max : 1)
         switch words[1] {
         case "decode":
             for path in words.dropFirst(5) {
@@ -54,10 +58,12 @@ struct Failure: Sendable {
     let libraries: String
     /// One call out of so many fails in its turn.
     let step: Int
+    /// Calls that fail in each turn.
+    let callsAtOnce: Int
 
     /// From now on the `first`th call fails; 0 only counts.
     func arm(first: Int) {
-        libraries.withCString { failing_calls_arm(kind, $0, first, 1) }
+        libraries.withCString { failing_calls_arm(kind, $0, first, callsAtOnce) }
         if first > 0 { Self.count.withLock { $0 += 1 } }
     }
 

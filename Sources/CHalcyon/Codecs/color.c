@@ -17,60 +17,98 @@ static _Thread_local struct {
     size_t held;
     /// Bytes that it may hold.
     size_t limit;
-    /// Whether lcms2 was refused memory. It says NULL for that and for a profile that it cannot read, and the two must
+    /// Whether there was no memory for lcms2. It says NULL for that and for a profile that it cannot read, and the two must
     /// not be taken for each other: without its conversion an image would be shown in wrong colours.
     bool is_short;
     /// Whether it asked for more than the limit.
     bool is_over;
+    /// Memory for the rest of a conversion that is given up: lcms2 crashes where small pieces are refused.
+    uint8_t *reserve;
+    /// Bytes of it that were given out.
+    size_t reserve_used;
 } memory;
 
 /// Beside what the profile's length accounts for: curves of 4,096 steps, and a table of 23 steps for each of four inks.
 static const size_t least_limit = 4 << 20;
 
+/// Several times what a conversion takes beside its tables. The system gives pages only to what is used of it.
+static const size_t reserve_size = 1 << 20;
+
+/// Before each block of the reserve stands its size, in as many bytes as keep the block aligned.
+enum { RESERVE_HEADER = 16 };
+
 /// lcms2 holds the profile and up to three copies of a table, in words where the profile has bytes: seven times the
 /// profile. It allocates a table by its declared size before it reads it: a profile of 2 KB can declare 500 MB.
-static void begin_counting(size_t profile_size) {
+///
+/// Returns false without memory for the reserve.
+static bool begin_counting(size_t profile_size) {
     memory.held = 0;
     memory.limit = least_limit + profile_size * 8;
-    memory.is_short = memory.is_over = false;
+    memory.is_over = false;
+    memory.reserve_used = 0;
+    memory.reserve = malloc(reserve_size);
+    memory.is_short = memory.reserve == NULL;
+    return !memory.is_short;
 }
 
-static void *counted(void *block) {
-    if (block == NULL) {
-        memory.is_short = true;
-    } else {
-        memory.held += malloc_usable_size(block);
-    }
-    return block;
+/// Once lcms2 has given back all that it held of the reserve.
+static void end_counting(void) {
+    free(memory.reserve);
+    memory.reserve = NULL;
 }
 
-static void uncount(void *block) {
-    size_t size = malloc_usable_size(block);
-    memory.held -= size < memory.held ? size : memory.held;
+static bool is_of_reserve(const void *block) {
+    uintptr_t place = (uintptr_t)block, start = (uintptr_t)memory.reserve;
+    return memory.reserve != NULL && place >= start && place < start + reserve_size;
 }
 
-static bool has_room(cmsUInt32Number size) {
-    if (memory.held <= memory.limit && size <= memory.limit - memory.held) return true;
-    memory.is_over = true;
-    return false;
+/// A block of the reserve; NULL where it is used up. Nothing that was made with it is kept.
+static void *allocate_from_reserve(size_t size) {
+    size_t whole = RESERVE_HEADER + ((size + RESERVE_HEADER - 1) & ~(size_t)(RESERVE_HEADER - 1));
+    if (memory.reserve == NULL || whole > reserve_size - memory.reserve_used) return NULL;
+    uint8_t *header = memory.reserve + memory.reserve_used;
+    memory.reserve_used += whole;
+    memcpy(header, &size, sizeof size);
+    return header + RESERVE_HEADER;
+}
+
+static size_t size_of(void *block) {
+    if (!is_of_reserve(block)) return malloc_usable_size(block);
+    size_t size;
+    memcpy(&size, (uint8_t *)block - RESERVE_HEADER, sizeof size);
+    return size;
 }
 
 static void *allocate(cmsContext context, cmsUInt32Number size) {
     (void)context;
-    return has_room(size) ? counted(malloc(size > 0 ? size : 1)) : NULL;
-}
-
-static void *reallocate(cmsContext context, void *block, cmsUInt32Number size) {
-    (void)context;
-    if (!has_room(size)) return NULL;
-    if (block != NULL) uncount(block);
-    return counted(realloc(block, size > 0 ? size : 1));
+    if (memory.held > memory.limit || size > memory.limit - memory.held) {
+        memory.is_over = true;
+        return allocate_from_reserve(size);
+    }
+    void *block = malloc(size > 0 ? size : 1);
+    if (block == NULL) {
+        memory.is_short = true;
+        return allocate_from_reserve(size);
+    }
+    memory.held += malloc_usable_size(block);
+    return block;
 }
 
 static void release(cmsContext context, void *block) {
     (void)context;
-    if (block != NULL) uncount(block);
+    if (block == NULL || is_of_reserve(block)) return;
+    size_t size = malloc_usable_size(block);
+    memory.held -= size < memory.held ? size : memory.held;
     free(block);
+}
+
+static void *reallocate(cmsContext context, void *block, cmsUInt32Number size) {
+    void *other = allocate(context, size);
+    if (other == NULL || block == NULL) return other;
+    size_t former = size_of(block);
+    memcpy(other, block, former < size ? former : size);
+    release(context, block);
+    return other;
 }
 
 static void *make_no_mutex(cmsContext context) {
@@ -216,9 +254,12 @@ static halcyon_color *if_needed(halcyon_color *color, halcyon_color_model model,
 /// Nothing of `color` is used where lcms2 was refused memory: it may have gone on without a part of it.
 static halcyon_color *unless_refused(halcyon_color *color, bool *no_memory) {
     *no_memory = memory.is_short;
-    if (color == NULL || !(memory.is_short || memory.is_over)) return color;
-    halcyon_color_free(color);
-    return NULL;
+    if (color != NULL && (memory.is_short || memory.is_over)) {
+        halcyon_color_free(color);
+        color = NULL;
+    }
+    end_counting();
+    return color;
 }
 
 static halcyon_color *create(const uint8_t *bytes, size_t size, halcyon_color_model model, bool is_deep) {
@@ -239,8 +280,8 @@ static halcyon_color *create(const uint8_t *bytes, size_t size, halcyon_color_mo
 
 halcyon_color *halcyon_color_create(const uint8_t *bytes, size_t size, halcyon_color_model model, bool is_deep,
                                     bool *no_memory) {
-    begin_counting(size);
-    return unless_refused(create(bytes, size, model, is_deep), no_memory);
+    halcyon_color *color = begin_counting(size) ? create(bytes, size, model, is_deep) : NULL;
+    return unless_refused(color, no_memory);
 }
 
 static halcyon_color *create_from_primaries(const double xy[8], const float *curve, size_t count, bool is_deep) {
@@ -261,8 +302,8 @@ static halcyon_color *create_from_primaries(const double xy[8], const float *cur
 
 halcyon_color *halcyon_color_create_from_primaries(const double xy[8], const float *curve, size_t count, bool is_deep,
                                                    bool *no_memory) {
-    begin_counting(0);
-    return unless_refused(create_from_primaries(xy, curve, count, is_deep), no_memory);
+    halcyon_color *color = begin_counting(0) ? create_from_primaries(xy, curve, count, is_deep) : NULL;
+    return unless_refused(color, no_memory);
 }
 
 void halcyon_color_free(halcyon_color *color) {

@@ -1,4 +1,5 @@
 #ifdef HALCYON_TIFF
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <tiffio.h>
@@ -11,6 +12,10 @@ typedef struct {
     uint64_t size;
     uint64_t offset;
     halcyon_codec_call *call;
+    /// Where to go from an error behind which libtiff must not go on.
+    jmp_buf leave;
+    /// The handle that is to be freed then; NULL where it cannot be.
+    TIFF *broken;
 } source_t;
 
 static tmsize_t read_bytes(thandle_t handle, void *target, tmsize_t count) {
@@ -53,9 +58,19 @@ static int lend(thandle_t handle, void **base, toff_t *size) {
 static void take_back(thandle_t handle, void *base, toff_t size) { (void)handle, (void)base, (void)size; }
 
 static int keep_error(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
-    (void)tiff, (void)module;
-    halcyon_codec_call *call = user;
+    source_t *source = user;
+    halcyon_codec_call *call = source->call;
     if (call->message[0] == 0) vsnprintf(call->message, sizeof call->message, format, arguments);
+    // libtiff 4.5 goes on without the table of its fields, and reads it.
+    bool has_no_fields = strcmp(format, "Failed to allocate fields array") == 0;
+    // It has counted a value that is not there, and would free it: what the handle holds is lost.
+    bool has_no_values = strcmp(format, "%s: Failed to allocate space for list of custom values") == 0;
+    // It uses a libjpeg that it could not set up.
+    bool has_no_jpeg = module != NULL && strcmp(module, "JPEGLib") == 0 && strstr(call->message, "emory") != NULL;
+    if (has_no_fields || has_no_values || has_no_jpeg) {
+        source->broken = has_no_values ? NULL : tiff;
+        longjmp(source->leave, 1);
+    }
     return 1;
 }
 
@@ -65,17 +80,19 @@ static int ignore_warning(TIFF *tiff, void *user, const char *module, const char
     return 1;
 }
 
-static TIFF *open_source(source_t *source, size_t most_bytes) {
+static TIFFOpenOptions *make_options(source_t *source, size_t most_bytes) {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (options == NULL) return NULL;
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)most_bytes);
-    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, source->call);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, source);
     TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, NULL);
+    return options;
+}
+
+static TIFF *open_source(source_t *source, TIFFOpenOptions *options) {
     // The tables of strips are read when they are needed.
-    TIFF *tiff = TIFFClientOpenExt("data", "rD", source, read_bytes, write_nothing, seek, close_nothing, size_of, lend,
-                                   take_back, options);
-    TIFFOpenOptionsFree(options);
-    return tiff;
+    return TIFFClientOpenExt("data", "rD", source, read_bytes, write_nothing, seek, close_nothing, size_of, lend,
+                             take_back, options);
 }
 
 /// libtiff takes the upper byte of 16-bit grey; this rounds. Replaces its routine, with its arguments.
@@ -137,8 +154,20 @@ static halcyon_codec_status read_rows(TIFFRGBAImage *image, halcyon_codec_bitmap
     return HALCYON_CODEC_OK;
 }
 
+/// Whether libtiff had memory for the fields that decoding reads. Where it had none, it says that they are there, gives NULL
+/// for them and reads through it itself.
+static bool has_fields(TIFF *tiff) {
+    uint16_t count = 0, *samples = NULL, *red = NULL, *green = NULL, *blue = NULL;
+    uint32_t length = 0;
+    void *tables = NULL;
+    if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &samples) && count > 0 && samples == NULL) return false;
+    if (TIFFGetField(tiff, TIFFTAG_COLORMAP, &red, &green, &blue) && (!red || !green || !blue)) return false;
+    return !TIFFGetField(tiff, TIFFTAG_JPEGTABLES, &length, &tables) || length == 0 || tables != NULL;
+}
+
 static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, halcyon_codec_bitmap bitmap,
                                         halcyon_codec_call *call) {
+    if (!has_fields(tiff)) return HALCYON_CODEC_NO_MEMORY;
     char reason[1024] = "";
     TIFFRGBAImage image;
     if (!TIFFRGBAImageOK(tiff, reason) || !TIFFRGBAImageBegin(&image, tiff, 1, reason)) {
@@ -182,16 +211,33 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
     return HALCYON_CODEC_OK;
 }
 
-halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, halcyon_tiff_layout layout,
-                                         halcyon_codec_bitmap bitmap, halcyon_codec_call *call) {
-    source_t source = {data, size, 0, call};
-    TIFF *tiff = open_source(&source, layout.most_bytes);
+/// A function of its own, so that no local of the one with the setjmp changes behind it.
+static halcyon_codec_status decode_source(source_t *source, TIFFOpenOptions *options, halcyon_tiff_layout layout,
+                                          halcyon_codec_bitmap bitmap) {
+    halcyon_codec_call *call = source->call;
+    TIFF *tiff = open_source(source, options);
     if (tiff == NULL) return HALCYON_CODEC_DAMAGED;
     halcyon_codec_status status = HALCYON_CODEC_DAMAGED;
     if (TIFFCurrentDirOffset(tiff) == layout.directory || TIFFSetSubDirectory(tiff, layout.directory)) {
         status = decode_page(tiff, layout, bitmap, call);
     }
     TIFFClose(tiff);
+    return status;
+}
+
+halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, halcyon_tiff_layout layout,
+                                         halcyon_codec_bitmap bitmap, halcyon_codec_call *call) {
+    source_t source = {.data = data, .size = size, .call = call};
+    TIFFOpenOptions *options = make_options(&source, layout.most_bytes);
+    if (options == NULL) return HALCYON_CODEC_NO_MEMORY;
+    halcyon_codec_status status;
+    if (setjmp(source.leave) == 0) {
+        status = decode_source(&source, options, layout, bitmap);
+    } else {
+        if (source.broken != NULL) TIFFCleanup(source.broken);
+        status = HALCYON_CODEC_NO_MEMORY;
+    }
+    TIFFOpenOptionsFree(options);
     // libtiff leaves out what it has no memory for, and says so without failing.
     if (strstr(call->message, "emory") != NULL || strstr(call->message, "o space") != NULL) {
         return HALCYON_CODEC_NO_MEMORY;

@@ -79,6 +79,8 @@
             let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
             stream.initialize(to: z_stream())
             defer { stream.deallocate() }
+            let memory = InflateMemory.lend(to: stream)
+            defer { memory.deallocate() }
             guard inflateInit_(stream, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
             defer { inflateEnd(stream) }
             // zlib only reads it.
@@ -99,6 +101,33 @@
                 guard result.count == byteCount || (status == Z_OK && written > 0) else { return nil }
             }
             return result
+        }
+    }
+
+    /// All the memory that zlib takes to unpack, in one block of the program's own. zlib would call data broken where it gets
+    /// none, and an image without its profile would be shown in wrong colours.
+    private enum InflateMemory {
+        /// About 7 KiB of state and a window of 32 KiB; zlib's manual allows for 44 KiB.
+        private static let byteCount = 1 << 16
+        private static let alignment = 16
+
+        /// - Returns: the block, which is the caller's to free behind `inflateEnd`.
+        static func lend(to stream: UnsafeMutablePointer<z_stream>) -> UnsafeMutableRawPointer {
+            let block = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: alignment)
+            // The bytes that are given out, these among them.
+            block.storeBytes(of: alignment, as: Int.self)
+            stream.pointee.opaque = block
+            stream.pointee.zalloc = { block, count, size in
+                guard let block else { return nil }
+                let used = block.load(as: Int.self)
+                let size = Int(count) * Int(size)
+                let end = (used + size + InflateMemory.alignment - 1) & ~(InflateMemory.alignment - 1)
+                guard end <= InflateMemory.byteCount else { return nil }
+                block.storeBytes(of: end, as: Int.self)
+                return block + used
+            }
+            stream.pointee.zfree = { _, _ in }
+            return block
         }
     }
 #endif
