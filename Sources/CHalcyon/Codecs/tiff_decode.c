@@ -60,13 +60,15 @@ static void take_back(thandle_t handle, void *base, toff_t size) { (void)handle,
 static int keep_error(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
     source_t *source = user;
     halcyon_codec_call *call = source->call;
-    if (call->message[0] == 0) vsnprintf(call->message, sizeof call->message, format, arguments);
+    char message[sizeof call->message];
+    vsnprintf(message, sizeof message, format, arguments);
+    if (call->message[0] == 0) memcpy(call->message, message, sizeof message);
     // libtiff 4.5 goes on without the table of its fields, and reads it.
     bool has_no_fields = strcmp(format, "Failed to allocate fields array") == 0;
     // It has counted a value that is not there, and would free it: what the handle holds is lost.
     bool has_no_values = strcmp(format, "%s: Failed to allocate space for list of custom values") == 0;
-    // It uses a libjpeg that it could not set up.
-    bool has_no_jpeg = module != NULL && strcmp(module, "JPEGLib") == 0 && strstr(call->message, "emory") != NULL;
+    // It uses a libjpeg that it could not set up. What is being read then is lost as well.
+    bool has_no_jpeg = module != NULL && strcmp(module, "JPEGLib") == 0 && strstr(message, "Insufficient memory") != NULL;
     if (has_no_fields || has_no_values || has_no_jpeg) {
         source->broken = has_no_values ? NULL : tiff;
         longjmp(source->leave, 1);
