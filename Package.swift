@@ -89,7 +89,7 @@ let package = Package(
         systemLibrary("CGTK", pkgConfig: "gtk4", package: "libgtk-4-dev"),
 
         // The little C that must be C.
-        cTarget("CHalcyonSystem", "System"),
+        cTarget("CHalcyonSystem", "System", dependencies: ["CCrypto"]),
         cTarget("CHalcyonPixels", "Pixels"),
         cTarget(
             "CHalcyonCodecs", "Codecs",
@@ -195,6 +195,9 @@ let package = Package(
         .executableTarget(
             name: "FailingCalls", dependencies: halcyon + ["CFailingCalls"], path: "Tests/FailingCalls",
             swiftSettings: strict),
+        // Started by the tests of programs that end in the middle of their work.
+        .executableTarget(
+            name: "EndingProgram", dependencies: halcyon, path: "Tests/EndingProgram", swiftSettings: strict),
         // Started by the tests of the main loop.
         .executableTarget(
             name: "MainLoopProgram", dependencies: halcyon + ["HalcyonGTK", "CGTK"], path: "Tests/MainLoopProgram",
@@ -218,7 +221,7 @@ let package = Package(
             testTarget("HalcyonGalleryTests", halcyon + ["TestSupport", "HalcyonGallery"]),
             testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "TestSupport"]),
             // Not `FailingCalls`, whose calls that fail would stand in the place of the C library's in the tests' program.
-            testTarget("ResilienceTests", halcyon + ["TestSupport", "HostileDecode", "CZlib"]),
+            testTarget("ResilienceTests", halcyon + ["TestSupport", "EndingProgram", "HostileDecode", "CZlib"]),
             testTarget(
                 "SnippetTests", halcyon + ["HalcyonGTK", "CGTK", .product(name: "Logging", package: "swift-log")]),
         ]

@@ -9,6 +9,7 @@ package final class ThreadPool: Sendable {
     package init(name: String, threads: Int) {
         threadCount = max(1, threads)
         let queue = self.queue
+        _ = ProgramEnd.isWatched
         for index in 0..<threadCount {
             WorkerThread.startOrBorrow(name: "\(name)-\(index)") { Self.serve(queue) { $0.isStopped } }
         }
@@ -27,7 +28,7 @@ package final class ThreadPool: Sendable {
                 return isOver(state) ? .some(.none) : nil
             }
             guard let run = run ?? nil else { return }
-            run()
+            ProgramEnd.run(run)
         }
     }
 
@@ -37,6 +38,9 @@ package final class ThreadPool: Sendable {
         pthread_key_create(&key, nil)
         return key
     }()
+
+    /// Whether this is a thread of a pool.
+    static var isCurrent: Bool { pthread_getspecific(currentQueue) != nil }
 
     private static let reliefCount = Lock(0)
     private static let mostRelief = 256

@@ -11,11 +11,15 @@ public struct WorkContext: Sendable {
     /// For work that nobody will cancel.
     public static let uncancellable = WorkContext { false }
 
-    /// Whether the last one who waited for this work has left.
-    public var isCancelled: Bool { cancelled() }
+    /// Whether the last one who waited for this work has left. On a thread of the library's own this never returns once the
+    /// program is ending.
+    public var isCancelled: Bool {
+        ProgramEnd.stopWork()
+        return cancelled()
+    }
 
     /// Throws `CancellationError` once nobody wants the result any more.
     public func checkCancellation() throws {
-        if cancelled() { throw CancellationError() }
+        if isCancelled { throw CancellationError() }
     }
 }

@@ -20,6 +20,10 @@ int halcyon_open_unnoticed(const char *path, int flags);
 /// open does, EOPNOTSUPP or EISDIR where there are no such files.
 int halcyon_open_nameless(const char *folder);
 
+/// Calls a function at the end of the program: behind all handlers that the program has registered itself, and before the
+/// destructors of the libraries that it was started with. The last call counts.
+void halcyon_at_end(void (*function)(void));
+
 /// Gives the free pages of the heap back to the system.
 void halcyon_trim_heap(void);
 
