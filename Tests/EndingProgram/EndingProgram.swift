@@ -14,8 +14,6 @@ import HalcyonSystem
 /// It ends with status 0 once so much of the work is done, and four workers are in the middle of further ones.
 @main enum EndingProgram {
     static func main() async throws {
-        // Runs behind all handlers that are registered from here on, and gives the workers time.
-        atexit { usleep(20_000) }
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.count == 3, let work = arguments.first, let count = Int(arguments[3]) else { exit(64) }
         let url = URL(filePath: arguments[2])

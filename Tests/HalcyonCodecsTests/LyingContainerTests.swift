@@ -230,23 +230,46 @@ import Testing
     func placesOutOfReachAreRefused(_ sizes: UInt8) throws {
         for (type, brand) in [("hvc1", "heic"), ("av01", "avif")] {
             let data = CraftedHEIF.unit(CraftedHEIF.parameterSet(huge))
-            var file = CraftedHEIF(
-                items: [Item(type: type, size: small, coded: small, data: data)], brand: brand
-            ).data()
-            let table = try Self.box("iloc", in: file)
-            var body = Data([1, 0, 0, 0, sizes, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
-            body += Data(repeating: 0xFF, count: 8) + Data([0, 1]) + Data(repeating: 0xFF, count: 32)
-            let length = body.count + 8
-            let iloc = Data([0, 0, 0, UInt8(length)]) + Self.name("iloc") + body
-            let meta = try Self.box("meta", in: file)
-            let whole = meta.count - table.count + length
-            file.replaceSubrange(table, with: iloc)
-            file.replaceSubrange(
-                meta.lowerBound..<meta.lowerBound + 4, with: [0, 0, UInt8(whole >> 8), UInt8(whole & 255)])
+            let item = Item(type: type, size: small, coded: small, data: data)
+            var file = CraftedHEIF(items: [item], brand: brand).data()
+            var table = Data([1, 0, 0, 0, sizes, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
+            table += Data(repeating: 0xFF, count: 8) + Data([0, 1]) + Data(repeating: 0xFF, count: 32)
+            file = try Self.withPlaces(table, in: file)
             let found = try #require(self.reason(file))
             #expect(
                 ["an item is out of its reach", "the places of its items cannot be read"].contains(found), "\(found)")
         }
+    }
+
+    /// - Returns: the file with other places of its items.
+    private static func withPlaces(_ table: Data, in file: Data) throws -> Data {
+        let old = try box("iloc", in: file)
+        let meta = try box("meta", in: file)
+        var file = file
+        file.replaceSubrange(old, with: bytes(table.count + 8) + name("iloc") + table)
+        let whole = meta.count - old.count + table.count + 8
+        file.replaceSubrange(meta.lowerBound..<meta.lowerBound + 4, with: bytes(whole))
+        return file
+    }
+
+    private static func bytes(_ value: Int) -> Data { withUnsafeBytes(of: UInt32(value).bigEndian) { Data($0) } }
+
+    /// Places of which each is the whole file: without a byte of their own, and with four.
+    @Test(arguments: [(0, 2), (0, 65535), (4, 5000)]) func placesShareNoData(_ width: Int, count: Int) throws {
+        let data = CraftedHEIF.unit(CraftedHEIF.parameterSet(huge))
+        for (type, brand) in [("hvc1", "heic"), ("av01", "avif")] {
+            let item = Item(type: type, size: small, coded: small, data: data)
+            let file = CraftedHEIF(items: [item], brand: brand).data()
+            var table = Data([1, 0, 0, 0, UInt8(width), 0, 0, 1, 0, 1, 0, 0, 0, 0])
+            table += Data([UInt8(count >> 8), UInt8(count & 255)]) + Data(count: width * count)
+            let found = try #require(self.reason(try Self.withPlaces(table, in: file)))
+            #expect(found == (width == 0 ? "an item repeats its data" : "its pictures share their data"))
+        }
+    }
+
+    /// An input of 274 bytes with 64,000 places for one item, found by fuzzing.
+    @Test func manyPlacesInFewBytes() throws {
+        #expect(reason(try Fixture.read("hostile/data-repeated.avif")) == "an item repeats its data")
     }
 
     /// Each track would have the same data read again.

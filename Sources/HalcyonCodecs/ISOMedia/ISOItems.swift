@@ -173,6 +173,7 @@ struct ISOItems {
             guard high < 1 << 29 else { throw damaged("an item is out of its reach") }
             return high << 32 | low
         }
+        let isRepeated = indexBytes + offsetBytes + lengthBytes == 0
         for _ in 0..<count {
             guard let id = Self.identifier(body, at: offset, isLong: version > 1) else { return }
             offset += version > 1 ? 4 : 2
@@ -182,17 +183,22 @@ struct ISOItems {
             offset += 2
             extentCount += extents + 1
             guard extentCount <= Self.mostExtents else { throw damaged("it has too many parts") }
+            // Such places take no bytes of the file, so a few of them would stand for gigabytes of data.
+            guard extents < 2 || !isRepeated else { throw damaged("an item repeats its data") }
+            let isRead = method < 2 && Self.readTypes.contains(items[id]?.type ?? "")
+            let area = method == 1 ? data.map { Self.place(of: $0, in: file) } : 0..<file.count
+            var places: [Range<Int>] = []
             for _ in 0..<extents {
                 guard try number(indexBytes) != nil, let start = try number(offsetBytes),
                     let length = try number(lengthBytes)
                 else { return }
-                guard method < 2, Self.readTypes.contains(items[id]?.type ?? "") else { continue }
-                let area = method == 1 ? data.map { Self.place(of: $0, in: file) } : 0..<file.count
                 let first = (area?.lowerBound ?? 0) + base + start
-                guard let area, area.contains(first) else { continue }
+                guard isRead, let area, area.contains(first) else { continue }
                 let end = length == 0 ? area.upperBound : min(area.upperBound, first + length)
-                items[id]?.extents.append(first..<end)
+                try take(end - first)
+                places.append(first..<end)
             }
+            if !places.isEmpty { items[id]?.extents += places }
         }
     }
 
@@ -242,7 +248,6 @@ struct ISOItems {
     private mutating func readPictures(_ reader: ByteReader) throws {
         for id in items.keys.sorted() {
             guard var item = items[id], !item.extents.isEmpty else { continue }
-            try take(item.extents.reduce(0) { $0 + $1.count })
             Self.withData(of: item, in: reader) { data in
                 switch item.type {
                 case "av01": item.coded.readAV1Data(data)
