@@ -267,6 +267,19 @@ import Testing
         }
     }
 
+    /// The second of two places is cut off; the first one leads to a picture that is larger than the item says.
+    @Test func thePlacesOfATableThatIsCutCount() throws {
+        let data = CraftedHEIF.unit(CraftedHEIF.parameterSet(huge))
+        let item = Item(type: "hvc1", size: small, coded: small, data: data)
+        let file = CraftedHEIF(items: [item], brand: "heic").data()
+        func table(_ start: Int) -> Data {
+            Data([1, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 2]) + Self.bytes(start) + Self.bytes(data.count)
+        }
+        let start = try #require(try Self.withPlaces(table(0), in: file).range(of: data)).lowerBound
+        let found = try #require(self.reason(try Self.withPlaces(table(start), in: file)))
+        #expect(found.hasPrefix("a picture of 64x64 is coded as"), "\(found)")
+    }
+
     /// An input of 274 bytes with 64,000 places for one item, found by fuzzing.
     @Test func manyPlacesInFewBytes() throws {
         #expect(reason(try Fixture.read("hostile/data-repeated.avif")) == "an item repeats its data")

@@ -183,11 +183,13 @@ struct ISOItems {
             offset += 2
             extentCount += extents + 1
             guard extentCount <= Self.mostExtents else { throw damaged("it has too many parts") }
-            // Such places take no bytes of the file, so a few of them would stand for gigabytes of data.
+            // Entries without a byte of their own would let a small file stand for gigabytes of data.
             guard extents < 2 || !isRepeated else { throw damaged("an item repeats its data") }
             let isRead = method < 2 && Self.readTypes.contains(items[id]?.type ?? "")
             let area = method == 1 ? data.map { Self.place(of: $0, in: file) } : 0..<file.count
             var places: [Range<Int>] = []
+            // Also where the table ends here: a library may read the places that it has.
+            defer { if !places.isEmpty { items[id]?.extents += places } }
             for _ in 0..<extents {
                 guard try number(indexBytes) != nil, let start = try number(offsetBytes),
                     let length = try number(lengthBytes)
@@ -198,7 +200,6 @@ struct ISOItems {
                 try take(end - first)
                 places.append(first..<end)
             }
-            if !places.isEmpty { items[id]?.extents += places }
         }
     }
 
