@@ -43,4 +43,27 @@ struct ExitHookTests {
         }
         try await check(folder)
     }
+
+    @Test func aSignalThatIsIgnoredStaysSo() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            signal(SIGHUP, SIG_IGN)
+            let cache = ImageCache(disk: nil)
+            cache.shutDownAtExit(signals: [SIGHUP])
+            kill(getpid(), SIGHUP)
+            withExtendedLifetime(cache) { exit(7) }
+        }
+    }
+
+    /// Not even where it comes before any other thread has run.
+    @Test func aSignalThatComesAtOnceIsNotLost() async throws {
+        let folder = PipelineFixture.temporaryFolder()
+        await #expect(processExitsWith: .signal(SIGINT)) { [path = folder.path as String] in
+            let cache = ImageCache(disk: DiskCache(folder: URL(filePath: path)))
+            cache.shutDownAtExit(within: .seconds(240), signals: [SIGINT, SIGKILL, -1, 0, 65, .max])
+            kill(getpid(), SIGINT)
+            try? await Task.sleep(for: .seconds(280))
+            withExtendedLifetime(cache) {}
+        }
+        try? FileManager.default.removeItem(at: folder)
+    }
 }

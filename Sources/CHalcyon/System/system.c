@@ -7,7 +7,10 @@
 #include <openssl/crypto.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +54,52 @@ __attribute__((constructor)) static void prepare_end(void) {
 }
 
 void halcyon_at_end(void (*function)(void)) { atomic_store(&end, function); }
+
+// The signals that were noted, a bit each; the semaphore counts how often.
+static _Atomic uint64_t noted;
+static sem_t count;
+
+__attribute__((constructor)) static void prepare_signals(void) { sem_init(&count, 0, 0); }
+
+static void note(int number) {
+    int error = errno;
+    atomic_fetch_or(&noted, UINT64_C(1) << (number - 1));
+    sem_post(&count);
+    errno = error;
+}
+
+int halcyon_note_signal(int number) {
+    struct sigaction former, action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    if (number < 1 || number > 64) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (sigaction(number, NULL, &former) != 0) return -1;
+    // As by `nohup`, or in the background of a shell.
+    return former.sa_handler == SIG_IGN ? 0 : sigaction(number, &action, NULL);
+}
+
+int halcyon_next_signal(void) {
+    for (;;) {
+        uint64_t signals = atomic_load(&noted);
+        if (signals) {
+            int number = __builtin_ctzll(signals) + 1;
+            atomic_fetch_and(&noted, ~(UINT64_C(1) << (number - 1)));
+            return number;
+        }
+        sem_wait(&count);
+    }
+}
+
+void halcyon_raise_default(int number) {
+    sigset_t set;
+    signal(number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    // Raised for this thread, which does not block it: no other thread's mask can hold the signal up.
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+}
 
 void halcyon_trim_heap(void) {
 #ifdef __GLIBC__

@@ -12,7 +12,8 @@ extension ImageCache {
     /// - Parameters:
     ///   - time: what the end may be delayed by; of several caches the longest counts.
     ///   - signals: such as `SIGTERM` and `SIGINT`; none by default. A handler that the program has set for one is
-    ///     replaced.
+    ///     replaced; a signal that is ignored stays ignored. Those that cannot be caught (`SIGKILL`) end the program at
+    ///     once.
     public func shutDownAtExit(within time: Duration = .seconds(2), signals: Set<Int32> = []) {
         ExitHook.shared.add(self, within: time, signals: signals)
     }
@@ -30,11 +31,9 @@ private final class ExitHook: Sendable {
     private struct State {
         var entries: [Entry] = []
         var isAtExit = false
-        var signals: [Int32: any DispatchSourceSignal] = [:]
     }
 
     private let state = Lock(State())
-    private let queue = DispatchQueue(label: "halcyon-exit")
 
     func add(_ cache: ImageCache, within time: Duration, signals: Set<Int32>) {
         state.withLock { state in
@@ -44,26 +43,13 @@ private final class ExitHook: Sendable {
                 state.isAtExit = true
                 atexit { ExitHook.shared.run() }
             }
-            for signal in signals where state.signals[signal] == nil {
-                state.signals[signal] = handler(of: signal)
-            }
+        }
+        if !signals.isEmpty {
+            EndSignals.handle(signals) { [self] in run() }
         }
     }
 
-    private func handler(of number: Int32) -> any DispatchSourceSignal {
-        // Else the signal would end the program before anybody heard of it.
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-        source.setEventHandler { [self] in
-            run()
-            signal(number, SIG_DFL)
-            kill(getpid(), number)
-        }
-        source.activate()
-        return source
-    }
-
-    /// Waits on this thread, which is the last one of the program or one of the hook's own.
+    /// Waits on this thread, which is the last one of the program or that of the signals.
     private func run() {
         let entries = state.withLock { $0.entries }
         let caches = entries.compactMap { entry in entry.cache.map { ($0, entry.time) } }

@@ -24,6 +24,16 @@ int halcyon_open_nameless(const char *folder);
 /// destructors of the libraries that it was started with. The last call counts.
 void halcyon_at_end(void (*function)(void));
 
+/// Notes a signal from now on, in place of the action that the program has set for it; one that is ignored stays ignored.
+/// Returns 0, or -1 and sets errno where the signal cannot be caught.
+int halcyon_note_signal(int number);
+
+/// Waits for a signal that is noted, and returns its number. Only one thread may wait.
+int halcyon_next_signal(void);
+
+/// Takes the default action of a signal on the calling thread, which ends the program for most signals.
+void halcyon_raise_default(int number);
+
 /// Gives the free pages of the heap back to the system.
 void halcyon_trim_heap(void);
 
