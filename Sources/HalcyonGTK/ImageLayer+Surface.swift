@@ -141,7 +141,9 @@ extension ImageLayer {
 
     /// More of the animation that plays while it arrives; nil where it is something else.
     private func arriving(_ content: ImageTarget.Content) -> Image? {
-        guard isArriving, let player, let image = content.image, image.animation != nil else { return nil }
+        guard arrivingLoad == target.loadCount, let player, let image = content.image, image.animation != nil else {
+            return nil
+        }
         return image.size == player.posterImage.size ? image : nil
     }
 
@@ -150,9 +152,9 @@ extension ImageLayer {
     /// - Returns: false where it is something else.
     private func goesOn(with content: ImageTarget.Content) -> Bool {
         guard let player, let image = arriving(content) else { return false }
-        isArriving = content.isPart
+        arrivingLoad = content.isPart ? target.loadCount : nil
         source = content.source ?? source
-        player.update(image, isComplete: !isArriving)
+        player.update(image, isComplete: !content.isPart)
         return true
     }
 
@@ -170,7 +172,7 @@ extension ImageLayer {
         player = image.flatMap {
             AnimatedImagePlayer($0, configuration: playback, isComplete: !content.isPart)
         }
-        isArriving = player != nil && content.isPart
+        arrivingLoad = player != nil && content.isPart ? target.loadCount : nil
         defer { watchSight() }
         guard let player, let image else { return }
         player.watcher.frame = { [weak self, scale = sizing.scale(of: image)] in self?.draw($0, scale) }

@@ -48,8 +48,8 @@ import Halcyon
     var hasStandIn = false
     var placeholder: UnsafeMutablePointer<GtkWidget>?
     var indicator: (kind: Indicator, widget: UnsafeMutablePointer<GtkWidget>)?
-    /// Frames of the animation that plays are yet to come.
-    var isArriving = false
+    /// The load of which frames of the animation that plays are yet to come; nil where there are none.
+    var arrivingLoad: Int?
     /// Whether the animation is to play while the view is seen.
     var resumes = false
     /// Whether it was on show when that was last looked at.

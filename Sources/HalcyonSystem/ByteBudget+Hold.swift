@@ -14,6 +14,9 @@ extension ByteBudget {
             budget.release(count.withLock { $0 })
         }
 
+        /// Holds bytes that are reserved already.
+        fileprivate func take(_ count: Int) { self.count.withLock { $0 += count } }
+
         /// Takes more without waiting, where what is held proved to be more than was thought: the budget is overdrawn
         /// then, and who comes next waits for all of it.
         package func grow(to total: Int) {
@@ -29,9 +32,10 @@ extension ByteBudget {
     ///
     /// - Parameter giveBack: called, on any thread, when others wait for bytes: whoever holds these lets go of them.
     package func holdNow(_ count: Int, leaving rest: Int = 0, giveBack: (@Sendable () -> Void)? = nil) -> Hold? {
-        guard reserveNow(count, leaving: rest) else { return nil }
-        let hold = Hold(count, of: self)
-        if let giveBack { lend(to: hold, giveBack: giveBack) }
+        let hold = Hold(0, of: self)
+        let lender = giveBack.map { (id: ObjectIdentifier(hold), giveBack: $0) }
+        guard reserveNow(count, leaving: rest, lender: lender) else { return nil }
+        hold.take(count)
         return hold
     }
 

@@ -50,10 +50,6 @@ package final class ByteBudget: Sendable {
         askLenders()
     }
 
-    func lend(to hold: Hold, giveBack: @escaping @Sendable () -> Void) {
-        state.withLock { $0.lenders[ObjectIdentifier(hold)] = giveBack }
-    }
-
     func endLending(to hold: Hold) {
         // Freed outside of the lock.
         let giveBack = state.withLock { $0.lenders.removeValue(forKey: ObjectIdentifier(hold)) }
@@ -90,10 +86,15 @@ package final class ByteBudget: Sendable {
     }
 
     /// Takes the bytes if they are there, `rest` beside them, and nobody waits for any.
-    package func reserveNow(_ count: Int, leaving rest: Int = 0) -> Bool {
+    ///
+    /// - Parameter lender: who is asked for them when somebody waits, from the moment on that they are taken.
+    package func reserveNow(
+        _ count: Int, leaving rest: Int = 0, lender: (id: ObjectIdentifier, giveBack: @Sendable () -> Void)? = nil
+    ) -> Bool {
         state.withLock { state in
             guard state.waiters.isEmpty, count <= state.available - rest else { return false }
             state.available -= count
+            if let lender { state.lenders[lender.id] = lender.giveBack }
             return true
         }
     }

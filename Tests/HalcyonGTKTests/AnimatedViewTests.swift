@@ -118,6 +118,35 @@ import Testing
         window.close()
     }
 
+    /// Another one of the same size takes the place of one whose frames have not all come: it is no more of the same.
+    @Test(arguments: [true, false]) func anotherAnimationIsNotMoreOfTheFormer(isInMemory: Bool) async throws {
+        let data = try TestFiles.data("animation/mixed.gif")
+        let (former, other) = (PipelineFixture.url("former.gif"), serve(data, "other.gif"))
+        let half = data.count / 2
+        fixture.transport.answer(
+            former,
+            with: .init(
+                headers: ["Content-Length": "\(data.count)"],
+                steps: [.chunk(data.prefix(half)), .wait(ScriptedTransportGate())]))
+        try Window.requireScreen()
+        let view = AnimatedImageView()
+        view.repeatCount = .infinite
+        let window = try await Window.showing(view.widget)
+        if isInMemory { _ = try await fixture.pipeline.image(for: .wide(other)) }
+        var request = ImageRequest.wide(former)
+        request.wantsPreviews = true
+        view.setImage(request, pipeline: fixture.pipeline)
+        await Window.run { view.player?.currentFrameIndex ?? 0 > 0 }
+        let player = try #require(view.player)
+        let ends = Ends()
+        view.setImage(
+            .wide(other), options: .init(placeholderTiming: .onFailure), pipeline: fixture.pipeline,
+            completion: ends.callback)
+        await Window.run { ends.count == 1 }
+        #expect(view.player != nil && view.player !== player)
+        window.close()
+    }
+
     /// Nor in a parent that is not seen.
     @Test func whatIsTransparentStandsStill() async throws {
         let url = try fixture.serve("animation/mixed.gif")

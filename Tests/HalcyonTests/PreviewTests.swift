@@ -37,6 +37,28 @@ import Testing
         #expect(budget.available == budget.capacity)
     }
 
+    /// A server that keeps the rest of an image back takes no memory from a decode that needs more than is left.
+    @Test(arguments: ["jpeg/progressive.jpg", "png/rgb8.png", "webp/lossless.webp", "gif/animated.gif"])
+    func previewsOfABodyThatNeverEndsHoldUpNoDecode(file: String) async throws {
+        let data = try TestFiles.data(file)
+        let budget = DecodeBudget(capacity: try CoderRegistry.shared.plan(data).workingBytes * 8)
+        let coders = CoderRegistry(CoderRegistry.standard().coders.reversed(), budget: budget)
+        let fixture = PipelineFixture(disk: false) { $0.coders = coders }
+        let url = PipelineFixture.url("endless")
+        let steps: [ScriptedTransport.Answer.Step] = [.chunk(data.dropLast(20)), .wait(ScriptedTransportGate())]
+        fixture.transport.answer(url, with: .init(headers: ["Content-Length": "\(data.count)"], steps: steps))
+        var request = ImageRequest(url)
+        (request.wantsPreviews, request.wantsEveryPreview) = (true, true)
+        let task = fixture.pipeline.task(for: request)
+        for try await event in task.events {
+            if case .preview = event { break }
+        }
+        // As a decode that takes all of it would.
+        try await Task.detached { try budget.withReservation(of: budget.capacity) {} }.value
+        #expect(budget.available == budget.capacity)
+        task.cancel()
+    }
+
     private func allowance(reading: Int, previews: [Int]) -> PreviewAllowance {
         var allowance = PreviewAllowance()
         allowance.add(reading: .milliseconds(reading), preview: .zero)

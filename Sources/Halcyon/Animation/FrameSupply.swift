@@ -241,7 +241,7 @@ final class FrameSupply: Sendable {
         state.withLock { state in
             if !state.readings.isEmpty { state.session = session }
         }
-        // A decode that began to wait before this session had nothing to take back.
+        // A decode that began to wait before this session was kept found nothing to take back.
         if pool.budget.isWaitedFor { giveBack() }
         return session
     }

@@ -14,7 +14,16 @@ final class FailureMemory: Sendable {
         let headers: HTTPHeaders
         let user: KeyedHash?
         let hooks: RequestHooks?
-        let coders: ObjectIdentifier
+        let coders: Coders
+    }
+
+    /// Coders by their identity; they are kept, so that no others get the same one.
+    struct Coders: Hashable, Sendable {
+        let registry: CoderRegistry
+
+        static func == (left: Self, right: Self) -> Bool { left.registry === right.registry }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(registry)) }
     }
 
     private struct Failure {
@@ -112,7 +121,7 @@ extension FailureMemory.Key {
         self.headers = headers
         user = resolved.key.user
         hooks = resolved.request.network.hooks
-        self.coders = ObjectIdentifier(coders)
+        self.coders = FailureMemory.Coders(registry: coders)
     }
 
     /// Servers do not see the fragment.

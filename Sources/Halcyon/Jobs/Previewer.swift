@@ -5,6 +5,30 @@ import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 
+/// The decoding of a body that is arriving, for as long as no decode waits for the memory that it holds: a server that sends
+/// the rest slowly, or never, must not hold up others.
+private final class LentDecoding: Sendable {
+    private let decoding = Lock<(any ProgressiveDecoding)?>(nil)
+
+    init(_ coders: CoderRegistry, beginning: Data, options: DecodeOptions) {
+        let budget = coders.budget.lent { [weak self] in self?.end() }
+        let made = coders.makeProgressive(for: beginning, options: options, budget: budget)
+        decoding.withLock { $0 = made }
+    }
+
+    /// Nil where the format has no previews, and once the memory has been given back.
+    var current: (any ProgressiveDecoding)? { decoding.withLock { $0 } }
+
+    private func end() {
+        // Freed outside of the lock.
+        let ended = decoding.withLock { decoding in
+            defer { decoding = nil }
+            return decoding
+        }
+        withExtendedLifetime(ended) {}
+    }
+}
+
 /// What previews are made of: a body that is arriving, and one decoding that is fed with it.
 ///
 /// There is one preview each time that the bytes have doubled, or 150 ms after the last one, as long as the allowance
@@ -53,7 +77,7 @@ final class Previewer {
     private let showsAll: Bool
     private let clock: TimeSource
     private(set) var body: ReceivedBody?
-    private var decoding: (any ProgressiveDecoding)?
+    private var decoding: LentDecoding?
     private var chunksTaken = 0
     private var bytesTaken = 0
     private var isOver = false
@@ -84,9 +108,9 @@ final class Previewer {
         if decoding == nil {
             // The first chunk alone may be shorter than a signature.
             let beginning = chunks.reduce(into: Data()) { if $0.count < 64 { $0.append($1.prefix(64)) } }
-            decoding = coders.makeProgressive(for: beginning, options: options)
+            decoding = LentDecoding(coders, beginning: beginning, options: options)
         }
-        guard let decoding else {
+        guard let decoding = decoding?.current else {
             isOver = true
             return nil
         }

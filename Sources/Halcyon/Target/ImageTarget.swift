@@ -43,6 +43,8 @@ public final class ImageTarget {
     private var ownSurface: ClosureSurface?
     /// Counts what was asked of it: a callback that asks for something else is the last one of what it was called for.
     private var course = 0
+    /// Counts the loads: what is shown of one of them is the same image.
+    package private(set) var loadCount = 0
 
     /// One call of `setImage`, to its end.
     @MainActor private final class Setting {
@@ -190,6 +192,7 @@ public final class ImageTarget {
 
     private func supersede(by setting: Setting?) -> Setting? {
         course += 1
+        loadCount += 1
         let former = self.setting
         self.setting = setting
         if let former, former.options.formerLoad == .cancel { former.task.cancel() }

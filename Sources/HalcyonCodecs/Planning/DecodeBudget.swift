@@ -13,9 +13,23 @@ public final class DecodeBudget: Sendable {
     public static let shared = DecodeBudget(capacity: SystemGrant.current.memory / 4)
 
     package let bytes: ByteBudget
+    /// Called when a decode waits for what is held.
+    private let giveBack: (@Sendable () -> Void)?
 
     /// - Parameter capacity: bytes, at least 1.
-    public init(capacity: Int) { bytes = ByteBudget(capacity: max(1, capacity)) }
+    public convenience init(capacity: Int) { self.init(ByteBudget(capacity: max(1, capacity)), giveBack: nil) }
+
+    private init(_ bytes: ByteBudget, giveBack: (@Sendable () -> Void)?) {
+        self.bytes = bytes
+        self.giveBack = giveBack
+    }
+
+    /// The same budget for work that may hold bytes for as long as a server likes.
+    ///
+    /// - Parameter giveBack: called, on any thread, when a decode waits: whatever holds bytes of this budget lets go of them.
+    package func lent(giveBack: @escaping @Sendable () -> Void) -> DecodeBudget {
+        DecodeBudget(bytes, giveBack: giveBack)
+    }
 
     /// Bytes in all.
     public var capacity: Int { bytes.capacity }
@@ -44,7 +58,7 @@ public final class DecodeBudget: Sendable {
     ///
     /// - Parameter giveBack: called, on any thread, when a decode waits, which what is held for ever would stop for ever.
     package func hold(_ count: Int, giveBack: (@Sendable () -> Void)? = nil) -> Hold? {
-        bytes.holdNow(count, leaving: capacity / 2, giveBack: giveBack)
+        bytes.holdNow(count, leaving: capacity / 2, giveBack: giveBack ?? self.giveBack)
     }
 
     /// Whether a decode waits for bytes.

@@ -8,6 +8,12 @@ extension CoderRegistry {
     /// - Parameter data: a dozen bytes are enough.
     public func makeProgressive(for data: Data, options: DecodeOptions = DecodeOptions()) -> (any ProgressiveDecoding)?
     {
+        makeProgressive(for: data, options: options, budget: budget)
+    }
+
+    package func makeProgressive(
+        for data: Data, options: DecodeOptions, budget: DecodeBudget
+    ) -> (any ProgressiveDecoding)? {
         (decoder(for: data) as? any ProgressiveImageDecoder)?.makeProgressive(options: options, budget: budget)
     }
 }

@@ -182,7 +182,8 @@ final class DownloadRun: Sendable {
             metrics: response.body.metrics)
         // As much as most have; who gets the body takes the rest without waiting.
         if !data.isEmpty, let budget = self.request.bodyBudget {
-            result.hold = try await budget.hold(min(data.count, 256 << 10), ticket: WorkTicket())
+            let ticket = WorkTicket(priority: self.request.priority)
+            result.hold = try await budget.hold(min(data.count, 256 << 10), ticket: ticket)
         }
         return .result(result)
     }
