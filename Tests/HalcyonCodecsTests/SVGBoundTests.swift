@@ -253,6 +253,22 @@ import Testing
         #expect(((try? registry.probe(data)) != nil) == isDrawn)
     }
 
+    /// Found by fuzzing: the attributes behind a refused one were read from memory that the parser had freed.
+    @Test func theRestOfARefusedElementIsNotRead() throws {
+        let found = try Fixture.read("hostile/refused-attribute.svg")
+        #expect(throws: CodecError.self) { try registry.probe(found) }
+        // Nor what stands behind the element, in the same piece of the file and in later ones.
+        let rest = String(repeating: "<g style='&lots;' id='a'>&lots;</g>", count: 2000)
+        let document = """
+            <!DOCTYPE svg [<!ENTITY lots '\(String(repeating: "a", count: 1000))'>]>
+            <svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>
+            <filter><feTurbulence numOctaves='65' baseFrequency='1' style='stroke-dasharray:1'/></filter>
+            <style>\(String(repeating: "g{stroke-dasharray:1}", count: 500))</style>\(rest)</svg>
+            """
+        let error = #expect(throws: CodecError.self) { try registry.probe(Data(document.utf8)) }
+        #expect(error?.code == "limitExceeded", "\(String(describing: error))")
+    }
+
     @Test(arguments: [
         ("1 2 3 4 5 6 7 8 9", true), (Array(repeating: "0.125", count: 100).joined(separator: ","), true),
         (Array(repeating: "1", count: 101).joined(separator: " "), false), (String(repeating: "-1", count: 101), false),

@@ -25,7 +25,8 @@ struct BodyMemoryTests {
 
     @Test func aDownloadIsInItsFile() async throws {
         let grown = try await Self.overHTTP1("file")
-        #expect(grown <= 16 << 20)
+        // Some 13 MB whatever the length; as many threads as the system gives a turn keep freed memory.
+        #expect(grown <= Self.length / 4)
         // So that this is known to see memory.
         let inMemory = try await Self.overHTTP1("memory")
         #expect(inMemory >= Self.length)

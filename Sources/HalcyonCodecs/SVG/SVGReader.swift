@@ -20,7 +20,6 @@
         /// Whether outlines are measured, once it is known what dashes and units there are.
         private let measures: Bool
         private var position = 0
-        private var parser: xmlParserCtxtPtr?
         private var document = SVGDocument()
         private var open: [Int] = []
         /// How many of the open elements are or lie in a `style`.
@@ -67,7 +66,7 @@
         private func parse() throws {
             var handler = Self.handler
             let this = Unmanaged.passUnretained(self).toOpaque()
-            parser = xmlCreateIOParserCtxt(
+            let parser = xmlCreateIOParserCtxt(
                 &handler, this, { SVGReader.from($0)?.read(into: $1, count: $2) ?? -1 }, { _ in 0 }, this,
                 XML_CHAR_ENCODING_NONE)
             guard let parser else { throw BitmapError.outOfMemory(bytes: input.count) }
@@ -75,7 +74,6 @@
                 xmlFreeDoc(parser.pointee.myDoc)
                 parser.pointee.myDoc = nil
                 xmlFreeParserCtxt(parser)
-                self.parser = nil
             }
             xmlCtxtUseOptions(parser, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue))
             parser.pointee.replaceEntities = 1
@@ -85,8 +83,10 @@
         }
 
         private func read(into buffer: UnsafeMutablePointer<CChar>?, count: Int32) -> Int32 {
-            let part = input[position..<min(position + Int(max(count, 0)), input.count)]
             guard let buffer else { return -1 }
+            // Nothing more of a refused document.
+            guard failure == nil else { return 0 }
+            let part = input[position..<min(position + Int(max(count, 0)), input.count)]
             UnsafeMutableRawBufferPointer(start: buffer, count: part.count).copyBytes(from: part)
             position += part.count
             return Int32(part.count)
@@ -98,9 +98,10 @@
 
         private static func damaged(_ reason: String) -> CodecError { .damaged(.svg, reason: reason) }
 
+        /// The parser reads no more, and ends with the few kilobytes that it has. `xmlStopParser` would free them at once, in
+        /// the middle of a handler: the names and values that it was given stand in them.
         private func refuse(_ error: CodecError) {
             failure = failure ?? error
-            if let parser { xmlStopParser(parser) }
         }
 
         private func refuse(_ reason: String) { refuse(Self.damaged(reason)) }
@@ -149,7 +150,8 @@
         }
 
         private func entity(_ name: UnsafePointer<xmlChar>?) -> xmlEntityPtr? {
-            name.flatMap { entities[String(cString: $0)] }
+            // Else a refused document could go on to multiply its text.
+            failure == nil ? name.flatMap { entities[String(cString: $0)] } : nil
         }
 
         private func declare(
@@ -175,6 +177,7 @@
         }
 
         private func text(_ bytes: UnsafePointer<xmlChar>?, count: Int32) {
+            guard failure == nil else { return }
             self.count(Int(count))
             line += Int(count)
             guard styleDepth > 0, let bytes else { return }
