@@ -162,6 +162,7 @@ public final class ImagePipeline: Sendable {
         }
         guard resolved.cache.readsDiskSynchronously else { return nil }
         let check = coordinator.freshnessCheck(resolved)
+        let mark = resolved.originals.news.mark(resolved.key)
         let disk = SynchronousDisk(configuration: configuration, check: check, resolved: resolved)
         var metrics = LoadMetrics()
         metrics.misses = [CacheMiss(.memory, coordinator.memoryMiss(resolved))]
@@ -173,7 +174,9 @@ public final class ImagePipeline: Sendable {
         metrics.misses += found.misses
         metrics.total = ContinuousClock.now - started
         let cached = found.cached
-        resolved.target.remember(cached, for: resolved.key, policy: resolved.cache)
+        if !mark.isOutdated(in: .memory) {
+            resolved.target.remember(cached, for: resolved.key, policy: resolved.cache)
+        }
         let answer = CachedAnswer(cached: cached, rule: check.rule(for: cached.http))
         return response(to: resolved, answer, in: found.place, metrics)
     }

@@ -307,9 +307,11 @@ import Testing
         zoomed.view.reload(completion: ends.callback)
         await Window.run { ends.count == 1 }
         #expect(zoomed.shown == nil)
-        #expect(try await rendering(zoomed).isClose(100, 50, Colors.red))
+        let reduced = try await rendering(zoomed)
+        #expect(reduced.isClose(100, 50, Colors.red), "\(reduced.color(100, 50)), part: \(zoomed.shown != nil)")
         await Window.run { zoomed.isSharp }
-        #expect(try await rendering(zoomed).isClose(100, 50, Colors.red))
+        let sharp = try await rendering(zoomed)
+        #expect(sharp.isClose(100, 50, Colors.red), "\(sharp.color(100, 50))")
         window.close()
     }
 

@@ -18,6 +18,7 @@ public struct CachePolicy: Hashable, Sendable {
         public static let memoryOriginal = Levels(rawValue: 8)
         /// Both kinds on disk.
         public static let disk: Levels = [.diskOriginal, .diskProcessed]
+        static let all: Levels = [.memory, .memoryOriginal, .disk]
     }
 
     /// How stored HTTP freshness is taken.

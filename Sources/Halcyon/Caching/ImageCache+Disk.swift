@@ -16,6 +16,13 @@ extension ImageCache {
         public static let memory = Levels(rawValue: 1)
         public static let disk = Levels(rawValue: 2)
         public static let all: Levels = [.memory, .disk]
+
+        /// Those of a policy.
+        fileprivate var policyLevels: CachePolicy.Levels {
+            var levels: CachePolicy.Levels = contains(.disk) ? .disk : []
+            if contains(.memory) { levels.formUnion([.memory, .memoryOriginal]) }
+            return levels
+        }
     }
 
     // MARK: - Finding
@@ -30,6 +37,7 @@ extension ImageCache {
     public func image(for item: some ImageKeyConvertible, priority: RequestPriority = .normal) async throws -> Image? {
         let (key, policy) = (key(for: item), item.cachePolicy)
         if let cached = image(for: key, policy: policy) { return cached.image }
+        let mark = news.mark(key)
         let reader = DiskImageReader(
             cache: self, coders: key.coders ?? coders, serializer: serializer, policy: policy,
             ticket: WorkTicket(priority: priority))
@@ -37,7 +45,7 @@ extension ImageCache {
         if policy.reads.contains(.diskProcessed) { found = try await reader.finished(key) }
         if found == nil, policy.reads.contains(.diskOriginal) { found = try await reader.madeOfOriginal(key) }
         guard let found else { return nil }
-        remember(found, for: key, policy: policy)
+        if !mark.isOutdated(in: .memory) { remember(found, for: key, policy: policy) }
         return found.image
     }
 
@@ -123,6 +131,8 @@ extension ImageCache {
     }
 
     func remove(_ key: ImageKey, _ levels: Levels) async {
+        // What loads under way would bring back is older.
+        news.add(levels.policyLevels, for: key)
         if key.user != nil { await remove(key.of(nil), levels) }
         if levels.contains(.memory) { memoryCache.remove(key) }
         guard levels.contains(.disk) else { return }

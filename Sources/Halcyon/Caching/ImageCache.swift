@@ -19,6 +19,7 @@ public final class ImageCache: Sendable {
     /// What pipelines have given and is not on its way to the disk yet, within the bytes that the disk itself may stage.
     let stores: StoreQueue
     let removals = RemovalMarks()
+    let news = SourceNews()
     /// For as long as this cache lives.
     private let pressure: MemoryPressureSubscription?
     /// Nil keeps nothing beyond the process.

@@ -122,7 +122,7 @@ extension Coordinator {
             return .outdated(fetched, await breakSeal(place, resolved))
         }
         // They have proved to be an image before.
-        if storeOriginal(fetched, of: nil, resolved) { demand.note(.stored(.diskOriginal)) }
+        keep(fetched, of: nil, resolved, demand: demand)
         forgetFetch(fetched, FetchKey(resolved))
         var fresh = kept
         fresh.http = fetched.http
@@ -176,7 +176,8 @@ extension Coordinator {
         }
         demand.note(.encoded(bytes: made.data.count, ContinuousClock.now - started))
         let mayBeKept = loaded.fetched?.mayBeKept ?? true
-        if let place = places?.place(of: loaded.http), mayBeKept {
+        let isOutdated = loaded.fetched?.isOutdated(in: .disk) ?? false
+        if let place = places?.place(of: loaded.http), mayBeKept, !isOutdated {
             let kept = KeptEncoding(
                 data: made.data, mediaType: format.mimeType, size: made.size, seal: place.seal,
                 sourceHash: made.sourceHash, http: loaded.http)
@@ -224,7 +225,7 @@ extension Coordinator {
             rememberDecode(of: fetched, resolved, error)
             throw error
         }
-        if storeOriginal(fetched, of: nil, resolved) { demand.note(.stored(.diskOriginal)) }
+        keep(fetched, of: nil, resolved, demand: demand)
         forgetFetch(fetched, FetchKey(resolved))
         return EncodedAnswer(
             data: fetched.data, mediaType: info.format.mimeType, size: info.size, http: fetched.http,

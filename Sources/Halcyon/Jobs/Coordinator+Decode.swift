@@ -56,8 +56,7 @@ extension Coordinator {
             demand.note(.decoded(image.size, decode))
             return DecodedImage(image: image, fetched: fetched, decode: decode)
         }
-        // Each who asked, since it may be stored for one and not for another; it happens once.
-        if storeOriginal(fetched, of: made.image, resolved) { demand.note(.stored(.diskOriginal)) }
+        keep(fetched, of: made.image, resolved, demand: demand)
         forgetFetch(fetched, FetchKey(resolved))
         return made
     }

@@ -35,7 +35,7 @@ extension Coordinator {
     // MARK: - Disk, then network
 
     private func fetchRemote(_ url: URL, _ resolved: ResolvedRequest, demand: Demand) async throws -> FetchedData {
-        let policy = resolved.cache
+        let (policy, mark) = (resolved.cache, resolved.originals.news.mark(resolved.key))
         var memory: ByteBudget.Hold?
         if policy.reads.contains(.diskOriginal), resolved.originals.disk != nil {
             memory = try await withTicket(for: demand) { try await EncodedBytes.hold(ticket: $1) }
@@ -51,16 +51,16 @@ extension Coordinator {
             let check = freshnessCheck(resolved)
             if let rule = check.rule(for: stored.http) {
                 demand.note(.cacheHit(.diskOriginal, rule), took: took)
-                return stored.fetched(rule, memory: memory)
+                return stored.fetched(rule, mark: mark, memory: memory)
             }
             if mayRevalidateBehind(resolved), check.answersWhileRevalidated(stored.http) {
                 revalidateBehind(resolved)
                 demand.note(.cacheHit(.diskOriginal, .staleWhileRevalidate), took: took)
-                return stored.fetched(.staleWhileRevalidate, memory: memory)
+                return stored.fetched(.staleWhileRevalidate, mark: mark, memory: memory)
             }
             if !policy.allowsNetwork, stored.mayBeServedStale {
                 demand.note(.cacheHit(.diskOriginal, .staleOffline), took: took)
-                return stored.fetched(.staleOffline)
+                return stored.fetched(.staleOffline, mark: mark)
             }
         }
         if resolved.originals.disk != nil {
@@ -76,14 +76,14 @@ extension Coordinator {
         }
         do {
             return try await rememberingFailures(of: resolved, demand: demand) { coordinator, demand in
-                try await coordinator.download(url, resolved, stored: stored, demand: demand)
+                try await coordinator.download(url, resolved, stored: stored, mark: mark, demand: demand)
             }
         } catch let error as DownloadError {
             guard let stored, let rule = freshnessCheck(resolved).rule(for: stored.http, after: error) else {
                 throw error
             }
             demand.note(.cacheHit(.diskOriginal, rule))
-            return stored.fetched(rule)
+            return stored.fetched(rule, mark: mark)
         }
     }
 
@@ -123,7 +123,7 @@ extension Coordinator {
     // MARK: - Network
 
     private func download(
-        _ url: URL, _ resolved: ResolvedRequest, stored: StoredOriginal?, demand: Demand
+        _ url: URL, _ resolved: ResolvedRequest, stored: StoredOriginal?, mark: SourceMark, demand: Demand
     ) async throws -> FetchedData {
         let asked = configuration.clock.now
         // Those that go out now: the downloader's own may change before the answer is there.
@@ -132,7 +132,7 @@ extension Coordinator {
         var result = try await transferred(transfer, demand: demand)
         if result.isNotModified {
             if let stored, stored.http?.isConfirmed(by: result.head) == true {
-                return await revalidated(stored, by: result, resolved, sent: sent, now: asked)
+                return await revalidated(stored, by: result, resolved, sent: sent, now: asked, mark: mark)
             }
             // It speaks of something that is not here: asked for once more, as if nothing were kept.
             for name in ["If-None-Match", "If-Modified-Since"] { transfer.headers.remove(name) }
@@ -151,7 +151,8 @@ extension Coordinator {
         if !http.isShared, !result.isFor(resolved.sender) { rule = .notStored(.unknownUser) }
         if case .notStored(let reason) = rule { demand.note(.notStored(reason)) }
         return FetchedData(
-            data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics, memory: result.hold)
+            data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics, memory: result.hold,
+            mark: mark)
     }
 
     private func transferred(_ transfer: DownloadRequest, demand: Demand) async throws -> DownloadResult {
@@ -185,7 +186,8 @@ extension Coordinator {
     }
 
     private func revalidated(
-        _ stored: StoredOriginal, by result: DownloadResult, _ resolved: ResolvedRequest, sent: HTTPHeaders, now: Date
+        _ stored: StoredOriginal, by result: DownloadResult, _ resolved: ResolvedRequest, sent: HTTPHeaders, now: Date,
+        mark: SourceMark
     ) async -> FetchedData {
         var http = stored.http?.merging(
             notModified: result.head, requestHeaders: sent,
@@ -208,7 +210,7 @@ extension Coordinator {
         }
         return FetchedData(
             data: stored.data, origin: .revalidated, http: http, rule: .revalidated, transfer: result.metrics,
-            isStored: stays, matchesKey: isOfUser)
+            isStored: stays, matchesKey: isOfUser, mark: mark)
     }
 
     /// The fields that a server sees, for what it says of them in `Vary`.

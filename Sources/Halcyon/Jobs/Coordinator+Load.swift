@@ -59,18 +59,20 @@ extension Coordinator {
 
     /// A load that nobody has under way: the finished image from disk, else the steps to it.
     func load(_ resolved: ResolvedRequest, demand: Demand) async throws -> LoadedImage {
-        let cache = resolved.target
+        let (cache, mark) = (resolved.target, resolved.originals.news.mark(resolved.key))
         if let finished = try await finishedOnDisk(resolved, demand: demand) {
-            cache.remember(finished.cached, for: resolved.key, policy: resolved.cache)
-            if resolved.cache.writes.contains(.memory) { demand.note(.stored(.memory)) }
+            if !mark.isOutdated(in: .memory) { remember(finished.cached, resolved, demand) }
             return LoadedImage(finished, origin: .disk)
         }
         let made = try await image(for: resolved, demand: demand)
         if made.mayBeKept {
-            let cached = CachedImage(image: made.image, encodedBytes: made.encodedBytes, http: made.http)
-            cache.remember(cached, for: resolved.key, policy: resolved.cache)
-            if resolved.cache.writes.contains(.memory) { demand.note(.stored(.memory)) }
-            if storeFinished(made, resolved) { demand.note(.stored(.diskProcessed)) }
+            if !made.isOutdated(in: .memory, since: mark) {
+                let cached = CachedImage(image: made.image, encodedBytes: made.encodedBytes, http: made.http)
+                remember(cached, resolved, demand)
+            }
+            if !made.isOutdated(in: .disk, since: mark), storeFinished(made, resolved) {
+                demand.note(.stored(.diskProcessed))
+            }
             if resolved.cache.reads.isEmpty, made.origin == .network, resolved.key.isProcessed {
                 // A reload: other processors must not start from what was there before.
                 cache.forgetUnprocessed(resolved.key, policy: resolved.cache)
@@ -84,6 +86,11 @@ extension Coordinator {
             image: made.image, origin: made.origin, encodedBytes: made.encodedBytes, fetched: made.fetched,
             rule: made.fetched == nil ? made.keptRule : made.fetched?.rule, http: made.http,
             decode: made.decode, process: made.process)
+    }
+
+    private func remember(_ cached: CachedImage, _ resolved: ResolvedRequest, _ demand: Demand) {
+        resolved.target.remember(cached, for: resolved.key, policy: resolved.cache)
+        if resolved.cache.writes.contains(.memory) { demand.note(.stored(.memory)) }
     }
 
     private func finishedOnDisk(_ resolved: ResolvedRequest, demand: Demand) async throws -> CachedAnswer? {
@@ -181,7 +188,7 @@ extension Coordinator {
                 image: answer.cached.image, fetched: nil, kept: answer.cached, keptRule: answer.rule)
         }
         let made = try await decoded(resolved, options: options, demand: demand)
-        if policy.writes.contains(.memoryOriginal), made.mayBeKept {
+        if policy.writes.contains(.memoryOriginal), made.mayBeKept, made.fetched?.isOutdated(in: .memory) != true {
             let cached = CachedImage(image: made.image, encodedBytes: made.encodedBytes, http: made.http)
             resolved.target.remember(cached, for: key, expiration: policy.memoryExpiration)
         }

@@ -12,7 +12,7 @@ extension Coordinator {
     @discardableResult
     func storeOriginal(_ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest) -> Bool {
         guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
-            let disk = resolved.originals.disk, fetched.claimStore()
+            !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk, fetched.claimStore()
         else { return false }
         let place = resolved.key.place(of: fetched.http)
         let (cache, key) = (resolved.originals, place.originalDiskKey)

@@ -140,7 +140,18 @@ actor Coordinator {
 
     /// A reload asks the server, whoever else has just done so.
     func recentFetch(_ key: FetchKey) -> FetchedData? {
-        key.readsDisk ? recentFetches[key]?.fetched : nil
+        guard key.readsDisk, let fetched = recentFetches[key]?.fetched, !fetched.isOutdated(in: .all) else {
+            return nil
+        }
+        return fetched
+    }
+
+    /// The bytes have proved to be an image: they go to the disk where the request says so, and whoever comes from now on is
+    /// given nothing older.
+    func keep(_ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest, demand: Demand) {
+        // Each who asked, since it may be stored for one and not for another; it happens once.
+        if storeOriginal(fetched, of: image, resolved) { demand.note(.stored(.diskOriginal)) }
+        if fetched.origin == .network, fetched.mayBeKept { resolved.tellOthers(of: fetched) }
     }
 
     func rememberFetch(_ fetched: FetchedData, _ key: FetchKey) {

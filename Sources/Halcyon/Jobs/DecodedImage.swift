@@ -16,4 +16,11 @@ struct DecodedImage: Sendable {
     var encodedBytes: Int { fetched?.data.count ?? kept?.encodedBytes ?? 0 }
     var origin: ImageOrigin { fetched?.origin ?? .memory }
     var mayBeKept: Bool { fetched?.mayBeKept ?? true }
+
+    /// Whether a cache has something newer by now.
+    ///
+    /// - Parameter mark: the beginning of the load, for what a cache had.
+    func isOutdated(in levels: CachePolicy.Levels, since mark: SourceMark) -> Bool {
+        fetched?.isOutdated(in: levels) ?? mark.isOutdated(in: levels)
+    }
 }

@@ -16,6 +16,8 @@ final class FetchedData: Sendable {
     let transfer: TransportMetrics?
     /// False where the bytes may not be those that the key names: a file that changed while it was read.
     let matchesKey: Bool
+    /// When the work for them began; nil for what is local.
+    let mark: SourceMark?
     private let stored: Lock<Bool>
     /// What the bytes take of the room for those that wait to be decoded.
     private let memory: Lock<ByteBudget.Hold?>
@@ -24,8 +26,9 @@ final class FetchedData: Sendable {
     init(
         data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, rule: CacheRule? = nil,
         transfer: TransportMetrics? = nil, isStored: Bool? = nil,
-        matchesKey: Bool = true, memory: ByteBudget.Hold? = nil
+        matchesKey: Bool = true, memory: ByteBudget.Hold? = nil, mark: SourceMark? = nil
     ) {
+        self.mark = mark
         self.memory = Lock(memory)
         memory?.grow(to: data.count)
         self.data = data
@@ -52,6 +55,11 @@ final class FetchedData: Sendable {
     var mayBeKept: Bool {
         if case .notStored = rule { return false }
         return matchesKey && http?.noStore != true
+    }
+
+    /// Whether a cache has something newer by now.
+    func isOutdated(in levels: CachePolicy.Levels) -> Bool {
+        mark?.isOutdated(in: levels, isAnswer: origin == .network || origin == .revalidated) ?? false
     }
 
     /// True for the first one who asks: bytes are stored once they have proved to be an image, and then only once.

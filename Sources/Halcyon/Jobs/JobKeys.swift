@@ -53,6 +53,8 @@ struct FetchKey: Hashable, Sendable {
     let isRevalidation: Bool
     /// It reads what is stored, and writes what comes.
     let serializer: SerializerKey
+    /// How often other fetches have brought something newer: nobody joins what began before.
+    private(set) var era = 0
 
     init(_ resolved: ResolvedRequest) {
         let cache = resolved.cache
@@ -70,6 +72,13 @@ struct FetchKey: Hashable, Sendable {
         wantsPreviews = resolved.request.wantsPreviews
         isRevalidation = resolved.isRevalidation
         serializer = SerializerKey(resolved.serializer)
+        era = resolved.originals.news.count(for: resolved.key, notBy: self)
+    }
+
+    func isLike(_ other: FetchKey) -> Bool {
+        var other = other
+        other.era = era
+        return self == other
     }
 
     /// Of the source alone: few fetches of one source differ in the rest, and a key is hashed at each of their steps.

@@ -117,6 +117,15 @@ struct ResolvedRequest: Sendable {
         ImagePreview(delivered(preview.image), isStale: preview.isStale)
     }
 
+    /// Its answer goes to the caches: what others make of earlier ones is older.
+    func tellOthers(of answer: FetchedData) {
+        let (place, fetch) = (key.place(of: answer.http), FetchKey(self))
+        for cache in originals === target ? [target] : [target, originals] {
+            cache.news.add(self.cache.writes, for: key, by: fetch, asked: answer.mark)
+            if place.user != key.user { cache.news.add(self.cache.writes, for: place, by: fetch, asked: answer.mark) }
+        }
+    }
+
     /// Whether the disk keeps the finished image apart from its source.
     var hasPlaceOfItsOwn: Bool { key.isProcessed && key.isStorable }
 }

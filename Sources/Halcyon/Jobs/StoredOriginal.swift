@@ -17,7 +17,8 @@ struct StoredOriginal: Sendable {
         http?.mayBeServedStale ?? true
     }
 
-    func fetched(_ rule: CacheRule, memory: ByteBudget.Hold? = nil) -> FetchedData {
-        FetchedData(data: data, origin: rule.isStale ? .stale : .disk, http: http, rule: rule, memory: memory)
+    func fetched(_ rule: CacheRule, mark: SourceMark, memory: ByteBudget.Hold? = nil) -> FetchedData {
+        FetchedData(
+            data: data, origin: rule.isStale ? .stale : .disk, http: http, rule: rule, memory: memory, mark: mark)
     }
 }

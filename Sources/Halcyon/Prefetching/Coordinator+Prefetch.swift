@@ -132,7 +132,7 @@ extension Coordinator {
         let fetched = try await fetched(resolved, demand: demand)
         let (coders, options) = (coders(for: resolved), resolved.request.decode)
         _ = try await compute(for: demand) { _ in try coders.plan(fetched.data, options: options) }
-        if storeOriginal(fetched, of: nil, resolved) { demand.note(.stored(.diskOriginal)) }
+        keep(fetched, of: nil, resolved, demand: demand)
         // Requests that come meanwhile take these bytes: the disk may not know of them yet.
         await waitForStores(resolved)
         forgetFetch(fetched, FetchKey(resolved))
