@@ -44,10 +44,9 @@ import Testing
         #expect(most <= 2, "\(name) differs by \(most)")
     }
 
-    private func compare(_ view: ImageView, _ name: String) throws {
-        let paintable = try #require(gtk_widget_paintable_new(view.widget))
-        defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
-        try compare(Rendering(pointer: paintable, width: Self.size.width, height: Self.size.height), name)
+    private func compare(_ view: ImageView, _ name: String) async throws {
+        let drawn = try await Window.rendering(of: view.widget, width: Self.size.width, height: Self.size.height)
+        try compare(drawn, name)
     }
 
     /// A small square of our own: no theme, no text, and it stands still.
@@ -77,16 +76,13 @@ import Testing
         view.setImage(
             from: url, placeholder: .image(try Self.old()), pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { fixture.transport.requestCount == 1 }
-        await Window.layOut(view.widget)
-        try compare(view, "loading")
+        try await compare(view, "loading")
         gate.open()
         await Window.run { ends.count == 1 }
-        await Window.layOut(view.widget)
-        try compare(view, "shown")
+        try await compare(view, "shown")
         view.contentFit = .scaleDown
         view.showImage(try Colors.image(Colors.red, 30, 20))
-        await Window.layOut(view.widget)
-        try compare(view, "scale-down")
+        try await compare(view, "scale-down")
         window.close()
     }
 
@@ -96,14 +92,12 @@ import Testing
         view.setImage(
             from: nil, placeholder: .image(try Self.old()), pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 1 }
-        await Window.layOut(view.widget)
-        try compare(view, "placeholder")
+        try await compare(view, "placeholder")
         view.setImage(
             ImageRequest(nil), options: .init(failure: .image(try Colors.image([90, 90, 90, 255], 48, 72))),
             pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 2 }
-        await Window.layOut(view.widget)
-        try compare(view, "failed")
+        try await compare(view, "failed")
         window.close()
     }
 

@@ -86,4 +86,33 @@ import Testing
         ticks.start()
         await run { frames >= count }
     }
+
+    /// What is drawn of a widget, once it and all that is over it have their places.
+    ///
+    /// Taken right behind a frame: from the next change on until it is drawn, GTK has nothing to give.
+    static func rendering(
+        of widget: UnsafeMutablePointer<GtkWidget>, width: Int, height: Int
+    ) async throws -> Rendering {
+        try requireScreen()
+        await layOut(widget)
+        let clock = try #require(gtk_widget_get_frame_clock(widget))
+        var (isDrawn, taken): (Bool, Result<Rendering, any Error>?) = (false, nil)
+        let ticks = FrameTicks(widget) { _ in
+            gtk_widget_queue_draw(widget)
+            isDrawn = true
+            return false
+        }
+        let signal = Signal(UnsafeMutableRawPointer(clock), "after-paint") {
+            guard isDrawn, taken == nil else { return }
+            taken = Result {
+                let paintable = try #require(gtk_widget_paintable_new(widget))
+                defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
+                return try Rendering(pointer: paintable, width: width, height: height)
+            }
+        }
+        defer { signal.disconnect() }
+        ticks.start()
+        await run { taken != nil }
+        return try #require(taken).get()
+    }
 }

@@ -46,10 +46,7 @@ import Testing
     }
 
     private func rendering(_ zoomed: ZoomView, _ width: Int = 200, _ height: Int = 100) async throws -> Rendering {
-        await Window.layOut(zoomed.widget)
-        let paintable = try #require(gtk_widget_paintable_new(zoomed.widget))
-        defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
-        return try Rendering(pointer: paintable, width: width, height: height)
+        try await Window.rendering(of: zoomed.widget, width: width, height: height)
     }
 
     /// The whole, reduced, has not quite the shape of the file: it fills its place all the same.

@@ -52,10 +52,7 @@ import Testing
         _ zoomed: ZoomView, when isThere: () -> Bool
     ) async throws -> Rendering {
         await Window.run(until: isThere)
-        await Window.layOut(zoomed.widget)
-        let paintable = try #require(gtk_widget_paintable_new(zoomed.widget))
-        defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
-        return try Rendering(pointer: paintable, width: 200, height: 100)
+        return try await Window.rendering(of: zoomed.widget, width: 200, height: 100)
     }
 
     @Test func theWholeIsLoadedForTheWindowAlone() async throws {
