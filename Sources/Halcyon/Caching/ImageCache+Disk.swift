@@ -17,7 +17,7 @@ extension ImageCache {
         public static let disk = Levels(rawValue: 2)
         public static let all: Levels = [.memory, .disk]
 
-        /// Those of a policy.
+        /// The same levels, as a policy names them.
         fileprivate var policyLevels: CachePolicy.Levels {
             var levels: CachePolicy.Levels = contains(.disk) ? .disk : []
             if contains(.memory) { levels.formUnion([.memory, .memoryOriginal]) }
@@ -131,7 +131,7 @@ extension ImageCache {
     }
 
     func remove(_ key: ImageKey, _ levels: Levels) async {
-        // What loads under way would bring back is older.
+        // Loads under way would bring it back.
         news.add(levels.policyLevels, for: key)
         if key.user != nil { await remove(key.of(nil), levels) }
         if levels.contains(.memory) { memoryCache.remove(key) }

@@ -1,7 +1,7 @@
 import HalcyonSystem
 import Synchronization
 
-/// Of the sources that somebody works with, what a cache was given meanwhile.
+/// A record of what a cache is given of a source while somebody works with what the source was before.
 ///
 /// Loads of one source may be under way side by side: one that is slow with what the disk had, and one that reloads. What the
 /// former makes is good for whoever waits for it, and older than what the caches have by then.
@@ -13,7 +13,7 @@ final class SourceNews: Sendable {
         init(_ key: ImageKey) { (source, user) = (ExactText(key.source), key.user) }
     }
 
-    /// What has come of one source, for as long as somebody works with it.
+    /// The changes of one source, for as long as somebody works with it.
     fileprivate final class Entry: Sendable {
         let changes = Lock<[Change]>([])
     }
