@@ -79,7 +79,7 @@ public final class ImagePipeline: Sendable {
     public func task(for request: ImageRequest) -> ImageTask {
         let resolved = ResolvedRequest(request, for: coordinator)
         guard let response = cachedResponse(for: resolved) else { return start(resolved) }
-        let task = ImageTask(resolved, coordinator: coordinator)
+        let task = ImageTask(resolved)
         task.end(.success(response))
         return task
     }
@@ -108,7 +108,7 @@ public final class ImagePipeline: Sendable {
     /// what they had under way as failed and go on with the next: `ImagePrefetcher.stop()` ends them. Transfers that others
     /// have begun with the same downloader go on; `ImageDownloader.cancelAll()` ends those too.
     public func cancelAll() {
-        coordinator.perform { $0.cancelAll() }
+        JobActor.perform { [coordinator] in coordinator.cancelAll() }
     }
 
     /// Forgets the failures that are remembered, of one URL or all, so that the next load asks again.
@@ -146,56 +146,60 @@ public final class ImagePipeline: Sendable {
     }
 
     private func start(_ resolved: ResolvedRequest) -> ImageTask {
-        let task = ImageTask(resolved, coordinator: coordinator)
+        let task = ImageTask(resolved)
         task.start()
         return task
     }
 
-    /// What can be had on this thread: from memory, or from disk where the request wants that.
+    /// The image that can be had on this thread: from memory, or from disk if the request wants that.
     private func cachedResponse(for resolved: ResolvedRequest) -> ImageResponse? {
-        let started = ContinuousClock.now
-        if let answer = coordinator.cachedImage(for: resolved) {
-            var metrics = LoadMetrics()
-            metrics.total = ContinuousClock.now - started
-            metrics.lookup = metrics.total
-            return response(to: resolved, answer, in: .memory, metrics)
-        }
-        guard resolved.cache.readsDiskSynchronously else { return nil }
-        let check = coordinator.freshnessCheck(resolved)
-        let mark = resolved.originals.news.mark(resolved.key)
-        let disk = SynchronousDisk(configuration: configuration, check: check, resolved: resolved)
+        let watch = Stopwatch()
         var metrics = LoadMetrics()
-        metrics.misses = [CacheMiss(.memory, coordinator.memoryMiss(resolved))]
-        metrics.lookup = ContinuousClock.now - started
-        guard let found = disk.image() else { return nil }
-        metrics.lookup += found.lookup
-        metrics.decode = found.decode
-        metrics.process = found.process
-        metrics.misses += found.misses
-        metrics.total = ContinuousClock.now - started
-        let cached = found.cached
-        if !mark.isOutdated(in: .memory) {
-            resolved.target.remember(cached, for: resolved.key, policy: resolved.cache)
+        var (place, found) = (CachePlace.memory, resolved.imageInMemory)
+        if found == nil, resolved.cache.readsDiskSynchronously {
+            metrics.misses = [CacheMiss(.memory, resolved.memoryMiss)]
+            metrics.lookup = watch.elapsed
+            if let onDisk = SynchronousDisk(resolved: resolved).image(&metrics) { (found, place) = onDisk }
         }
-        let answer = CachedAnswer(cached: cached, rule: check.rule(for: cached.http))
-        return response(to: resolved, answer, in: found.place, metrics)
-    }
-
-    private func response(
-        to resolved: ResolvedRequest, _ answer: CachedAnswer, in place: CachePlace, _ metrics: LoadMetrics
-    ) -> ImageResponse {
-        var metrics = metrics
-        metrics.bytes = answer.cached.encodedBytes
-        let response = ImageResponse(
-            image: resolved.delivered(answer.cached.image), origin: answer.origin(place == .memory ? .memory : .disk),
-            source: resolved.source,
-            originalSource: resolved.source,
-            metrics: metrics, cacheRule: answer.rule,
-            encoded: coordinator.encodedBytes(of: resolved, fetched: nil))
+        guard let found else { return nil }
+        metrics.total = watch.elapsed
+        metrics.bytes = found.provenance.encodedBytes
+        if place == .memory { metrics.lookup = metrics.total }
+        let response = resolved.response(found, metrics)
         if coordinator.hub.isActive {
             let isKept = place != .memory && resolved.cache.writes.contains(.memory)
-            coordinator.hub.tell(response, from: place, isKept: isKept)
+            coordinator.hub.report(response, from: place, isKept: isKept)
         }
         return response
+    }
+}
+
+extension ResolvedRequest {
+    /// The finished image in memory, if it may be used now. On any thread, in under a microsecond.
+    var imageInMemory: LoadedImage? {
+        guard let cached = target.image(for: key, policy: cache),
+            case .answers(let rule) = FreshnessCheck(self).verdict(on: cached.http)
+        else { return nil }
+        return LoadedImage(cached, rule: rule, origin: .memory)
+    }
+}
+
+extension Coordinator {
+    /// The source's encoded bytes, by a fetch that is shared with all who ask for them at the same time.
+    fileprivate func bytes(of resolved: ResolvedRequest) async throws -> Data {
+        let record = begin(resolved.source, priority: resolved.request.priority)
+        return try await run(record) { subscription in
+            let attempts = SourceAttempts(resolved: resolved, subscription: subscription)
+            let fetched = try await attempts.first { resolved in
+                do {
+                    return try await FetchJob.bytes(of: resolved, for: subscription)
+                } catch ImagePipelineError.remembered(.decoding) {
+                    // Bytes are wanted, whether or not they are an image.
+                    let again = resolved.changing { $0.network.retriesFailures = true }
+                    return try await FetchJob.bytes(of: again, for: subscription)
+                }
+            }
+            return (fetched, fetched.provenance)
+        }.value.data
     }
 }

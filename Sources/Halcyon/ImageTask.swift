@@ -33,11 +33,9 @@ public final class ImageTask: Sendable {
     }
 
     private let state: Lock<State>
-    private let coordinator: Coordinator
 
-    init(_ resolved: ResolvedRequest, coordinator: Coordinator) {
+    init(_ resolved: ResolvedRequest) {
         self.resolved = resolved
-        self.coordinator = coordinator
         state = Lock(State(priority: resolved.request.priority))
     }
 
@@ -64,7 +62,7 @@ public final class ImageTask: Sendable {
                 return state.isStarted && state.result == nil
             }
             guard isRunning else { return }
-            coordinator.perform { $0.priorityChanged(of: self) }
+            JobActor.perform { self.resolved.coordinator.priorityChanged(of: self) }
         }
     }
 
@@ -132,7 +130,7 @@ public final class ImageTask: Sendable {
 
     func start() {
         state.withLock { $0.isStarted = true }
-        coordinator.perform { $0.start(self) }
+        JobActor.perform { self.resolved.coordinator.start(self) }
     }
 
     var hasEnded: Bool { state.withLock { $0.result != nil } }
@@ -141,7 +139,7 @@ public final class ImageTask: Sendable {
     /// is there is chance.
     var immediateResult: Result<ImageResponse, any Error>? { state.withLock { $0.isStarted ? nil : $0.result } }
 
-    /// Called by the coordinator alone, one event after the other.
+    @JobActor
     func receive(_ event: JobEvent) {
         let told: ImageEvent
         switch event {
@@ -171,7 +169,7 @@ public final class ImageTask: Sendable {
             defer { state.observers = [:] }
             return (Array(state.observers.values), state.isStarted)
         }
-        if isRunning, case .failure(is CancellationError) = result { coordinator.perform { $0.cancel(self) } }
+        if isRunning, case .failure(is CancellationError) = result { JobActor.perform { self.resolved.coordinator.cancel(self) } }
         for observer in observers { observer.end(result) }
     }
 }

@@ -52,3 +52,12 @@ public struct TimeSource: Sendable {
         return source
     }()
 }
+
+/// A measurement of elapsed time, by a clock that nobody sets.
+package struct Stopwatch: Sendable {
+    private let started = ContinuousClock.now
+
+    package init() {}
+
+    package var elapsed: Duration { ContinuousClock.now - started }
+}

@@ -92,6 +92,14 @@ struct DiskImageReader {
     }
 }
 
+extension DiskImageReader {
+    init(_ cache: ImageCache, _ resolved: ResolvedRequest, ticket: WorkTicket) {
+        self.init(
+            cache: cache, coders: resolved.coordinator.configuration.coders, serializer: resolved.serializer,
+            policy: resolved.cache, ticket: ticket)
+    }
+}
+
 extension ImageKey {
     /// The entry in the user's own place, else the one that is kept for all users.
     func firstEntry(

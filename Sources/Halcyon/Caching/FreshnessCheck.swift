@@ -1,20 +1,76 @@
 import Foundation
 import HalcyonNetwork
 
-/// Whether what a cache holds may answer a request now: by what the server said of it, what the request's fields ask
-/// for and what its policy says.
+/// The decision whether a cached answer may be used for a request: by its HTTP metadata, the cache directives of the
+/// request's header fields, and the request's policy.
+///
+/// Memory, disk, encoded images, prefetches and synchronous reads all ask here.
 struct FreshnessCheck {
-    let freshness: CachePolicy.Freshness
-    let control: RequestCacheControl
-    let now: Date
+    /// The decision on a cached answer.
+    enum Verdict {
+        /// It may be used by this rule, which is nil for a file or data. `.staleWhileRevalidate` means that the server has to
+        /// be asked behind.
+        case answers(CacheRule?)
+        /// The server must be asked, for this reason.
+        case refused(CacheMiss.Reason)
 
-    /// By how much an answer may seem to come from the future. Further ahead a clock was wrong, and no time that is
-    /// counted from there means anything.
+        var answers: Bool { if case .answers = self { true } else { false } }
+    }
+
+    private let resolved: ResolvedRequest
+    private let freshness: CachePolicy.Freshness
+    private let control: RequestCacheControl
+    private let now: Date
+
+    init(_ resolved: ResolvedRequest) {
+        self.resolved = resolved
+        // A file or data is what its key says.
+        freshness = resolved.isRemote ? resolved.cache.freshness : .ignore
+        control = freshness == .ignore ? .none : resolved.control
+        now = freshness == .ignore ? .distantPast : resolved.coordinator.configuration.clock.now
+    }
+
+    /// Decides whether a cached answer may be used before the server is asked.
+    ///
+    /// - Parameter mayRevalidateBehind: whether the caller asks the server behind an answer that is stale.
+    func verdict(on http: HTTPCacheMetadata?, mayRevalidateBehind: Bool = false) -> Verdict {
+        guard resolved.isRemote else { return .answers(nil) }
+        guard freshness != .ignore else { return .answers(.ignored) }
+        guard isForTheseFields(http) else { return .refused(.otherFields) }
+        if let rule = rule(for: http) { return .answers(rule) }
+        if mayRevalidateBehind, resolved.mayRevalidateBehind, answersWhileRevalidated(http) {
+            return .answers(.staleWhileRevalidate)
+        }
+        return .refused(.expired)
+    }
+
+    /// Returns the rule by which a cached answer is used after the server has failed to answer, nil for none.
+    func rule(for http: HTTPCacheMetadata?, after error: DownloadError) -> CacheRule? {
+        guard http?.mayBeServedStale ?? true, !control.noCache, error.isNoAnswer || error.isServerFailure else {
+            return nil
+        }
+        let limits = [http?.staleIfError, control.staleIfError].compactMap { $0 }
+        guard let most = limits.max() else { return error.isNoAnswer ? .staleOffline : nil }
+        return http.map(staleness) ?? 0 <= TimeInterval(most) ? .staleIfError : nil
+    }
+
+    /// Whether a cached answer may be shown, marked as stale, until the server has answered.
+    func mayShowStale(_ http: HTTPCacheMetadata?) -> Bool {
+        resolved.mayShowStale && http?.mayBeServedStale ?? true && isForTheseFields(http)
+    }
+
+    /// Whether the header fields that `Vary` names are those of this request.
+    func isForTheseFields(_ http: HTTPCacheMetadata?) -> Bool {
+        guard let http, http.variesOnEverything || !http.varyValues.isEmpty else { return true }
+        return http.matches(requestHeaders: resolved.sentHeaders)
+    }
+
+    /// The time in seconds by which an answer may seem to come from the future. Further ahead, a clock was wrong, and no time
+    /// that is counted from there means anything.
     private static let clockTolerance: TimeInterval = 3600
 
-    /// The rule by which it answers as it is, nil where the server must be asked.
-    func rule(for http: HTTPCacheMetadata?) -> CacheRule? {
-        if freshness == .ignore { return .ignored }
+    /// The rule by which an answer is used as it is, nil if the server must be asked.
+    private func rule(for http: HTTPCacheMetadata?) -> CacheRule? {
         guard let http else { return freshness == .revalidate || control.noCache ? nil : .freshByTimeToLive }
         guard !control.noCache, !http.noCache, !http.variesOnEverything, isOfThePast(http) else { return nil }
         if let most = control.maxAge, http.age(at: now) > TimeInterval(most) { return nil }
@@ -31,22 +87,12 @@ struct FreshnessCheck {
         return .staleByRequest
     }
 
-    /// Whether it answers while the server is asked behind.
-    func answersWhileRevalidated(_ http: HTTPCacheMetadata?) -> Bool {
+    /// Whether an answer is used while the server is asked behind.
+    private func answersWhileRevalidated(_ http: HTTPCacheMetadata?) -> Bool {
         guard freshness == .respect, let http, let seconds = http.staleWhileRevalidate, http.mayBeServedStale,
             !control.isStrict, isOfThePast(http)
         else { return false }
         return staleness(of: http) <= TimeInterval(seconds)
-    }
-
-    /// The rule by which it answers after the server has not given what was asked for.
-    func rule(for http: HTTPCacheMetadata?, after error: DownloadError) -> CacheRule? {
-        guard http?.mayBeServedStale ?? true, !control.noCache, error.isNoAnswer || error.isServerFailure else {
-            return nil
-        }
-        let limits = [http?.staleIfError, control.staleIfError].compactMap { $0 }
-        guard let most = limits.max() else { return error.isNoAnswer ? .staleOffline : nil }
-        return http.map(staleness) ?? 0 <= TimeInterval(most) ? .staleIfError : nil
     }
 
     private func staleness(of http: HTTPCacheMetadata) -> TimeInterval {

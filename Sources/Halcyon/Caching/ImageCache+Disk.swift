@@ -74,7 +74,7 @@ extension ImageCache {
     }
 
     func peek(
-        _ key: ImageKey, at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool,
+        _ key: ImageKey, at place: @Sendable (ImageKey) -> DiskKey, isForAll: @Sendable (DiskEntry) -> Bool,
         ticket: WorkTicket = WorkTicket()
     ) async -> DiskEntry? {
         await key.firstEntry(at: place, isForAll: isForAll) { await disk?.peek($0, ticket: ticket) }?.entry

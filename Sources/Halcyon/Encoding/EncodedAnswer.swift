@@ -9,32 +9,24 @@ struct EncodedAnswer: Sendable {
     let mediaType: String
     let size: PixelSize
     let etag: String
-    let http: HTTPCacheMetadata?
-    let origin: ImageOrigin
-    /// Nil where the source is none of HTTP's.
-    let rule: CacheRule?
-    /// Whether a cache may keep it.
-    let mayBeKept: Bool
+    /// Where the image came from, with the number of bytes that are sent.
+    private(set) var provenance: Provenance
 
-    init(
-        data: Data, mediaType: String, size: PixelSize, http: HTTPCacheMetadata?, origin: ImageOrigin,
-        rule: CacheRule?, mayBeKept: Bool = true
-    ) {
+    init(data: Data, mediaType: String, size: PixelSize, provenance: Provenance) {
         self.data = data
         self.mediaType = mediaType
         self.size = size
         etag = "\"\(ContentHash.text(of: data))\""
-        self.http = http
-        self.origin = origin
-        self.rule = rule
-        self.mayBeKept = mayBeKept
+        self.provenance = provenance
+        self.provenance.encodedBytes = data.count
     }
 
-    /// What was kept, as it answers.
+    /// The answer that was stored.
     init(_ kept: KeptEncoding, rule: CacheRule?, mayBeKept: Bool = true) {
         let origin: ImageOrigin = rule?.isStale == true ? .stale : rule == .revalidated ? .revalidated : .disk
         self.init(
-            data: kept.data, mediaType: kept.mediaType, size: kept.size, http: kept.http, origin: origin, rule: rule,
-            mayBeKept: mayBeKept)
+            data: kept.data, mediaType: kept.mediaType, size: kept.size,
+            provenance: Provenance(
+                origin: origin, rule: rule, http: kept.http, encodedBytes: kept.data.count, mayBeKept: mayBeKept))
     }
 }

@@ -1,3 +1,5 @@
+import HalcyonNetwork
+
 extension ImagePipeline {
     /// The finished image of a request as a web response carries it: encoded, with media type, ETag and freshness.
     ///
@@ -9,7 +11,27 @@ extension ImagePipeline {
     /// - Throws: `ImagePipelineError`, `.encoding` where the build cannot write the format or the image is none that it
     ///   can hold; `CancellationError`.
     public func data(for request: ImageRequest, as encoding: ImageEncoding) async throws -> EncodedImage {
-        let resolved = ResolvedRequest(request, for: coordinator)
-        return try await coordinator.encodedImage(resolved, as: encoding)
+        try await coordinator.encodedImage(ResolvedRequest(request, for: coordinator), as: encoding)
+    }
+}
+
+extension Coordinator {
+    fileprivate func encodedImage(_ resolved: ResolvedRequest, as encoding: ImageEncoding) async throws -> EncodedImage {
+        let record = begin(resolved.source, priority: resolved.request.priority)
+        let ((answer, source), metrics) = try await run(record) { subscription in
+            let attempts = SourceAttempts(resolved: resolved, subscription: subscription)
+            let result = try await attempts.first {
+                (try await EncodeJob.answer(to: $0, as: encoding, for: subscription), $0.source)
+            }
+            return (result, result.0.provenance)
+        }
+        let provenance = answer.provenance
+        let freshness = EncodedFreshness(
+            provenance.http, isNotStored: !provenance.mayBeKept, isOfUser: resolved.key.user != nil,
+            now: configuration.clock.now)
+        return EncodedImage(
+            data: answer.data, mediaType: answer.mediaType, size: answer.size, etag: answer.etag,
+            freshness: freshness, origin: provenance.origin, source: source, cacheRule: provenance.rule,
+            metrics: metrics)
     }
 }

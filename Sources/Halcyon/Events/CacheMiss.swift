@@ -22,3 +22,19 @@ public struct CacheMiss: Sendable, Hashable {
         self.reason = reason
     }
 }
+
+extension ResolvedRequest {
+    /// The reason why memory does not answer, once it is known that it does not.
+    var memoryMiss: CacheMiss.Reason {
+        guard cache.reads.contains(.memory) else { return .policy }
+        if target.memoryCache.contains(key) {
+            let kept = target.keptImage(for: key, policy: cache)
+            return FreshnessCheck(self).isForTheseFields(kept?.http) ? .expired : .otherFields
+        }
+        guard cache.acceptsLarger, key.admitsLarger else { return .notThere }
+        let isSmaller = target.sizes.keys(of: key.source).contains {
+            $0.isSamePicture(as: key) && target.memoryCache.contains($0)
+        }
+        return isSmaller ? .tooSmall : .notThere
+    }
+}

@@ -73,3 +73,20 @@ final class EventHub: Sendable {
         }
     }
 }
+
+extension EventHub {
+    /// Reports a load that ended on its caller's thread.
+    ///
+    /// - Parameter isKept: whether memory has taken the image just now.
+    func report(_ response: ImageResponse, from place: CachePlace, isKept: Bool) {
+        let (load, source) = (nextLoad(), response.source.description)
+        publish(.started, load: load, source: source)
+        for miss in response.metrics.misses { publish(.cacheMissed(miss), load: load, source: source) }
+        publish(.cacheHit(place, response.cacheRule), load: load, source: source)
+        if let decode = response.metrics.decode {
+            publish(.decoded(response.image.size, decode), load: load, source: source)
+        }
+        if isKept { publish(.stored(.memory), load: load, source: source) }
+        publish(.ended(.success(response.origin, response.metrics)), load: load, source: source)
+    }
+}

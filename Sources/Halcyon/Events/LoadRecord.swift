@@ -1,34 +1,47 @@
 import HalcyonNetwork
+import HalcyonSystem
 
-/// What a load has come to so far: told to the pipeline's readers as it happens, summed up in its metrics.
-///
-/// Confined to the coordinator.
+/// The account of one load: its events go to the pipeline's readers as they happen, and are summed up in its metrics.
+@JobActor
 final class LoadRecord {
-    let hub: EventHub
+    let source: ImageSource
+    /// The root of the load's subscriptions.
+    private(set) lazy var subscription = Subscription(priority: priority) { [weak self] in self?.take($0) }
+
+    private let hub: EventHub
+    private let priority: RequestPriority
+    private let receive: (@JobActor (JobEvent) -> Void)?
     private let load: Int
-    private let source: ImageSource
-    private let started = ContinuousClock.now
+    private let watch = Stopwatch()
     private var sums = LoadMetrics()
 
-    init(_ hub: EventHub, source: ImageSource) {
+    /// - Parameter receive: called with each event, after it is counted.
+    init(
+        _ hub: EventHub, source: ImageSource, priority: RequestPriority,
+        receive: (@JobActor (JobEvent) -> Void)? = nil
+    ) {
         self.hub = hub
-        load = hub.nextLoad()
         self.source = source
+        self.priority = priority
+        self.receive = receive
+        load = hub.nextLoad()
         hub.publish(.started, load: load, source: source.description)
     }
 
-    func take(_ event: JobEvent) {
-        guard case .note(let note) = event else { return }
-        sums.add(note)
-        hub.publish(note.kind, load: load, source: source.description)
+    private func take(_ event: JobEvent) {
+        if case .note(let note) = event {
+            sums.add(note)
+            hub.publish(note.kind, load: load, source: source.description)
+        }
+        receive?(event)
     }
 
     /// - Parameters:
-    ///   - metrics: what the result itself knows.
-    ///   - rule: what became of the server's answer.
+    ///   - metrics: the result's own.
+    ///   - rule: the cache rule that applied to the server's answer.
     func metrics(completing metrics: LoadMetrics, rule: CacheRule?) -> LoadMetrics {
         var all = sums
-        all.total = ContinuousClock.now - started
+        all.total = watch.elapsed
         all.bytes = metrics.bytes
         all.decode = metrics.decode ?? sums.decode
         all.process = metrics.process ?? sums.process
@@ -39,21 +52,33 @@ final class LoadRecord {
         return all
     }
 
-    func end(_ end: PipelineEvent.End) {
-        hub.publish(.ended(end), load: load, source: source.description)
+    // MARK: - End
+
+    /// Reports the end of a load without an `ImageTask`.
+    ///
+    /// - Parameter provenance: nil if nothing was to be loaded, which counts as cancelled.
+    func end(_ provenance: Provenance?) -> LoadMetrics {
+        var metrics = LoadMetrics()
+        metrics.bytes = provenance?.encodedBytes ?? 0
+        metrics = self.metrics(completing: metrics, rule: provenance?.rule)
+        report(provenance.map { .success($0.origin, metrics) } ?? .cancelled)
+        return metrics
     }
 
-    /// The end of a task, which may have been called off before this result.
+    /// Reports the end of a task, which may have been cancelled before this result.
     func end(of task: ImageTask, _ result: Result<ImageResponse, any Error>) {
         switch result {
-        case _ where task.status == .cancelled: end(.cancelled)
-        case .success(let response): end(.success(response.origin, response.metrics))
+        case _ where task.status == .cancelled: report(.cancelled)
+        case .success(let response): report(.success(response.origin, response.metrics))
         case .failure(let error): fail(error)
         }
     }
 
-    /// The end with an error.
     func fail(_ error: any Error) {
-        if let error = error as? ImagePipelineError { end(.failure(error)) } else { end(.cancelled) }
+        if let error = error as? ImagePipelineError { report(.failure(error)) } else { report(.cancelled) }
+    }
+
+    private func report(_ end: PipelineEvent.End) {
+        hub.publish(.ended(end), load: load, source: source.description)
     }
 }

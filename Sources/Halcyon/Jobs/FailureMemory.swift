@@ -115,13 +115,16 @@ final class FailureMemory: Sendable {
 }
 
 extension FailureMemory.Key {
-    init?(_ resolved: ResolvedRequest, headers: HTTPHeaders, coders: CoderRegistry) {
-        guard case .remote(let url) = resolved.source else { return nil }
+    /// Nil for a local source, and in a pipeline that remembers no failures.
+    init?(_ resolved: ResolvedRequest) {
+        guard case .remote(let url) = resolved.source, resolved.coordinator.configuration.remembersFailures else {
+            return nil
+        }
         self.url = Self.text(of: url)
-        self.headers = headers
+        headers = resolved.sentHeaders
         user = resolved.key.user
         hooks = resolved.request.network.hooks
-        self.coders = FailureMemory.Coders(registry: coders)
+        coders = FailureMemory.Coders(registry: resolved.coders)
     }
 
     /// Servers do not see the fragment.

@@ -70,3 +70,42 @@ final class FetchedData: Sendable {
         }
     }
 }
+
+extension FetchedData {
+    var provenance: Provenance {
+        Provenance(origin: origin, rule: rule, http: http, encodedBytes: data.count, mayBeKept: mayBeKept)
+    }
+
+    var cameFromDisk: Bool { [.disk, .revalidated, .stale].contains(origin) }
+}
+
+/// The fetches whose bytes somebody still works with: a request that comes between the end of a fetch and the store of its
+/// bytes finds them here, and does not ask the server a second time.
+struct RecentFetches {
+    private struct Weak {
+        weak var fetched: FetchedData?
+    }
+
+    private var fetches: [FetchKey: Weak] = [:]
+    private var limit = 64
+
+    /// The bytes of a fetch; nil for a reload, which asks the server whoever else has just done so, and if a cache has newer
+    /// ones.
+    subscript(key: FetchKey) -> FetchedData? {
+        get {
+            guard key.readsDisk, let fetched = fetches[key]?.fetched, !fetched.isOutdated(in: .all) else { return nil }
+            return fetched
+        }
+        set {
+            fetches[key] = newValue.map { Weak(fetched: $0) }
+            guard fetches.count > limit else { return }
+            fetches = fetches.filter { $0.value.fetched != nil }
+            // Twice the number that is alive, so that looking through them costs a constant time each on average.
+            limit = max(64, fetches.count * 2)
+        }
+    }
+
+    mutating func forget(_ fetched: FetchedData, _ key: FetchKey) {
+        if fetches[key]?.fetched === fetched { fetches[key] = nil }
+    }
+}

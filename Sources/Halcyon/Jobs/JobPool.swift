@@ -1,160 +1,197 @@
 import HalcyonSystem
 
-/// The jobs of one level of the graph that are under way, by what they make.
+/// The jobs of one stage that are under way, by their key.
 ///
-/// Whoever asks for a key that is under way joins it; each subscriber leaves by itself, and the last one out cancels.
-/// A cancelled job leaves the pool in the same step, so nobody joins a dying one. Confined to the coordinator.
+/// A caller that asks for a key that is under way joins its job. Each subscriber leaves on its own, and the last one
+/// cancels the job. A cancelled job leaves the pool in the same step, so that nothing joins it any more.
+@JobActor
 final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
-    typealias Work = @Sendable (isolated Coordinator, Demand) async throws -> Output
+    private var jobs: [Key: SharedJob<Output>] = [:]
 
-    private final class Job {
-        struct Subscriber {
-            let demand: Demand
-            let link: Int
-            /// The demand's, as it is counted.
-            var priority: RequestPriority
-            let continuation: CheckedContinuation<Output, any Error>
-        }
-
-        private(set) var subscribers: [Int: Subscriber] = [:]
-        private var priorities = PriorityTally()
-        var demand: Demand?
-        var task: Task<Void, Never>?
-        /// Kept for who joins late.
-        var latestProgress: LoadProgress?
-        var latestBody: JobEvent?
-        var latestPreview: JobEvent?
-        var stale: JobEvent?
-        /// A load that joins late has had all of it.
-        var notes: [JobEvent] = []
-
-        func publish(_ event: JobEvent) {
-            switch event {
-            case .progress(let progress): latestProgress = progress
-            case .body: latestBody = event
-            case .preview: latestPreview = event
-            // Who joins now would begin to decode it a second time.
-            case .arrived: (latestBody, stale) = (nil, nil)
-            case .stale: stale = event
-            case .note: notes.append(event)
-            }
-            for subscriber in subscribers.values { subscriber.demand.send(event) }
-        }
-
-        func replay(to demand: Demand) {
-            for note in notes { demand.send(note) }
-            if let latestProgress { demand.send(.progress(latestProgress)) }
-            if let stale { demand.send(stale) }
-            if let latestBody { demand.send(latestBody) }
-            if let latestPreview { demand.send(latestPreview) }
-        }
-
-        func add(_ number: Int, _ subscriber: Subscriber) {
-            subscribers[number] = subscriber
-            priorities.add(subscriber.priority)
-            updatePriority()
-        }
-
-        func remove(_ number: Int) -> Subscriber? {
-            guard let subscriber = subscribers.removeValue(forKey: number) else { return nil }
-            priorities.remove(subscriber.priority)
-            updatePriority()
-            return subscriber
-        }
-
-        func removeAll() -> [Int: Subscriber] {
-            defer { (subscribers, priorities) = ([:], PriorityTally()) }
-            return subscribers
-        }
-
-        func setPriority(_ priority: RequestPriority, of number: Int) {
-            guard let former = subscribers[number]?.priority else { return }
-            subscribers[number]?.priority = priority
-            priorities.remove(former)
-            priorities.add(priority)
-            updatePriority()
-        }
-
-        /// Without anybody it stays what it was.
-        private func updatePriority() {
-            if let highest = priorities.highest { demand?.setPriority(highest) }
-        }
-    }
-
-    private var jobs: [Key: Job] = [:]
+    nonisolated init() {}
 
     var count: Int { jobs.count }
 
-    /// How many wait for one of them.
-    var waiterCount: Int { jobs.values.reduce(0) { $0 + $1.subscribers.count } }
+    /// The number of subscribers that wait for one of the jobs.
+    var waiterCount: Int { jobs.values.reduce(0) { $0 + $1.waiterCount } }
 
     func isUnderWay(_ key: Key) -> Bool { jobs[key] != nil }
 
-    /// The result for `key`: of the job that is under way, else of a new one that does `work`.
+    /// Returns the result of the job that is under way for `key`, or of a new one that does `work`.
     ///
-    /// - Throws: what the work throws; `CancellationError` at once when the awaiting task is cancelled, whether or not
-    ///   others still wait.
+    /// - Throws: the errors of the work; `CancellationError` at once if the awaiting task or the subscription is
+    ///   cancelled, whether or not other subscribers still wait.
     func value(
-        for key: Key, demand: Demand, isolation coordinator: isolated Coordinator, work: @escaping Work
+        for key: Key, _ subscription: Subscription,
+        work: @escaping @JobActor @Sendable (Subscription) async throws -> Output
     ) async throws -> Output {
-        let subscriber = coordinator.makeSubscriber()
+        let wait = SharedJob<Output>.Wait(subscription)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
-                let job = join(key, coordinator: coordinator, demand: demand, work: work)
-                let link = demand.follow { [weak job] in job?.setPriority($0, of: subscriber) }
-                job.add(
-                    subscriber,
-                    .init(demand: demand, link: link, priority: demand.priority, continuation: continuation))
-                coordinator.setLeave(subscriber) { [weak self, weak job] in
-                    guard let job else { return }
-                    self?.leave(subscriber, of: job, key: key)
+                if Task.isCancelled || subscription.isCancelled {
+                    return continuation.resume(throwing: CancellationError())
                 }
-                job.replay(to: demand)
+                job(for: key, priority: subscription.priority, work).add(wait, continuation)
             }
         } onCancel: {
-            // The continuation is registered before the coordinator can run this, or never. On the coordinator itself, as
-            // when a job is cancelled that waits for this one, it happens in the same step, down the whole graph.
-            coordinator.perform { $0.leave(subscriber) }
+            // The wait has begun before the actor can run this, or never begins.
+            JobActor.perform { wait.leave() }
         }
     }
 
-    private func join(_ key: Key, coordinator: isolated Coordinator, demand: Demand, work: @escaping Work) -> Job {
+    private func job(
+        for key: Key, priority: RequestPriority, _ work: @escaping @JobActor @Sendable (Subscription) async throws -> Output
+    ) -> SharedJob<Output> {
         if let job = jobs[key] { return job }
-        let job = Job()
-        let ownDemand = Demand(priority: demand.priority) { [weak job] in job?.publish($0) }
-        job.demand = ownDemand
+        let job = SharedJob<Output>(priority: priority)
         jobs[key] = job
-        job.task = Task {
-            let result: Result<Output, any Error>
-            do {
-                result = .success(try await work(coordinator, ownDemand))
-            } catch {
-                result = .failure(error)
-            }
-            finish(job, key: key, result, coordinator: coordinator)
+        job.start(work) { [weak self, weak job] in
+            if let self, self.jobs[key] === job { self.jobs[key] = nil }
         }
         return job
     }
+}
 
-    private func finish(
-        _ job: Job, key: Key, _ result: Result<Output, any Error>, coordinator: isolated Coordinator
+/// A job with its subscribers.
+@JobActor
+private final class SharedJob<Output: Sendable> {
+    /// The wait of one subscriber.
+    final class Wait: JobWait {
+        let subscription: Subscription
+        private weak var job: SharedJob?
+        private var continuation: CheckedContinuation<Output, any Error>?
+        private var link = 0
+        /// The subscription's priority, as the job counts it.
+        private var counted = RequestPriority.normal
+
+        init(_ subscription: Subscription) {
+            self.subscription = subscription
+        }
+
+        func begin(_ job: SharedJob, _ continuation: CheckedContinuation<Output, any Error>) {
+            (self.job, self.continuation, counted) = (job, continuation, subscription.priority)
+            link = subscription.follow { [weak self] priority in
+                guard let self else { return }
+                self.job?.change(self.counted, to: priority)
+                self.counted = priority
+            }
+            subscription.add(self)
+        }
+
+        func end(_ result: Result<Output, any Error>) {
+            guard let continuation else { return }
+            self.continuation = nil
+            subscription.unfollow(link)
+            subscription.remove(self)
+            continuation.resume(with: result)
+        }
+
+        func leave() {
+            guard continuation != nil else { return }
+            job?.remove(self, counted)
+            end(.failure(CancellationError()))
+        }
+    }
+
+    private var waits: [ObjectIdentifier: Wait] = [:]
+    private var priorities = PriorityTally()
+    private var history = JobHistory()
+    private var subscription: Subscription?
+    private let priority: RequestPriority
+    private var task: Task<Void, Never>?
+    /// Takes the job out of its pool.
+    private var removal: (@JobActor () -> Void)?
+
+    init(priority: RequestPriority) {
+        self.priority = priority
+    }
+
+    var waiterCount: Int { waits.count }
+
+    func start(
+        _ work: @escaping @JobActor @Sendable (Subscription) async throws -> Output,
+        removal: @escaping @JobActor () -> Void
     ) {
-        if jobs[key] === job { jobs[key] = nil }
-        for (number, subscriber) in job.removeAll() {
-            coordinator.setLeave(number, nil)
-            subscriber.demand.unfollow(subscriber.link)
-            subscriber.continuation.resume(with: result)
+        self.removal = removal
+        let own = Subscription(priority: priority) { [weak self] in self?.publish($0) }
+        subscription = own
+        task = Task {
+            let result: Result<Output, any Error>
+            do {
+                result = .success(try await work(own))
+            } catch {
+                result = .failure(error)
+            }
+            self.end(result)
         }
     }
 
-    private func leave(_ number: Int, of job: Job, key: Key) {
-        guard let subscriber = job.remove(number) else { return }
-        subscriber.demand.unfollow(subscriber.link)
-        if job.subscribers.isEmpty {
-            if jobs[key] === job { jobs[key] = nil }
-            job.task?.cancel()
-        }
-        subscriber.continuation.resume(throwing: CancellationError())
+    func add(_ wait: Wait, _ continuation: CheckedContinuation<Output, any Error>) {
+        waits[ObjectIdentifier(wait)] = wait
+        wait.begin(self, continuation)
+        priorities.add(wait.subscription.priority)
+        updatePriority()
+        for event in history.events { wait.subscription.send(event) }
     }
+
+    /// The last subscriber cancels the job.
+    func remove(_ wait: Wait, _ priority: RequestPriority) {
+        waits[ObjectIdentifier(wait)] = nil
+        priorities.remove(priority)
+        updatePriority()
+        guard waits.isEmpty else { return }
+        leavePool()
+        task?.cancel()
+    }
+
+    func change(_ former: RequestPriority, to priority: RequestPriority) {
+        priorities.remove(former)
+        priorities.add(priority)
+        updatePriority()
+    }
+
+    /// A job without subscribers keeps the priority that it had.
+    private func updatePriority() {
+        if let highest = priorities.highest { subscription?.setPriority(highest) }
+    }
+
+    private func publish(_ event: JobEvent) {
+        history.add(event)
+        for wait in waits.values { wait.subscription.send(event) }
+    }
+
+    private func end(_ result: Result<Output, any Error>) {
+        leavePool()
+        let ended = waits
+        (waits, priorities, history) = ([:], PriorityTally(), JobHistory())
+        for wait in ended.values { wait.end(result) }
+    }
+
+    private func leavePool() {
+        removal?()
+        removal = nil
+    }
+}
+
+/// The events of a job that a subscriber receives that joins late.
+private struct JobHistory {
+    private var progress: JobEvent?
+    private var body: JobEvent?
+    private var preview: JobEvent?
+    private var stale: JobEvent?
+    private var notes: [JobEvent] = []
+
+    mutating func add(_ event: JobEvent) {
+        switch event {
+        case .progress: progress = event
+        case .body: body = event
+        case .preview: preview = event
+        // A subscriber that joins now would begin to decode the body a second time.
+        case .arrived: (body, stale) = (nil, nil)
+        case .stale: stale = event
+        case .note: notes.append(event)
+        }
+    }
+
+    var events: [JobEvent] { notes + [progress, stale, body, preview].compactMap { $0 } }
 }

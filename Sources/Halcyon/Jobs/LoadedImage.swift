@@ -1,27 +1,61 @@
 import HalcyonImage
 import HalcyonNetwork
 
-/// What a load job ends with.
-struct LoadedImage: Sendable {
-    let image: Image
+/// The facts about where a load's result came from, and by which rule it was used.
+struct Provenance: Sendable {
     let origin: ImageOrigin
-    /// Of the encoded bytes that it was made of.
-    let encodedBytes: Int
-    /// Nil where the finished image was in a cache.
-    let fetched: FetchedData?
-    /// Nil where the source is none of HTTP's.
+    /// The HTTP cache rule that applied; nil for a source that HTTP says nothing of.
     let rule: CacheRule?
-    /// What HTTP said of it.
+    /// The HTTP metadata of the encoded bytes; nil for a file or data.
     let http: HTTPCacheMetadata?
-    var decode: Duration?
-    var process: Duration?
+    /// The number of encoded bytes that the result was made of.
+    var encodedBytes: Int
+    /// Whether a cache may keep the result.
+    let mayBeKept: Bool
+
+    init(
+        origin: ImageOrigin, rule: CacheRule? = nil, http: HTTPCacheMetadata? = nil, encodedBytes: Int = 0,
+        mayBeKept: Bool = true
+    ) {
+        self.origin = origin
+        self.rule = rule
+        self.http = http
+        self.encodedBytes = encodedBytes
+        self.mayBeKept = mayBeKept
+    }
 }
 
-extension LoadedImage {
-    /// An image that was in a cache, finished.
-    init(_ answer: CachedAnswer, origin: ImageOrigin) {
-        self.init(
-            image: answer.cached.image, origin: answer.origin(origin), encodedBytes: answer.cached.encodedBytes,
-            fetched: nil, rule: answer.rule, http: answer.cached.http)
+/// An image on its way through the stages.
+struct LoadedImage: Sendable {
+    var image: Image
+    let provenance: Provenance
+    /// The bytes that it was made of; nil if a cache had the image.
+    let fetched: FetchedData?
+    var decode: Duration?
+    var process: Duration?
+
+    init(_ image: Image, of fetched: FetchedData, decode: Duration) {
+        (self.image, self.fetched, self.decode) = (image, fetched, decode)
+        provenance = fetched.provenance
+    }
+
+    /// - Parameter origin: the cache that had the image; a stale answer counts as `.stale`.
+    init(_ cached: CachedImage, rule: CacheRule?, origin: ImageOrigin) {
+        (image, fetched) = (cached.image, nil)
+        provenance = Provenance(
+            origin: rule?.isStale == true ? .stale : origin, rule: rule, http: cached.http,
+            encodedBytes: cached.encodedBytes)
+    }
+
+    /// The form that the memory cache keeps.
+    var cached: CachedImage {
+        CachedImage(image: image, encodedBytes: provenance.encodedBytes, http: provenance.http)
+    }
+
+    /// Whether a cache has something newer by now.
+    ///
+    /// - Parameter mark: the beginning of the load, for an image that a cache had.
+    func isOutdated(in levels: CachePolicy.Levels, since mark: SourceMark) -> Bool {
+        fetched?.isOutdated(in: levels) ?? mark.isOutdated(in: levels)
     }
 }

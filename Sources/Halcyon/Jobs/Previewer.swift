@@ -33,7 +33,8 @@ private final class LentDecoding: Sendable {
 ///
 /// There is one preview each time that the bytes have doubled, or 150 ms after the last one, as long as the allowance
 /// lasts; never two at once. While one is decoded the body goes on growing; the next is made of the newest state, and what
-/// lay between is never shown. Confined to the coordinator.
+/// lay between is never shown.
+@JobActor
 final class Previewer {
     /// What the next preview takes in.
     struct Step: Sendable {
@@ -132,7 +133,8 @@ final class Previewer {
         allowance.add(reading: result.reading, preview: result.preview)
     }
 
-    /// All bytes are there: what decoded them gives its memory back, which the decode of the whole waits for.
+    /// Ends the previews once all bytes have arrived, and gives the memory of their decoding back, which the decode of the
+    /// whole body waits for.
     func end() {
         (decoding, isOver) = (nil, true)
         work?.cancel()

@@ -1,4 +1,7 @@
+import Foundation
+import HalcyonCodecs
 import HalcyonImage
+import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 
@@ -16,6 +19,7 @@ struct ResolvedRequest: Sendable {
         let originals: ImageCache
         let isRevalidation: Bool
         let defaultScale: Double
+        let coordinator: Coordinator
 
         /// - Parameter request: what the pipeline's modifier made of it.
         init(_ request: ImageRequest, for coordinator: Coordinator) {
@@ -24,9 +28,10 @@ struct ResolvedRequest: Sendable {
             if !providers.isEmpty { request.source = request.source.provided(by: providers) }
             request.takeCredentialOfURL()
             self.request = request
+            self.coordinator = coordinator
             target = request.targetCache ?? coordinator.configuration.cache
             originals = request.originalCache ?? coordinator.configuration.originalCache ?? target
-            sender = coordinator.user(of: request)
+            sender = coordinator.configuration.user(of: request)
             key = request.key(filter: target.keyFilter, user: sender)
             isRevalidation = false
             defaultScale = request.source.namedScale
@@ -35,7 +40,7 @@ struct ResolvedRequest: Sendable {
         init(_ request: ImageRequest, isRevalidation: Bool, as former: Parts) {
             self.request = request
             self.isRevalidation = isRevalidation
-            (key, target, originals) = (former.key, former.target, former.originals)
+            (key, target, originals, coordinator) = (former.key, former.target, former.originals, former.coordinator)
             sender = former.sender
             defaultScale = former.defaultScale
         }
@@ -51,6 +56,8 @@ struct ResolvedRequest: Sendable {
     var target: ImageCache { parts.target }
     /// Where the source's bytes are kept.
     var originals: ImageCache { parts.originals }
+    /// The registry of the request's pipeline.
+    var coordinator: Coordinator { parts.coordinator }
     /// Whether it asks the server behind an answer that was given already: then what is stale must be revalidated.
     var isRevalidation: Bool { parts.isRevalidation }
 
@@ -68,7 +75,7 @@ struct ResolvedRequest: Sendable {
     }
 
     /// The same request for another source. It may look at a file, so not on the coordinator's thread.
-    func replacing(_ source: ImageSource, for coordinator: Coordinator) -> ResolvedRequest {
+    func replacing(_ source: ImageSource) -> ResolvedRequest {
         var other = request
         other.source = source
         // It is the source's name, not this one's.
@@ -103,20 +110,6 @@ struct ResolvedRequest: Sendable {
         if case .remote = request.source { true } else { false }
     }
 
-    /// An image as this request gives it: the cached one may be another request's, with another scale.
-    func delivered(_ image: Image) -> Image {
-        var image = image
-        image.scale = request.scale ?? parts.defaultScale
-        // Some caches keep only pixels, so what an image says of its showing is the modifier's alone.
-        (image.isTemplate, image.mirrorsForRightToLeft) = (false, false)
-        return request.modifier.map { $0(image) } ?? image
-    }
-
-    /// The same for what comes before it.
-    func delivered(_ preview: ImagePreview) -> ImagePreview {
-        ImagePreview(delivered(preview.image), isStale: preview.isStale)
-    }
-
     /// Its answer goes to the caches: what others make of earlier ones is older.
     func tellOthers(of answer: FetchedData) {
         let (place, fetch) = (key.place(of: answer.http), FetchKey(self))
@@ -130,8 +123,99 @@ struct ResolvedRequest: Sendable {
     var hasPlaceOfItsOwn: Bool { key.isProcessed && key.isStorable }
 }
 
+// MARK: - The server's view
+
+extension ResolvedRequest {
+    /// The header fields that a server sees, which `Vary` speaks of.
+    var sentHeaders: HTTPHeaders {
+        coordinator.configuration.downloader.defaultHeaders.merging(request.network.headers)
+            .showing(request.network.credential)
+    }
+
+    /// The cache directives of the request's header fields.
+    var control: RequestCacheControl {
+        let mayAsk =
+            RequestCacheControl.isIn(request.network.headers)
+            || RequestCacheControl.isIn(coordinator.configuration.downloader.defaultHeaders)
+        return mayAsk ? RequestCacheControl(sentHeaders) : .none
+    }
+
+    /// Whether the server may be asked behind an answer: not if its own answer would be thrown away, nor by a load that is
+    /// such a revalidation.
+    var mayRevalidateBehind: Bool {
+        isRemote && !isRevalidation && cache.allowsNetwork && !control.onlyIfCached
+            && !cache.writes.isDisjoint(with: [.memory, .diskOriginal])
+    }
+
+    /// Whether stale images are shown while the server is asked.
+    var mayShowStale: Bool {
+        cache.showsStale && isRemote && cache.allowsNetwork && !control.onlyIfCached
+    }
+
+    var coders: CoderRegistry { request.coders ?? coordinator.configuration.coders }
+}
+
+extension ImagePipeline.Configuration {
+    /// The user that a request is for, with the header fields that the downloader adds to it.
+    func user(of request: ImageRequest) -> KeyedHash? {
+        guard case .remote(let url) = request.source else { return nil }
+        return downloader.user(
+            of: url, headers: request.network.headers, credential: request.network.credential,
+            named: request.network.user)
+    }
+}
+
+// MARK: - Delivery
+
+extension ResolvedRequest {
+    /// The image as this request gives it: a cached one may be another request's, with another scale.
+    func delivered(_ image: Image) -> Image {
+        var image = image
+        image.scale = request.scale ?? parts.defaultScale
+        // Some caches keep only pixels, so the flags of an image's showing are the modifier's alone.
+        (image.isTemplate, image.mirrorsForRightToLeft) = (false, false)
+        return request.modifier.map { $0(image) } ?? image
+    }
+
+    /// The same for a preview.
+    func delivered(_ preview: ImagePreview) -> ImagePreview {
+        ImagePreview(delivered(preview.image), isStale: preview.isStale)
+    }
+
+    func response(_ loaded: LoadedImage, _ metrics: LoadMetrics) -> ImageResponse {
+        ImageResponse(
+            image: delivered(loaded.image), origin: loaded.provenance.origin, source: source, originalSource: source,
+            metrics: metrics, cacheRule: loaded.provenance.rule, encoded: encodedBytes(loaded.fetched))
+    }
+
+    /// How a response finds its source's encoded bytes: those of the load, otherwise the file, the data or the disk.
+    private func encodedBytes(_ fetched: FetchedData?) -> @Sendable () async throws -> Data {
+        // The bytes only: a fetch may be joined for as long as it lives, and a response can be kept for hours.
+        if let data = fetched?.data { return { data } }
+        return {
+            let ticket = WorkTicket(priority: request.priority)
+            if let local = try await LocalSource.bytes(of: self, ticket: ticket) { return local.data }
+            guard let stored = await StoredOriginal(self, ticket: ticket) else {
+                throw ImagePipelineError.notInCache(source: source.description)
+            }
+            return stored.data
+        }
+    }
+}
+
 extension ImageRequest {
-    /// Nobody is there to see an image of it, nor what comes before.
+    /// Checks the request before anything is fetched for it.
+    ///
+    /// - Throws: `ImagePipelineError.invalidRequest`, and the errors of the processors' own checks.
+    func validate() throws {
+        if case .malformed(let text, let reason) = source {
+            throw ImagePipelineError.invalidRequest(
+                source: text.isEmpty ? "(no URL)" : source.description, reason: reason)
+        }
+        for processor in processors { try processor.validate() }
+    }
+
+    /// Turns off all that is only for an image that is shown.
     mutating func showsNothing() {
         (wantsPreviews, wantsEveryPreview, cache.showsStale) = (false, false, false)
         modifier = nil

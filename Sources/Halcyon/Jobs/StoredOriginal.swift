@@ -17,8 +17,40 @@ struct StoredOriginal: Sendable {
         http?.mayBeServedStale ?? true
     }
 
-    func fetched(_ rule: CacheRule, mark: SourceMark, memory: ByteBudget.Hold? = nil) -> FetchedData {
+    func fetched(_ rule: CacheRule?, mark: SourceMark, memory: ByteBudget.Hold? = nil) -> FetchedData {
         FetchedData(
-            data: data, origin: rule.isStale ? .stale : .disk, http: http, rule: rule, memory: memory, mark: mark)
+            data: data, origin: rule?.isStale == true ? .stale : .disk, http: http, rule: rule, memory: memory, mark: mark)
+    }
+}
+
+extension StoredOriginal {
+    /// Reads the source's bytes from the disk, whether or not they may be used without the server; nil if there are none for
+    /// this request.
+    init?(_ resolved: ResolvedRequest, ticket: WorkTicket) async {
+        guard let found = await Self.find(resolved, ticket: ticket).original else { return nil }
+        self = found
+    }
+
+    /// The stored bytes, or the reason why the disk has none for this request.
+    static func find(
+        _ resolved: ResolvedRequest, ticket: WorkTicket
+    ) async -> (original: StoredOriginal?, miss: CacheMiss.Reason) {
+        guard resolved.cache.reads.contains(.diskOriginal) else { return (nil, .policy) }
+        let reader = DiskImageReader(resolved.originals, resolved, ticket: ticket)
+        guard let (entry, place) = await reader.originalEntry(resolved.key) else { return (nil, .notThere) }
+        let http = HTTPCacheMetadata(decoding: entry.metadata)
+        // An answer to other header fields is not worth reading, since it cannot be confirmed either.
+        if resolved.cache.freshness != .ignore, !FreshnessCheck(resolved).isForTheseFields(http) {
+            return (nil, .otherFields)
+        }
+        do {
+            let data = try await reader.bytes(of: entry)
+            return (StoredOriginal(data: data, http: http, metadata: entry.metadata, place: place), .expired)
+        } catch is CodecError {
+            await resolved.originals.disk?.remove(place)
+            return (nil, .notThere)
+        } catch {
+            return (nil, .notThere)
+        }
     }
 }

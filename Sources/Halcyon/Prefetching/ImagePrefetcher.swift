@@ -73,7 +73,7 @@ public final class ImagePrefetcher: Sendable {
     /// How urgent all of its loads are. A change reaches those that are under way.
     public var priority: RequestPriority {
         get { urgency.value }
-        set { urgency.set(newValue, pipeline.coordinator) }
+        set { urgency.value = newValue }
     }
 
     // MARK: - Watching
@@ -154,9 +154,9 @@ public final class ImagePrefetcher: Sendable {
 
     private func work(as number: Int) async {
         while let (index, request) = state.withLock({ $0.prefetch.take(by: number) }) {
-            let end = await pipeline.coordinator.prefetch(request, to: destination, urgency: urgency) { [state] in
-                state.withLock { $0.prefetch.mayLoad(index) }
-            }
+            let end = await PrefetchJob.run(
+                request, to: destination, urgency: urgency, in: pipeline.coordinator
+            ) { [state] in state.withLock { $0.prefetch.mayLoad(index) } }
             state.withLock { state in
                 guard state.prefetch.end(index, end) else { return }
                 // Under the lock, so that the counts come in their order. Who has left is found out here: telling of it by

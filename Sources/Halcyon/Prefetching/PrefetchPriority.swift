@@ -1,20 +1,36 @@
 import HalcyonSystem
 
-/// The priority of all loads of a prefetcher; the coordinator knows them by its identity.
+/// The priority of all loads of a prefetcher.
 final class PrefetchPriority: Sendable {
     private let current: Lock<RequestPriority>
+    @JobActor private var subscriptions: [ObjectIdentifier: Subscription] = [:]
 
     init(_ priority: RequestPriority) {
         current = Lock(priority)
     }
 
-    var value: RequestPriority { current.withLock { $0 } }
-
-    func set(_ newValue: RequestPriority, _ coordinator: Coordinator) {
-        let isChange = current.withLock { current in
-            defer { current = newValue }
-            return current != newValue
+    /// A change reaches the loads that are under way.
+    var value: RequestPriority {
+        get { current.withLock { $0 } }
+        set {
+            let isChange = current.withLock { current in
+                defer { current = newValue }
+                return current != newValue
+            }
+            guard isChange else { return }
+            JobActor.perform {
+                for subscription in self.subscriptions.values { subscription.setPriority(self.value) }
+            }
         }
-        if isChange { coordinator.perform { $0.priorityChanged(of: self) } }
+    }
+
+    @JobActor
+    func add(_ subscription: Subscription) {
+        subscriptions[ObjectIdentifier(subscription)] = subscription
+    }
+
+    @JobActor
+    func remove(_ subscription: Subscription) {
+        subscriptions[ObjectIdentifier(subscription)] = nil
     }
 }

@@ -3,14 +3,19 @@ import HalcyonCache
 import HalcyonImage
 import HalcyonSystem
 
-/// What goes to the caches once it is there.
-extension Coordinator {
+/// The disk writes of one request's load: they go through the cache's `StoreQueue`, behind the load.
+struct ImageStore {
+    private let resolved: ResolvedRequest
+
+    init(_ resolved: ResolvedRequest) {
+        self.resolved = resolved
+    }
+
     /// Hands the source's bytes to the disk: to its staging area, or behind the writes that fill it. The image waits for
     /// neither, unless its request wants it to.
     ///
     /// - Returns: whether the disk has taken them.
-    @discardableResult
-    func storeOriginal(_ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest) -> Bool {
+    func storeOriginal(_ fetched: FetchedData, of image: Image?) -> Bool {
         guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
             !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk, fetched.claimStore()
         else { return false }
@@ -26,9 +31,9 @@ extension Coordinator {
             if isStaged { return true }
         }
         let shown = resolved.key.showsAllOfItsSource ? image : nil
-        let writer = writer(to: disk, place, resolved)
-        // What cannot be written is only not cached.
-        return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key, resolved) { isWanted in
+        let writer = writer(to: disk, place)
+        // An entry that cannot be written is only not cached.
+        return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
             try? await writer.storeOriginal(fetched.data, of: shown, http: fetched.http)
@@ -38,39 +43,42 @@ extension Coordinator {
     /// Hands the finished image to the disk, encoded behind.
     ///
     /// - Returns: whether the disk has taken it.
-    func storeFinished(_ made: DecodedImage, _ resolved: ResolvedRequest) -> Bool {
+    func storeFinished(_ made: LoadedImage) -> Bool {
         guard resolved.hasPlaceOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return false }
-        let place = resolved.key.place(of: made.http)
+        let place = resolved.key.place(of: made.provenance.http)
         let (cache, key) = (resolved.target, place.processedDiskKey)
         if place.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
         guard resolved.cache.writes.contains(.diskProcessed) else {
-            // What was kept of an earlier answer is older than the source's bytes now.
-            guard made.origin == .network, resolved.cache.writes.contains(.diskOriginal) else { return false }
+            // The entry of an earlier answer is older than the source's bytes now.
+            guard made.provenance.origin == .network, resolved.cache.writes.contains(.diskOriginal) else { return false }
             forget(key, in: cache)
             return false
         }
-        let writer = writer(to: disk, place, resolved)
-        return store(bytes: made.image.cost, in: cache, as: key, resolved) { isWanted in
+        let writer = writer(to: disk, place)
+        return store(bytes: made.image.cost, in: cache, as: key) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
-            try? await writer.storeFinished(made.image, http: made.http)
+            try? await writer.storeFinished(made.image, http: made.provenance.http)
         }
     }
 
-    /// Returns once everything that was handed over so far is on the disk, or has failed to get there.
-    func waitForStores(_ resolved: ResolvedRequest) async {
-        await resolved.originals.stores.drain()
-        if resolved.target !== resolved.originals { await resolved.target.stores.drain() }
-        await resolved.originals.disk?.flush()
-        if resolved.target !== resolved.originals { await resolved.target.disk?.flush() }
+    /// Removes bytes that are not an image, from the user's own place and everybody's.
+    func removeOriginal() async {
+        let (disk, key) = (resolved.originals.disk, resolved.key)
+        await disk?.remove(key.originalDiskKey)
+        if key.user != nil { await disk?.remove(key.of(nil).originalDiskKey) }
     }
 
-    private func store(
-        bytes: Int, in cache: ImageCache, as key: DiskKey, _ resolved: ResolvedRequest,
-        _ work: @escaping StoreQueue.Work
-    ) -> Bool {
+    /// Returns once everything that was handed over so far is on the disk, or has failed to get there.
+    func drain() async {
+        let caches = resolved.target === resolved.originals ? [resolved.target] : [resolved.originals, resolved.target]
+        for cache in caches { await cache.stores.drain() }
+        for cache in caches { await cache.disk?.flush() }
+    }
+
+    private func store(bytes: Int, in cache: ImageCache, as key: DiskKey, _ work: @escaping StoreQueue.Work) -> Bool {
         let isTaken = cache.stores.add(bytes: bytes, to: key, isForced: resolved.cache.waitsForStore, work)
-        // No room: it is not cached, and what is there is older.
+        // Without room it is not cached, and the entry that is there is older.
         if !isTaken { forget(key, in: cache) }
         return isTaken
     }
@@ -79,9 +87,9 @@ extension Coordinator {
         cache.stores.add(bytes: 0, to: key, isForced: true) { _ in await cache.disk?.remove(key) }
     }
 
-    private func writer(to disk: DiskCache, _ key: ImageKey, _ resolved: ResolvedRequest) -> DiskImageWriter {
+    private func writer(to disk: DiskCache, _ key: ImageKey) -> DiskImageWriter {
         DiskImageWriter(
-            disk: disk, key: key, url: resolved.source.url, coders: configuration.coders,
+            disk: disk, key: key, url: resolved.source.url, coders: resolved.coordinator.configuration.coders,
             serializer: resolved.serializer, expiration: resolved.cache.diskExpiration,
             ticket: WorkTicket(priority: .veryLow))
     }

@@ -1,0 +1,165 @@
+import Foundation
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonSystem
+
+/// An image as it is sent: its source's own bytes, or an encoding from disk, otherwise made of the finished image.
+@JobActor
+struct EncodeJob {
+    let resolved: ResolvedRequest
+    let encoding: ImageEncoding
+    let subscription: Subscription
+
+    /// Returns the encoded image, by a job that is shared with all who ask for it at the same time.
+    static func answer(
+        to resolved: ResolvedRequest, as encoding: ImageEncoding, for subscription: Subscription
+    ) async throws -> EncodedAnswer {
+        try resolved.request.validate()
+        let request = resolved.changing { $0.showsNothing() }
+        let key = EncodeKey(load: LoadKey(request, image: request.key), encoding: encoding)
+        let answer = try await request.coordinator.encodes.value(for: key, subscription) {
+            let job = EncodeJob(resolved: request, encoding: encoding, subscription: $0)
+            return switch encoding.kind {
+            case .original: try await job.original()
+            case .encoded(let format, let options): try await job.encoded(as: format, options)
+            }
+        }
+        if request.cache.waitsForStore { await ImageStore(request).drain() }
+        return answer
+    }
+
+    // MARK: - The source's own bytes
+
+    /// Bytes whose header is that of an image within the limits.
+    private func original() async throws -> EncodedAnswer {
+        try await FetchJob.provenBytes(of: resolved, for: subscription) { fetched, resolved in
+            let (coders, options) = (resolved.coders, DecodeOptions(limits: resolved.request.decode.limits))
+            let info = try await subscription.compute { _ in try coders.plan(fetched.data, options: options).info }
+            FetchJob.keep(fetched, of: nil, resolved, subscription)
+            return EncodedAnswer(
+                data: fetched.data, mediaType: info.format.mimeType, size: info.size, provenance: fetched.provenance)
+        }
+    }
+
+    // MARK: - An encoding
+
+    private func encoded(as format: ImageFormat, _ options: EncodeOptions) async throws -> EncodedAnswer {
+        // Before anything is fetched for it.
+        guard resolved.coders.canEncode(format) else {
+            throw encodingError(CodecError.unsupportedFormat(format), as: format)
+        }
+        let watch = Stopwatch()
+        let looked = await subscription.withTicket {
+            await EncodedPlaces.find(resolved, format, options, ticket: $0)
+        }
+        try Task.checkCancellation()
+        let took = watch.elapsed
+        var fetched: FetchedData?
+        var places = looked?.places
+        if let (place, kept) = looked?.found {
+            switch FreshnessCheck(resolved).verdict(on: kept.http) {
+            case .answers(let rule):
+                subscription.note(.cacheHit(.diskEncoded, rule), took: took)
+                return EncodedAnswer(kept, rule: rule)
+            case .refused(let reason):
+                subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reason)), took: took)
+            }
+            switch try await confirmed(kept, in: place) {
+            case .answer(let answer): return answer
+            case .outdated(let data, let renewed):
+                fetched = data
+                places?.renew(renewed)
+            case .unknown: break
+            }
+        } else if looked != nil {
+            let reads = !resolved.cache.reads.isDisjoint(with: .disk)
+            subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reads ? .notThere : .policy)), took: took)
+        }
+        let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
+        // Until here, so that the load finds the bytes that were fetched to compare them.
+        withExtendedLifetime(fetched) {}
+        return try await encode(loaded, as: format, options, in: places)
+    }
+
+    private enum Confirmation {
+        case answer(EncodedAnswer)
+        /// The source's bytes are others now.
+        case outdated(FetchedData, EncodedPlace)
+        case unknown
+    }
+
+    /// Asks the source's server, by way of the source's own bytes: as long as those are the same, the encoding of them is
+    /// good, and nothing is decoded.
+    private func confirmed(_ kept: KeptEncoding, in place: EncodedPlace) async throws -> Confirmation {
+        let check = FreshnessCheck(resolved)
+        guard resolved.cache.reads.contains(.diskOriginal), let hash = kept.sourceHash,
+            check.isForTheseFields(kept.http)
+        else { return .unknown }
+        let fetched: FetchedData
+        do {
+            fetched = try await FetchJob.bytes(of: resolved, for: subscription)
+        } catch let error as DownloadError {
+            guard let rule = FreshnessCheck(resolved).rule(for: kept.http, after: error) else { throw error }
+            return .answer(EncodedAnswer(kept, rule: rule))
+        }
+        let isSame = try await subscription.compute { _ in ContentHash.text(of: fetched.data) == hash }
+        guard isSame else {
+            // The other encodings were made of the former bytes as well.
+            return .outdated(fetched, await place.breakSeal(resolved))
+        }
+        // They have proved to be an image before.
+        FetchJob.keep(fetched, of: nil, resolved, subscription)
+        var fresh = kept
+        fresh.http = fetched.http
+        if fetched.mayBeKept {
+            await place.refresh(kept, http: fetched.http, resolved.cache)
+        } else {
+            await place.disk.remove(place.key)
+        }
+        return .answer(EncodedAnswer(fresh, rule: fetched.rule, mayBeKept: fetched.mayBeKept))
+    }
+
+    private func encode(
+        _ loaded: LoadedImage, as format: ImageFormat, _ options: EncodeOptions, in places: EncodedPlaces?
+    ) async throws -> EncodedAnswer {
+        try Task.checkCancellation()
+        let (coders, image, bytes) = (resolved.coders, loaded.image, loaded.fetched?.data)
+        let watch = Stopwatch()
+        let made: (data: Data, size: PixelSize, sourceHash: String?)
+        do {
+            // At least about an encoder's own copy of the pixels: an image that is in memory is encoded however small the
+            // budget is. The frames of an animation are still to be decoded.
+            let working = max(
+                try coders.workingBytes(toEncode: image, as: format, options: options) ?? 0,
+                min(image.bitmap.byteCount, coders.budget.capacity))
+            made = try await subscription.compute(reserving: working, of: coders.budget) { context in
+                let data = try coders.encodeReserved(image, as: format, options: options, context: context)
+                // The options may have made it smaller.
+                let size = options.maximumSide == nil ? image.size : (try? coders.probe(data).size) ?? image.size
+                return (data, size, bytes.map { ContentHash.text(of: $0) })
+            }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw encodingError(error, as: format)
+        }
+        subscription.note(.encoded(bytes: made.data.count, watch.elapsed))
+        let isOutdated = loaded.fetched?.isOutdated(in: .disk) ?? false
+        if let place = places?.place(of: loaded.provenance.http), loaded.provenance.mayBeKept, !isOutdated {
+            let kept = KeptEncoding(
+                data: made.data, mediaType: format.mimeType, size: made.size, seal: place.seal,
+                sourceHash: made.sourceHash, http: loaded.provenance.http)
+            if place.store(kept, resolved) { subscription.note(.stored(.diskEncoded)) }
+        }
+        return EncodedAnswer(
+            data: made.data, mediaType: format.mimeType, size: made.size, provenance: loaded.provenance)
+    }
+
+    private func encodingError(_ error: any Error, as format: ImageFormat) -> ImagePipelineError {
+        .encoding(
+            source: resolved.source.description,
+            error as? CodecError ?? .encodingFailed(format, reason: "\(error)"))
+    }
+}

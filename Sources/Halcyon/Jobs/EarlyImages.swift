@@ -1,0 +1,130 @@
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonProcessing
+import HalcyonSystem
+
+/// The images that a load shows before its result: stale ones of the caches, and previews of the bytes that arrive.
+///
+/// Stale images come first and end with the first preview, or when the body is complete.
+@JobActor
+final class EarlyImages {
+    /// The load's subscription to its steps, whose stale answers and bodies become images here.
+    private(set) var subscription: Subscription
+
+    private let resolved: ResolvedRequest
+    private let load: Subscription
+    private var link: Int?
+    private var previewer: Previewer?
+    private var staleWork: Task<Void, Never>?
+    private var showsStale: Bool
+
+    init(_ resolved: ResolvedRequest, for load: Subscription) {
+        self.resolved = resolved
+        self.load = load
+        subscription = load
+        showsStale = resolved.mayShowStale
+        guard showsStale || resolved.request.wantsPreviews else { return }
+        let own = Subscription(priority: load.priority) { [weak self] in self?.take($0) }
+        link = load.follow { own.setPriority($0) }
+        subscription = own
+        if resolved.request.wantsPreviews {
+            let (options, processors) = resolved.steps
+            previewer = Previewer(
+                coders: resolved.coders, options: options, processors: processors,
+                showsAll: resolved.request.wantsEveryPreview, clock: resolved.coordinator.configuration.clock)
+        }
+    }
+
+    /// The image is there, or nobody wants it any more.
+    func end() {
+        if let link { load.unfollow(link) }
+        endStale()
+        previewer?.end()
+    }
+
+    private func take(_ event: JobEvent) {
+        switch event {
+        case .stale(let stored):
+            show(stored)
+        case .body(let body):
+            previewer?.take(body)
+            showPreview()
+        case .arrived:
+            endStale()
+            previewer?.end()
+        case .progress(let progress):
+            previewer?.expectedBytes = progress.expected
+            load.send(event)
+        case .preview, .note:
+            load.send(event)
+        }
+    }
+
+    // MARK: - Stale images
+
+    /// Shows the image in memory, which the server must be asked about first.
+    func showStaleInMemory() {
+        guard showsStale, let cached = resolved.target.image(for: resolved.key, policy: resolved.cache) else { return }
+        // The disk has nothing newer than memory.
+        if showStale(cached) { endStale() }
+    }
+
+    /// Shows a finished image of a cache, if it may be.
+    ///
+    /// - Returns: whether it was shown.
+    @discardableResult
+    func showStale(_ cached: CachedImage) -> Bool {
+        guard FreshnessCheck(resolved).mayShowStale(cached.http) else { return false }
+        load.send(.preview(ImagePreview(cached.image, isStale: true)))
+        return true
+    }
+
+    /// Decodes the bytes of the disk beside the transfer, and shows the image unless something newer is there by then.
+    private func show(_ stored: StoredOriginal) {
+        guard showsStale, staleWork == nil, stored.mayBeServedStale else { return }
+        staleWork = Task {
+            // The load itself reports an error in these bytes.
+            guard let image = try? await image(of: stored), showsStale else { return }
+            load.send(.preview(ImagePreview(image, isStale: true)))
+        }
+    }
+
+    private func image(of stored: StoredOriginal) async throws -> Image {
+        let (coders, (options, processors)) = (resolved.coders, resolved.steps)
+        let plan = try await load.compute { _ in try coders.plan(stored.data, options: options) }
+        let image = try await load.compute(reserving: plan.workingBytes, of: coders.budget) {
+            try coders.decode(stored.data, plan: plan, context: $0)
+        }
+        guard !processors.isEmpty else { return image }
+        return try await load.compute { try processors.process(image, context: $0) }
+    }
+
+    private func endStale() {
+        showsStale = false
+        staleWork?.cancel()
+    }
+
+    // MARK: - Previews
+
+    private func showPreview() {
+        guard let previewer, let step = previewer.nextStep() else { return }
+        let body = previewer.body
+        previewer.work = Task {
+            do {
+                let result = try await load.compute { try step.make($0) }
+                previewer.add(result)
+                // Not of an attempt that has failed meanwhile, nor after the image itself.
+                if let image = result.image, previewer.body == body, !Task.isCancelled {
+                    endStale()
+                    load.send(.preview(image))
+                }
+            } catch {
+                previewer.fail(body)
+            }
+            previewer.work = nil
+            // More may have arrived meanwhile.
+            if !Task.isCancelled { showPreview() }
+        }
+    }
+}

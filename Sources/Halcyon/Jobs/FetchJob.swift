@@ -1,0 +1,189 @@
+import Foundation
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonSystem
+
+/// The encoded bytes of a source, from wherever they are nearest: the source itself if it is local, the disk, the server.
+@JobActor
+struct FetchJob {
+    let resolved: ResolvedRequest
+    let subscription: Subscription
+
+    private var coordinator: Coordinator { resolved.coordinator }
+
+    /// Returns the bytes, by a job that is shared with all who ask for them at the same time.
+    static func bytes(of resolved: ResolvedRequest, for subscription: Subscription) async throws -> FetchedData {
+        let (key, coordinator) = (FetchKey(resolved), resolved.coordinator)
+        if let recent = coordinator.recentFetches[key] { return recent }
+        return try await coordinator.fetches.value(for: key, subscription) {
+            let job = FetchJob(resolved: resolved, subscription: $0)
+            guard case .remote(let url) = resolved.source else { return try await job.local() }
+            let fetched = try await job.remote(url)
+            coordinator.recentFetches[key] = fetched
+            return fetched
+        }
+    }
+
+    private func local() async throws -> FetchedData {
+        let local = try await subscription.withTicket { try await LocalSource.bytes(of: resolved, ticket: $0) }
+        guard let local else {
+            throw ImagePipelineError.badSource(source: resolved.source.description, reason: "it cannot be read")
+        }
+        if local.origin == .provider {
+            subscription.send(.progress(LoadProgress(received: local.data.count, expected: local.data.count)))
+        }
+        return local
+    }
+
+    // MARK: - Disk, then server
+
+    private func remote(_ url: URL) async throws -> FetchedData {
+        let (policy, mark) = (resolved.cache, resolved.originals.news.mark(resolved.key))
+        var stored: StoredOriginal?
+        if resolved.originals.disk != nil {
+            let (found, answer) = try await onDisk(mark)
+            if let answer { return answer }
+            stored = found
+        }
+        if let stored { subscription.send(.stale(stored)) }
+        guard policy.allowsNetwork, !resolved.control.onlyIfCached else {
+            throw ImagePipelineError.notInCache(source: resolved.source.description)
+        }
+        do {
+            return try await fromServer(url, stored, mark)
+        } catch let error as DownloadError {
+            guard let stored, let rule = FreshnessCheck(resolved).rule(for: stored.http, after: error) else { throw error }
+            subscription.note(.cacheHit(.diskOriginal, rule))
+            return stored.fetched(rule, mark: mark)
+        }
+    }
+
+    /// - Returns: the bytes if they may be used, otherwise the stored bytes that the server has to be asked about.
+    private func onDisk(_ mark: SourceMark) async throws -> (stored: StoredOriginal?, answer: FetchedData?) {
+        var memory: ByteBudget.Hold?
+        if resolved.cache.reads.contains(.diskOriginal) {
+            memory = try await subscription.withTicket { try await EncodedBytes.hold(ticket: $0) }
+        }
+        let watch = Stopwatch()
+        let found = await subscription.withTicket { await StoredOriginal.find(resolved, ticket: $0) }
+        let took = watch.elapsed
+        try Task.checkCancellation()
+        guard let stored = found.original else {
+            subscription.note(.cacheMissed(CacheMiss(.diskOriginal, found.miss)), took: took)
+            return (nil, nil)
+        }
+        switch FreshnessCheck(resolved).verdict(on: stored.http, mayRevalidateBehind: true) {
+        case .answers(let rule):
+            if rule == .staleWhileRevalidate { coordinator.revalidate(resolved) }
+            subscription.note(.cacheHit(.diskOriginal, rule), took: took)
+            return (stored, stored.fetched(rule, mark: mark, memory: memory))
+        case .refused where !resolved.cache.allowsNetwork && stored.mayBeServedStale:
+            subscription.note(.cacheHit(.diskOriginal, .staleOffline), took: took)
+            return (stored, stored.fetched(.staleOffline, mark: mark))
+        case .refused(let reason):
+            // The room in memory is given back here: a transfer may take its time, and must not keep others from their disk.
+            subscription.note(.cacheMissed(CacheMiss(.diskOriginal, reason)), took: took)
+            return (stored, nil)
+        }
+    }
+
+    /// Asks the server, unless its failure is remembered.
+    ///
+    /// - Throws: `ImagePipelineError.remembered`; `DownloadError`.
+    private func fromServer(_ url: URL, _ stored: StoredOriginal?, _ mark: SourceMark) async throws -> FetchedData {
+        let question = ServerQuestion(
+            url: url, resolved: resolved, stored: stored, mark: mark, subscription: subscription)
+        let (failures, now) = (coordinator.failures, coordinator.configuration.clock)
+        guard let key = FailureMemory.Key(resolved) else { return try await question.answer() }
+        // A reload is to find out how it is now.
+        if !resolved.request.network.retriesFailures, !resolved.cache.reads.isEmpty,
+            let error = failures.failure(key, now: now.now)
+        {
+            throw ImagePipelineError.remembered(error)
+        }
+        do {
+            let fetched = try await question.answer()
+            failures.hasArrived(key)
+            return fetched
+        } catch let error as DownloadError {
+            failures.remember(error, key, source: resolved.source, now: now.now)
+            throw error
+        }
+    }
+}
+
+// MARK: - Proof
+
+extension FetchJob {
+    /// Gives the source's bytes to `use`, which finds out whether they are an image.
+    ///
+    /// Damaged bytes from the disk are removed, and the source is asked once more.
+    ///
+    /// - Throws: the errors of the fetch and of `use`.
+    static func provenBytes<Value: Sendable>(
+        of resolved: ResolvedRequest, for subscription: Subscription,
+        _ use: @JobActor (FetchedData, ResolvedRequest) async throws -> Value
+    ) async throws -> Value {
+        let fetched = try await bytes(of: resolved, for: subscription)
+        do {
+            return try await proven(fetched, resolved, use)
+        } catch let error as CodecError where fetched.cameFromDisk && error.blamesBytes {
+            fetched.giveUpMemory()
+            await ImageStore(resolved).removeOriginal()
+            guard resolved.cache.allowsNetwork else { throw error }
+            let again = resolved.changing { $0.cache.reads.remove(.diskOriginal) }
+            return try await proven(try await bytes(of: again, for: subscription), again, use)
+        }
+    }
+
+    private static func proven<Value: Sendable>(
+        _ fetched: FetchedData, _ resolved: ResolvedRequest,
+        _ use: @JobActor (FetchedData, ResolvedRequest) async throws -> Value
+    ) async throws -> Value {
+        let coordinator = resolved.coordinator
+        let key = fetched.origin == .network ? FailureMemory.Key(resolved) : nil
+        do {
+            let value = try await use(fetched, resolved)
+            if let key { coordinator.failures.forget(key) }
+            return value
+        } catch let error as CodecError {
+            if let key {
+                coordinator.failures.remember(
+                    error, key, source: resolved.source, now: coordinator.configuration.clock.now)
+            }
+            // A caller that asks again needs other bytes, even if somebody still works with these.
+            coordinator.recentFetches.forget(fetched, FetchKey(resolved))
+            throw error
+        }
+    }
+
+    /// Keeps bytes that have proved to be an image: they go to the disk if the request says so, and each load that begins
+    /// from now on is given nothing older.
+    ///
+    /// - Parameter image: the image that was decoded of them, for a serializer that stores it.
+    static func keep(
+        _ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest, _ subscription: Subscription
+    ) {
+        store(fetched, of: image, resolved, subscription)
+        // From here on the disk answers for them.
+        resolved.coordinator.recentFetches.forget(fetched, FetchKey(resolved))
+    }
+
+    /// The same, and returns once they are on the disk: until then, other requests take them from here.
+    static func keepUntilStored(
+        _ fetched: FetchedData, _ resolved: ResolvedRequest, _ subscription: Subscription
+    ) async {
+        store(fetched, of: nil, resolved, subscription)
+        await ImageStore(resolved).drain()
+        resolved.coordinator.recentFetches.forget(fetched, FetchKey(resolved))
+    }
+
+    private static func store(
+        _ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest, _ subscription: Subscription
+    ) {
+        // Each load asks, since the bytes may be stored for one and not for another; they are stored once.
+        if ImageStore(resolved).storeOriginal(fetched, of: image) { subscription.note(.stored(.diskOriginal)) }
+        if fetched.origin == .network, fetched.mayBeKept { resolved.tellOthers(of: fetched) }
+    }
+}

@@ -1,0 +1,27 @@
+import HalcyonSystem
+
+/// The isolation of the pipelines' bookkeeping: the jobs that are under way, and the subscriptions to them.
+///
+/// One thread serves all pipelines, and nothing on it blocks: files go to `ExecutionDomains.io`, codecs and processors to
+/// `ExecutionDomains.cpu`, transfers to the transport's thread, and the program's own code runs elsewhere, but for image
+/// modifiers and log handlers. The thread is the actor's own, since a default actor that is reached under a task executor
+/// preference runs wherever the preference says.
+@globalActor
+actor JobActor {
+    static let shared = JobActor()
+
+    private static let executor = SerialThreadExecutor(name: "halcyon-jobs")
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
+
+    /// Runs `body` on the actor: at once if the caller is on it, otherwise after everything that was asked for before.
+    ///
+    /// The order makes "cancel, then ask again" a new load. A job that is cancelled leaves the jobs that it waits for in
+    /// the same step, down the whole graph.
+    nonisolated static func perform(_ body: @escaping @JobActor @Sendable () -> Void) {
+        // Swift has `assumeIsolated` with a closure of the actor's for the main actor alone. Both branches below run the
+        // body on the executor's thread, so the isolation that the cast takes away holds.
+        let isolated = unsafeBitCast(body, to: (@Sendable () -> Void).self)
+        if executor.isCurrent { isolated() } else { executor.submit(isolated) }
+    }
+}

@@ -1,0 +1,137 @@
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonSystem
+
+/// An event that a job sends to its subscribers before its result.
+enum JobEvent: Sendable {
+    case progress(LoadProgress)
+    /// More of the body has arrived. A load that shows previews makes them of it.
+    case body(ReceivedBody)
+    case preview(ImagePreview)
+    /// The disk has bytes that must be revalidated. A load that shows stale images makes one of them.
+    case stale(StoredOriginal)
+    /// The body is complete and about to be decoded: no more previews are made of it.
+    case arrived
+    /// A fact for metrics and pipeline events.
+    case note(LoadNote)
+}
+
+/// A fact that a stage reports to each load that shares it.
+struct LoadNote: Sendable {
+    let kind: PipelineEvent.Kind
+    /// The duration of the look-up, if the note is about one.
+    var took: Duration?
+}
+
+/// The interest of one subscriber in a job: its priority, and the receiver of the job's events.
+///
+/// Subscriptions are the edges of the job graph. A load has one at the root. Each job has one of its own for the jobs and
+/// threads that it waits for, with the highest priority of its subscribers. Priority flows down along subscriptions,
+/// progress and previews flow up.
+@JobActor
+final class Subscription {
+    private(set) var priority: RequestPriority
+    /// Whether `cancel()` was called. No job is joined from then on.
+    private(set) var isCancelled = false
+    private let receive: @JobActor (JobEvent) -> Void
+    private var followers: [Int: @JobActor (RequestPriority) -> Void] = [:]
+    private var lastFollower = 0
+    /// The waits for jobs; a subscription waits for one at a time, except while one is being left.
+    private var waits: [any JobWait] = []
+
+    init(priority: RequestPriority, receive: @escaping @JobActor (JobEvent) -> Void) {
+        self.priority = priority
+        self.receive = receive
+    }
+
+    // MARK: - Events
+
+    func send(_ event: JobEvent) {
+        receive(event)
+    }
+
+    /// Reports a fact to each load that waits.
+    func note(_ kind: PipelineEvent.Kind, took: Duration? = nil) {
+        send(.note(LoadNote(kind: kind, took: took)))
+    }
+
+    // MARK: - Priority
+
+    func setPriority(_ newValue: RequestPriority) {
+        guard priority != newValue else { return }
+        priority = newValue
+        for follower in followers.values { follower(newValue) }
+    }
+
+    /// Calls `follower` with each change from now on, until `unfollow` with the number that this returns.
+    func follow(_ follower: @escaping @JobActor (RequestPriority) -> Void) -> Int {
+        lastFollower += 1
+        followers[lastFollower] = follower
+        return lastFollower
+    }
+
+    func unfollow(_ number: Int) {
+        followers[number] = nil
+    }
+
+    // MARK: - Cancellation
+
+    /// Leaves the jobs that it waits for. Each wait ends with `CancellationError`.
+    func cancel() {
+        isCancelled = true
+        for wait in waits { wait.leave() }
+    }
+
+    /// - Throws: `CancellationError` after `cancel()`, and in a task that is cancelled.
+    func checkCancellation() throws {
+        if isCancelled { throw CancellationError() }
+        try Task.checkCancellation()
+    }
+
+    func add(_ wait: any JobWait) {
+        waits.append(wait)
+    }
+
+    func remove(_ wait: any JobWait) {
+        waits.removeAll { $0 === wait }
+    }
+
+    // MARK: - Work
+
+    /// Runs `body` on the processor threads with this priority, until the current task is cancelled.
+    func compute<Value: Sendable>(
+        _ body: @escaping @Sendable (WorkContext) throws -> Value
+    ) async throws -> Value {
+        try await withTicket { try await ExecutionDomains.cpu.run(ticket: $0, body) }
+    }
+
+    /// Runs `body` on the processor threads once `bytes` of `budget` are reserved.
+    ///
+    /// - Throws: `CodecError.limitExceeded` if the bytes are more than the whole budget, and the errors of `body`.
+    func compute<Value: Sendable>(
+        reserving bytes: Int, of budget: DecodeBudget, _ body: @escaping @Sendable (WorkContext) throws -> Value
+    ) async throws -> Value {
+        try budget.check(bytes)
+        return try await withTicket {
+            try await ExecutionDomains.cpu.run(ticket: $0, reserving: bytes, of: budget.bytes, body)
+        }
+    }
+
+    /// Calls `work` with a ticket that keeps this priority.
+    func withTicket<Value: Sendable>(
+        _ work: @JobActor (WorkTicket) async throws -> Value
+    ) async rethrows -> Value {
+        let ticket = WorkTicket(priority: priority)
+        let link = follow { ticket.priority = $0 }
+        defer { unfollow(link) }
+        return try await work(ticket)
+    }
+}
+
+/// A subscriber's wait for the result of a job.
+@JobActor
+protocol JobWait: AnyObject {
+    /// Ends the wait with `CancellationError`. The last subscriber that leaves cancels the job.
+    func leave()
+}

@@ -1,0 +1,144 @@
+import Foundation
+import HalcyonCache
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonSystem
+
+/// One request of a prefetcher: skipped if the destination has it already, otherwise loaded.
+@JobActor
+struct PrefetchJob {
+    let resolved: ResolvedRequest
+    let destination: ImagePrefetcher.Destination
+    let subscription: Subscription
+
+    /// Does a request of a prefetcher.
+    ///
+    /// - Parameter mayLoad: asked once more after the look-up.
+    static func run(
+        _ request: ImageRequest, to destination: ImagePrefetcher.Destination, urgency: PrefetchPriority,
+        in coordinator: Coordinator, mayLoad: @Sendable () -> Bool
+    ) async -> PrefetchEnd {
+        do {
+            let resolved = await resolve(request, to: destination, for: coordinator)
+            try resolved.request.validate()
+            let record = coordinator.begin(request.source, priority: urgency.value)
+            urgency.add(record.subscription)
+            defer { urgency.remove(record.subscription) }
+            return try await coordinator.run(record) { subscription in
+                let job = PrefetchJob(resolved: resolved, destination: destination, subscription: subscription)
+                if await job.isThere() {
+                    return (.skipped, Provenance(origin: destination == .memory ? .memory : .disk))
+                }
+                guard mayLoad() else { return (.open, nil) }
+                return (.finished, try await job.load())
+            }.value
+        } catch let error as ImagePrefetchError {
+            return .failed(error)
+        } catch {
+            return .failed(ImagePipelineError.wrapping(error, source: request.source))
+        }
+    }
+
+    /// Off the actor: the key of a file needs a look at the file.
+    @concurrent
+    nonisolated private static func resolve(
+        _ request: ImageRequest, to destination: ImagePrefetcher.Destination, for coordinator: Coordinator
+    ) async -> ResolvedRequest {
+        ResolvedRequest(request, for: coordinator).changing { request in
+            request.showsNothing()
+            switch destination {
+            case .memory: request.cache.writes.insert(.memory)
+            case .disk:
+                let memory: CachePolicy.Levels = [.memory, .memoryOriginal]
+                // An image in memory is not on the disk.
+                request.cache.reads.subtract(memory)
+                request.cache.writes.subtract(memory)
+                // Of many that come faster than the disk writes, some would not be kept.
+                request.cache.waitsForStore = true
+            }
+        }
+    }
+
+    // MARK: - Look-ups
+
+    private func isThere() async -> Bool {
+        switch destination {
+        case .memory: return resolved.imageInMemory != nil
+        case .disk:
+            return await subscription.withTicket { ticket in
+                if resolved.keepsOriginal, await !hasFreshOriginal(ticket) { return false }
+                if resolved.keepsFinished, await !hasFreshFinished(ticket) { return false }
+                return true
+            }
+        }
+    }
+
+    private func hasFreshOriginal(_ ticket: WorkTicket) async -> Bool {
+        guard let stored = await StoredOriginal(resolved, ticket: ticket) else { return false }
+        return FreshnessCheck(resolved).verdict(on: stored.http).answers
+    }
+
+    private func hasFreshFinished(_ ticket: WorkTicket) async -> Bool {
+        guard resolved.cache.reads.contains(.diskProcessed),
+            let entry = await resolved.target.peek(
+                resolved.key, at: \.processedDiskKey, isForAll: \.isFinishedForAll, ticket: ticket),
+            let finished = FinishedImage(entry)
+        else { return false }
+        return FreshnessCheck(resolved).verdict(on: finished.http).answers
+    }
+
+    // MARK: - Loads
+
+    private func load() async throws -> Provenance {
+        let provenance =
+            destination == .disk && !resolved.keepsFinished ? try await keepOriginal() : try await finishedImage()
+        guard destination == .disk else { return provenance }
+        guard await isOnDisk() else {
+            try subscription.checkCancellation()
+            throw ImagePrefetchError.notKept(source: resolved.source.description)
+        }
+        return provenance
+    }
+
+    private func finishedImage() async throws -> Provenance {
+        let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
+        if resolved.cache.waitsForStore { await ImageStore(resolved).drain() }
+        return loaded.provenance
+    }
+
+    /// Brings the source's bytes to the disk, once their header has proved to be that of an image within the limits.
+    private func keepOriginal() async throws -> Provenance {
+        try await FetchJob.provenBytes(of: resolved, for: subscription) { fetched, resolved in
+            let (coders, options) = (resolved.coders, resolved.request.decode)
+            _ = try await subscription.compute { _ in try coders.plan(fetched.data, options: options) }
+            await FetchJob.keepUntilStored(fetched, resolved, subscription)
+            return fetched.provenance
+        }
+    }
+
+    private func isOnDisk() async -> Bool {
+        if resolved.keepsOriginal {
+            guard await isOnDisk(resolved.originals, at: \.originalDiskKey) else { return false }
+        }
+        guard resolved.keepsFinished else { return true }
+        return await isOnDisk(resolved.target, at: \.processedDiskKey)
+    }
+
+    private func isOnDisk(_ cache: ImageCache, at place: (ImageKey) -> DiskKey) async -> Bool {
+        guard let disk = cache.disk else { return false }
+        if await disk.contains(place(resolved.key)) { return true }
+        return resolved.key.user == nil ? false : await disk.contains(place(resolved.key.of(nil)))
+    }
+}
+
+extension ResolvedRequest {
+    /// Whether the disk is to have the source's bytes.
+    fileprivate var keepsOriginal: Bool {
+        isRemote && cache.writes.contains(.diskOriginal) && originals.disk != nil
+    }
+
+    /// Whether the disk is to have the finished image apart from them.
+    fileprivate var keepsFinished: Bool {
+        isRemote && cache.writes.contains(.diskProcessed) && hasPlaceOfItsOwn && target.disk != nil
+    }
+}
