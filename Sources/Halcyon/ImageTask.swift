@@ -23,13 +23,13 @@ public final class ImageTask: Sendable {
         var progress: LoadProgress?
         var preview: ImagePreview?
         var nextObserver = 0
-        var observers: [Int: Observer] = [:]
+        var observers: [Int: DeliveryQueue<Delivered>] = [:]
         var isStarted = false
     }
 
-    private struct Observer {
-        let event: @Sendable (ImageEvent) -> Void
-        let end: @Sendable (Result<ImageResponse, any Error>) -> Void
+    private enum Delivered: Sendable {
+        case event(ImageEvent)
+        case end(Result<ImageResponse, any Error>)
     }
 
     private let state: Lock<State>
@@ -103,7 +103,9 @@ public final class ImageTask: Sendable {
         let observer = observe(event: { pending.add($0) }, end: { pending.end($0) })
         let reader = EventReader(pending) { [weak self] in
             guard let self else { return }
-            if let observer { self.state.withLock { $0.observers[observer] = nil } }
+            // Freed outside of the lock.
+            let gone = observer.flatMap { number in self.state.withLock { $0.observers.removeValue(forKey: number) } }
+            withExtendedLifetime(gone) {}
             if cancelsWithReader { self.cancel() }
         }
         return AsyncThrowingStream(unfolding: { try await reader.next() })
@@ -115,16 +117,24 @@ public final class ImageTask: Sendable {
         event: @escaping @Sendable (ImageEvent) -> Void,
         end: @escaping @Sendable (Result<ImageResponse, any Error>) -> Void
     ) -> Int? {
-        let (number, result) = state.withLock { state -> (Int?, Result<ImageResponse, any Error>?) in
-            // Replayed under the lock, so that no later event can overtake them.
-            if let progress = state.progress { event(.progress(progress)) }
-            if let preview = state.preview { event(.preview(preview)) }
-            if let result = state.result { return (nil, result) }
-            state.nextObserver += 1
-            state.observers[state.nextObserver] = Observer(event: event, end: end)
-            return (state.nextObserver, nil)
+        let queue = DeliveryQueue<Delivered> {
+            switch $0 {
+            case .event(let told): event(told)
+            case .end(let result): end(result)
+            }
         }
-        if let result { end(result) }
+        let number = state.withLock { state -> Int? in
+            if let progress = state.progress { queue.add(.event(.progress(progress))) }
+            if let preview = state.preview { queue.add(.event(.preview(preview))) }
+            if let result = state.result {
+                queue.add(.end(result))
+                return nil
+            }
+            state.nextObserver += 1
+            state.observers[state.nextObserver] = queue
+            return state.nextObserver
+        }
+        queue.deliver()
         return number
     }
 
@@ -148,28 +158,32 @@ public final class ImageTask: Sendable {
         // The request's modifier is foreign code, and may ask this task something: never under the lock.
         case .preview(let preview): told = .preview(resolved.delivered(preview))
         }
-        state.withLock { state in
-            guard state.result == nil else { return }
+        let observers = state.withLock { state -> [DeliveryQueue<Delivered>] in
+            guard state.result == nil else { return [] }
             switch told {
             case .progress(let progress): state.progress = progress
             case .preview(let preview): state.preview = preview
             case .finished: break
             }
-            // Under the lock, so that every observer sees the events in their order; observers only pass them on.
-            for observer in state.observers.values { observer.event(told) }
+            for observer in state.observers.values { observer.add(.event(told)) }
+            return Array(state.observers.values)
         }
+        for observer in observers { observer.deliver() }
     }
 
     /// The first end counts.
     func end(_ result: Result<ImageResponse, any Error>) {
-        let (observers, isRunning) = state.withLock { state -> ([Observer], Bool) in
+        let (observers, isRunning) = state.withLock { state -> ([DeliveryQueue<Delivered>], Bool) in
             guard state.result == nil else { return ([], false) }
             state.result = result
             state.preview = nil
+            for observer in state.observers.values { observer.add(.end(result)) }
             defer { state.observers = [:] }
             return (Array(state.observers.values), state.isStarted)
         }
-        if isRunning, case .failure(is CancellationError) = result { JobActor.perform { self.resolved.coordinator.cancel(self) } }
-        for observer in observers { observer.end(result) }
+        if isRunning, case .failure(is CancellationError) = result {
+            JobActor.perform { self.resolved.coordinator.cancel(self) }
+        }
+        for observer in observers { observer.deliver() }
     }
 }

@@ -84,7 +84,7 @@ import Testing
         #expect(!self.allowance(reading: 50, previews: [40, 40]).allowsPreview(received: 500, expected: nil))
     }
 
-    @Test func aPreviewIsDueWhenTheBytesDoubledOrTimePassed() throws {
+    @Test @JobActor func aPreviewIsDueWhenTheBytesDoubledOrTimePassed() throws {
         let clock = ManualClock()
         let data = try TestFiles.data("jpeg/baseline-444.jpg")
         let previewer = Previewer(
@@ -111,9 +111,9 @@ import Testing
     }
 
     /// Every scan on request.
-    @Test func everyScanIsShownWhereThatIsWanted() throws {
+    @Test @JobActor func everyScanIsShownWhereThatIsWanted() throws {
         let data = try TestFiles.data("jpeg/progressive.jpg")
-        func previews(all: Bool) throws -> Int {
+        @JobActor func previews(all: Bool) throws -> Int {
             let previewer = Previewer(
                 coders: .shared, options: DecodeOptions(), processors: [], showsAll: all,
                 clock: TimeSource { Date(timeIntervalSince1970: 0) })

@@ -50,7 +50,9 @@ struct ImageStore {
         if place.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
         guard resolved.cache.writes.contains(.diskProcessed) else {
             // The entry of an earlier answer is older than the source's bytes now.
-            guard made.provenance.origin == .network, resolved.cache.writes.contains(.diskOriginal) else { return false }
+            guard made.provenance.origin == .network, resolved.cache.writes.contains(.diskOriginal) else {
+                return false
+            }
             forget(key, in: cache)
             return false
         }

@@ -11,12 +11,17 @@ extension ImagePipeline {
     /// - Throws: `ImagePipelineError`, `.encoding` where the build cannot write the format or the image is none that it
     ///   can hold; `CancellationError`.
     public func data(for request: ImageRequest, as encoding: ImageEncoding) async throws -> EncodedImage {
-        try await coordinator.encodedImage(ResolvedRequest(request, for: coordinator), as: encoding)
+        do {
+            return try await coordinator.encodedImage(ResolvedRequest(request, for: coordinator), as: encoding)
+        } catch {
+            throw ImagePipelineError.wrapping(error, source: request.source)
+        }
     }
 }
 
 extension Coordinator {
-    fileprivate func encodedImage(_ resolved: ResolvedRequest, as encoding: ImageEncoding) async throws -> EncodedImage {
+    fileprivate func encodedImage(_ resolved: ResolvedRequest, as encoding: ImageEncoding) async throws -> EncodedImage
+    {
         let record = begin(resolved.source, priority: resolved.request.priority)
         let ((answer, source), metrics) = try await run(record) { subscription in
             let attempts = SourceAttempts(resolved: resolved, subscription: subscription)

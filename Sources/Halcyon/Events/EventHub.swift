@@ -7,13 +7,20 @@ final class EventHub: Sendable {
     private struct State {
         var lastNumber = 0
         var lastReader = 0
-        var readers: [Int: AsyncStream<PipelineEvent>.Continuation] = [:]
+        var readers: [Int: Reader] = [:]
+    }
+
+    private struct Reader {
+        let continuation: AsyncStream<PipelineEvent>.Continuation
+        let queue: DeliveryQueue<PipelineEvent>
+
+        init(_ continuation: AsyncStream<PipelineEvent>.Continuation) {
+            self.continuation = continuation
+            queue = DeliveryQueue { continuation.yield($0) }
+        }
     }
 
     private let state = Lock(State())
-    /// Readers that have gone and are not forgotten yet. A lock of its own, under which nothing else is done: a reader goes
-    /// while its task's own lock is held, and that lock is taken to wake the task under `state`.
-    private let gone = Lock<[Int]>([])
     private let readerCount = Atomic<Int>(0)
     private let lastLoad = Atomic<Int>(0)
     private let log: PipelineLog?
@@ -23,7 +30,7 @@ final class EventHub: Sendable {
     }
 
     deinit {
-        for reader in state.withLock({ $0.readers.values.map { $0 } }) { reader.finish() }
+        for reader in state.withLock({ Array($0.readers.values) }) { reader.continuation.finish() }
     }
 
     /// Whether anybody reads of what goes well: one look at a number, since each memory hit asks.
@@ -35,9 +42,8 @@ final class EventHub: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: PipelineEvent.self, bufferingPolicy: .bufferingNewest(max(1, limit)))
         let reader = state.withLock { state in
-            forgetGone(&state)
             state.lastReader += 1
-            state.readers[state.lastReader] = continuation
+            state.readers[state.lastReader] = Reader(continuation)
             return state.lastReader
         }
         readerCount.add(1, ordering: .relaxed)
@@ -47,16 +53,10 @@ final class EventHub: Sendable {
 
     /// Called once for each reader.
     private func leave(_ reader: Int) {
-        gone.withLock { $0.append(reader) }
+        // Freed outside of the lock.
+        let gone = state.withLock { $0.readers.removeValue(forKey: reader) }
+        withExtendedLifetime(gone) {}
         readerCount.subtract(1, ordering: .relaxed)
-    }
-
-    private func forgetGone(_ state: inout State) {
-        let readers = gone.withLock { gone in
-            defer { gone = [] }
-            return gone
-        }
-        for reader in readers { state.readers[reader] = nil }
     }
 
     /// - Parameter source: its name, made only where somebody reads.
@@ -64,13 +64,13 @@ final class EventHub: Sendable {
         log?.take(kind, load: load, source: source())
         guard readerCount.load(ordering: .relaxed) > 0 else { return }
         let source = source()
-        state.withLock { state in
-            forgetGone(&state)
+        let readers = state.withLock { state in
             state.lastNumber += 1
             let event = PipelineEvent(number: state.lastNumber, load: load, source: source, kind: kind)
-            // Under the lock, so that every reader sees them in the order of their numbers; a yield only passes them on.
-            for reader in state.readers.values { reader.yield(event) }
+            for reader in state.readers.values { reader.queue.add(event) }
+            return Array(state.readers.values)
         }
+        for reader in readers { reader.queue.deliver() }
     }
 }
 

@@ -80,7 +80,7 @@ final class Coordinator {
     /// Does the work of a load that has begun, and reports its end.
     ///
     /// - Parameter work: returns where its result came from, and nil if nothing was to be loaded.
-    /// - Throws: `ImagePipelineError`; `CancellationError`.
+    /// - Throws: the errors of the work, which the report tells as `ImagePipelineError`.
     func run<Value: Sendable>(
         _ record: LoadRecord, _ work: @JobActor (Subscription) async throws -> (Value, Provenance?)
     ) async throws -> (value: Value, metrics: LoadMetrics) {
@@ -89,8 +89,7 @@ final class Coordinator {
             let (value, provenance) = try await work(record.subscription)
             return (value, record.end(provenance))
         } catch {
-            let error = ImagePipelineError.wrapping(error, source: record.source)
-            record.fail(error)
+            record.fail(ImagePipelineError.wrapping(error, source: record.source))
             throw error
         }
     }

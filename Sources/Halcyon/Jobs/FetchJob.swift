@@ -53,7 +53,9 @@ struct FetchJob {
         do {
             return try await fromServer(url, stored, mark)
         } catch let error as DownloadError {
-            guard let stored, let rule = FreshnessCheck(resolved).rule(for: stored.http, after: error) else { throw error }
+            guard let stored, let rule = FreshnessCheck(resolved).rule(for: stored.http, after: error) else {
+                throw error
+            }
             subscription.note(.cacheHit(.diskOriginal, rule))
             return stored.fetched(rule, mark: mark)
         }

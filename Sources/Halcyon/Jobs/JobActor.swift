@@ -14,6 +14,9 @@ actor JobActor {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
 
+    /// Whether the caller is on the actor's thread.
+    nonisolated static var isCurrent: Bool { executor.isCurrent }
+
     /// Runs `body` on the actor: at once if the caller is on it, otherwise after everything that was asked for before.
     ///
     /// The order makes "cancel, then ask again" a new load. A job that is cancelled leaves the jobs that it waits for in
@@ -22,6 +25,6 @@ actor JobActor {
         // Swift has `assumeIsolated` with a closure of the actor's for the main actor alone. Both branches below run the
         // body on the executor's thread, so the isolation that the cast takes away holds.
         let isolated = unsafeBitCast(body, to: (@Sendable () -> Void).self)
-        if executor.isCurrent { isolated() } else { executor.submit(isolated) }
+        if isCurrent { isolated() } else { executor.submit(isolated) }
     }
 }

@@ -40,7 +40,8 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
     }
 
     private func job(
-        for key: Key, priority: RequestPriority, _ work: @escaping @JobActor @Sendable (Subscription) async throws -> Output
+        for key: Key, priority: RequestPriority,
+        _ work: @escaping @JobActor @Sendable (Subscription) async throws -> Output
     ) -> SharedJob<Output> {
         if let job = jobs[key] { return job }
         let job = SharedJob<Output>(priority: priority)

@@ -19,7 +19,8 @@ struct StoredOriginal: Sendable {
 
     func fetched(_ rule: CacheRule?, mark: SourceMark, memory: ByteBudget.Hold? = nil) -> FetchedData {
         FetchedData(
-            data: data, origin: rule?.isStale == true ? .stale : .disk, http: http, rule: rule, memory: memory, mark: mark)
+            data: data, origin: rule?.isStale == true ? .stale : .disk, http: http, rule: rule, memory: memory,
+            mark: mark)
     }
 }
 

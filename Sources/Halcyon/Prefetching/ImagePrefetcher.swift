@@ -19,7 +19,8 @@ public final class ImagePrefetcher: Sendable {
     private struct State {
         var prefetch: PrefetchState
         var lastID = 0
-        var readers: [Int: AsyncStream<Progress>.Continuation] = [:]
+        /// Nil is the end.
+        var readers: [Int: DeliveryQueue<Progress?>] = [:]
         var waiters: [Int: CheckedContinuation<Outcome, any Error>] = [:]
     }
 
@@ -111,12 +112,19 @@ public final class ImagePrefetcher: Sendable {
     public var progress: AsyncStream<Progress> {
         let id = makeID()
         return AsyncStream { continuation in
-            let hasEnded = state.withLock { state in
-                continuation.yield(state.prefetch.progress)
-                if !state.prefetch.hasEnded { state.readers[id] = continuation }
-                return state.prefetch.hasEnded
+            let reader = DeliveryQueue<Progress?> { progress in
+                if let progress { continuation.yield(progress) } else { continuation.finish() }
             }
-            if hasEnded { continuation.finish() }
+            continuation.onTermination = { [state] _ in
+                // Freed outside of the lock.
+                let gone = state.withLock { $0.readers.removeValue(forKey: id) }
+                withExtendedLifetime(gone) {}
+            }
+            state.withLock { state in
+                reader.add(state.prefetch.progress)
+                if state.prefetch.hasEnded { reader.add(nil) } else { state.readers[id] = reader }
+            }
+            reader.deliver()
         }
     }
 
@@ -148,7 +156,10 @@ public final class ImagePrefetcher: Sendable {
             return (outcome, state)
         }
         guard let (outcome, last) = ended else { return }
-        for reader in last.readers.values { reader.finish() }
+        for reader in last.readers.values {
+            reader.add(nil)
+            reader.deliver()
+        }
         for waiter in last.waiters.values { waiter.resume(returning: outcome) }
     }
 
@@ -157,14 +168,12 @@ public final class ImagePrefetcher: Sendable {
             let end = await PrefetchJob.run(
                 request, to: destination, urgency: urgency, in: pipeline.coordinator
             ) { [state] in state.withLock { $0.prefetch.mayLoad(index) } }
-            state.withLock { state in
-                guard state.prefetch.end(index, end) else { return }
-                // Under the lock, so that the counts come in their order. Who has left is found out here: telling of it by
-                // `onTermination` would take this lock under the reading task's own, which a yield takes under this one.
-                for (id, reader) in state.readers {
-                    if case .terminated = reader.yield(state.prefetch.progress) { state.readers[id] = nil }
-                }
+            let readers = state.withLock { state -> [DeliveryQueue<Progress?>] in
+                guard state.prefetch.end(index, end) else { return [] }
+                for reader in state.readers.values { reader.add(state.prefetch.progress) }
+                return Array(state.readers.values)
             }
+            for reader in readers { reader.deliver() }
         }
         advance()
     }
