@@ -66,18 +66,14 @@ final class EarlyImages {
     /// Shows the image in memory, which the server must be asked about first.
     func showStaleInMemory() {
         guard showsStale, let cached = resolved.target.image(for: resolved.key, policy: resolved.cache) else { return }
-        // The disk has nothing newer than memory.
-        if showStale(cached) { endStale() }
+        showStale(cached)
     }
 
-    /// Shows a finished image of a cache, if it may be.
-    ///
-    /// - Returns: whether it was shown.
-    @discardableResult
-    func showStale(_ cached: CachedImage) -> Bool {
-        guard FreshnessCheck(resolved).mayShowStale(cached.http) else { return false }
+    /// Shows a finished image of a cache, if it may be. The caches have nothing newer.
+    func showStale(_ cached: CachedImage) {
+        guard showsStale, FreshnessCheck(resolved).mayShowStale(cached.http) else { return }
+        endStale()
         load.send(.preview(ImagePreview(cached.image, isStale: true)))
-        return true
     }
 
     /// Decodes the bytes of the disk beside the transfer, and shows the image unless something newer is there by then.
