@@ -161,11 +161,12 @@ public final class ImagePipeline: Sendable {
             metrics.lookup = watch.elapsed
             if let onDisk = SynchronousDisk(resolved: resolved).image(&metrics) { (found, place) = onDisk }
         }
-        guard let found else { return nil }
+        guard let (cached, rule) = found else { return nil }
         metrics.total = watch.elapsed
-        metrics.bytes = found.provenance.encodedBytes
+        metrics.bytes = cached.encodedBytes
         if place == .memory { metrics.lookup = metrics.total }
-        let response = resolved.response(found, metrics)
+        let response = resolved.response(
+            cached.image, origin: rule.origin(place == .memory ? .memory : .disk), rule: rule, metrics)
         if coordinator.hub.isActive {
             let isKept = place != .memory && resolved.cache.writes.contains(.memory)
             coordinator.hub.report(response, from: place, isKept: isKept)
@@ -175,12 +176,12 @@ public final class ImagePipeline: Sendable {
 }
 
 extension ResolvedRequest {
-    /// The finished image in memory, if it may be used now. On any thread, in under a microsecond.
-    var imageInMemory: LoadedImage? {
+    /// The finished image in memory and the rule by which it may be used now. On any thread, in under a microsecond.
+    var imageInMemory: (CachedImage, CacheRule?)? {
         guard let cached = target.image(for: key, policy: cache),
             case .answers(let rule) = FreshnessCheck(self).verdict(on: cached.http)
         else { return nil }
-        return LoadedImage(cached, rule: rule, origin: .memory)
+        return (cached, rule)
     }
 }
 

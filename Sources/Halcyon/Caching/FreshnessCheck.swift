@@ -20,21 +20,21 @@ struct FreshnessCheck {
     private let resolved: ResolvedRequest
     private let freshness: CachePolicy.Freshness
     private let control: RequestCacheControl
-    private let now: Date
+    private let isRemote: Bool
 
     init(_ resolved: ResolvedRequest) {
         self.resolved = resolved
         // A file or data is what its key says.
-        freshness = resolved.isRemote ? resolved.cache.freshness : .ignore
+        isRemote = resolved.isRemote
+        freshness = isRemote ? resolved.cache.freshness : .ignore
         control = freshness == .ignore ? .none : resolved.control
-        now = freshness == .ignore ? .distantPast : resolved.coordinator.configuration.clock.now
     }
 
     /// Decides whether a cached answer may be used before the server is asked.
     ///
     /// - Parameter mayRevalidateBehind: whether the caller asks the server behind an answer that is stale.
     func verdict(on http: HTTPCacheMetadata?, mayRevalidateBehind: Bool = false) -> Verdict {
-        guard resolved.isRemote else { return .answers(nil) }
+        guard isRemote else { return .answers(nil) }
         guard freshness != .ignore else { return .answers(.ignored) }
         guard isForTheseFields(http) else { return .refused(.otherFields) }
         if let rule = rule(for: http) { return .answers(rule) }
@@ -72,7 +72,8 @@ struct FreshnessCheck {
     /// The rule by which an answer is used as it is, nil if the server must be asked.
     private func rule(for http: HTTPCacheMetadata?) -> CacheRule? {
         guard let http else { return freshness == .revalidate || control.noCache ? nil : .freshByTimeToLive }
-        guard !control.noCache, !http.noCache, !http.variesOnEverything, isOfThePast(http) else { return nil }
+        let now = now
+        guard !control.noCache, !http.noCache, !http.variesOnEverything, isOfThePast(http, now) else { return nil }
         if let most = control.maxAge, http.age(at: now) > TimeInterval(most) { return nil }
         guard let left = http.freshUntil?.timeIntervalSince(now) else {
             return freshness == .revalidate ? nil : .freshByTimeToLive
@@ -90,16 +91,18 @@ struct FreshnessCheck {
     /// Whether an answer is used while the server is asked behind.
     private func answersWhileRevalidated(_ http: HTTPCacheMetadata?) -> Bool {
         guard freshness == .respect, let http, let seconds = http.staleWhileRevalidate, http.mayBeServedStale,
-            !control.isStrict, isOfThePast(http)
+            !control.isStrict, isOfThePast(http, now)
         else { return false }
         return staleness(of: http) <= TimeInterval(seconds)
     }
+
+    private var now: Date { resolved.coordinator.configuration.clock.now }
 
     private func staleness(of http: HTTPCacheMetadata) -> TimeInterval {
         http.freshUntil.map { now.timeIntervalSince($0) } ?? 0
     }
 
-    private func isOfThePast(_ http: HTTPCacheMetadata) -> Bool {
+    private func isOfThePast(_ http: HTTPCacheMetadata, _ now: Date) -> Bool {
         now.timeIntervalSince(http.responseDate) > -Self.clockTolerance
     }
 }

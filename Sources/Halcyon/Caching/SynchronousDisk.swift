@@ -14,17 +14,17 @@ struct SynchronousDisk {
     /// the load that follows finds out what that is.
     ///
     /// - Parameter metrics: receives the times and the misses.
-    func image(_ metrics: inout LoadMetrics) -> (LoadedImage, CachePlace)? {
+    func image(_ metrics: inout LoadMetrics) -> ((CachedImage, CacheRule?), CachePlace)? {
         guard resolved.isRemote else { return nil }
         let mark = resolved.originals.news.mark(resolved.key)
         guard let found = try? finished(&metrics) ?? original(&metrics) else { return nil }
         if !mark.isOutdated(in: .memory) {
-            resolved.target.remember(found.0.cached, for: resolved.key, policy: resolved.cache)
+            resolved.target.remember(found.0.0, for: resolved.key, policy: resolved.cache)
         }
         return found
     }
 
-    private func finished(_ metrics: inout LoadMetrics) throws -> (LoadedImage, CachePlace)? {
+    private func finished(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CachePlace)? {
         guard resolved.hasPlaceOfItsOwn, resolved.target.disk != nil else { return nil }
         guard resolved.cache.reads.contains(.diskProcessed) else {
             metrics.misses.append(CacheMiss(.diskProcessed, .policy))
@@ -47,11 +47,11 @@ struct SynchronousDisk {
                 entry, resolved.coordinator.configuration.coders, options: resolved.key.finishedOptions, &metrics)
             let cached = CachedImage(
                 image: finished.image(pixels), encodedBytes: entry.data.count, http: finished.http)
-            return (LoadedImage(cached, rule: rule, origin: .disk), .diskProcessed)
+            return ((cached, rule), .diskProcessed)
         }
     }
 
-    private func original(_ metrics: inout LoadMetrics) throws -> (LoadedImage, CachePlace)? {
+    private func original(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CachePlace)? {
         guard resolved.cache.reads.contains(.diskOriginal) else { return nil }
         let watch = Stopwatch()
         guard let entry = entry(in: resolved.originals, at: \.originalDiskKey, isForAll: \.isOriginalForAll),
@@ -67,7 +67,7 @@ struct SynchronousDisk {
             metrics.process = watch.elapsed
         }
         let cached = CachedImage(image: image, encodedBytes: entry.data.count, http: http)
-        return (LoadedImage(cached, rule: rule, origin: .disk), .diskOriginal)
+        return ((cached, rule), .diskOriginal)
     }
 
     private func entry(

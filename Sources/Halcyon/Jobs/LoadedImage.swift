@@ -43,7 +43,7 @@ struct LoadedImage: Sendable {
     init(_ cached: CachedImage, rule: CacheRule?, origin: ImageOrigin) {
         (image, fetched) = (cached.image, nil)
         provenance = Provenance(
-            origin: rule?.isStale == true ? .stale : origin, rule: rule, http: cached.http,
+            origin: rule.origin(origin), rule: rule, http: cached.http,
             encodedBytes: cached.encodedBytes)
     }
 
@@ -58,4 +58,9 @@ struct LoadedImage: Sendable {
     func isOutdated(in levels: CachePolicy.Levels, since mark: SourceMark) -> Bool {
         fetched?.isOutdated(in: levels) ?? mark.isOutdated(in: levels)
     }
+}
+
+extension CacheRule? {
+    /// The origin of a cached answer that is used by this rule: `.stale` if it is past its time.
+    func origin(_ cache: ImageOrigin) -> ImageOrigin { self?.isStale == true ? .stale : cache }
 }

@@ -19,7 +19,9 @@ struct RequestLoad {
         metrics.process = loaded.process
         metrics.bytes = loaded.provenance.encodedBytes
         metrics.transfer = loaded.fetched?.transfer
-        return resolved.response(loaded, metrics)
+        return resolved.response(
+            loaded.image, origin: loaded.provenance.origin, rule: loaded.provenance.rule, metrics,
+            fetched: loaded.fetched)
     }
 
     /// The image, before it is delivered. Memory is looked up again: the job that was under way when the request was made

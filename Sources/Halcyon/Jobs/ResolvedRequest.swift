@@ -182,10 +182,13 @@ extension ResolvedRequest {
         ImagePreview(delivered(preview.image), isStale: preview.isStale)
     }
 
-    func response(_ loaded: LoadedImage, _ metrics: LoadMetrics) -> ImageResponse {
+    /// - Parameter fetched: the bytes that the image was made of, if no cache had it.
+    func response(
+        _ image: Image, origin: ImageOrigin, rule: CacheRule?, _ metrics: LoadMetrics, fetched: FetchedData? = nil
+    ) -> ImageResponse {
         ImageResponse(
-            image: delivered(loaded.image), origin: loaded.provenance.origin, source: source, originalSource: source,
-            metrics: metrics, cacheRule: loaded.provenance.rule, encoded: encodedBytes(loaded.fetched))
+            image: delivered(image), origin: origin, source: source, originalSource: source, metrics: metrics,
+            cacheRule: rule, encoded: encodedBytes(fetched))
     }
 
     /// How a response finds its source's encoded bytes: those of the load, otherwise the file, the data or the disk.
