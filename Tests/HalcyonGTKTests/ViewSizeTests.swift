@@ -246,12 +246,12 @@ import Testing
         let other = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         view.setImage(ImageRequest(other), options: .init(keepsCurrent: true), pipeline: fixture.pipeline)
         gtk_widget_set_size_request(view.widget, 200, 100)
-        await Window.run { view.image.isOutgrown }
+        await Window.run { view.image.target.isOutgrown }
         fixture.transport.answer(PipelineFixture.url("800x400.png"), with: .status(404))
         let ends = await set(view, request)
         #expect(ends.all == ["failed"] && view.content.image?.size == PixelSize(100, 50))
         guard case .showing = view.state else { return #expect(Bool(false), "\(view.state)") }
-        #expect(view.image.isOutgrown && !view.image.target.isLoading)
+        #expect(view.image.target.isOutgrown && !view.image.target.isLoading)
         window.close()
     }
 

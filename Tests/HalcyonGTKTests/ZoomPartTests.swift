@@ -150,7 +150,7 @@ import Testing
         zoomed.zoom = 16
         await Window.layOut(zoomed.widget)
         #expect(zoomed.view.background.content.image?.size == PixelSize(100, 100))
-        #expect(!zoomed.view.background.isOutgrown && !zoomed.view.image.isOutgrown)
+        #expect(!zoomed.view.background.target.isOutgrown && !zoomed.view.image.target.isOutgrown)
         window.close()
     }
 

@@ -54,35 +54,54 @@ import Testing
     /// What stood in for an image that was called off is not the image before it.
     @Test func whatStoodInIsNotTakenForWhatWasShown() async throws {
         let (first, second) = (try fixture.serve("png/rgb8.png"), try fixture.serve("png/rgba8.png"))
-        let standIn = try await fixture.pipeline.response(for: ImageRequest(second))
+        _ = try await fixture.pipeline.response(for: ImageRequest(second))
+        let screen = SizedScreen(8)
         let target = ImageTarget(surface: screen)
         set(target, first)
         await ends.wait(for: 1)
-        target.await(.init(), standIn: standIn)
+        screen.resize(to: nil)
+        set(target, second, as: "2")
+        guard case .image(let standIn) = target.content else { return #expect(Bool(false), "\(target.content)") }
+        #expect(target.hasStandIn && standIn.source == .remote(second))
         target.cancel()
-        set(target, first, as: "2")
+        screen.resize(to: 8)
+        set(target, first, as: "3")
         guard case .image(let response) = target.content else { return #expect(Bool(false), "\(target.content)") }
-        #expect(response.source == .remote(first) && ends.all == ["1 shown", "2 shown"])
+        #expect(response.source == .remote(first) && ends.all == ["1 shown", "2 cancelled", "3 shown"])
     }
 
     /// The same at another size: nobody is told, but of the image.
     @Test func aRenewalIsSilent() async throws {
         let url = try fixture.serve("png/rgb8.png")
+        let screen = SizedScreen(4)
         let target = ImageTarget(surface: screen)
-        set(target, url)
+        var policy = CachePolicy.default
+        policy.writes = []
+        set(target, url, .init(placeholder: .image(try image(2)), transition: .fade()), as: "1", policy: policy)
         await ends.wait(for: 1)
         let (contents, states) = (screen.contents, screen.states)
-        var options = ImageTarget.Options(keepsCurrent: true)
-        options.isRenewal = true
-        set(target, url, options, as: "2", policy: .reload)
+        screen.resize(to: 8)
+        set(target, url, as: "2", policy: policy)
         #expect(screen.states == states && target.isLoading)
         await ends.wait(for: 2)
-        #expect(screen.contents == contents + [contents[contents.count - 1]] && screen.states == states + ["showing"])
+        let shown = try #require(target.content.image).size
+        #expect(max(shown.width, shown.height) == 8 && !target.isOutgrown)
+        #expect(screen.contents == contents + ["\(shown)"] && screen.states == states + ["showing"])
         fixture.transport.answer(url, with: .status(404))
-        set(target, url, options, as: "3", policy: .reload)
+        screen.resize(to: 16)
+        set(target, url, as: "3", policy: policy)
         await ends.wait(for: 3)
         #expect(screen.states == states + ["showing"] && !target.isLoading && ends.all.last == "3 failed")
         guard case .showing = target.state else { return #expect(Bool(false), "\(target.state)") }
+        #expect(target.isOutgrown)
+        // By itself it tells of nothing but the image.
+        fixture.transport.answer(url, with: .data(try TestFiles.data("png/rgb8.png")))
+        fixture.pipeline.forgetFailures()
+        target.renew()
+        #expect(target.isLoading && screen.states == states + ["showing"])
+        while target.isLoading { await Task.yield() }
+        #expect(screen.contents.count == contents.count + 2 && screen.states == states + ["showing", "showing"])
+        #expect(ends.all.count == 3 && !target.isOutgrown)
     }
 
     /// T-48: what is there in the same call came without a wait, from the disk too.

@@ -3,7 +3,7 @@ import Halcyon
 import TestSupport
 
 /// A surface that notes what it was told, and whose transitions end when a test says so.
-@MainActor final class TargetScreen: ImageSurface {
+@MainActor class TargetScreen: ImageSurface {
     var contents: [String] = []
     var states: [String] = []
     var ends: [@MainActor () -> Void] = []
@@ -42,6 +42,21 @@ import TestSupport
         case .failure(let image): "failure \(image.size)"
         case .own(let image): "own \(image.size)"
         }
+    }
+}
+
+/// A surface with a size of its own, which a test sets.
+@MainActor final class SizedScreen: TargetScreen, SizedImageSurface {
+    var room: ViewRoom?
+
+    /// - Parameter side: in pixels; nil is a surface before its first layout.
+    init(_ side: Int? = nil) {
+        room = side.map { ViewRoom(pixels: PixelSize($0, $0), fit: .contain, scaleFactor: 1) }
+    }
+
+    /// Gives it room for a square image of so many pixels.
+    func resize(to side: Int?) {
+        room = side.map { ViewRoom(pixels: PixelSize($0, $0), fit: .contain, scaleFactor: 1) }
     }
 }
 

@@ -9,7 +9,7 @@ extension ImagePipeline {
     /// - Throws: `ImagePipelineError`, `.encoding` where the build cannot write the format or the image is none that it
     ///   can hold; `CancellationError`.
     public func data(for request: ImageRequest, as encoding: ImageEncoding) async throws -> EncodedImage {
-        let resolved = ResolvedRequest(request, for: coordinator)
+        let resolved = ResolvedRequest(request, for: configuration)
         return try await coordinator.encodedImage(resolved, as: encoding)
     }
 }

@@ -59,7 +59,8 @@ extension Coordinator {
         _ source: ImageSource, insteadOf resolved: ResolvedRequest, demand: Demand
     ) async throws -> ResolvedRequest {
         try await withTicket(for: demand) { _, ticket in
-            try await ExecutionDomains.io.run(ticket: ticket) { _ in resolved.replacing(source, for: self) }
+            try await ExecutionDomains.io.run(ticket: ticket) { _ in resolved.replacing(source, for: self.configuration)
+            }
         }
     }
 }

@@ -11,14 +11,6 @@ extension Coordinator {
             now: configuration.clock.now)
     }
 
-    /// For whom a request is, with what the downloader adds to it.
-    nonisolated func user(of request: ImageRequest) -> KeyedHash? {
-        guard case .remote(let url) = request.source else { return nil }
-        return configuration.downloader.user(
-            of: url, headers: request.network.headers, credential: request.network.credential,
-            named: request.network.user)
-    }
-
     /// What the request's header fields ask of a cache.
     nonisolated func requestControl(_ resolved: ResolvedRequest) -> RequestCacheControl {
         let mayAsk =

@@ -18,24 +18,24 @@ struct ResolvedRequest: Sendable {
         let defaultScale: Double
 
         /// - Parameter request: what the pipeline's modifier made of it.
-        init(_ request: ImageRequest, for coordinator: Coordinator) {
+        init(_ request: ImageRequest, for configuration: ImagePipeline.Configuration) {
             var request = request
-            let providers = coordinator.configuration.providers
+            let providers = configuration.providers
             if !providers.isEmpty { request.source = request.source.provided(by: providers) }
             request.takeCredentialOfURL()
             self.request = request
-            target = request.targetCache ?? coordinator.configuration.cache
-            originals = request.originalCache ?? coordinator.configuration.originalCache ?? target
-            sender = coordinator.user(of: request)
+            target = request.targetCache ?? configuration.cache
+            originals = request.originalCache ?? configuration.originalCache ?? target
+            sender = configuration.user(of: request)
             key = request.key(filter: target.keyFilter, user: sender)
             isRevalidation = false
             defaultScale = request.source.namedScale
         }
 
-        init(_ request: ImageRequest, isRevalidation: Bool, as former: Parts) {
+        init(_ request: ImageRequest, key: ImageKey? = nil, isRevalidation: Bool, as former: Parts) {
             self.request = request
             self.isRevalidation = isRevalidation
-            (key, target, originals) = (former.key, former.target, former.originals)
+            (self.key, target, originals) = (key ?? former.key, former.target, former.originals)
             sender = former.sender
             defaultScale = former.defaultScale
         }
@@ -54,12 +54,12 @@ struct ResolvedRequest: Sendable {
     /// Whether it asks the server behind an answer that was given already: then what is stale must be revalidated.
     var isRevalidation: Bool { parts.isRevalidation }
 
-    init(_ request: ImageRequest, for coordinator: Coordinator) {
-        if coordinator.configuration.defaults.isEmpty, coordinator.configuration.modifier == nil {
-            parts = Parts(request, for: coordinator)
+    init(_ request: ImageRequest, for configuration: ImagePipeline.Configuration) {
+        if configuration.defaults.isEmpty, configuration.modifier == nil {
+            parts = Parts(request, for: configuration)
         } else {
-            let filled = coordinator.configuration.defaults.applied(to: request)
-            parts = Parts(coordinator.configuration.requestModifier(filled), for: coordinator)
+            let filled = configuration.defaults.applied(to: request)
+            parts = Parts(configuration.requestModifier(filled), for: configuration)
         }
     }
 
@@ -68,17 +68,16 @@ struct ResolvedRequest: Sendable {
     }
 
     /// The same request for another source. It may look at a file, so not on the coordinator's thread.
-    func replacing(_ source: ImageSource, for coordinator: Coordinator) -> ResolvedRequest {
+    func replacing(_ source: ImageSource, for configuration: ImagePipeline.Configuration) -> ResolvedRequest {
         var other = request
         other.source = source
         // It is the source's name, not this one's.
         other.cacheKey = nil
         if !source.isSameOrigin(as: request.source) {
-            other.network.headers.removeSecrets(
-                coordinator.configuration.downloader.configuration.credentialFields)
+            other.network.headers.removeSecrets(configuration.downloader.configuration.credentialFields)
             other.network.credential = nil
         }
-        return ResolvedRequest(Parts(other, for: coordinator))
+        return ResolvedRequest(Parts(other, for: configuration))
     }
 
     /// The same with another way of loading it: the key stays as it is.
@@ -86,6 +85,14 @@ struct ResolvedRequest: Sendable {
         var other = request
         change(&other)
         return ResolvedRequest(Parts(other, isRevalidation: isRevalidation || asRevalidation, as: parts))
+    }
+
+    /// The same image at another size. The key takes the source's name from this one: a file is not looked at again.
+    func resized(to target: TargetSize?) -> ResolvedRequest {
+        let other = request.resized(to: target)
+        let resized = ImageKey(
+            source: key.source, decode: other.decode, processors: key.processors, coders: key.coders, user: key.user)
+        return ResolvedRequest(Parts(other, key: resized, isRevalidation: isRevalidation, as: parts))
     }
 
     var source: ImageSource { request.source }
@@ -128,6 +135,16 @@ struct ResolvedRequest: Sendable {
 
     /// Whether the disk keeps the finished image apart from its source.
     var hasPlaceOfItsOwn: Bool { key.isProcessed && key.isStorable }
+}
+
+extension ImagePipeline.Configuration {
+    /// The user that a request is for, with what the downloader adds to it.
+    fileprivate func user(of request: ImageRequest) -> KeyedHash? {
+        guard case .remote(let url) = request.source else { return nil }
+        return downloader.user(
+            of: url, headers: request.network.headers, credential: request.network.credential,
+            named: request.network.user)
+    }
 }
 
 extension ImageRequest {

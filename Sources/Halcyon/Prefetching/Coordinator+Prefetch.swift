@@ -62,7 +62,7 @@ extension Coordinator {
     nonisolated private func resolvedForPrefetch(
         _ request: ImageRequest, to destination: ImagePrefetcher.Destination
     ) async -> ResolvedRequest {
-        ResolvedRequest(request, for: self).changing { request in
+        ResolvedRequest(request, for: configuration).changing { request in
             request.showsNothing()
             switch destination {
             case .memory: request.cache.writes.insert(.memory)
