@@ -1,4 +1,4 @@
-/// What an `ImageTarget` shows its images on: a view, a cell, a map's marker.
+/// A place where an `ImageTarget` shows its images: a view, a cell, a map's marker.
 @MainActor
 public protocol ImageSurface: AnyObject {
     /// Shows this from now on, at once, and ends any transition.
@@ -26,7 +26,7 @@ extension ImageSurface {
     public func stateChanged(_ state: ImageTarget.State) {}
 }
 
-/// A surface that has a size of its own, which images are loaded for: `ImageTarget.roomChanged()` tells of each change.
+/// A surface with a size of its own, for which images are loaded. It calls `ImageTarget.roomChanged()` after each change.
 @MainActor
 package protocol SizedImageSurface: ImageSurface {
     /// Nil before it is known, and where there is none.

@@ -2,7 +2,7 @@ import HalcyonImage
 import HalcyonSystem
 
 extension ImageTarget {
-    /// What a target was asked for: a request that is resolved once, so that its key is computed once.
+    /// A request as the target was asked for it. It is resolved once, so that its key is computed once.
     package struct Subject {
         /// With the defaults of the pipeline.
         package let request: ImageRequest
@@ -11,7 +11,7 @@ extension ImageTarget {
         private let resolved: ResolvedRequest
         /// Whether the room of a surface says how large the image is to be, and not the request.
         let takesRoom: Bool
-        /// What is done to an image behind the caches cannot be compared.
+        /// False for a request with a modifier: a change behind the caches cannot be compared.
         private var isComparable: Bool
         /// The room that it was loaded for last; nil before there is one, and with a size of its own.
         private(set) var room: ViewRoom?
@@ -25,7 +25,7 @@ extension ImageTarget {
             self.pipeline = pipeline
             resolved = ResolvedRequest(self.request, for: configuration)
             sized = resolved
-            takesRoom = !self.request.hasOwnSize && resolved.request.decode.target == nil
+            takesRoom = !self.request.hasOwnSize
             isComparable = request.modifier == nil
         }
 
@@ -43,11 +43,17 @@ extension ImageTarget {
         mutating func fit(_ room: ViewRoom?) {
             guard takesRoom else { return }
             self.room = room
-            sized = room.map { resolved.resized(to: $0.target(for: request.source)) } ?? resolved
+            sized = room.map { resized(to: $0.target(for: request.source)) } ?? resolved
         }
 
         /// The image at any size that memory has.
-        var standIn: ImageResponse? { pipeline.cachedResponse(for: resolved.resized(to: .any)) }
+        var standIn: ImageResponse? { pipeline.cachedResponse(for: resized(to: .any)) }
+
+        /// The key changes in its size alone. Only a pipeline's modifier may make another request of each size.
+        private func resized(to target: TargetSize?) -> ResolvedRequest {
+            guard pipeline.configuration.modifier != nil else { return resolved.resized(to: target) }
+            return ResolvedRequest(request.resized(to: target), for: pipeline.configuration)
+        }
 
         /// Whether both are of the same image, whatever its size.
         func isSame(as other: Subject) -> Bool { pipeline === other.pipeline && resolved.key == other.resolved.key }
@@ -79,13 +85,13 @@ extension ImageTarget {
         let options: Options
         /// Nil while it waits for a room.
         var task: ImageTask?
-        /// What the caches have does not count.
+        /// Whether it passes the caches by.
         var asksServer = false
         /// The image at another size is shown, and stays until this one is there.
         var isOverStandIn = false
         /// It had its image before `setImage` returned.
         var isImmediate = false
-        /// Of a transition, that it is over or that its surface was told of the image, whichever comes first.
+        /// Whether one half of a transition is done: its frames, or the word to its surface.
         var isHalfway = false
         private var completion: (@MainActor (End) -> Void)?
 
@@ -170,7 +176,7 @@ extension ImageTarget {
         if !isSilent(load) {
             turn(to: .loading(nil), showing: beforehand(load))
         } else if case .loading = state {
-            // Of the load that it takes the place of nothing more is to come.
+            // Nothing more is to come of the former load.
             turn(to: settledState)
         }
         task.observe(
@@ -180,7 +186,7 @@ extension ImageTarget {
             end: { [weak self] result in MainInbox.shared.add { self?.finish(load, result) } })
     }
 
-    /// What is seen while a load goes on; nil is what is seen already.
+    /// The content that is seen while a load goes on; nil keeps the present one.
     private func beforehand(_ load: Load) -> Content? {
         if load.options.placeholderTiming == .onFailure { return nil }
         if load.keepsCurrent, hasImage { return nil }
@@ -219,7 +225,7 @@ extension ImageTarget {
             return load.end(.shown(response))
         }
         shown = subject
-        // What was there at once came as if from memory, wherever it was.
+        // An image that is there at once came as if from memory, wherever it was.
         let origin = load.isImmediate ? .memory : response.origin
         if let transition = load.transition, transition.origins.contains(origin), let surface {
             show(response, by: transition, on: surface, load)
@@ -249,7 +255,7 @@ extension ImageTarget {
     private func fail(_ load: Load, _ error: any Error) {
         self.load = nil
         if isSilent(load) {
-            // What is shown is as small as it was: the next resize tries again.
+            // The image that is shown is as small as it was: the next resize tries again.
             if let shown { subject = shown }
         } else {
             turn(to: .failed(error), showing: insteadOfFailure(load))

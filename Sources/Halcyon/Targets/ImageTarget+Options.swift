@@ -12,7 +12,7 @@ extension ImageTarget {
             case onFailure
         }
 
-        /// What is seen when a load fails.
+        /// The content after a load that failed.
         public enum Failure: Sendable {
             /// The placeholder.
             case placeholder
@@ -20,7 +20,7 @@ extension ImageTarget {
             case image(Image?)
         }
 
-        /// What becomes of the load that a new one takes the place of.
+        /// The fate of a load whose place a new one takes.
         public enum FormerLoad: Sendable, Hashable {
             case cancel
             /// It goes on in the background, for the caches.
@@ -64,21 +64,21 @@ extension ImageTarget {
         var placeholderContent: Content { placeholder.map { .placeholder($0) } ?? .nothing }
     }
 
-    /// What stands in for an image that is not there yet.
+    /// A stand-in for an image that is not there yet.
     public enum Placeholder: Sendable {
         case image(Image)
-        /// What the surface makes of it: a view's widget, for one.
+        /// Anything that the surface knows how to show: a widget, for one.
         case custom(any Sendable)
     }
 
-    /// What is to be seen.
+    /// The picture that is to be seen.
     public enum Content: Sendable {
         case nothing
         case placeholder(Placeholder)
         /// Part of the image, or a stale one; any number of times before the image.
         case preview(ImagePreview)
         case image(ImageResponse)
-        /// What was given for a load that fails.
+        /// The image that was given for a load that fails.
         case failure(Image)
         /// An image that the program had.
         case own(Image)
@@ -124,9 +124,8 @@ extension ImageTarget.Placeholder {
         .image(try BlurHash(text).image(size))
     }
 
-    /// What memory has of an image, whatever its size: the thumbnail that the picture was opened from. Nil where it has none.
+    /// An image as memory has it, whatever its size: the thumbnail that the picture was opened from. Nil where it has none.
     public static func cached(_ request: ImageRequest, in pipeline: ImagePipeline = .shared) -> Self? {
-        pipeline.cachedResponse(for: ResolvedRequest(request, for: pipeline.configuration).resized(to: .any))
-            .map { .image($0.image) }
+        ImageTarget.Subject(request, .init(), pipeline).standIn.map { .image($0.image) }
     }
 }

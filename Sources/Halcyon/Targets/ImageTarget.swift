@@ -14,7 +14,7 @@ public final class ImageTarget {
     /// How far it is. The surface is told of each change, after it has shown what belongs to it.
     public internal(set) var state: State = .empty
 
-    /// What is to be seen now.
+    /// The picture that is to be seen now.
     public private(set) var content: Content = .nothing
 
     /// How urgent the present load is, and those to come; each request's own by default.
@@ -31,9 +31,10 @@ public final class ImageTarget {
     /// The request that is shown or under way, with the defaults of its pipeline.
     public var request: ImageRequest? { subject?.request }
 
-    /// What was asked for last, or is shown where that was called off; nil where there is nothing to load.
+    /// The subject that was asked for last; that of the image that is shown, where it was called off. Nil where there is nothing
+    /// to load.
     package internal(set) var subject: Subject?
-    /// What is shown was loaded for this; nil where no image is, or one that stands in.
+    /// The subject of the image that is shown; nil while none is, and for one that stands in.
     package internal(set) var shown: Subject?
     /// The load that waits for a room or is under way.
     var load: Load?
@@ -77,7 +78,7 @@ public final class ImageTarget {
 
     /// Loads an image and shows it, instead of whatever was loading or shown.
     ///
-    /// Where the very same is shown already, nothing happens but the completion.
+    /// Nothing happens but the completion where the very same image is shown already.
     ///
     /// - Parameters:
     ///   - pipeline: the shared one by default.
@@ -148,7 +149,7 @@ public final class ImageTarget {
         course += 1
         self.load = nil
         load.task?.cancel()
-        // What stays is what a reload is about.
+        // A reload is about the image that stays.
         if let shown { subject = shown }
         let withdrawn = insteadOfPreview(load.options)
         turn(to: withdrawn == nil ? settledState : .empty, showing: withdrawn)
@@ -221,7 +222,7 @@ extension ImageTarget {
         resting = Task { [weak self] in
             try? await Task.sleep(for: .milliseconds(200))
             guard !Task.isCancelled, let self else { return }
-            // What it begins is not to be cancelled with it.
+            // The next cancellation is not for the load that begins here.
             resting = nil
             renew()
         }

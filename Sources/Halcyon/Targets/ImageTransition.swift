@@ -4,7 +4,7 @@
 ///
 /// An image that was in memory is there at once, without a transition.
 public struct ImageTransition: Sendable {
-    /// What is seen.
+    /// The way from one image to the next.
     public enum Style: Sendable {
         case crossFade
         /// The old image turns away and the new one to the front, over the side that is named.

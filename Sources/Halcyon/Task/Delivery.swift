@@ -1,4 +1,5 @@
 import Dispatch
+import HalcyonSystem
 
 /// Where the callback of `ImagePipeline.load` runs.
 public enum Delivery: Sendable {
@@ -31,4 +32,27 @@ private enum MainQueue {
     }()
 
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
+}
+
+/// Work for the main actor, done in order and in one go: a hundred loads that end together wake it once.
+package final class MainInbox: Sendable {
+    package static let shared = MainInbox()
+
+    private let waiting = Lock<[@MainActor @Sendable () -> Void]>([])
+
+    package func add(_ work: @escaping @MainActor @Sendable () -> Void) {
+        let isFirst = waiting.withLock { waiting in
+            waiting.append(work)
+            return waiting.count == 1
+        }
+        if isFirst { Task { @MainActor in self.drain() } }
+    }
+
+    @MainActor private func drain() {
+        let work = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for work in work { work() }
+    }
 }

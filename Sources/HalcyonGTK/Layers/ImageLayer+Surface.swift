@@ -1,14 +1,8 @@
 import CGTK
 import Halcyon
 
-// A layer draws what its target says, and tells it what room there is.
-extension ImageLayer: SizedImageSurface {
-    package var room: ViewRoom? {
-        // A view that shows a part of what it is laid out for is given the whole.
-        let fit = host.box == nil ? contentFit : .contain
-        return host.pixels.map { ViewRoom(pixels: $0, fit: fit, scaleFactor: host.scaleFactor) }
-    }
-
+// Draws what the target of a layer shows.
+extension ImageLayer: ImageSurface {
     public func show(_ content: ImageTarget.Content) {
         shows += 1
         host.standsIn(for: self, target.hasStandIn)
@@ -26,7 +20,7 @@ extension ImageLayer: SizedImageSurface {
         _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
     ) {
         // An animation that plays already goes on with what it lacked.
-        // What is larger than its window would be drawn as a whole for it.
+        // A picture that is larger than its window would be drawn as a whole for it.
         guard isShown, host.isAnimationEnabled, host.box?.isLarger != true, arriving(.image(response)) == nil else {
             show(.image(response))
             return completion()
@@ -38,7 +32,7 @@ extension ImageLayer: SizedImageSurface {
         play(.image(response), drawsFormer: false)
         onContent?()
         former?.end()
-        // Whoever was told of the former's end may have brought another image.
+        // The end of the former one may have brought another image.
         guard show == shows else { return completion() }
         let run = TransitionRun(transition, of: self, completion: completion)
         self.transition = run
@@ -59,7 +53,7 @@ extension ImageLayer: SizedImageSurface {
         onStateChange?(state)
     }
 
-    /// Where it is counts for what plays or loads.
+    /// Has the host follow its place, which counts while something plays or loads.
     func watchSight() { host.watchSight(for: self, player != nil || target.isLoading) }
 
     private func picture(_ content: ImageTarget.Content) -> ImagePaintable.Picture? {

@@ -13,7 +13,7 @@ import Halcyon
         didSet {
             guard contentFit != oldValue else { return }
             paintable.contentFit = contentFit
-            // What was cut for the one is too little for another.
+            // An image that was cut for the one fit is too little for another.
             target.roomChanged()
         }
     }
@@ -27,7 +27,7 @@ import Halcyon
     public var autoPlay = true
     /// Plays the animation that is shown; nil for a still image.
     public internal(set) var player: AnimatedImagePlayer?
-    /// What tells that an image is loading; nil, the default, is nothing. For the next load. Only over a view that has room
+    /// The sign that an image is loading; nil, the default, is nothing. For the next load. Only over a view that has room
     /// for it: not a `GtkPicture` or a `GtkImage`.
     public var loadingIndicator: Indicator?
     /// Called when loading begins, goes on or ends.
@@ -46,7 +46,7 @@ import Halcyon
     var arrivingLoad: Int?
     /// Whether the animation is to play while the view is seen.
     var resumes = false
-    /// Where the image that is shown came from; nil while none is.
+    /// The source of the image that is shown; nil while none is.
     var source: ImageSource?
     var transition: TransitionRun?
     var ticks: FrameTicks?
@@ -74,7 +74,7 @@ import Halcyon
     /// How far it is.
     public var state: ImageTarget.State { target.state }
 
-    /// What is to be seen.
+    /// The picture that is to be seen.
     public var content: ImageTarget.Content { target.content }
 
     /// How urgent its loads are while the view is seen; each request's own by default. Behind others while it is not.
@@ -143,5 +143,13 @@ import Halcyon
     /// there is nothing to load.
     public func reload(completion: (@MainActor (ImageTarget.End) -> Void)? = nil) {
         target.reload(completion: completion)
+    }
+}
+
+extension ImageLayer: SizedImageSurface {
+    package var room: ViewRoom? {
+        // A view that shows a part of what it is laid out for is given the whole.
+        let fit = host.box == nil ? contentFit : .contain
+        return host.pixels.map { ViewRoom(pixels: $0, fit: fit, scaleFactor: host.scaleFactor) }
     }
 }

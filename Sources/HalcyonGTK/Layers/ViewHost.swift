@@ -4,7 +4,7 @@ import Halcyon
 
 /// The widget that layers are drawn in: its size in pixels of the screen, whether it is seen, and the widgets over it.
 @MainActor final class ViewHost {
-    /// Where the picture is: an area of this object's own, or somebody else's `GtkPicture` or `GtkImage`.
+    /// The place of the picture: an area of this object's own, or somebody else's `GtkPicture` or `GtkImage`.
     let area: UnsafeMutablePointer<GtkWidget>
     /// A `GtkOverlay` with the area in it, where the area is this object's own.
     let overlay: UnsafeMutablePointer<GtkWidget>?
@@ -24,7 +24,7 @@ import Halcyon
     struct Box {
         /// Nil before it is known.
         var pixels: PixelSize?
-        /// What is drawn is larger than that.
+        /// Whether the picture is drawn larger than that.
         var isLarger = false
     }
 
@@ -40,7 +40,7 @@ import Halcyon
     private var signals: [Signal] = []
     private var hasLayout = false
     private var first: FrameTicks?
-    /// What is drawn.
+    /// The paintable that is drawn.
     private weak var paintable: ImagePaintable?
     private var isFreeWithoutArea = (width: false, height: false)
     /// The layers that show another size of what is about to be.
@@ -82,7 +82,7 @@ import Halcyon
         follow()
     }
 
-    /// What the area calls: the host only for as long as its view has it.
+    /// The target of the area's calls: it has the host only for as long as the view does.
     @MainActor private final class Resized {
         weak var host: ViewHost?
     }
@@ -112,7 +112,7 @@ import Halcyon
         return getPaintable() == paintable?.pointer
     }
 
-    /// What is drawn from now on.
+    /// Draws this from now on.
     func show(_ paintable: ImagePaintable?) {
         guard !isGone else { return }
         self.paintable = paintable
@@ -192,7 +192,7 @@ import Halcyon
         if !isGone { halcyon_set_label(area, label) }
     }
 
-    /// What the user has chosen for the whole desktop.
+    /// The user's choice for the whole desktop.
     var isAnimationEnabled: Bool { !isGone && halcyon_animations_enabled(area) != 0 }
 
     func setBusy(_ isBusy: Bool) {
@@ -244,7 +244,7 @@ extension ViewHost {
         onResize?()
     }
 
-    /// What is laid out with no size at all is not drawn either, so nobody would tell.
+    /// Counts frames: a widget that is laid out with no size is not drawn either, so nobody would tell.
     private func awaitLayout() {
         guard !hasLayout else { return }
         var frames = 0

@@ -5,6 +5,9 @@ import Foundation
 /// It knows words, not Swift: a member counts as a type's where one file declares or extends the type and declares a
 /// member of that name.
 struct DeclarationIndex {
+    /// The folder of the repository.
+    static let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+
     private struct File {
         /// Types that are declared or extended.
         var types: Set<String> = []

@@ -1,10 +1,9 @@
 import Foundation
 import Testing
 
-/// Holds the charts of docs/Architecture.md, and its tables of hostile input, to the code: what they name is declared.
+/// Holds the charts of docs/Architecture.md, and its tables of hostile input, to the code, and its tree to the folders.
 @Suite struct ArchitectureChartTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = DeclarationIndex.root
 
     /// The lines of each chart.
     private static func charts() throws -> [[Substring]] {
@@ -43,12 +42,34 @@ import Testing
             for name in Self.types(in: chart) { #expect(sources.declares(String(name)), "\(name)") }
         }
     }
+
+    /// The lines of a section.
+    private static func section(_ title: String) throws -> Substring {
+        let text = try String(contentsOf: root.appending(path: "docs/Architecture.md"), encoding: .utf8)
+        let section = try #require(text.firstRange(of: "\n## \(title)\n").map { text[$0.upperBound...] })
+        return section[..<(section.firstRange(of: "\n## ")?.lowerBound ?? section.endIndex)]
+    }
+
+    /// Every folder has a line that says what lives in it, and no line names a folder that is not there.
+    @Test func theTreeIsThatOfTheDisk() throws {
+        let lines = try Self.section("The tree").split(separator: "\n").filter { $0.hasPrefix("- `") }
+        let told = lines.compactMap { $0.wholeMatch(of: /- `([\w\/]+)`: .+\./)?.output.1 }.map(String.init)
+        #expect(told.count == lines.count && told == Array(Set(told)).sorted())
+        let sources = Self.root.appending(path: "Sources").resolvingSymlinksInPath()
+        var there: Set<String> = []
+        for path in try FileManager.default.subpathsOfDirectory(atPath: sources.path) {
+            let parts = path.split(separator: "/").dropLast()
+            // Headers lie where the build looks for them, the modules of libraries are of one kind, and pages are no code.
+            if parts.contains("include") || parts.contains(where: { $0.hasSuffix(".docc") }) { continue }
+            let shown = parts.first == "CLibraries" ? parts.prefix(1) : parts
+            for count in 0..<shown.count { there.insert(shown.prefix(count + 1).joined(separator: "/")) }
+        }
+        for folder in there.subtracting(told).sorted() { Issue.record("\(folder) has no line") }
+        for folder in Set(told).subtracting(there).sorted() { Issue.record("\(folder) is not there") }
+    }
+
     @Test func whatHostileInputCanDoIsTried() throws {
-        let text = try String(contentsOf: Self.root.appending(path: "docs/Architecture.md"), encoding: .utf8)
-        let section = try #require(
-            text.firstRange(of: "\n## What hostile input can do\n").map { text[$0.upperBound...] })
-        let end = section.firstRange(of: "\n## ")?.lowerBound ?? section.endIndex
-        let rows = section[..<end].split(separator: "\n").filter {
+        let rows = try Self.section("What hostile input can do").split(separator: "\n").filter {
             $0.hasPrefix("|") && !$0.hasPrefix("| threat |") && !$0.hasPrefix("| --- |")
         }
         #expect(rows.count >= 40)

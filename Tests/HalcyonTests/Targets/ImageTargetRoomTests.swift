@@ -45,25 +45,37 @@ import Testing
         #expect(resolved.value == 2 && ends.all == ["1 shown", "2 shown"])
     }
 
-    /// What a request and the pipeline's modifier say of a size counts more than the room.
+    /// A request that says how large its image is to be.
     @Test func aSizeOfItsOwnNeedsNoRoom() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        let target = ImageTarget(surface: SizedScreen())
+        target.setImage(
+            ImageRequest(url, processors: [.resize(to: PixelSize(6, 6))]), pipeline: fixture.pipeline,
+            completion: ends.callback("1"))
+        await ends.wait(for: 1)
+        #expect(side(target) == 6 && ends.all == ["1 shown"])
+    }
+
+    /// The modifier of a pipeline is given the size of the room, and may take another one.
+    @Test func aModifierSeesTheSize() async throws {
         let url = try fixture.serve("png/rgb8.png")
         let modifying = PipelineFixture(transport: fixture.transport) {
             $0.requestModifier = { request in
                 var request = request
-                request.decode.target = TargetSize(PixelSize(5, 5))
+                if let size = request.decode.target?.size {
+                    request.decode.target = TargetSize(PixelSize(size.width / 2, 4))
+                }
                 return request
             }
         }
-        let target = ImageTarget(surface: SizedScreen())
-        target.setImage(ImageRequest(url), pipeline: modifying.pipeline, completion: ends.callback("1"))
-        await ends.wait(for: 1)
-        #expect(side(target) == 5)
-        target.setImage(
-            ImageRequest(url, processors: [.resize(to: PixelSize(6, 6))]), pipeline: fixture.pipeline,
-            completion: ends.callback("2"))
-        await ends.wait(for: 2)
-        #expect(side(target) == 6)
+        let screen = SizedScreen(8)
+        let target = ImageTarget(surface: screen)
+        for (number, side) in [8, 16].enumerated() {
+            screen.resize(to: side)
+            target.setImage(ImageRequest(url), pipeline: modifying.pipeline, completion: ends.callback("\(number)"))
+            await ends.wait(for: number + 1)
+            #expect(target.content.image?.width == min(side / 2, 6))
+        }
     }
 
     @Test func whatCannotBeSeenLoadsBehindOthers() async throws {

@@ -3,8 +3,7 @@ import Testing
 
 /// Holds docs/Coverage.md to its word: no ID is left out, and no row claims what is not there.
 @Suite struct CoverageTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = DeclarationIndex.root
 
     private static func document() throws -> CoverageDocument {
         CoverageDocument(try String(contentsOf: root.appending(path: "docs/Coverage.md"), encoding: .utf8))
