@@ -51,7 +51,7 @@ import Testing
         #expect(ends.all == ["1 shown", "2 cancelled", "3 shown"])
     }
 
-    /// What stood in for an image that was called off is not the image before it.
+    /// An image that stood in for another one that was called off is not the image before it.
     @Test func whatStoodInIsNotTakenForWhatWasShown() async throws {
         let (first, second) = (try fixture.serve("png/rgb8.png"), try fixture.serve("png/rgba8.png"))
         _ = try await fixture.pipeline.response(for: ImageRequest(second))
