@@ -1,5 +1,10 @@
 import Foundation
-import HalcyonSystem
+@_exported import HalcyonCache
+@_exported import HalcyonCodecs
+@_exported import HalcyonImage
+@_exported import HalcyonNetwork
+@_exported import HalcyonProcessing
+@_exported import HalcyonSystem
 
 /// Loads images: from memory, from disk, from the network, decoded at the size that is needed, processed, and stored.
 ///
@@ -45,7 +50,9 @@ public final class ImagePipeline: Sendable {
     nonisolated(nonsending) public func response(for request: ImageRequest) async throws -> ImageResponse {
         let resolved = ResolvedRequest(request, for: coordinator)
         if let response = cachedResponse(for: resolved) { return response }
-        return try await start(resolved).response
+        let task = ImageTask(resolved)
+        task.start()
+        return try await task.response
     }
 
     /// Starts a load and tells what happens to it, to its end. Whoever stops reading cancels the load.
@@ -77,16 +84,18 @@ public final class ImagePipeline: Sendable {
     ///
     /// The load goes on when the handle is dropped.
     public func task(for request: ImageRequest) -> ImageTask {
-        let resolved = ResolvedRequest(request, for: coordinator)
-        guard let response = cachedResponse(for: resolved) else { return start(resolved) }
-        let task = ImageTask(resolved)
-        task.end(.success(response))
-        return task
+        task(for: ResolvedRequest(request, for: coordinator))
     }
 
-    /// What `task(for:)` answers at once, if it does; nothing is loaded.
-    package func responseInMemory(for request: ImageRequest) -> ImageResponse? {
-        cachedResponse(for: ResolvedRequest(request, for: coordinator))
+    /// The same for a request that is resolved.
+    ///
+    /// - Parameter priority: instead of the request's own; nil, the default, is that.
+    func task(for resolved: ResolvedRequest, priority: RequestPriority? = nil) -> ImageTask {
+        let response = cachedResponse(for: resolved)
+        let task = ImageTask(resolved)
+        if let priority { task.priority = priority }
+        if let response { task.end(.success(response)) } else { task.start() }
+        return task
     }
 
     /// Starts a load and calls `completion` exactly once with its end.
@@ -145,14 +154,8 @@ public final class ImagePipeline: Sendable {
         return await originals ?? true && isDone
     }
 
-    private func start(_ resolved: ResolvedRequest) -> ImageTask {
-        let task = ImageTask(resolved)
-        task.start()
-        return task
-    }
-
     /// The image that can be had on this thread: from memory, or from disk if the request wants that.
-    private func cachedResponse(for resolved: ResolvedRequest) -> ImageResponse? {
+    func cachedResponse(for resolved: ResolvedRequest) -> ImageResponse? {
         let watch = Stopwatch()
         var metrics = LoadMetrics()
         var (place, found) = (CachePlace.memory, resolved.imageInMemory)

@@ -49,3 +49,52 @@ extension AnimatedImagePlayer {
         package init() {}
     }
 }
+
+/// In which order an animation's frames play.
+public enum PlaybackMode: Hashable, Sendable, CaseIterable {
+    /// First to last.
+    case forward
+    /// Last to first.
+    case reverse
+    /// First to last and back; the first and the last frame stand once in each turn.
+    case bounce
+    /// Last to first and back.
+    case reverseBounce
+
+    /// Steps of one loop.
+    func stepCount(frames: Int) -> Int {
+        switch self {
+        case .forward, .reverse: frames
+        case .bounce, .reverseBounce: max(1, 2 * frames - 2)
+        }
+    }
+
+    func frame(atStep step: Int, of frames: Int) -> Int {
+        switch self {
+        case .forward: step
+        case .reverse: frames - 1 - step
+        case .bounce: step < frames ? step : 2 * frames - 2 - step
+        case .reverseBounce: frames - 1 - Self.bounce.frame(atStep: step, of: frames)
+        }
+    }
+}
+
+/// How often an animation plays.
+public enum RepeatCount: Hashable, Sendable {
+    /// As its file says.
+    case file
+    case infinite
+    case once
+    /// So many times; 1 for numbers below.
+    case finite(Int)
+
+    /// 0 is for ever.
+    func loops(ofFile count: Int) -> Int {
+        switch self {
+        case .file: max(0, count)
+        case .infinite: 0
+        case .once: 1
+        case .finite(let count): max(1, count)
+        }
+    }
+}

@@ -37,10 +37,11 @@ struct ResolvedRequest: Sendable {
             defaultScale = request.source.namedScale
         }
 
-        init(_ request: ImageRequest, isRevalidation: Bool, as former: Parts) {
+        init(_ request: ImageRequest, key: ImageKey? = nil, isRevalidation: Bool, as former: Parts) {
             self.request = request
             self.isRevalidation = isRevalidation
-            (key, target, originals, coordinator) = (former.key, former.target, former.originals, former.coordinator)
+            (self.key, target, originals) = (key ?? former.key, former.target, former.originals)
+            coordinator = former.coordinator
             sender = former.sender
             defaultScale = former.defaultScale
         }
@@ -93,6 +94,14 @@ struct ResolvedRequest: Sendable {
         var other = request
         change(&other)
         return ResolvedRequest(Parts(other, isRevalidation: isRevalidation || asRevalidation, as: parts))
+    }
+
+    /// The same image at another size. The key takes the source's name from this one: a file is not looked at again.
+    func resized(to target: TargetSize?) -> ResolvedRequest {
+        let other = request.resized(to: target)
+        let resized = ImageKey(
+            source: key.source, decode: other.decode, processors: key.processors, coders: key.coders, user: key.user)
+        return ResolvedRequest(Parts(other, key: resized, isRevalidation: isRevalidation, as: parts))
     }
 
     var source: ImageSource { request.source }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
@@ -139,5 +140,34 @@ final class PartialBodyFile: PartialBody {
         }
 
         deinit { files.unmap(bytes) }
+    }
+}
+
+/// What a body takes of the bytes that may be open at once; they come back when it goes.
+final class PartialBodyShare: Sendable {
+    private let budget: ByteBudget
+    private let held = Lock<[ByteBudget.Hold]>([])
+
+    init(_ budget: ByteBudget) {
+        self.budget = budget
+    }
+
+    /// False where there are no more.
+    func grow(by count: Int) -> Bool {
+        guard count > 0 else { return true }
+        guard let hold = budget.holdNow(count) else { return false }
+        held.withLock { $0.append(hold) }
+        return true
+    }
+}
+
+extension FileSystem {
+    /// Gives a file's lock back and closes it.
+    ///
+    /// Closing alone is not enough: a process that is being started at this moment has the file too until it begins its
+    /// program, and the lock would be its own so long.
+    func release(_ file: Int32) {
+        flock(file, LOCK_UN)
+        try? close(file)
     }
 }

@@ -7,11 +7,11 @@ extension ZoomView {
         guard layer === view.image else { return }
         let former = seen
         seen = nil
-        if case .image(let response) = view.content, let wish = view.image.sizing.shown?.wish {
-            seen = (response, wish)
+        if case .image(let response) = view.content, let subject = view.image.target.shown {
+            seen = (response, subject)
         }
         pictureSize = sizeOfPicture
-        if layer.isRenewed, seen != nil, former?.response.image.info == seen?.response.image.info {
+        if layer.target.purpose == .anotherSize, seen != nil, former?.response.image.info == seen?.response.image.info {
             // The same for another size of the window: the part is as sharp as it was.
             if let shown, let texture { show(texture, for: shown) }
         } else {
@@ -25,8 +25,8 @@ extension ZoomView {
     private var sizeOfPicture: PixelSize? {
         switch view.content {
         case .image(let response):
-            let wish = seen?.wish ?? view.image.sizing.wish
-            guard let request = wish?.request, request.processors.isEmpty, request.decode.region == nil else {
+            let subject = seen?.subject ?? view.image.target.subject
+            guard let request = subject?.request, request.processors.isEmpty, request.decode.region == nil else {
                 return response.image.size
             }
             return Self.size(of: response.image)
@@ -58,20 +58,23 @@ extension ZoomView {
     /// Loads the part that is seen, where the whole is not sharp enough.
     private func sharpen() {
         guard gtk_widget_get_mapped(widget) != 0, let plan, let seen else { return }
-        guard hasParts(seen.response, seen.wish), !isSharp(seen.response.image, plan) else { return dropPart() }
+        guard hasParts(seen.response, seen.subject.modified), !isSharp(seen.response.image, plan) else {
+            return dropPart()
+        }
         if let shown, plan.isEnough(shown, at: place) {
             asked = nil
             detail?.cancel()
             return
         }
         // The whole is about to be loaded for the size that the window has now.
-        if chosen == nil, view.image.isOutgrown { return }
+        if chosen == nil, view.image.target.isOutgrown { return }
         if let asked, plan.isEnough(asked, at: place) { return }
         guard let wanted = plan.detail(at: place) else { return }
         asked = wanted
         detail?.priority = view.priority
-        let request = request(for: wanted, of: seen.wish.request)
-        detail?.setImage(request, options: .init(keepsCurrent: true), pipeline: seen.wish.pipeline) { [weak self] end in
+        let request = request(for: wanted, of: seen.subject.request)
+        let pipeline = seen.subject.pipeline
+        detail?.setImage(request, options: .init(keepsCurrent: true), pipeline: pipeline) { [weak self] end in
             switch end {
             // Once more where it rests the next time.
             case .failed, .cancelled: if self?.asked == wanted { self?.asked = nil }
@@ -95,9 +98,8 @@ extension ZoomView {
     }
 
     /// Whether a part of the image looks as it does in the whole.
-    private func hasParts(_ response: ImageResponse, _ wish: ViewSizing.Wish) -> Bool {
-        let request = wish.pipeline.configuration.requestModifier(wish.request)
-        return view.player == nil && request.processors.isEmpty && request.modifier == nil
+    private func hasParts(_ response: ImageResponse, _ request: ImageRequest) -> Bool {
+        view.player == nil && request.processors.isEmpty && request.modifier == nil
             && request.decode.target == nil && request.decode.region == nil && request.decode.maximumBytes == nil
             && response.source == response.originalSource
     }

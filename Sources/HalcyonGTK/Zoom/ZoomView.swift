@@ -47,7 +47,7 @@ import Halcyon
     /// Loads parts.
     var detail: ImageTarget?
     /// The image that is seen, and how it was asked for.
-    var seen: (response: ImageResponse, wish: ViewSizing.Wish)?
+    var seen: (response: ImageResponse, subject: ImageTarget.Subject)?
     /// In pixels, that of what is zoomed; nil where a placeholder or nothing is seen.
     var pictureSize: PixelSize?
     /// The part that is drawn from pixels of its own.

@@ -1,0 +1,176 @@
+import Foundation
+import HalcyonCache
+import HalcyonNetwork
+
+/// Where an image comes from.
+public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
+    /// An http or https URL.
+    case remote(URL)
+    /// A file. It is read each time that it is not in memory, and never copied into the disk cache.
+    case file(URL)
+    /// A `data:` URL, whole.
+    case dataURL(String)
+    /// Bytes that the program has already. The key tells them from others; equal keys must mean equal bytes.
+    case data(Data, key: String)
+    /// Bytes that a program's own code brings when they are needed.
+    case provider(any ImageDataProvider)
+    /// Something that names no image; its load fails with `ImagePipelineError.invalidRequest`. A URL of another scheme is
+    /// one, unless the pipeline has one of its `providers` for it.
+    case malformed(String, reason: String)
+
+    /// Sorts a URL by its scheme.
+    public init(_ url: URL?) {
+        guard let url else {
+            self = .malformed("", reason: "there is no URL")
+            return
+        }
+        switch url.scheme?.lowercased() {
+        case "http", "https":
+            guard let host = url.host(), !host.isEmpty else {
+                self = .malformed(url.absoluteString, reason: "the URL has no host")
+                return
+            }
+            self = .remote(url)
+        case "file": self = .file(url)
+        case "data": self = .dataURL(url.absoluteString)
+        case let scheme?: self = .malformed(url.absoluteString, reason: "the scheme \(scheme) is not supported")
+        case nil: self = .malformed(url.absoluteString, reason: "the URL has no scheme")
+        }
+    }
+
+    /// Reads a URL from text; spaces and other characters that a URL may not hold are percent-encoded.
+    public init(string: String) {
+        let text = string.trimmingCharacters(in: .whitespacesAndNewlines)
+        if text.lowercased().hasPrefix("data:") {
+            self = .dataURL(text)
+        } else if text.isEmpty {
+            self = .malformed(text, reason: "the URL is empty")
+        } else if let url = URL(string: text, encodingInvalidCharacters: true) {
+            self.init(url)
+        } else {
+            self = .malformed(text, reason: "it is not a URL")
+        }
+    }
+
+    /// What an error or a log says: a URL without user, query and fragment, which may hold secrets.
+    public var description: String {
+        switch self {
+        case .remote(let url): Self.redacted(url.absoluteString)
+        case .file(let url): url.path(percentEncoded: false)
+        case .dataURL(let text): "\(text.prefix { $0 != "," }.prefix(40)),... (\(text.utf8.count) characters)"
+        case .data(let data, let key): "\(key) (\(data.count) bytes)"
+        case .provider(let provider):
+            Self.redacted(String((provider.contentURL?.absoluteString ?? provider.cacheKey).prefix(200)))
+        // Where its user ends nobody knows.
+        case .malformed(let text, _): Self.redacted(String(text.split(separator: "@").last?.prefix(200) ?? ""))
+        }
+    }
+
+    /// The URL of a remote source, a file, or what a provider says.
+    var url: URL? {
+        switch self {
+        case .remote(let url), .file(let url): url
+        case .provider(let provider): provider.contentURL
+        case .dataURL, .data, .malformed: nil
+        }
+    }
+
+    /// What the last of a pipeline's `providers` that knows the URL makes of it; itself where none does.
+    func provided(by providers: [@Sendable (URL) -> (any ImageDataProvider)?]) -> ImageSource {
+        let url: URL?
+        switch self {
+        case .remote(let remote), .file(let remote): url = remote
+        case .malformed(let text, _): url = URL(string: text)
+        case .dataURL, .data, .provider: url = nil
+        }
+        guard let url, url.scheme != nil else { return self }
+        for provider in providers.reversed() {
+            if let found = provider(url) { return .provider(found) }
+        }
+        return self
+    }
+
+    /// The scale that its name says, for an `Image.scale` that the request leaves open.
+    var namedScale: Double {
+        switch self {
+        case .remote(let url): ImageScale.named(in: url.absoluteString)
+        case .file(let url): ImageScale.named(in: url.path(percentEncoded: false))
+        case .data(_, let key): ImageScale.named(in: key)
+        case .provider(let provider):
+            ImageScale.named(in: provider.contentURL?.absoluteString ?? provider.cacheKey)
+        case .dataURL, .malformed: 1
+        }
+    }
+
+    private static func redacted(_ text: String) -> String {
+        var text = String(text.prefix { $0 != "?" && $0 != "#" })
+        if let scheme = text.range(of: "://") {
+            let authorityEnd = text[scheme.upperBound...].firstIndex(of: "/") ?? text.endIndex
+            if let at = text[scheme.upperBound..<authorityEnd].lastIndex(of: "@") {
+                text.removeSubrange(scheme.upperBound...at)
+            }
+        }
+        return text
+    }
+
+    /// What tells this source's bytes from others in the caches. A fragment never reaches a server, so it is no part.
+    func key(filter: CacheKeyFilter?) -> String {
+        switch self {
+        case .remote(let url):
+            if url.hasUser {
+                ImageSource.remote(url.withoutUser).key(filter: filter)
+            } else {
+                filter?.key(for: url) ?? url.withoutFragment
+            }
+        case .file(let url): FileSource.key(url.path(percentEncoded: false))
+        // Long ones must not be compared and kept whole.
+        case .dataURL(let text): "data:\(text.utf8.count):" + DiskKey(text.utf8).fileName
+        case .data(_, let key): "data-key:" + key
+        case .provider(let provider): "provider:" + provider.cacheKey
+        // It may be a URL that was written wrongly, with a password in it.
+        case .malformed(let text, _): "malformed:\(text.utf8.count):" + DiskKey(text.utf8).fileName
+        }
+    }
+}
+
+extension ImageSource {
+    /// Whether both name the same. Providers are the same when their keys and URLs are.
+    public static func == (left: ImageSource, right: ImageSource) -> Bool {
+        switch (left, right) {
+        case (.remote(let left), .remote(let right)), (.file(let left), .file(let right)): left == right
+        case (.dataURL(let left), .dataURL(let right)): left == right
+        case (.data(let left, let leftKey), .data(let right, let rightKey)): leftKey == rightKey && left == right
+        case (.provider(let left), .provider(let right)):
+            ExactText(left.cacheKey) == ExactText(right.cacheKey) && left.contentURL == right.contentURL
+        case (.malformed(let left, let leftReason), .malformed(let right, let rightReason)):
+            left == right && leftReason == rightReason
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .remote(let url): hasher.combine(url)
+        case .file(let url): hasher.combine(url)
+        case .dataURL(let text): hasher.combine(text)
+        case .data(_, let key): hasher.combine(key)
+        case .provider(let provider): ExactText(provider.cacheKey).hash(into: &hasher)
+        case .malformed(let text, _): hasher.combine(text)
+        }
+    }
+
+    /// An image as base64 text; a `data:` URL is what `init(string:)` reads.
+    ///
+    /// - Parameter key: what the caches call it; nil, the default, is made of the text.
+    public static func base64(_ text: String, key: String? = nil) -> ImageSource {
+        .provider(Base64ImageDataProvider(text, cacheKey: key))
+    }
+}
+
+extension ImageSource {
+    /// Whether what one server may see, the other may.
+    func isSameOrigin(as other: ImageSource) -> Bool {
+        guard case .remote(let left) = self, case .remote(let right) = other else { return false }
+        return left.webOrigin == right.webOrigin
+    }
+}

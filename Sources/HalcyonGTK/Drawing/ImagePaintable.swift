@@ -1,0 +1,154 @@
+import CGTK
+import CHalcyonGTK
+import Halcyon
+
+/// A `GdkPaintable` that fits an image into whatever it is given to draw in, and draws the way from one image to the next.
+@MainActor public final class ImagePaintable {
+    /// What is drawn: pixels, and how a view is to take them.
+    public struct Picture: Sendable {
+        public var texture: ImageTexture
+        /// Pixels for one unit of a view; 1 by default.
+        public var scale: Double
+        /// Whether the widget's colour is painted through its alpha, as `Image.isTemplate`.
+        public var isTemplate: Bool
+        /// Whether it is mirrored where text runs from right to left, as `Image.mirrorsForRightToLeft`.
+        public var mirrorsForRightToLeft: Bool
+
+        public init(
+            _ texture: ImageTexture, scale: Double = 1, isTemplate: Bool = false, mirrorsForRightToLeft: Bool = false
+        ) {
+            self.texture = texture
+            self.scale = scale
+            self.isTemplate = isTemplate
+            self.mirrorsForRightToLeft = mirrorsForRightToLeft
+        }
+
+        /// An image's pixels, scale and marks.
+        public init(_ image: Image) {
+            self.init(
+                ImageTexture(image.bitmap), scale: image.scale, isTemplate: image.isTemplate,
+                mirrorsForRightToLeft: image.mirrorsForRightToLeft)
+        }
+
+        fileprivate var look: HalcyonLook {
+            HalcyonLook(
+                rawValue: (isTemplate ? HALCYON_LOOK_TEMPLATE.rawValue : 0)
+                    | (mirrorsForRightToLeft ? HALCYON_LOOK_MIRRORED.rawValue : 0))
+        }
+    }
+
+    /// The `GdkPaintable`, kept by this object.
+    public let pointer: OpaquePointer
+
+    public init() {
+        pointer = halcyon_paintable_new()
+    }
+
+    isolated deinit {
+        halcyon_paintable_on_drawn(pointer, nil, nil, nil)
+        g_object_unref(UnsafeMutableRawPointer(pointer))
+    }
+
+    /// `.contain` by default.
+    public var contentFit: ContentFit = .contain {
+        didSet { halcyon_paintable_set_fit(pointer, contentFit.halcyonFit) }
+    }
+
+    /// The natural size in units while there is no image, so that a list keeps its place; none by default.
+    public var sizeHint: (width: Int, height: Int)? {
+        didSet {
+            halcyon_paintable_set_hint(
+                pointer, Int32(clamping: sizeHint?.width ?? 0), Int32(clamping: sizeHint?.height ?? 0))
+        }
+    }
+
+    /// The natural size in units of what is shown; 0 where nothing is.
+    var pictureSize: (width: Int, height: Int) {
+        var (width, height): (Int32, Int32) = (0, 0)
+        halcyon_paintable_get_picture_size(pointer, &width, &height)
+        return (Int(width), Int(height))
+    }
+
+    /// Drawn beneath, in a fit of its own; nil by default.
+    public var background: ImagePaintable? {
+        didSet { halcyon_paintable_set_ground(pointer, background?.pointer) }
+    }
+
+    /// How far a transition is, from 0 to 1.
+    public var progress: Double = 1 {
+        didSet { halcyon_paintable_set_progress(pointer, progress) }
+    }
+
+    /// Whose colour templates are painted in, and whose direction of text counts; kept weakly. Nil, the default, paints
+    /// templates as they are.
+    public func follow(_ widget: UnsafeMutablePointer<GtkWidget>?) {
+        halcyon_paintable_set_widget(pointer, widget)
+    }
+
+    /// Shows an image, or nothing, from now on.
+    public func show(_ picture: Picture?) {
+        // The texture is kept until GTK has a reference of its own.
+        withExtendedLifetime(picture) {
+            halcyon_paintable_show(
+                pointer, picture?.texture.pointer, picture?.scale ?? 1, picture?.look ?? HALCYON_LOOK_PLAIN)
+        }
+    }
+
+    /// Shows an image in the place of the one before, which is seen less and less until `progress` is 1; at once where the
+    /// style is a program's own.
+    public func begin(_ picture: Picture, _ style: ImageTransition.Style) {
+        guard let drawn = style.drawn else { return show(picture) }
+        withExtendedLifetime(picture) {
+            halcyon_paintable_begin(
+                pointer, picture.texture.pointer, picture.scale, picture.look, drawn.style, drawn.edge)
+        }
+    }
+
+    /// Draws a part of what is shown from pixels of its own, until something else is shown.
+    ///
+    /// - Parameters:
+    ///   - texture: nil is none.
+    ///   - place: in shares of the whole, from 0 to 1.
+    func showDetail(_ texture: ImageTexture?, at place: graphene_rect_t = graphene_rect_t()) {
+        withExtendedLifetime(texture) { halcyon_paintable_set_detail(pointer, texture?.pointer, place) }
+    }
+
+    /// Calls a closure soon after it was drawn in another size than before.
+    func onDrawn(_ body: @escaping @MainActor () -> Void) {
+        halcyon_paintable_on_drawn(pointer, MainCall.later, MainCall.pointer(to: body), Release.destroy)
+    }
+}
+
+extension ContentFit {
+    fileprivate var halcyonFit: HalcyonFit {
+        switch self {
+        case .contain: HALCYON_FIT_CONTAIN
+        case .cover: HALCYON_FIT_COVER
+        case .fill: HALCYON_FIT_FILL
+        case .scaleDown: HALCYON_FIT_SCALE_DOWN
+        }
+    }
+}
+
+extension ImageTransition.Style {
+    /// Nil for a program's own.
+    fileprivate var drawn: (style: HalcyonStyle, edge: HalcyonEdge)? {
+        switch self {
+        case .crossFade: (HALCYON_STYLE_FADE, HALCYON_EDGE_LEFT)
+        case .flip(let edge): (HALCYON_STYLE_FLIP, edge.halcyonEdge)
+        case .slide(let edge): (HALCYON_STYLE_SLIDE, edge.halcyonEdge)
+        case .custom: nil
+        }
+    }
+}
+
+extension ImageTransition.Edge {
+    fileprivate var halcyonEdge: HalcyonEdge {
+        switch self {
+        case .left: HALCYON_EDGE_LEFT
+        case .right: HALCYON_EDGE_RIGHT
+        case .top: HALCYON_EDGE_TOP
+        case .bottom: HALCYON_EDGE_BOTTOM
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import CGTK
+import CHalcyonGTK
+
+/// Swift's main actor on GTK's main loop.
+public enum GTKMainLoop {
+    /// Runs the main actor, and libdispatch's main queue, on GLib's default main context.
+    ///
+    /// Call it once on the main thread, before the loop runs: before `g_application_run`, for one. Further calls do
+    /// nothing, and it does not matter whether another binding has done the same. Without it, tasks of the main actor wait
+    /// for as long as GTK's loop runs, and no image is ever shown.
+    public static func attach() {
+        halcyon_main_queue_attach()
+    }
+}
+
+/// Calls a closure once, after a while, on GLib's main loop.
+@MainActor final class MainTimer {
+    private var id: guint = 0
+    private var body: (@MainActor () -> Void)?
+
+    func start(after time: Duration, _ body: @escaping @MainActor () -> Void) {
+        stop()
+        self.body = body
+        // Whoever waits longer asks again.
+        let time = min(time, .seconds(86_400))
+        let milliseconds = guint(
+            clamping: time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000)
+        let call: GSourceFunc = { data in
+            guard let data else { return 0 }
+            MainActor.assumeIsolated { Unmanaged<MainTimer>.fromOpaque(data).takeUnretainedValue().fire() }
+            return 0
+        }
+        id = g_timeout_add_full(
+            G_PRIORITY_DEFAULT, milliseconds, call, Unmanaged.passRetained(self).toOpaque(), Release.destroy)
+    }
+
+    func stop() {
+        body = nil
+        guard id != 0 else { return }
+        g_source_remove(id)
+        id = 0
+    }
+
+    private func fire() {
+        id = 0
+        let body = body
+        self.body = nil
+        body?()
+    }
+}

@@ -1,0 +1,104 @@
+import CGTK
+import Halcyon
+
+// Draws what the target of a layer shows.
+extension ImageLayer: ImageSurface {
+    public func show(_ content: ImageTarget.Content) {
+        shows += 1
+        host.standsIn(for: self, target.hasStandIn)
+        let former = takeTransition()
+        showPlaceholder(content)
+        if !goesOn(with: content) {
+            paintable.show(picture(content))
+            play(content, drawsFormer: true)
+        }
+        onContent?()
+        former?.end()
+    }
+
+    public func show(
+        _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
+    ) {
+        // An animation that plays already goes on with what it lacked.
+        // A picture that is larger than its window would be drawn as a whole for it.
+        guard isShown, host.isAnimationEnabled, host.box?.isLarger != true, arriving(.image(response)) == nil else {
+            show(.image(response))
+            return completion()
+        }
+        shows += 1
+        let (show, former) = (shows, takeTransition())
+        showPlaceholder(.image(response))
+        if let picture = picture(.image(response)) { paintable.begin(picture, transition.style) }
+        play(.image(response), drawsFormer: false)
+        onContent?()
+        former?.end()
+        // The end of the former one may have brought another image.
+        guard show == shows else { return completion() }
+        let run = TransitionRun(transition, of: self, completion: completion)
+        self.transition = run
+        run.prepare()
+        ticks?.start()
+    }
+
+    public func stateChanged(_ state: ImageTarget.State) {
+        let isLoading = if case .loading = state { true } else { false }
+        host.standsIn(for: self, target.hasStandIn)
+        host.setBusy(isLoading)
+        if case .loading(let progress) = state {
+            showIndicator(progress?.fraction, hasBegun: progress != nil)
+        } else {
+            removeIndicator()
+        }
+        watchSight()
+        onStateChange?(state)
+    }
+
+    /// Has the host follow its place, which counts while something plays or loads.
+    func watchSight() { host.watchSight(for: self, player != nil || target.isLoading) }
+
+    private func picture(_ content: ImageTarget.Content) -> ImagePaintable.Picture? {
+        guard let image = content.image else { return nil }
+        var picture = ImagePaintable.Picture(image)
+        picture.scale = target.scale(of: image)
+        return picture
+    }
+
+    private func showPlaceholder(_ content: ImageTarget.Content) {
+        if let placeholder {
+            host.remove(placeholder)
+            self.placeholder = nil
+        }
+        guard case .placeholder(.custom(let custom)) = content, let custom = custom as? WidgetPlaceholder else {
+            return
+        }
+        placeholder = host.lay(custom.make)
+    }
+
+    private func showIndicator(_ progress: Double?, hasBegun: Bool) {
+        // Another load begins: what was there tells of the one before.
+        if !hasBegun { removeIndicator() }
+        if indicator == nil, let kind = loadingIndicator {
+            indicator = host.lay(kind.make).map { (kind, $0) }
+        }
+        if hasBegun, let indicator { indicator.kind.update(indicator.widget, progress) }
+    }
+
+    private func removeIndicator() {
+        guard let indicator else { return }
+        self.indicator = nil
+        host.remove(indicator.widget)
+    }
+
+    private func takeTransition() -> TransitionRun? {
+        let transition = transition
+        self.transition = nil
+        return transition
+    }
+
+    /// The last frame of a transition, now.
+    func endTransition() {
+        guard let run = takeTransition() else { return }
+        paintable.progress = 1
+        run.end()
+    }
+}
