@@ -4,17 +4,18 @@ import HalcyonSystem
 
 /// An encoder that writes animations.
 public protocol AnimatedImageEncoder: ImageEncoder {
-    /// The most bytes of memory that encoding takes beside the file and what a frame's decoder takes. Four frames by
-    /// default.
+    /// The maximum number of bytes of memory that encoding takes beside the file and the memory of the frames' decoder.
+    /// The default is four frames.
     ///
-    /// They are reserved from the `DecodeBudget` before the encoding begins.
+    /// The bytes are reserved from the `DecodeBudget` before the encoding begins.
     func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int
 
-    /// Encodes every frame with its duration, to the precision that the format has, and the number of loops.
+    /// Encodes every frame with its duration, to the precision of the format, and the loop count.
     ///
-    /// The animation's frames are to be asked for in turn, and no more of them kept than `workingBytes` has room for.
+    /// An implementation must request the animation's frames in order, and keep no more of them than `workingBytes`
+    /// accounts for.
     ///
-    /// - Throws: `CodecError.encodingFailed`, `CancellationError`, and what the frames throw.
+    /// - Throws: `CodecError.encodingFailed`, `CancellationError`, and the errors of the frames.
     func encode(
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext

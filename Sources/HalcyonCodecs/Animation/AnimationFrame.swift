@@ -1,26 +1,28 @@
 import HalcyonImage
 
-/// Where and how a stored frame is drawn onto those before it.
+/// The position, duration and drawing rules of a stored frame, which is drawn onto the frames before it.
 public struct AnimationFrame: Hashable, Sendable {
-    /// What happens to the canvas once the frame has been shown.
+    /// The change to the canvas after the frame has been shown.
     public enum Disposal: Hashable, Sendable {
+        /// The canvas stays as it is.
         case keep
         /// The frame's rectangle becomes transparent.
         case clear
-        /// The canvas is again what it was before the frame.
+        /// The canvas returns to its state before the frame.
         case restore
     }
 
-    /// How the frame's pixels meet the canvas.
+    /// The way in which the frame's pixels are combined with the canvas.
     public enum Blend: Hashable, Sendable {
+        /// The pixels are composited over the canvas.
         case over
-        /// They replace it, their alpha included.
+        /// The pixels replace those of the canvas, including their alpha.
         case replace
     }
 
-    /// On the canvas, in stored orientation; lies inside of it.
+    /// The rectangle on the canvas, in stored orientation. It must lie inside the canvas.
     public var rect: PixelRect
-    /// As the file says.
+    /// The duration as stored in the file.
     public var duration: Duration
     public var disposal: Disposal
     public var blend: Blend

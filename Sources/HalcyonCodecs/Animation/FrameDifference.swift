@@ -1,9 +1,10 @@
 import Foundation
 import HalcyonImage
 
-/// Where two frames differ, so that an encoder need not write what stays.
+/// The comparison of two frames, so that an encoder can leave out the unchanged area.
 enum FrameDifference {
-    /// The smallest rectangle that holds every changed pixel; nil for equal frames. Both are of one size.
+    /// Returns the smallest rectangle that contains every changed pixel; nil for equal frames. Both frames must have
+    /// the same size.
     static func rect(from old: Bitmap, to new: Bitmap) -> PixelRect? {
         if old === new { return nil }
         return old.withPixels { old in
@@ -16,7 +17,7 @@ enum FrameDifference {
     ) -> PixelRect? {
         guard let oldStart = old.baseAddress, let newStart = new.baseAddress else { return nil }
         let (width, rowBytes) = (size.width, size.width * 4)
-        // Whole rows at the speed of memory: most of them are equal.
+        // Compares whole rows at memory speed, since most of them are equal.
         func isChanged(_ row: Int) -> Bool {
             memcmp(oldStart + row * rowBytes, newStart + row * rowBytes, rowBytes) != 0
         }
@@ -30,7 +31,7 @@ enum FrameDifference {
                 old.load(fromByteOffset: column * 4, as: UInt32.self)
                     == new.load(fromByteOffset: column * 4, as: UInt32.self)
             }
-            // No further than the rectangle reaches already.
+            // Search only outside the columns that the rectangle covers already.
             var (first, last) = (0, width - 1)
             while first < left, isEqual(first) { first += 1 }
             while last > right, isEqual(last) { last -= 1 }
