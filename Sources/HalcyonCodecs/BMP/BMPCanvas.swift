@@ -1,7 +1,7 @@
 #if BMP
     import HalcyonImage
 
-    /// The memory that a BMP is decoded into, addressed by the rows as the file has them.
+    /// The memory that a BMP is decoded into, addressed by the file's row numbers.
     struct BMPCanvas {
         let pixels: UnsafeMutableBufferPointer<UInt32>
         let width: Int
@@ -14,7 +14,7 @@
             isTopDown = header.isTopDown
         }
 
-        /// Where a row of the file begins. The row must be one.
+        /// Returns the index of the first pixel of a row of the file. The row must exist.
         func start(ofRow row: Int) -> Int { (isTopDown ? row : height - 1 - row) * width }
     }
 #endif

@@ -3,11 +3,11 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// BMP of Windows and OS/2, by code of its own: 1 to 32 bits a pixel, RLE4 and RLE8, bit fields with alpha, from
-    /// the bottom up or from the top down. Writes none.
+    /// A decoder for the BMP files of Windows and OS/2, without an external library: 1 to 32 bits per pixel, RLE4 and
+    /// RLE8, bit fields with alpha, stored bottom-up or top-down. It does not write BMP.
     ///
-    /// The fourth byte of a 32-bit pixel is alpha only where a mask says so. Pixels that a run-length coded file steps
-    /// over have the first colour.
+    /// The fourth byte of a 32-bit pixel is alpha only if a mask declares it. Pixels that a run-length coded file skips
+    /// get the first colour of the palette.
     public struct BMPCoder: ImageDecoder {
         public init() {}
 

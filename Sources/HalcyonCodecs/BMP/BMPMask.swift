@@ -2,9 +2,9 @@
     /// The bits of one channel in a pixel.
     struct BMPMask {
         private let shift: Int
-        /// The largest value, 0 where the channel is not there.
+        /// The largest value of the channel; 0 if the channel is absent.
         private let top: Int
-        /// What becomes of each value, for channels that are narrow enough.
+        /// The 8-bit value of each channel value, for channels of at most 10 bits; otherwise empty.
         private let table: [UInt8]
 
         init(_ mask: Int) {
@@ -15,9 +15,10 @@
             table = top > 0 && top < 1024 ? (0...top).map { Self.scaled($0, top) } : []
         }
 
+        /// The number of bits.
         var width: Int { Int.bitWidth - top.leadingZeroBitCount }
 
-        /// The channel of a pixel, to the nearest of 8 bits.
+        /// Returns the channel of a pixel, rounded to the nearest of 8 bits.
         func value(_ pixel: Int) -> Int {
             let value = pixel >> shift & top
             return Int(table.isEmpty ? Self.scaled(value, top) : table[value])
