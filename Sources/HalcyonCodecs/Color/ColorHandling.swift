@@ -1,8 +1,9 @@
-/// What a decode does with colours that are not sRGB.
+/// The treatment of colours that are not sRGB in a decode.
 public enum ColorHandling: String, Hashable, Sendable {
-    /// Converts them by the profile that the file embeds or names. Cost: about ten nanoseconds a pixel of the result.
+    /// Converts colours to sRGB by the profile that the file embeds or names. Cost: about ten nanoseconds per pixel of
+    /// the result.
     case sRGB
-    /// Leaves the pixels that an embedded ICC profile describes as they are stored, and gives the profile in
-    /// `Image.colorProfile`. Ink, and what is described without a profile, is converted all the same.
+    /// Leaves pixels with an embedded ICC profile as they are stored, and exposes the profile in `Image.colorProfile`.
+    /// CMYK, and colours that are described without an ICC profile, are converted nonetheless.
     case asStored
 }

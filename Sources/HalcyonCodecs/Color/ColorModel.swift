@@ -1,4 +1,4 @@
-/// What the channels of a pixel are.
+/// The colour model of a pixel's channels.
 public enum ColorModel: Hashable, Sendable {
     case rgb, gray, cmyk
 }

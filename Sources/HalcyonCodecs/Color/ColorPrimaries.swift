@@ -1,6 +1,7 @@
-/// Where white and the three primaries lie in the CIE 1931 diagram.
+/// The chromaticities of the white point and the three primaries in the CIE 1931 diagram. Primaries that enclose no
+/// area are ignored.
 public struct ColorPrimaries: Hashable, Sendable {
-    /// A chromaticity, each coordinate from 0 to 1. Primaries that enclose no area are passed over.
+    /// A chromaticity, with each coordinate from 0 to 1.
     public struct Point: Hashable, Sendable {
         public var x: Double
         public var y: Double
@@ -25,17 +26,17 @@ public struct ColorPrimaries: Hashable, Sendable {
 
     private static let d65 = Point(0.3127, 0.3290)
 
-    /// ITU-R BT.709, which sRGB shares.
+    /// The primaries of ITU-R BT.709, which sRGB shares.
     public static let bt709 = ColorPrimaries(
         white: d65, red: Point(0.64, 0.33), green: Point(0.30, 0.60), blue: Point(0.15, 0.06))
-    /// ITU-R BT.2020.
+    /// The primaries of ITU-R BT.2020.
     public static let bt2020 = ColorPrimaries(
         white: d65, red: Point(0.708, 0.292), green: Point(0.170, 0.797), blue: Point(0.131, 0.046))
-    /// SMPTE EG 432-1, known as Display P3.
+    /// The primaries of SMPTE EG 432-1, known as Display P3.
     public static let displayP3 = ColorPrimaries(
         white: d65, red: Point(0.680, 0.320), green: Point(0.265, 0.690), blue: Point(0.150, 0.060))
 
-    /// Whether lcms2 can make a profile of them: a triangle, and y of no point zero.
+    /// Whether lcms2 can build a profile from the primaries: they form a triangle, and no point has a y of zero.
     var isUsable: Bool {
         let points = [white, red, green, blue]
         guard points.allSatisfy({ $0.x >= 0 && $0.x <= 1 && $0.y > 1e-4 && $0.y <= 1 }) else { return false }

@@ -3,9 +3,10 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// A conversion to sRGB, made once for a profile.
+/// A conversion to sRGB, built once for a profile.
 ///
-/// `@unchecked Sendable`: lcms2 only reads it once it is made, because the cache that it would write to is off.
+/// `@unchecked Sendable`: lcms2 only reads the transform after its creation, because the cache that it would write to
+/// is disabled.
 final class ColorTransform: @unchecked Sendable {
     private let color: OpaquePointer
 
@@ -13,11 +14,12 @@ final class ColorTransform: @unchecked Sendable {
 
     deinit { halcyon_color_free(color) }
 
-    /// Nil where there is nothing to convert: the profile is sRGB's, broken, or made for other pixels.
+    /// Builds the conversion; nil if there is nothing to convert: the profile is sRGB's, broken, or made for other
+    /// pixels.
     ///
-    /// Cost: some milliseconds for a profile of tables, else a fraction of one.
+    /// Cost: a few milliseconds for a table-based profile, otherwise a fraction of one.
     ///
-    /// - Parameter isDeep: for `deep`; otherwise for `convert`, or `ink`.
+    /// - Parameter isDeep: whether the transform is for `deep`; otherwise it is for `convert` or `ink`.
     /// - Throws: `BitmapError.outOfMemory`.
     static func make(_ profile: ColorProfile, isDeep: Bool) throws -> ColorTransform? {
         var isShort = false
@@ -41,7 +43,7 @@ final class ColorTransform: @unchecked Sendable {
         }
     }
 
-    /// The pixels in sRGB. Cost: about ten nanoseconds a pixel.
+    /// Returns the pixels in sRGB. Cost: about ten nanoseconds per pixel.
     func convert(_ bitmap: Bitmap) throws -> Bitmap {
         try Bitmap(size: bitmap.size, isOpaque: bitmap.isOpaque) { pixels in
             bitmap.withPixels { pixels.copyMemory(from: $0) }
@@ -50,7 +52,7 @@ final class ColorTransform: @unchecked Sendable {
         }
     }
 
-    /// What a decoder hands to C to turn ink into light. Valid while the transform lives.
+    /// The callback that a decoder passes to C to convert CMYK to sRGB. Valid while the transform lives.
     var ink: halcyon_codec_ink {
         halcyon_codec_ink(
             convert: { color, cmyk, bgra, count in
@@ -58,7 +60,8 @@ final class ColorTransform: @unchecked Sendable {
             }, context: UnsafeMutableRawPointer(color))
     }
 
-    /// What a decoder hands to C to convert 16 bits before they are rounded to 8. Valid while the transform lives.
+    /// The callback that a decoder passes to C to convert 16-bit channels before they are rounded to 8 bits. Valid
+    /// while the transform lives.
     var deep: halcyon_codec_deep {
         halcyon_codec_deep(
             convert: { color, rgba, bgra, count in

@@ -1,17 +1,17 @@
 import Foundation
 import HalcyonSystem
 
-/// The last few conversions: a program's images mostly have the same profiles.
+/// A cache of the last few conversions, since most images of a program share the same profiles.
 final class ColorTransforms: Sendable {
     static let shared = ColorTransforms()
 
     private static let capacity = 16
-    /// Bytes of a profile that is remembered: those of displays and cameras are shorter, and what is kept here belongs to
-    /// no budget.
+    /// The maximum length in bytes of a profile that is cached. Profiles of displays and cameras are shorter, and
+    /// memory held here counts towards no budget.
     private static let longestProfile = 1 << 20
 
-    /// A profile in plain fields: in an enumeration its bytes would hang on a pointer with a mark in it, which the leak
-    /// sanitizer does not follow.
+    /// A profile in plain fields: inside an enumeration, its bytes would be referenced through a tagged pointer, which
+    /// the leak sanitizer does not follow.
     private struct Key: Equatable {
         let bytes: [UInt8]
         var model: ColorModel?
@@ -35,14 +35,14 @@ final class ColorTransforms: Sendable {
 
     private struct Entry {
         let key: Key
-        /// Nil where there is nothing to convert.
+        /// Nil if there is nothing to convert.
         let transform: ColorTransform?
     }
 
-    /// The last used one at the end.
+    /// The cached conversions, with the most recently used one at the end.
     private let entries = Lock<[Entry]>([])
 
-    /// What is left to do for the pixels that the plan's decode gives; nil where nothing is.
+    /// Returns the conversion that the pixels of the plan's decode still need; nil if they need none.
     ///
     /// - Throws: `BitmapError.outOfMemory`.
     func transform(for plan: DecodePlan, of data: Data, _ decoder: any ImageDecoder) throws -> ColorTransform? {
@@ -50,9 +50,9 @@ final class ColorTransforms: Sendable {
         return plan.converts(profile) ? try transform(for: profile) : nil
     }
 
-    /// Nil where there is nothing to convert.
+    /// Returns a cached conversion or builds it; nil if there is nothing to convert.
     ///
-    /// - Throws: `BitmapError.outOfMemory`, which is not remembered.
+    /// - Throws: `BitmapError.outOfMemory`, which is not cached.
     func transform(for profile: ColorProfile?, isDeep: Bool = false) throws -> ColorTransform? {
         guard let profile else { return nil }
         if case .icc(let data, _) = profile, data.count > Self.longestProfile {
@@ -66,7 +66,7 @@ final class ColorTransforms: Sendable {
             return entry
         }
         if let known { return known.transform }
-        // Two threads may make the same one; that is only work done twice.
+        // Two threads may build the same conversion, which only duplicates the work.
         let transform = try ColorTransform.make(profile, isDeep: isDeep)
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries.removeFirst() }

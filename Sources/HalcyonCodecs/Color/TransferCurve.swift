@@ -1,17 +1,18 @@
 import Foundation
 
-/// How a channel's stored value, 0 to 1, becomes linear light, 0 to 1.
+/// The curve that maps a channel's stored value, 0 to 1, to linear light, 0 to 1.
 public enum TransferCurve: Hashable, Sendable {
-    /// IEC 61966-2-1.
+    /// The curve of IEC 61966-2-1.
     case sRGB
-    /// value ^ gamma; 1 is linear.
+    /// The curve value ^ gamma; a gamma of 1 is linear.
     case gamma(Double)
-    /// SMPTE ST 2084. White is at 203 cd/m2 (ITU-R BT.2408); what is brighter is cut off there.
+    /// The PQ curve of SMPTE ST 2084. White is at 203 cd/m2 (ITU-R BT.2408); brighter values are clipped there.
     case pq
-    /// ITU-R BT.2100. White is at 75 % of the signal (ITU-R BT.2408); what is brighter is cut off there.
+    /// The HLG curve of ITU-R BT.2100. White is at 75 % of the signal (ITU-R BT.2408); brighter values are clipped
+    /// there.
     case hlg
 
-    /// The curve at equal steps from 0 to 1. Enough that 8 bits see no step, also where PQ is steep.
+    /// The curve at 4096 equal steps from 0 to 1, enough that 8 bits show no banding, even where PQ is steep.
     var samples: [Float] {
         let count = 4096
         return (0..<count).map { Float(min(1, max(0, linear(Double($0) / Double(count - 1))))) }
@@ -33,7 +34,7 @@ public enum TransferCurve: Hashable, Sendable {
         return pow(max(power - c1, 0) / (c2 - c3 * power), 1 / m1)
     }
 
-    /// Scene light; the display's own gamma is left out.
+    /// Returns scene light; the display gamma is left out.
     private static func hlg(_ value: Double) -> Double {
         let (a, b, c) = (0.17883277, 0.28466892, 0.55991073)
         return value <= 0.5 ? value * value / 3 : (exp((value - c) / a) + b) / 12
