@@ -14,7 +14,7 @@ extension EncodeOptions {
         public static let white = Background(red: 255, green: 255, blue: 255)
         public static let black = Background(red: 0, green: 0, blue: 0)
 
-        /// `0xRRGGBB`.
+        /// The colour as `0xRRGGBB`.
         var packed: Int { Int(red) << 16 | Int(green) << 8 | Int(blue) }
     }
 }

@@ -1,12 +1,14 @@
 import Foundation
 import HalcyonImage
 
-/// Finds the best quality, in hundredths, whose file is small enough: at most eight encodes.
+/// A search for the best quality, in hundredths, whose file is small enough. It encodes at most eight times.
 struct QualitySearch {
     let format: ImageFormat
     let maximumBytes: Int
 
-    /// - Throws: `CodecError.encodingFailed` where quality 0 is too large, and what `encode` throws.
+    /// Returns the file of the best quality that fits.
+    ///
+    /// - Throws: `CodecError.encodingFailed` if the file is too large even at quality 0, and the errors of `encode`.
     func run(_ options: EncodeOptions, _ encode: (EncodeOptions) throws -> Data) throws -> Data {
         var options = options
         let asked = try encode(options)
