@@ -3,12 +3,14 @@
     import CHalcyonCodecs
     import HalcyonImage
 
-    /// What libheif decoded: RGBA, upright, with 8 bits or up to 16.
+    /// The image that libheif decoded: RGBA, upright, with 8 bits per channel or up to 16.
     final class HEICPixels {
         private let image: OpaquePointer
         private let bits: Int
         private let isMultiplied: Bool
 
+        /// Decodes the image of a file.
+        ///
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
         init(_ file: HEICFile) throws {
             guard let options = heif_decoding_options_alloc() else { throw BitmapError.outOfMemory(bytes: 0) }
@@ -16,7 +18,7 @@
             options.pointee.strict_decoding = 1
             bits = file.bitsPerChannel
             isMultiplied = heif_image_handle_is_premultiplied_alpha(file.handle) != 0
-            // libheif would cut the lower bits off.
+            // With an 8-bit layout, libheif would truncate the lower bits.
             let chroma = bits > 8 ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
             var image: OpaquePointer?
             try HEICFile.check(heif_decode_image(file.handle, &image, heif_colorspace_RGB, chroma, options))
@@ -26,7 +28,9 @@
 
         deinit { heif_image_release(image) }
 
-        /// - Throws: `CodecError.damaged` where the pixels are not what the header said.
+        /// Returns the pixels as a bitmap.
+        ///
+        /// - Throws: `CodecError.damaged` if the pixels do not match the header.
         func bitmap(plan: DecodePlan) throws -> Bitmap {
             let size = plan.nativeSize
             let channel = heif_channel_interleaved
