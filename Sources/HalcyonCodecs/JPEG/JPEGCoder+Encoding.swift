@@ -9,7 +9,7 @@
 
         public func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
-        /// Writes 4:2:0 with optimised Huffman tables; transparent pixels are laid on the background.
+        /// Writes 4:2:0 with optimised Huffman tables. Transparent pixels are composited onto the background.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {

@@ -1,6 +1,6 @@
 #if JPEG
     extension JPEGCoder: ProgressiveImageDecoder {
-        /// A progressive JPEG shows itself scan by scan, a baseline one row by row.
+        /// Creates a progressive decode, which shows a progressive JPEG scan by scan and a baseline one row by row.
         public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             JPEGProgressiveDecoding(options: options, budget: budget)
         }

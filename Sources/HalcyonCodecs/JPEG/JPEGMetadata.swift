@@ -2,11 +2,14 @@
     import Foundation
     import HalcyonImage
 
-    /// The segments that a written JPEG gets behind its first marker.
+    /// The metadata segments that are inserted near the start of a written JPEG.
     enum JPEGMetadata {
-        /// What a segment holds of a profile: its length is 16 bits and counts itself; 14 bytes name the part.
+        /// The bytes of a profile that fit in a segment: its length is 16 bits and counts itself, and 14 bytes identify
+        /// the part.
         private static let profilePart = 65_535 - 2 - 14
 
+        /// Returns the file with an orientation and an ICC profile.
+        ///
         /// - Throws: `CodecError.encodingFailed` for a profile of more than 255 parts.
         static func insert(_ orientation: Orientation, _ profile: Data?, into file: Data) throws -> Data {
             guard orientation != .up || profile != nil else { return file }
@@ -21,7 +24,7 @@
                     append(0xE2, head + part, to: &segments)
                 }
             }
-            // Behind SOI and JFIF's own segment, which the encoder writes with a length of 16.
+            // The segments follow SOI and the JFIF segment, which the encoder writes with a length of 16.
             let head = 2 + 2 + 16
             return file.prefix(head) + segments + file.dropFirst(head)
         }

@@ -4,13 +4,15 @@
     import HalcyonSystem
     import Foundation
 
-    /// Owns the C side of a progressive decode. One thread at a time.
+    /// Owns the C state of a progressive decode. Must be used by one thread at a time.
     final class JPEGStream {
         private let size: PixelSize
         private let stream: OpaquePointer
-        /// The stream points to it.
+        /// Retained because the stream refers to it.
         private let ink: ColorTransform?
 
+        /// Creates the stream.
+        ///
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
         init(plan: DecodePlan, ink: ColorTransform?) throws {
             size = plan.nativeSize
@@ -33,7 +35,7 @@
             }
         }
 
-        /// What is there by now; opaque only where nothing is missing.
+        /// Returns the pixels that are decoded so far; opaque only if none is missing.
         func bitmap(context: WorkContext) throws -> Bitmap {
             let progress = progress
             let isWhole = progress.has_scans || Int(progress.rows) == size.height
