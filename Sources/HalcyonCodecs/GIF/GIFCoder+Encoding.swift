@@ -26,8 +26,8 @@
         }
 
         /// Writes each frame with its own palette. Durations are rounded to hundredths of a second, at most 655.35 s. A
-        /// duration above 10 ms is written as at least 20 ms, because players slow shorter frames down. Of opaque
-        /// frames that follow each other, only the changed rectangle is written.
+        /// duration above 10 ms is written as at least 20 ms, because players slow shorter frames down. If a frame
+        /// and the one before it are opaque, only the changed rectangle is written.
         public func encode(
             _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
             context: WorkContext

@@ -22,7 +22,7 @@
         private(set) var metadataByteCount = 0
         /// The pixels that giflib unpacks: each frame at its own size, however little of it lies on the canvas.
         private(set) var extent = CodedExtent(largest: PixelSize(0, 0), totalPixels: 0)
-        /// The loop count as stored in the file: 0 is infinite. Nil without the extension, which means one loop.
+        /// The loop count as stored in the file: 0 is infinite. Nil without the extension, which means one play.
         private var loopCount: Int?
         /// The graphic control extension that precedes the next frame.
         private var control: (flags: Int, delay: Int, transparentIndex: Int) = (0, 0, 0)
@@ -122,8 +122,8 @@
             flags & 0x80 == 0 ? 0 : 3 << ((flags & 7) + 1)
         }
 
-        /// Returns the offset behind a sequence of sub-blocks, which each begin with their length and end with an empty
-        /// one; nil if the data ends before.
+        /// Returns the offset after a sequence of sub-blocks, which each begin with their length and end with an empty
+        /// one; nil if the data ends first.
         private static func endOfSubBlocks(_ reader: ByteReader, at offset: Int) -> Int? {
             var offset = offset
             while let length = reader.byte(offset) {

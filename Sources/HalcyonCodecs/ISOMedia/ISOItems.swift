@@ -41,8 +41,7 @@ struct ISOItems {
 
     /// Reads the tables of items, the headers of their pictures, and the tracks.
     ///
-    /// - Throws: `CodecError.damaged` if the tables are larger than those of any real picture, or could be read in two
-    ///   ways.
+    /// - Throws: `CodecError.damaged` if the tables are not plausible for a picture, or could be read in two ways.
     init(_ reader: ByteReader, format: ImageFormat) throws {
         self.format = format
         bytesLeft = max(1 << 20, reader.count * 4)

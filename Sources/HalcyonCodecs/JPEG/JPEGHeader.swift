@@ -122,7 +122,7 @@
             let declaredLength: Int
             let end: Int
 
-            /// Finds the segment at or behind `offset` as libjpeg does, skipping anything that is not a marker.
+            /// Finds the segment at or after `offset` as libjpeg does, skipping anything that is not a marker.
             init?(_ reader: ByteReader, at offset: Int) {
                 var from = offset
                 while let position = reader.firstIndex(of: 0xFF, from: from), let next = reader.byte(position + 1) {
