@@ -6,7 +6,7 @@
     import HalcyonSystem
 
     extension AVIFCoder: ImageEncoder {
-        /// libavif's own scale, from 0 (slow) to 10.
+        /// The speed on libavif's scale from 0 (slow) to 10.
         private static let speed: Int32 = 7
         private static let maximumSide = 65_536
 
@@ -14,9 +14,11 @@
 
         public func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
-        /// Writes 8-bit AVIF by quality, or lossless, with alpha where a pixel has some; at most 65,536 pixels a side.
+        /// Writes 8-bit AVIF at a quality, or losslessly, with alpha if any pixel is not opaque; at most 65,536 pixels
+        /// a side, and no more in all than libavif's default limit.
         ///
-        /// Below a quality of 0.9 colour has half the resolution (4:2:0). Cannot be cancelled once libavif works.
+        /// Below a quality of 0.9, colour has half the resolution (4:2:0). The encode cannot be cancelled once libavif
+        /// has started.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {

@@ -5,9 +5,11 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// AVIF stills by libavif: 8, 10 and 12 bits, every chroma sampling, grids, alpha; of a sequence the first frame.
+    /// A coder for AVIF still images by libavif: 8, 10 and 12 bits, every chroma subsampling, grids and alpha. It
+    /// decodes the first frame of a sequence.
     ///
-    /// Decodes at the stored size, in one step that cannot be cancelled. A clean aperture is not cut out.
+    /// A decode works at the stored size, in one step that cannot be cancelled. A clean aperture (`clap`) is not
+    /// applied.
     public struct AVIFCoder: ImageDecoder {
         public init() {}
 
@@ -35,7 +37,8 @@
             data.read { try? ISOItems($0, format: .avif).extent(of: info) } ?? CodedExtent(info)
         }
 
-        /// The decoder's planes at up to 16 bits, with one for alpha, and those of a reference frame.
+        /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of a reference frame's
+        /// planes.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let decoded = data.read { try? ISOItems($0, format: .avif).decodedBytes(of: nativeSize) }
             let planes = (info.hasAlpha ? 4 : 3) * (info.bitsPerChannel > 8 ? 2 : 1) * 2
@@ -57,7 +60,7 @@
 
         private static func bitmap(of image: UnsafeMutablePointer<avifImage>, plan: DecodePlan) throws -> Bitmap {
             let size = plan.nativeSize
-            // What was coded may have another size than the container declared.
+            // The coded picture may differ in size from the one that the container declares.
             guard Int(image.pointee.width) == size.width, Int(image.pointee.height) == size.height else {
                 throw CodecError.damaged(.avif, reason: "it has another size than its header says")
             }
@@ -65,8 +68,8 @@
             avifRGBImageSetDefaults(&rgb, image)
             rgb.depth = 8
             rgb.format = AVIF_RGB_FORMAT_BGRA
-            // libavif multiplies by alpha with errors of one level; we do it to the nearest, so that what was encoded
-            // without loss comes back without loss. What is multiplied in the file stays as it is.
+            // libavif premultiplies alpha with errors of one level. Rounding to the nearest here lets a losslessly
+            // encoded image come back without loss. Pixels that the file stores premultiplied stay as they are.
             let isMultiplied = image.pointee.alphaPremultiplied != 0
             rgb.alphaPremultiplied = image.pointee.alphaPremultiplied
             let hasAlpha = plan.info.hasAlpha && image.pointee.alphaPlane != nil

@@ -3,20 +3,21 @@
     import Foundation
     import HalcyonImage
 
-    /// An AVIF that libavif has parsed, without having decoded anything.
+    /// An AVIF file that libavif has parsed without decoding any picture.
     struct AVIFFile {
         let decoder: UnsafeMutablePointer<avifDecoder>
         let image: UnsafeMutablePointer<avifImage>
 
-        /// Parses the bytes with libavif for as long as `body` runs.
+        /// Parses the bytes with libavif, and keeps the decoder while `body` runs.
         ///
-        /// - Parameter size: the size that the header declared, beyond which libavif decodes nothing; nil while it is
+        /// - Parameter size: the size that the header declares, beyond which libavif decodes nothing; nil while it is
         ///   not known.
-        /// - Throws: `CodecError.damaged`, `.limitExceeded` for long chains of items, and what `body` throws.
+        /// - Throws: `CodecError.damaged`, `.limitExceeded` for long chains of items, `BitmapError.outOfMemory`, and
+        ///   the errors of `body`.
         static func read<Result>(
             _ bytes: UnsafeRawBufferPointer, size: PixelSize? = nil, _ body: (AVIFFile) throws -> Result
         ) throws -> Result {
-            // libavif passes over what is no box, and would find others behind it that nobody has looked at.
+            // libavif skips bytes that are not a box, and would find boxes behind them that have not been checked.
             let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(ISOImageHeader(ByteReader(bytes)).byteCount))
             try ISOItemReferences(ByteReader(bytes)).check(.avif, sourcesMustBeImages: false)
             guard let decoder = avifDecoderCreate() else { throw BitmapError.outOfMemory(bytes: 0) }
@@ -24,7 +25,7 @@
             configure(&decoder.pointee, size: size)
             let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
             try check(avifDecoderSetIOMemory(decoder, start, bytes.count))
-            // Without the true size, the start of a file parses as long as its boxes of properties are there.
+            // Without a size hint, a truncated file parses as long as its property boxes are present.
             if size == nil { decoder.pointee.io?.pointee.sizeHint = 0 }
             try check(avifDecoderParse(decoder))
             guard let image = decoder.pointee.image else { throw CodecError.damaged(.avif, reason: "it has no image") }
@@ -32,18 +33,19 @@
         }
 
         private static func configure(_ decoder: inout avifDecoder, size: PixelSize?) {
-            // Decodes run side by side already.
+            // Decodes already run in parallel.
             decoder.maxThreads = 1
-            // The container's turns and mirrors count; an orientation in EXIF must not be applied as well.
+            // The container's rotation and mirroring apply; an EXIF orientation must not be applied in addition.
             decoder.ignoreExif = 1
             decoder.ignoreXMP = 1
-            // Widely used encoders left these out for years, and browsers do not ask for them either.
+            // Widely used encoders did not meet these two requirements for years, and browsers do not enforce them
+            // either.
             let strictness = AVIF_STRICT_ENABLED.rawValue & ~AVIF_STRICT_PIXI_REQUIRED.rawValue
             decoder.strictFlags = strictness & ~AVIF_STRICT_CLAP_VALID.rawValue
             decoder.imageCountLimit = 10_000
             decoder.imageDimensionLimit = UInt32(Bitmap.maximumSide)
             guard let size, let area = size.area else { return }
-            // A coded frame or tile may be a little larger than what is shown of it.
+            // A coded frame or tile may be a little larger than its visible part.
             let slack = 1 << 20
             decoder.imageSizeLimit = UInt32(clamping: min(area + slack, Int(AVIF_DEFAULT_IMAGE_SIZE_LIMIT)))
         }
@@ -63,7 +65,7 @@
                 colorSpace: space)
         }
 
-        /// Colours by an ICC profile, else by code points.
+        /// The ICC profile, or else the profile that the code points describe.
         var colorProfile: ColorProfile? {
             let image = image.pointee
             if image.icc.size > 0 {
@@ -75,7 +77,7 @@
                 primaries: Int(image.colorPrimaries), transfer: Int(image.transferCharacteristics))
         }
 
-        /// The file turns first, counter-clockwise, and mirrors then.
+        /// The orientation. The container rotates counter-clockwise first, and mirrors afterwards.
         private var orientation: Orientation {
             let flags = image.pointee.transformFlags
             let isMirrored = flags & AVIF_TRANSFORM_IMIR.rawValue != 0
@@ -86,7 +88,7 @@
                 : [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored][angle]
         }
 
-        /// The reverse: how the file is to turn its image, and to mirror it then.
+        /// Sets the rotation, and the mirroring after it, that give the orientation: the inverse of `orientation`.
         static func setOrientation(_ orientation: Orientation, of image: inout avifImage) {
             let turns: [Orientation: UInt8] = [
                 .up: 0, .left: 1, .down: 2, .right: 3, .upMirrored: 0, .rightMirrored: 1, .downMirrored: 2,
@@ -104,6 +106,8 @@
             }
         }
 
+        /// Converts a result of libavif into an error.
+        ///
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
         static func check(_ result: avifResult) throws {
             guard result != AVIF_RESULT_OK else { return }

@@ -4,17 +4,18 @@ import HalcyonSystem
 
 /// An encoder that writes animations.
 public protocol AnimatedImageEncoder: ImageEncoder {
-    /// The most bytes of memory that encoding takes beside the file and what a frame's decoder takes. Four frames by
-    /// default.
+    /// The maximum number of bytes of memory that encoding takes beside the file and the memory of the frames' decoder.
+    /// The default is four frames.
     ///
-    /// They are reserved from the `DecodeBudget` before the encoding begins.
+    /// The bytes are reserved from the `DecodeBudget` before the encoding begins.
     func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int
 
-    /// Encodes every frame with its duration, to the precision that the format has, and the number of loops.
+    /// Encodes every frame with its duration, to the precision of the format, and the loop count.
     ///
-    /// The animation's frames are to be asked for in turn, and no more of them kept than `workingBytes` has room for.
+    /// An implementation must request the animation's frames in order, and keep no more of them than `workingBytes`
+    /// accounts for.
     ///
-    /// - Throws: `CodecError.encodingFailed`, `CancellationError`, and what the frames throw.
+    /// - Throws: `CodecError.encodingFailed`, `CancellationError`, and the errors of the frames.
     func encode(
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext
@@ -24,5 +25,45 @@ public protocol AnimatedImageEncoder: ImageEncoder {
 extension AnimatedImageEncoder {
     public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
         0.adding(4, times: animation.size.bitmapBytes)
+    }
+}
+
+/// The comparison of two frames, so that an encoder can leave out the unchanged area.
+enum FrameDifference {
+    /// Returns the smallest rectangle that contains every changed pixel; nil for equal frames. Both frames must have
+    /// the same size.
+    static func rect(from old: Bitmap, to new: Bitmap) -> PixelRect? {
+        if old === new { return nil }
+        return old.withPixels { old in
+            new.withPixels { rect(from: old, to: $0, size: new.size) }
+        }
+    }
+
+    private static func rect(
+        from old: UnsafeRawBufferPointer, to new: UnsafeRawBufferPointer, size: PixelSize
+    ) -> PixelRect? {
+        guard let oldStart = old.baseAddress, let newStart = new.baseAddress else { return nil }
+        let (width, rowBytes) = (size.width, size.width * 4)
+        // Compares whole rows at memory speed, since most of them are equal.
+        func isChanged(_ row: Int) -> Bool {
+            memcmp(oldStart + row * rowBytes, newStart + row * rowBytes, rowBytes) != 0
+        }
+        guard let top = (0..<size.height).first(where: isChanged),
+            let bottom = (top..<size.height).last(where: isChanged)
+        else { return nil }
+        var (left, right) = (width - 1, 0)
+        for row in top...bottom where isChanged(row) {
+            let (old, new) = (oldStart + row * rowBytes, newStart + row * rowBytes)
+            func isEqual(_ column: Int) -> Bool {
+                old.load(fromByteOffset: column * 4, as: UInt32.self)
+                    == new.load(fromByteOffset: column * 4, as: UInt32.self)
+            }
+            // Search only outside the columns that the rectangle covers already.
+            var (first, last) = (0, width - 1)
+            while first < left, isEqual(first) { first += 1 }
+            while last > right, isEqual(last) { last -= 1 }
+            (left, right) = (first, last)
+        }
+        return PixelRect(x: left, y: top, width: right - left + 1, height: bottom - top + 1)
     }
 }

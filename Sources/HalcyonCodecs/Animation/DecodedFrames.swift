@@ -2,17 +2,17 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// The frames of a file, composed, reduced and turned upright as they are asked for.
+/// The frames of a file, which are composed, reduced and turned upright on request.
 final class DecodedFrames: AnimationFrameSource {
     private let reader: any FrameReader
     private let plan: DecodePlan
     private let color: ColorTransform?
     private let dataCost: Int
-    /// The budget that each frame reserves from; nil for a reader that has reserved for all of them.
+    /// The budget that each frame reserves from; nil for a reader whose owner has reserved memory for all frames.
     private let budget: DecodeBudget?
     private let compositor: Lock<FrameCompositor>
 
-    /// - Parameter plan: measured.
+    /// - Parameter plan: a plan whose `measure` has been called.
     init(_ reader: any FrameReader, plan: DecodePlan, color: ColorTransform?, dataCost: Int, budget: DecodeBudget?) {
         self.reader = reader
         self.plan = plan
@@ -25,7 +25,8 @@ final class DecodedFrames: AnimationFrameSource {
 
     var cost: Int { dataCost.adding(2, times: plan.storedSize.bitmapBytes) }
 
-    /// The conversion of the colours is made already.
+    /// The memory for one frame. The plan's `conversionBytes` are left out, because the colour conversion is built
+    /// already.
     var workingBytes: Int { plan.workingBytes - plan.conversionBytes }
 
     func makeReader() -> any AnimationFrameSource {
@@ -34,7 +35,8 @@ final class DecodedFrames: AnimationFrameSource {
 
     func frame(at index: Int, context: WorkContext) throws -> Bitmap {
         guard let budget else { return try made(at: index, context: context) }
-        // Before the lock: who has it does not wait for bytes, and so gives his own back.
+        // Reserve before taking the lock: the holder of the lock then never waits for bytes, so it always finishes and
+        // releases its own reservation.
         return try budget.withReservation(of: workingBytes, context: context) {
             try made(at: index, context: context)
         }
@@ -46,23 +48,27 @@ final class DecodedFrames: AnimationFrameSource {
     }
 }
 
-/// How many frames may be drawn on the way to others.
+/// The allowance of frames that may be drawn only to reach other frames.
 ///
-/// Frames in turn need none. Those that are asked for backwards may each have to be drawn from the first one: a thousand
-/// such frames would cost half a million. Each frame that is asked for brings so many detours that what short animations
-/// cost in any order never runs out.
+/// Frames requested in order need none. Frames requested in reverse may each have to be drawn from the first one on: a
+/// thousand such frames would cost half a million drawings. Each request adds to the allowance, so that short
+/// animations never exhaust it, in whatever order their frames are requested.
 struct FrameDetours {
+    /// The number of detours that each request adds.
     private static let eachFrame = 64
 
     private let most: Int
     private var left: Int
 
-    /// - Parameter plan: its limit on all frames is what detours may cost beyond those that each frame brings.
+    /// - Parameter plan: the plan whose limit on the pixels of all frames bounds the detours beyond those that each
+    ///   request adds.
     init(of canvas: PixelSize, within plan: DecodePlan) {
         most = max(Self.eachFrame, plan.maximumTotalPixels / max(1, canvas.area ?? .max))
         left = most
     }
 
+    /// Takes detours from the allowance.
+    ///
     /// - Throws: `CodecError.limitExceeded`, before anything is drawn.
     mutating func take(_ count: Int) throws {
         left += min(Self.eachFrame, most - left)

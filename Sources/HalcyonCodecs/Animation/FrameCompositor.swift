@@ -2,15 +2,16 @@ import CHalcyonPixels
 import HalcyonImage
 import HalcyonSystem
 
-/// Draws the frames of an animation onto each other. Keeps the last canvas, and never more than one beside it.
+/// Draws the frames of an animation onto each other. It keeps the last canvas and at most one other.
 struct FrameCompositor {
-    /// A canvas that was shown.
+    /// A canvas that has been shown.
     private struct Shown {
         let index: Int
         let canvas: Bitmap
-        /// What it was drawn on, kept where it is restored; nil is an empty canvas.
+        /// The canvas that the frame was drawn on, kept only if the frame is to be restored; nil is an empty canvas.
         let base: Bitmap?
-        /// False for a frame that is restored and hides all before it, which was therefore not drawn.
+        /// Whether later frames can be drawn on from here. False for a frame that is restored and hides all earlier
+        /// ones, which were therefore not drawn.
         let leadsOn: Bool
     }
 
@@ -19,21 +20,24 @@ struct FrameCompositor {
     private var shown: Shown?
     private var detours: FrameDetours?
 
-    /// - Parameter detours: nil where only one frame is asked for.
+    /// - Parameter detours: the allowance for frames out of order; nil if only one frame is requested.
     init(_ reader: any FrameReader, size: PixelSize, detours: FrameDetours? = nil) {
         self.reader = reader
         self.size = size
         self.detours = detours
     }
 
-    /// - Throws: `CodecError.limitExceeded` where too much would have to be drawn for frames out of their order, and what
-    ///   the reader throws; the next call then draws from the nearest frame that stands on its own.
+    /// Returns the canvas with the frame drawn on it.
+    ///
+    /// - Throws: `CodecError.limitExceeded` if requests out of order would require too many frames to be drawn, and the
+    ///   errors of the reader. The next call then draws from the nearest frame that does not depend on earlier ones.
     mutating func canvas(at index: Int, context: WorkContext) throws -> Bitmap {
         if let shown, shown.index == index { return shown.canvas }
         let frames = reader.frames
         var start = 0
         var canvas: Bitmap?
-        // A frame in turn keeps the canvas under it for the frames behind it, even if it hides all of that canvas.
+        // A frame that directly follows the last one keeps the canvas under it for later frames, even if it hides all
+        // of that canvas.
         let isInTurn = shown.map { $0.leadsOn && $0.index == index - 1 } ?? false
         if !isInTurn { start = firstNeeded(for: index) }
         if let shown, shown.leadsOn, shown.index < index, shown.index >= start {
@@ -41,7 +45,7 @@ struct FrameCompositor {
             canvas = try disposed(shown)
         }
         try detours?.take((start..<max(start, index)).count { frames[$0].disposal != .restore })
-        // What it is drawn on is held by now; nothing else of the last canvas is needed.
+        // The canvas to draw on is retained by now; nothing else of the last canvas is needed.
         shown = nil
         // Frames that are restored leave nothing behind, so those on the way are not even decoded.
         for step in start..<max(start, index) where frames[step].disposal != .restore {
@@ -57,13 +61,13 @@ struct FrameCompositor {
         return result
     }
 
-    /// The nearest frame at or before `index` that nothing before it shows through.
+    /// Returns the nearest frame at or before `index` that no earlier frame shows through.
     private func firstNeeded(for index: Int) -> Int {
         let frames = reader.frames
         var first = index
         while first > 0 {
             if hidesAll(frames[first]), first == index || frames[first].disposal != .restore { break }
-            // The canvas is empty behind a whole frame that is cleared.
+            // The canvas is empty after a frame that covers it and is cleared.
             if isWhole(frames[first - 1]), frames[first - 1].disposal == .clear { break }
             first -= 1
         }
@@ -76,7 +80,7 @@ struct FrameCompositor {
         frame.rect == PixelRect(x: 0, y: 0, width: size.width, height: size.height)
     }
 
-    /// The canvas that the frame after `shown` is drawn on.
+    /// Returns the canvas that the frame after `shown` is drawn on.
     private func disposed(_ shown: Shown) throws -> Bitmap? {
         let frame = reader.frames[shown.index]
         switch frame.disposal {

@@ -3,11 +3,11 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// BMP of Windows and OS/2, by code of its own: 1 to 32 bits a pixel, RLE4 and RLE8, bit fields with alpha, from
-    /// the bottom up or from the top down. Writes none.
+    /// A decoder for the BMP files of Windows and OS/2, without an external library: 1 to 32 bits per pixel, RLE4 and
+    /// RLE8, bit fields with alpha, stored bottom-up or top-down. It does not write BMP.
     ///
-    /// The fourth byte of a 32-bit pixel is alpha only where a mask says so. Pixels that a run-length coded file steps
-    /// over have the first colour.
+    /// The fourth byte of a 32-bit pixel is alpha only if a mask declares it. Pixels that a run-length coded file skips
+    /// get the first colour of the palette.
     public struct BMPCoder: ImageDecoder {
         public init() {}
 
@@ -30,5 +30,22 @@
                 }
             }
         }
+    }
+
+    /// The memory that a BMP is decoded into, addressed by the file's row numbers.
+    struct BMPCanvas {
+        let pixels: UnsafeMutableBufferPointer<UInt32>
+        let width: Int
+        let height: Int
+        private let isTopDown: Bool
+
+        init(_ pixels: UnsafeMutableBufferPointer<UInt32>, header: BMPHeader) {
+            self.pixels = pixels
+            (width, height) = (header.size.width, header.size.height)
+            isTopDown = header.isTopDown
+        }
+
+        /// Returns the index of the first pixel of a row of the file. The row must exist.
+        func start(ofRow row: Int) -> Int { (isTopDown ? row : height - 1 - row) * width }
     }
 #endif

@@ -1,17 +1,17 @@
 #if BMP
     import HalcyonImage
 
-    /// What the headers of a BMP say.
+    /// The contents of the headers of a BMP.
     struct BMPHeader {
         let size: PixelSize
         let isTopDown: Bool
         let bits: Int
         private let compression: Int
-        /// Where the pixels begin.
+        /// The offset in bytes at which the pixels begin.
         let pixelOffset: Int
-        /// 2 to the power of `bits` opaque pixels for up to 8 bits, else none.
+        /// The palette: 2 to the power of `bits` opaque pixels for up to 8 bits, otherwise empty.
         let palette: [UInt32]
-        /// Red, green, blue, alpha; for 16 and 32 bits.
+        /// The masks of red, green, blue and alpha for 16 and 32 bits, otherwise empty.
         let masks: [BMPMask]
         let hasAlpha: Bool
 
@@ -74,14 +74,14 @@
                 let usual = bits == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF_0000, 0xFF00, 0xFF, 0]
                 return usual.map { BMPMask($0) }
             }
-            // They follow a header of 40 bytes, and stand at the same place inside of a longer one.
+            // The masks follow a header of 40 bytes, and have the same offsets inside a longer one.
             let colors = [54, 58, 62].compactMap { reader.littleEndian32($0) }
             guard colors.count == 3 else { throw damaged("its header is cut off") }
             let hasAlphaMask = header >= 56 || compression == alphaFields
             return (colors + [hasAlphaMask ? reader.littleEndian32(66) ?? 0 : 0]).map { BMPMask($0) }
         }
 
-        /// What the file leaves out is black.
+        /// Returns the palette. Entries that the file leaves out are black.
         private static func palette(_ reader: ByteReader, bits: Int, entry: Int) -> [UInt32] {
             (0..<(1 << bits)).map { index in
                 let color = reader.littleEndian24(index * entry) ?? 0
@@ -91,5 +91,35 @@
         }
 
         static func damaged(_ reason: String) -> CodecError { .damaged(.bmp, reason: reason) }
+    }
+
+    /// The bits of one channel in a pixel.
+    struct BMPMask {
+        private let shift: Int
+        /// The largest value of the channel; 0 if the channel is absent.
+        private let top: Int
+        /// The 8-bit value of each channel value, for channels of at most 10 bits; otherwise empty.
+        private let table: [UInt8]
+
+        init(_ mask: Int) {
+            let shift = mask == 0 ? 0 : mask.trailingZeroBitCount
+            let top = mask >> shift
+            self.shift = shift
+            self.top = top
+            table = top > 0 && top < 1024 ? (0...top).map { Self.scaled($0, top) } : []
+        }
+
+        /// The number of bits.
+        var width: Int { Int.bitWidth - top.leadingZeroBitCount }
+
+        /// Returns the channel of a pixel, rounded to the nearest of 8 bits.
+        func value(_ pixel: Int) -> Int {
+            let value = pixel >> shift & top
+            return Int(table.isEmpty ? Self.scaled(value, top) : table[value])
+        }
+
+        private static func scaled(_ value: Int, _ top: Int) -> UInt8 {
+            top == 0 ? 0 : UInt8((value * 255 + top / 2) / top)
+        }
     }
 #endif

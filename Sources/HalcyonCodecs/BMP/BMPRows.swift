@@ -2,9 +2,11 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// Rows that are stored as they are.
+    /// A reader of rows that are stored uncompressed.
     enum BMPRows {
-        /// - Throws: `CodecError.damaged` where the rows end too early, `CancellationError`.
+        /// Decodes all rows into the canvas.
+        ///
+        /// - Throws: `CodecError.damaged` if the rows are truncated, `CancellationError`.
         static func decode(
             _ reader: ByteReader, header: BMPHeader, into canvas: inout BMPCanvas, context: WorkContext
         ) throws {

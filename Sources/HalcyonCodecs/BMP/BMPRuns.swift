@@ -2,7 +2,7 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// Rows that are stored as runs of one colour, or of two in turn.
+    /// A reader of rows that are stored as runs of one colour, or of two alternating colours.
     struct BMPRuns {
         private let reader: ByteReader
         private let header: BMPHeader
@@ -10,14 +10,16 @@
         private var x = 0
         private var row = 0
 
-        /// - Throws: `CodecError.damaged` where the runs end before the image does, `CancellationError`.
+        /// Decodes all runs into the canvas.
+        ///
+        /// - Throws: `CodecError.damaged` if the runs end before the image does, `CancellationError`.
         static func decode(
             _ reader: ByteReader, header: BMPHeader, into canvas: inout BMPCanvas, context: WorkContext
         ) throws {
             canvas.pixels.update(repeating: header.palette[0])
             var runs = BMPRuns(reader: reader, header: header, offset: header.pixelOffset)
             var steps = 0
-            // Behind the last row nothing is missed, not even the mark of the end.
+            // After the last row nothing more is needed, not even the end marker.
             while runs.row < canvas.height {
                 if steps % 4096 == 0 { try context.checkCancellation() }
                 steps += 1
@@ -31,7 +33,9 @@
             self.offset = offset
         }
 
-        /// - Returns: false at the mark of the end.
+        /// Reads one run, escape or group of literals.
+        ///
+        /// - Returns: false at the end marker.
         private mutating func readRun(into canvas: BMPCanvas) throws -> Bool {
             let (count, value) = (try next(), try next())
             if count > 0 {
@@ -58,7 +62,7 @@
                 if index % perByte == 0 { byte = try next() }
                 put(color(of: byte, at: index), into: canvas)
             }
-            // They are filled up to whole words.
+            // Literals are padded to whole 16-bit words.
             let bytes = (count + perByte - 1) / perByte
             if bytes % 2 == 1 { _ = try next() }
         }
@@ -68,7 +72,7 @@
             return header.palette[index % 2 == 0 ? byte >> 4 : byte & 15]
         }
 
-        /// What goes beyond the row is dropped.
+        /// Writes one pixel and advances. Pixels outside the image are dropped.
         private mutating func put(_ color: UInt32, into canvas: BMPCanvas) {
             if x < canvas.width, row < canvas.height { canvas.pixels[canvas.start(ofRow: row) + x] = color }
             x += 1

@@ -1,19 +1,157 @@
 import Foundation
 import HalcyonImage
 
-/// How a file says what its colours are, where they are not plain sRGB.
+/// The description of a file's colours if they are not plain sRGB.
 public enum ColorProfile: Hashable, Sendable {
-    /// An embedded ICC profile, for pixels of this model. One that is broken, or made for other pixels, is passed over.
+    /// An embedded ICC profile for pixels of the given model. A profile that is broken, or made for another model, is
+    /// ignored.
     case icc(Data, ColorModel)
-    /// What primaries and a curve say.
+    /// Colours described by primaries and a transfer curve.
     case primaries(ColorPrimaries, TransferCurve)
 
-    /// Bytes that reading the profile and making its conversion take at most, beside a constant: two copies of the profile,
-    /// and eight times its length that lcms2 may hold.
+    /// The maximum number of bytes that reading the profile and building its conversion take, beside a constant: two
+    /// copies of the profile, and eight times its length that lcms2 may hold.
     var workingBytes: Int {
         guard case .icc(let data, _) = self else { return 0 }
         return Self.workingBytes(length: data.count)
     }
 
     static func workingBytes(length: Int) -> Int { length * 10 }
+}
+
+/// The colour model of a pixel's channels.
+public enum ColorModel: Hashable, Sendable {
+    case rgb, gray, cmyk
+}
+
+/// The chromaticities of the white point and the three primaries in the CIE 1931 diagram. Primaries that enclose no
+/// area are ignored.
+public struct ColorPrimaries: Hashable, Sendable {
+    /// A chromaticity, with each coordinate from 0 to 1.
+    public struct Point: Hashable, Sendable {
+        public var x: Double
+        public var y: Double
+
+        public init(_ x: Double, _ y: Double) {
+            self.x = x
+            self.y = y
+        }
+    }
+
+    public var white: Point
+    public var red: Point
+    public var green: Point
+    public var blue: Point
+
+    public init(white: Point, red: Point, green: Point, blue: Point) {
+        self.white = white
+        self.red = red
+        self.green = green
+        self.blue = blue
+    }
+
+    private static let d65 = Point(0.3127, 0.3290)
+
+    /// The primaries of ITU-R BT.709, which sRGB shares.
+    public static let bt709 = ColorPrimaries(
+        white: d65, red: Point(0.64, 0.33), green: Point(0.30, 0.60), blue: Point(0.15, 0.06))
+    /// The primaries of ITU-R BT.2020.
+    public static let bt2020 = ColorPrimaries(
+        white: d65, red: Point(0.708, 0.292), green: Point(0.170, 0.797), blue: Point(0.131, 0.046))
+    /// The primaries of SMPTE EG 432-1, known as Display P3.
+    public static let displayP3 = ColorPrimaries(
+        white: d65, red: Point(0.680, 0.320), green: Point(0.265, 0.690), blue: Point(0.150, 0.060))
+
+    /// Whether lcms2 can build a profile from the primaries: they form a triangle, and no point has a y of zero.
+    var isUsable: Bool {
+        let points = [white, red, green, blue]
+        guard points.allSatisfy({ $0.x >= 0 && $0.x <= 1 && $0.y > 1e-4 && $0.y <= 1 }) else { return false }
+        let area = (green.x - red.x) * (blue.y - red.y) - (blue.x - red.x) * (green.y - red.y)
+        return abs(area) > 1e-3
+    }
+}
+
+/// The curve that maps a channel's stored value, 0 to 1, to linear light, 0 to 1.
+public enum TransferCurve: Hashable, Sendable {
+    /// The curve of IEC 61966-2-1.
+    case sRGB
+    /// The curve value ^ gamma; a gamma of 1 is linear.
+    case gamma(Double)
+    /// The PQ curve of SMPTE ST 2084. White is at 203 cd/m2 (ITU-R BT.2408); brighter values are clipped there.
+    case pq
+    /// The HLG curve of ITU-R BT.2100. White is at 75 % of the signal (ITU-R BT.2408); brighter values are clipped
+    /// there.
+    case hlg
+
+    /// The curve at 4096 equal steps from 0 to 1, enough that 8 bits show no banding, even where PQ is steep.
+    var samples: [Float] {
+        let count = 4096
+        return (0..<count).map { Float(min(1, max(0, linear(Double($0) / Double(count - 1))))) }
+    }
+
+    private func linear(_ value: Double) -> Double {
+        switch self {
+        case .sRGB: value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+        case .gamma(let gamma): pow(value, gamma)
+        case .pq: Self.pq(value) * 10_000 / 203
+        case .hlg: Self.hlg(value) / Self.hlg(0.75)
+        }
+    }
+
+    private static func pq(_ value: Double) -> Double {
+        let (m1, m2) = (2610.0 / 16384, 2523.0 / 4096 * 128)
+        let (c1, c2, c3) = (3424.0 / 4096, 2413.0 / 4096 * 32, 2392.0 / 4096 * 32)
+        let power = pow(value, 1 / m2)
+        return pow(max(power - c1, 0) / (c2 - c3 * power), 1 / m1)
+    }
+
+    /// Returns scene light; the display gamma is left out.
+    private static func hlg(_ value: Double) -> Double {
+        let (a, b, c) = (0.17883277, 0.28466892, 0.55991073)
+        return value <= 0.5 ? value * value / 3 : (exp((value - c) / a) + b) / 12
+    }
+}
+
+/// The code points of ITU-T H.273, by which AVIF, HEIC and PNG (`cICP`) identify primaries and transfer curve.
+enum CodePoints {
+    /// Returns the profile of the code points; nil if they are sRGB, unknown or unspecified.
+    static func profile(primaries: Int, transfer: Int) -> ColorProfile? {
+        guard let curve = curve(transfer) else { return nil }
+        let known: ColorPrimaries? =
+            switch primaries {
+            case 9: .bt2020
+            case 12: .displayP3
+            // Unspecified and unknown primaries are treated as those of sRGB.
+            default: nil
+            }
+        if known == nil, curve == .sRGB { return nil }
+        return .primaries(known ?? .bt709, curve)
+    }
+
+    /// Whether both code points are supported. If they are not, the file's other colour information applies.
+    static func areKnown(primaries: Int, transfer: Int) -> Bool {
+        [1, 9, 12].contains(primaries) && [1, 4, 5, 6, 8, 13, 14, 15, 16, 18].contains(transfer)
+    }
+
+    private static func curve(_ transfer: Int) -> TransferCurve? {
+        switch transfer {
+        case 4: .gamma(2.2)
+        case 5: .gamma(2.8)
+        case 8: .gamma(1)
+        case 16: .pq
+        case 18: .hlg
+        // Video curves (1, 6, 14, 15) are treated as the curve of sRGB, as in browsers; so are unspecified ones.
+        default: .sRGB
+        }
+    }
+}
+
+/// The treatment of colours that are not sRGB in a decode.
+public enum ColorHandling: String, Hashable, Sendable {
+    /// Converts colours to sRGB by the profile that the file embeds or names. Cost: about ten nanoseconds per pixel of
+    /// the result.
+    case sRGB
+    /// Leaves pixels with an embedded ICC profile as they are stored, and exposes the profile in `Image.colorProfile`.
+    /// CMYK, and colours that are described without an ICC profile, are converted nonetheless.
+    case asStored
 }

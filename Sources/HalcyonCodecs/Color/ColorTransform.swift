@@ -3,9 +3,10 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// A conversion to sRGB, made once for a profile.
+/// A conversion to sRGB, built once for a profile.
 ///
-/// `@unchecked Sendable`: lcms2 only reads it once it is made, because the cache that it would write to is off.
+/// `@unchecked Sendable`: lcms2 only reads the transform after its creation, because the cache that it would write to
+/// is disabled.
 final class ColorTransform: @unchecked Sendable {
     private let color: OpaquePointer
 
@@ -13,11 +14,12 @@ final class ColorTransform: @unchecked Sendable {
 
     deinit { halcyon_color_free(color) }
 
-    /// Nil where there is nothing to convert: the profile is sRGB's, broken, or made for other pixels.
+    /// Builds the conversion; nil if there is nothing to convert: the profile is sRGB's, broken, or made for other
+    /// pixels.
     ///
-    /// Cost: some milliseconds for a profile of tables, else a fraction of one.
+    /// Cost: a few milliseconds for a table-based profile, otherwise a fraction of one.
     ///
-    /// - Parameter isDeep: for `deep`; otherwise for `convert`, or `ink`.
+    /// - Parameter isDeep: whether the transform is for `deep`; otherwise it is for `convert` or `ink`.
     /// - Throws: `BitmapError.outOfMemory`.
     static func make(_ profile: ColorProfile, isDeep: Bool) throws -> ColorTransform? {
         var isShort = false
@@ -41,7 +43,7 @@ final class ColorTransform: @unchecked Sendable {
         }
     }
 
-    /// The pixels in sRGB. Cost: about ten nanoseconds a pixel.
+    /// Returns the pixels in sRGB. Cost: about ten nanoseconds per pixel.
     func convert(_ bitmap: Bitmap) throws -> Bitmap {
         try Bitmap(size: bitmap.size, isOpaque: bitmap.isOpaque) { pixels in
             bitmap.withPixels { pixels.copyMemory(from: $0) }
@@ -50,7 +52,7 @@ final class ColorTransform: @unchecked Sendable {
         }
     }
 
-    /// What a decoder hands to C to turn ink into light. Valid while the transform lives.
+    /// The callback that a decoder passes to C to convert CMYK to sRGB. Valid while the transform lives.
     var ink: halcyon_codec_ink {
         halcyon_codec_ink(
             convert: { color, cmyk, bgra, count in
@@ -58,7 +60,8 @@ final class ColorTransform: @unchecked Sendable {
             }, context: UnsafeMutableRawPointer(color))
     }
 
-    /// What a decoder hands to C to convert 16 bits before they are rounded to 8. Valid while the transform lives.
+    /// The callback that a decoder passes to C to convert 16-bit channels before they are rounded to 8 bits. Valid
+    /// while the transform lives.
     var deep: halcyon_codec_deep {
         halcyon_codec_deep(
             convert: { color, rgba, bgra, count in
@@ -74,5 +77,80 @@ extension ColorModel {
         case .gray: HALCYON_COLOR_GRAY
         case .cmyk: HALCYON_COLOR_CMYK
         }
+    }
+}
+
+/// A cache of the last few conversions, since most images of a program share the same profiles.
+final class ColorTransforms: Sendable {
+    static let shared = ColorTransforms()
+
+    private static let capacity = 16
+    /// The maximum length in bytes of a profile that is cached. Profiles of displays and cameras are shorter, and
+    /// memory held here counts towards no budget.
+    private static let longestProfile = 1 << 20
+
+    /// A profile in plain fields: inside an enumeration, its bytes would be referenced through a tagged pointer, which
+    /// the leak sanitizer does not follow.
+    private struct Key: Equatable {
+        let bytes: [UInt8]
+        var model: ColorModel?
+        var primaries: ColorPrimaries?
+        var curve: TransferCurve?
+        let isDeep: Bool
+
+        init(_ profile: ColorProfile, isDeep: Bool) {
+            self.isDeep = isDeep
+            switch profile {
+            case .icc(let data, let model):
+                bytes = [UInt8](data)
+                self.model = model
+            case .primaries(let primaries, let curve):
+                bytes = []
+                self.primaries = primaries
+                self.curve = curve
+            }
+        }
+    }
+
+    private struct Entry {
+        let key: Key
+        /// Nil if there is nothing to convert.
+        let transform: ColorTransform?
+    }
+
+    /// The cached conversions, with the most recently used one at the end.
+    private let entries = Lock<[Entry]>([])
+
+    /// Returns the conversion that the pixels of the plan's decode still need; nil if they need none.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`.
+    func transform(for plan: DecodePlan, of data: Data, _ decoder: any ImageDecoder) throws -> ColorTransform? {
+        let profile = decoder.colorProfile(of: data)
+        return plan.converts(profile) ? try transform(for: profile) : nil
+    }
+
+    /// Returns a cached conversion or builds it; nil if there is nothing to convert.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`, which is not cached.
+    func transform(for profile: ColorProfile?, isDeep: Bool = false) throws -> ColorTransform? {
+        guard let profile else { return nil }
+        if case .icc(let data, _) = profile, data.count > Self.longestProfile {
+            return try ColorTransform.make(profile, isDeep: isDeep)
+        }
+        let key = Key(profile, isDeep: isDeep)
+        let known = entries.withLock { entries -> Entry? in
+            guard let index = entries.firstIndex(where: { $0.key == key }) else { return nil }
+            let entry = entries.remove(at: index)
+            entries.append(entry)
+            return entry
+        }
+        if let known { return known.transform }
+        // Two threads may build the same conversion, which only duplicates the work.
+        let transform = try ColorTransform.make(profile, isDeep: isDeep)
+        entries.withLock { entries in
+            if entries.count >= Self.capacity { entries.removeFirst() }
+            entries.append(Entry(key: key, transform: transform))
+        }
+        return transform
     }
 }

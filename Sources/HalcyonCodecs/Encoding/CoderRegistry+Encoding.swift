@@ -3,15 +3,16 @@ import HalcyonImage
 import HalcyonSystem
 
 extension CoderRegistry {
-    /// Encodes an image; an animation with all its frames where the format has them.
+    /// Encodes an image, including all frames of an animation if the format supports animation.
     ///
-    /// An animation reserves its decoder's and its encoder's memory from the `budget` once for all frames, an image with a
-    /// profile that of its conversion. They wait for it on this thread if others hold too much.
+    /// An animation reserves the memory of its decoder and its encoder from the `budget` once for all frames; an image
+    /// with a profile reserves the memory of its conversion. This thread waits for the reservation while others hold
+    /// too much.
     ///
-    /// - Parameter format: nil is `defaultFormat(for:)`.
-    /// - Throws: `CodecError.unsupportedFormat` where no encoder writes the format, `.encodingFailed`, also where the
-    ///   lowest quality is still more than `maximumBytes`; `.limitExceeded` for an animation of more than
-    ///   `maximumTotalPixels`, or more than the whole budget; `CancellationError`.
+    /// - Parameter format: the format to write; nil for `defaultFormat(for:)`.
+    /// - Throws: `CodecError.unsupportedFormat` if no encoder writes the format; `.encodingFailed`, also if the lowest
+    ///   quality still exceeds `maximumBytes`; `.limitExceeded` for an animation of more than `maximumTotalPixels`, or
+    ///   one that needs more than the whole budget; `CancellationError`.
     public func encode(
         _ image: Image, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
         context: WorkContext = .uncancellable
@@ -25,7 +26,8 @@ extension CoderRegistry {
         }
     }
 
-    /// The bytes that encoding all frames of an animation, or converting the colours, takes; nil where nothing is reserved.
+    /// Returns the number of bytes that encoding all frames of an animation, or converting the colours, takes; nil if
+    /// nothing is reserved.
     ///
     /// - Throws: `CodecError.unsupportedFormat`, `.limitExceeded`.
     package func workingBytes(toEncode image: Image, as format: ImageFormat, options: EncodeOptions) throws -> Int? {
@@ -37,12 +39,12 @@ extension CoderRegistry {
         guard pixels <= options.maximumTotalPixels else {
             throw CodecError.limitExceeded("pixels of all frames", value: pixels, limit: options.maximumTotalPixels)
         }
-        // One more for a reduction or a conversion of colours.
+        // One more frame for a reduction or a colour conversion.
         return animation.workingBytes.adding(1, times: animation.frameBytes)
             .adding(1, times: encoder.workingBytes(for: animation, options: options))
     }
 
-    /// `encode` for who has reserved the `workingBytes(toEncode:)`.
+    /// Encodes an image for a caller that has reserved `workingBytes(toEncode:as:options:)`.
     package func encodeReserved(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
     ) throws -> Data {
@@ -63,8 +65,8 @@ extension CoderRegistry {
         }
     }
 
-    /// What `encode` writes without a format: the source's own where it can be written, else PNG with alpha and JPEG
-    /// without.
+    /// Returns the format that `encode` uses if none is given: that of the source if an encoder writes it, otherwise
+    /// PNG for images with alpha and JPEG for opaque ones.
     public func defaultFormat(for image: Image) -> ImageFormat {
         let own = image.info.format
         return canEncode(own) ? own : image.bitmap.isOpaque ? .jpeg : .png
@@ -82,12 +84,13 @@ extension CoderRegistry {
         return try encoder.encode(image, as: format, options: options, context: context)
     }
 
-    /// In sRGB unless the profile is kept, and lying as the file will say.
+    /// Returns the image in sRGB unless its profile is kept, with its pixels in the orientation that the file will
+    /// declare.
     private static func prepared(_ image: Image, options: EncodeOptions) throws -> Image {
         var image = image
         if let profile = image.colorProfile {
             let isGray = profile.read { $0.matches("GRAY", at: 16) }
-            // No encoder writes a single channel, and a profile of one says nothing of three.
+            // No encoder writes a single channel, and a profile of one channel does not describe three.
             if isGray || !options.keepsColorProfile {
                 image = try image.converted(
                     by: try ColorTransforms.shared.transform(for: .icc(profile, isGray ? .gray : .rgb)))
@@ -98,7 +101,9 @@ extension CoderRegistry {
         return image.replacing(try image.bitmap.oriented(orientation.inverse))
     }
 
-    /// - Throws: `BitmapError.invalidSize` for a side below 1.
+    /// Returns the image with its sides reduced to `maximumSide`.
+    ///
+    /// - Throws: `BitmapError.invalidSize` for a `maximumSide` below 1.
     private static func reduced(_ image: Image, options: EncodeOptions, context: WorkContext) throws -> Image {
         guard let side = options.maximumSide else { return image }
         let box = PixelSize(side, side)
@@ -119,7 +124,7 @@ extension CoderRegistry {
 }
 
 extension Image {
-    /// In sRGB, all its frames.
+    /// Returns the image with all its frames converted to sRGB. Without a transform, only the profile is removed.
     fileprivate func converted(by transform: ColorTransform?) throws -> Image {
         var image = self
         image.colorProfile = nil
@@ -134,7 +139,7 @@ extension Image {
     }
 }
 
-/// An animation's frames in sRGB.
+/// An animation's frames, converted to sRGB.
 private struct ConvertedFrames: AnimationFrameSource {
     let animation: AnimatedImage
     let transform: ColorTransform
@@ -151,7 +156,7 @@ private struct ConvertedFrames: AnimationFrameSource {
     }
 }
 
-/// An animation's frames at a smaller size.
+/// An animation's frames, reduced to a smaller size.
 private struct ReducedFrames: AnimationFrameSource {
     let animation: AnimatedImage
     let geometry: ResizeGeometry
@@ -165,5 +170,40 @@ private struct ReducedFrames: AnimationFrameSource {
 
     func frame(at index: Int, context: WorkContext) throws -> Bitmap {
         try animation.frame(at: index, context: context).resampled(geometry, filter: .lanczos, context: context)
+    }
+}
+
+/// A search for the best quality, in hundredths, whose file is small enough. It encodes at most eight times.
+struct QualitySearch {
+    let format: ImageFormat
+    let maximumBytes: Int
+
+    /// Returns the file of the best quality that fits.
+    ///
+    /// - Throws: `CodecError.encodingFailed` if the file is too large even at quality 0, and the errors of `encode`.
+    func run(_ options: EncodeOptions, _ encode: (EncodeOptions) throws -> Data) throws -> Data {
+        var options = options
+        let asked = try encode(options)
+        if asked.count <= maximumBytes { return asked }
+        var best: Data?
+        var smallest = asked.count
+        var range = 0..<Int((options.clampedQuality * 100).rounded(.up))
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            options.quality = Double(middle) / 100
+            let data = try encode(options)
+            smallest = min(smallest, data.count)
+            if data.count <= maximumBytes {
+                best = data
+                range = middle + 1..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        guard let best else {
+            throw CodecError.encodingFailed(
+                format, reason: "\(smallest) bytes at the lowest quality; the limit is \(maximumBytes)")
+        }
+        return best
     }
 }

@@ -1,33 +1,35 @@
 import HalcyonImage
 
-/// How an image is written. What a format does not have, its encoder ignores.
+/// The options for writing an image. An encoder ignores those that its format does not support.
 public struct EncodeOptions: Hashable, Sendable {
-    /// From 0 (smallest) to 1 (best) for lossy formats; outside values are clamped. 0.85 by default.
+    /// The quality of lossy formats, from 0 (smallest) to 1 (best); values outside are clamped. 0.85 by default.
     public var quality: Double
-    /// Whether WebP keeps every pixel as it is. False by default.
+    /// Whether WebP and AVIF keep every pixel as it is, and HEIC as nearly as x265 can. False by default.
     public var isLossless: Bool
-    /// What transparent pixels are laid on in formats without alpha. White by default.
+    /// The colour that transparent pixels are composited onto in formats without alpha. White by default.
     public var background: Background
-    /// Whether a JPEG is written in scans that sharpen step by step. False by default.
+    /// Whether a JPEG is written in scans of increasing detail. False by default.
     public var isProgressive: Bool
 
-    /// The most pixels on either side; a larger image is reduced, keeping its shape. Nil, the default, is no bound.
+    /// The maximum number of pixels on either side. A larger image is reduced, keeping its aspect ratio. Nil, the
+    /// default, is no limit.
     public var maximumSide: Int?
-    /// The most bytes that the file may have: a lossy format takes the best quality, up to `quality`, that fits; a
-    /// lossless one does not look at it. Nil, the default, is no bound.
+    /// The maximum size of the file in bytes. A lossy format uses the best quality, up to `quality`, that fits; a
+    /// lossless one ignores the limit. Nil, the default, is no limit.
     public var maximumBytes: Int?
     /// Whether an animation is written as a still image. False by default.
     public var firstFrameOnly: Bool
 
-    /// Whether the file is stored as the source was and says how it is to be turned, instead of being stored upright.
-    /// JPEG, PNG, WebP and AVIF stills have that. False by default.
+    /// Whether the pixels are stored in the orientation of the source, which the file then declares, instead of
+    /// upright. Stills of JPEG, PNG, WebP and AVIF support this. False by default.
     public var keepsOrientation: Bool
-    /// Whether pixels that are not sRGB stay as they are, with their profile in the file, where the format has
-    /// profiles (stills of JPEG, PNG, WebP and AVIF); else they are converted. True by default.
+    /// Whether pixels that are not sRGB stay as they are, with their profile in the file, if the format supports
+    /// profiles (stills of JPEG, PNG, WebP and AVIF); otherwise they are converted. True by default.
     public var keepsColorProfile: Bool
 
-    /// The most pixels of all frames of an animation together; one with more is refused before any is encoded. 2^32 by
-    /// default. With `maximumBytes` all of them may be encoded eight times. It changes no file.
+    /// The maximum number of pixels of all frames of an animation together. An animation with more is refused before
+    /// any frame is encoded. 2^32 by default. With `maximumBytes`, all of them may be encoded eight times. The limit
+    /// has no effect on the bytes of a file.
     public var maximumTotalPixels: Int
 
     public init(
@@ -48,12 +50,12 @@ public struct EncodeOptions: Hashable, Sendable {
         self.maximumTotalPixels = maximumTotalPixels
     }
 
-    /// What a file that is written with these options says of how it stands.
+    /// Returns the orientation that a file written with these options declares.
     public func storedOrientation(of image: Image) -> Orientation {
         keepsOrientation ? image.info.orientation : .up
     }
 
-    /// Writes what changes the encoded bytes.
+    /// Adds the options that affect the encoded bytes to a cache key.
     public func encode(into key: inout KeyEncoder) {
         key.encode(type: "halcyon.encode", version: 3)
         key.encode(clampedQuality)
@@ -67,6 +69,27 @@ public struct EncodeOptions: Hashable, Sendable {
         key.encode(keepsColorProfile)
     }
 
-    /// Quality within 0...1; NaN is the default.
+    /// The quality, clamped to 0...1; the default for NaN.
     var clampedQuality: Double { quality.isNaN ? 0.85 : min(max(quality, 0), 1) }
+}
+
+extension EncodeOptions {
+    /// An opaque sRGB colour.
+    public struct Background: Hashable, Sendable {
+        public var red: UInt8
+        public var green: UInt8
+        public var blue: UInt8
+
+        public init(red: UInt8, green: UInt8, blue: UInt8) {
+            self.red = red
+            self.green = green
+            self.blue = blue
+        }
+
+        public static let white = Background(red: 255, green: 255, blue: 255)
+        public static let black = Background(red: 0, green: 0, blue: 0)
+
+        /// The colour as `0xRRGGBB`.
+        var packed: Int { Int(red) << 16 | Int(green) << 8 | Int(blue) }
+    }
 }

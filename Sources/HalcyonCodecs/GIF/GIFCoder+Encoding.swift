@@ -4,8 +4,8 @@
     import HalcyonSystem
 
     extension GIFCoder: AnimatedImageEncoder {
-        /// Writes at most 256 colours, exactly the image's own where it has no more; a pixel is there or it is not, from
-        /// half its alpha on.
+        /// Writes at most 256 colours, exactly those of the image if it has no more. A pixel becomes opaque or
+        /// transparent: opaque from half of full alpha on.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
@@ -19,20 +19,22 @@
             return writer.close()
         }
 
-        /// Three frames and a part of one, and with 256 colours their numbers and channels.
+        /// The memory of three frames and a part of one, and of the colour indices and channels for the reduction to
+        /// 256 colours.
         public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
             0.adding(7, times: animation.size.bitmapBytes)
         }
 
-        /// Each frame has colours of its own. Durations are rounded to hundredths of a second, at most 655.35 s, and no
-        /// frame comes under the time below which players slow it down. Opaque frames are written where they change.
+        /// Writes each frame with its own palette. Durations are rounded to hundredths of a second, at most 655.35 s. A
+        /// duration above 10 ms is written as at least 20 ms, because players slow shorter frames down. If a frame
+        /// and the one before it are opaque, only the changed rectangle is written.
         public func encode(
             _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
             context: WorkContext
         ) throws -> Data {
             let writer = try GIFWriter(animation.size)
             do {
-                // Without a word a GIF plays once.
+                // Without a loop extension, a GIF plays once.
                 if animation.loopCount != 1 { try writer.loop(animation.loopCount) }
                 try Self.append(animation, to: writer, context: context)
             } catch {
@@ -53,7 +55,8 @@
                     rect =
                         FrameDifference.rect(from: last, to: frame) ?? PixelRect(x: 0, y: 0, width: 1, height: 1)
                 }
-                // Nothing that is drawn can clear what is there, so it is cleared before a frame with alpha.
+                // A drawn frame cannot make existing pixels transparent, so the canvas is cleared before a frame with
+                // alpha.
                 try writer.append(
                     rect.size == frame.size ? frame : try frame.cropped(to: rect), x: rect.x, y: rect.y,
                     delay: delay(animation.durations[index]), isCleared: hasNext && !next.isOpaque, context: context)
@@ -61,10 +64,10 @@
             }
         }
 
-        /// In hundredths of a second.
+        /// Returns the duration in hundredths of a second.
         private static func delay(_ duration: Duration) -> Int {
             let hundredths = Int((min(655.35, max(0, duration / .seconds(1))) * 100).rounded())
-            // 10 ms and less play as 100 ms.
+            // Players show frames of 10 ms and less for 100 ms.
             return duration > .milliseconds(10) ? max(2, hundredths) : hundredths
         }
     }

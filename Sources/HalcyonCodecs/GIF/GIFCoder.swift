@@ -3,9 +3,9 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// GIF by giflib, with its animations.
+    /// A coder for GIF by giflib, including animations.
     ///
-    /// What no frame covers is transparent, as in browsers, whatever background colour the file names.
+    /// Areas that no frame covers are transparent, as in browsers, whatever background colour the file names.
     public struct GIFCoder: ImageDecoder {
         public init() {}
 
@@ -13,7 +13,7 @@
 
         public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .gif) }
 
-        /// Reads the length of every block, because only the blocks tell the number of frames.
+        /// Reads the length of every block, because only the blocks reveal the number of frames.
         public func probe(_ data: Data) throws -> ImageInfo { try data.read { try GIFHeader($0).info } }
 
         public func metadataByteCount(_ data: Data) -> Int {
@@ -24,13 +24,13 @@
             data.read { try? GIFHeader($0).extent } ?? CodedExtent(info)
         }
 
-        /// Of an animation two canvases more than the first frame's; of a frame its indices.
+        /// The memory of two canvases beside that of the first frame for an animation, and of a frame's colour indices.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             nativeSize.bitmapBytes * (info.isAnimated ? 2 : 0) + nativeSize.bitmapBytes / 4
         }
 
-        /// Reads up to the end of the first frame. A file whose later frames were cut off therefore still decodes: the
-        /// image that is asked for is whole.
+        /// Decodes up to the end of the first frame. A file whose later frames are truncated therefore still decodes:
+        /// the requested image is complete.
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try data.withUnsafeBytes { bytes in
                 try GIFSource.withFile(bytes) { file in
@@ -38,6 +38,14 @@
                     return try frame.draw(on: plan.nativeSize, from: file, context: context)
                 }
             }
+        }
+    }
+
+    extension GIFCoder: ProgressiveImageDecoder {
+        /// Creates a progressive decode, which shows the first frame once it is complete and grows with the frames
+        /// after it.
+        public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
+            ArrivingFile(self, options: options, budget: budget)
         }
     }
 #endif

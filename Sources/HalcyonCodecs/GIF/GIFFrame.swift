@@ -4,19 +4,19 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// One frame of a GIF whose descriptor giflib has just read: its pixels come next.
+    /// One frame of a GIF whose descriptor giflib has just read. The pixels come next.
     struct GIFFrame {
         private var left: Int
         private var top: Int
         private let size: PixelSize
         private let isInterlaced: Bool
-        /// 256 premultiplied pixels. Indices beyond the file's table are opaque black.
+        /// The 256 premultiplied colours. Indices beyond the file's table are opaque black.
         private let palette: [UInt32]
         private let isTransparent: Bool
 
-        /// Reads over extensions up to the next frame.
+        /// Skips extensions up to the next frame, and reads its descriptor.
         ///
-        /// - Parameter transparentIndex: of an extension that was read before.
+        /// - Parameter transparentIndex: the transparent index of an extension that was read before.
         /// - Throws: `CodecError.damaged`.
         init(nextOf file: UnsafeMutablePointer<GifFileType>, transparentIndex: Int? = nil) throws {
             var control = GraphicsControlBlock()
@@ -49,7 +49,7 @@
                 var block: UnsafeMutablePointer<GifByteType>?
                 guard DGifGetExtension(file, &code, &block) == GIF_OK else { throw GIFSource.error(file.pointee.Error) }
                 while let part = block {
-                    // The first byte is the length.
+                    // The first byte is the length of the block.
                     if code == GRAPHICS_EXT_FUNC_CODE { DGifExtensionToGCB(Int(part[0]), part + 1, &control) }
                     guard DGifGetExtensionNext(file, &block) == GIF_OK else {
                         throw GIFSource.error(file.pointee.Error)
@@ -69,16 +69,16 @@
             return palette
         }
 
-        /// The frame as if it stood at the canvas's corner, to be drawn alone.
+        /// The frame moved to the corner of the canvas, to be drawn alone.
         var atOrigin: GIFFrame {
             var frame = self
             (frame.left, frame.top) = (0, 0)
             return frame
         }
 
-        /// Unpacks the frame's pixels onto a canvas; what lies outside of it is dropped.
+        /// Decodes the frame's pixels onto a canvas; pixels outside it are dropped.
         ///
-        /// - Throws: `CodecError.damaged` where the data ends or breaks before the frame does.
+        /// - Throws: `CodecError.damaged` if the data ends or is invalid before the frame is complete.
         func draw(
             on canvas: PixelSize, from file: UnsafeMutablePointer<GifFileType>, context: WorkContext
         ) throws -> Bitmap {
@@ -108,7 +108,7 @@
             }
         }
 
-        /// The rows in the order in which the file has them.
+        /// The row numbers in the order in which the file stores them.
         private var rows: [Int] {
             guard isInterlaced else { return Array(0..<size.height) }
             return [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0, to: size.height, by: $1)) }

@@ -11,7 +11,7 @@
         }
     }
 
-    /// The frames of a GIF, each unpacked alone: giflib reads the head of the file, then that frame.
+    /// The frames of a GIF, each decoded alone: giflib reads the head of the file, then that frame.
     struct GIFFrameReader: FrameReader {
         let frames: [AnimationFrame]
         private let data: Data
@@ -24,7 +24,7 @@
             headByteCount = header.headByteCount
             frames = entries.map { entry in
                 AnimationFrame(
-                    // A frame outside the canvas shows nothing, for its time.
+                    // A frame outside the canvas shows nothing for its duration.
                     rect: entry.rect ?? PixelRect(x: 0, y: 0, width: 1, height: 1),
                     duration: .milliseconds(entry.delay * 10), disposal: Self.disposal(entry), blend: .over)
             }
@@ -43,7 +43,7 @@
             }
         }
 
-        /// Numbers that the format leaves open keep the frame, as in browsers.
+        /// Returns the disposal of a frame. Values that the format leaves undefined keep the frame, as in browsers.
         private static func disposal(_ entry: GIFFrameEntry) -> AnimationFrame.Disposal {
             guard entry.rect != nil else { return .keep }
             switch entry.disposal {

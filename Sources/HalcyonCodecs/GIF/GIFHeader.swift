@@ -1,40 +1,41 @@
 #if GIF
     import HalcyonImage
 
-    /// Where one frame of a GIF stands, and what was said of it.
+    /// The location of one frame in a GIF, and the values of its descriptor and control extension.
     struct GIFFrameEntry {
-        /// Of the byte that begins its descriptor.
+        /// The offset of the byte that begins the descriptor.
         let offset: Int
-        /// On the canvas; nil for a frame that lies outside of it.
+        /// The visible rectangle on the canvas; nil for a frame that lies outside it.
         var rect: PixelRect?
-        /// In hundredths of a second.
+        /// The delay in hundredths of a second.
         let delay: Int
         let disposal: Int
         let transparentIndex: Int?
     }
 
-    /// What the blocks of a GIF say, read without giflib and without unpacking a pixel.
+    /// The contents of the blocks of a GIF, read without giflib and without decoding pixels.
     struct GIFHeader {
-        /// The canvas, enlarged where the first frame reaches beyond it, as browsers do.
+        /// The size of the canvas, enlarged if the first frame reaches beyond it, as in browsers.
         private(set) var size: PixelSize
         private(set) var frameCount = 0
         private(set) var hasAlpha = false
         private(set) var metadataByteCount = 0
         /// The pixels that giflib unpacks: each frame at its own size, however little of it lies on the canvas.
         private(set) var extent = CodedExtent(largest: PixelSize(0, 0), totalPixels: 0)
-        /// The file's own number: 0 is for ever. Nil without the extension, which means once.
+        /// The loop count as stored in the file: 0 is infinite. Nil without the extension, which means one play.
         private var loopCount: Int?
-        /// The graphic control extension that stands before the next frame.
+        /// The graphic control extension that precedes the next frame.
         private var control: (flags: Int, delay: Int, transparentIndex: Int) = (0, 0, 0)
         private let keepsFrames: Bool
-        /// Those whose data is there up to its end; empty unless they were asked for.
+        /// The frames whose data is complete; empty unless `keepsFrames` was set.
         private(set) var frames: [GIFFrameEntry] = []
-        /// Bytes up to and with the global palette.
+        /// The number of bytes up to the end of the global palette.
         let headByteCount: Int
 
-        /// - Throws: `CodecError.damaged` where the data ends before the first frame's descriptor does.
+        /// Reads all blocks.
         ///
-        /// - Parameter keepsFrames: whether `frames` is wanted, which grows with their number.
+        /// - Parameter keepsFrames: whether `frames` is filled, which takes memory for each frame.
+        /// - Throws: `CodecError.damaged` if the data ends before the first frame's descriptor does.
         init(_ reader: ByteReader, keepsFrames: Bool = false) throws {
             guard let width = reader.littleEndian16(6), let height = reader.littleEndian16(8),
                 let flags = reader.byte(10)
@@ -43,21 +44,23 @@
             self.keepsFrames = keepsFrames
             headByteCount = 13 + Self.paletteByteCount(flags)
             var offset = headByteCount
-            // Trailing bytes, or a byte that begins no block, end the file, as they do in browsers.
+            // The trailer, or a byte that begins no block, ends the file, as in browsers.
             while let next = readBlock(reader, at: offset) { offset = next }
             guard frameCount > 0 else { throw Self.damaged("it has no frame") }
             guard !size.isEmpty else { throw Self.damaged("its size is zero") }
         }
 
-        /// A file's loop count N is said by some programs to mean N plays and by others N + 1. Here it is the file's
-        /// own number; without the extension a GIF plays once.
+        /// The description of the image. Some programs take a file's loop count of N to mean N plays, others N + 1.
+        /// Here it is the file's own number; without the extension a GIF plays once.
         var info: ImageInfo {
             ImageInfo(
                 format: .gif, size: size, frameCount: frameCount, loopCount: frameCount > 1 ? loopCount ?? 1 : nil,
                 hasAlpha: hasAlpha)
         }
 
-        /// - Returns: where the next block begins, nil at the end.
+        /// Reads one block.
+        ///
+        /// - Returns: the offset of the next block; nil at the end.
         private mutating func readBlock(_ reader: ByteReader, at offset: Int) -> Int? {
             switch reader.byte(offset) {
             case 0x21: readExtension(reader, at: offset + 1)
@@ -93,7 +96,7 @@
             frameCount += 1
             if frameCount == 1 {
                 size = PixelSize(max(size.width, left + width), max(size.height, top + height))
-                // Around a first frame that is smaller than the canvas there is nothing.
+                // The area around a first frame that is smaller than the canvas is transparent.
                 if PixelSize(width, height) != size { hasAlpha = true }
             }
             if control.flags & 1 != 0 { hasAlpha = true }
@@ -101,7 +104,7 @@
             let isSeen = PixelRect(x: left, y: top, width: width, height: height).clamped(to: size) != nil
             extent.add(isSeen ? frame : size, pixels: max(isSeen ? width * height : 0, size.area ?? .max))
             defer { control = (0, 0, 0) }
-            // Behind the palette stands the size of the first codes.
+            // The minimum code size follows the palette.
             let end = Self.endOfSubBlocks(reader, at: offset + 9 + Self.paletteByteCount(flags) + 1)
             if keepsFrames, end != nil {
                 frames.append(entry(at: offset - 1, PixelRect(x: left, y: top, width: width, height: height)))
@@ -119,7 +122,8 @@
             flags & 0x80 == 0 ? 0 : 3 << ((flags & 7) + 1)
         }
 
-        /// Steps over blocks that each begin with their length, up to and over the empty one.
+        /// Returns the offset after a sequence of sub-blocks, which each begin with their length and end with an empty
+        /// one; nil if the data ends first.
         private static func endOfSubBlocks(_ reader: ByteReader, at offset: Int) -> Int? {
             var offset = offset
             while let length = reader.byte(offset) {

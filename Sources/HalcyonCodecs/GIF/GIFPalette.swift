@@ -2,14 +2,17 @@
     import CGIF
     import HalcyonImage
 
-    /// A frame in at most 256 colours: exactly its own where it has no more, else giflib's choice (median cut).
+    /// A frame in at most 256 colours: exactly its own if it has no more, otherwise those that giflib selects (median
+    /// cut).
     struct GIFPalette {
         private(set) var colors: [GifColorType] = []
-        /// One a pixel.
+        /// The colour index of each pixel.
         private(set) var indices: [GifPixelType]
         private(set) var transparentIndex: Int?
 
-        /// - Throws: `CodecError.encodingFailed`, which giflib has one reason for: memory.
+        /// Reduces a bitmap to its palette.
+        ///
+        /// - Throws: `CodecError.encodingFailed`, for which giflib has one cause: lack of memory.
         init(_ bitmap: Bitmap) throws {
             let pixels = bitmap.withPixels { Self.straight($0.bindMemory(to: UInt32.self)) }
             let hasClear = pixels.contains(Self.clear)
@@ -23,7 +26,8 @@
             for index in pixels.indices where pixels[index] == Self.clear { indices[index] = GifPixelType(clearIndex) }
         }
 
-        /// Stands for every pixel that is less than half there. No colour has this value: theirs are `0x00RRGGBB`.
+        /// The value of every pixel with less than half of full alpha. It is different from all colours, which are
+        /// `0x00RRGGBB`.
         private static let clear = UInt32.max
 
         private static func straight(_ pixels: UnsafeBufferPointer<UInt32>) -> [UInt32] {

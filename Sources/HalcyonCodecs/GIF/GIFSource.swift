@@ -2,17 +2,18 @@
     import CGIF
     import HalcyonImage
 
-    /// Bytes in memory, as giflib reads them.
+    /// Bytes in memory that giflib reads through a callback.
     struct GIFSource {
         private let bytes: UnsafeRawBufferPointer
         private var offset = 0
-        /// Behind so many bytes the reading goes on elsewhere.
+        /// The offset at which reading continues elsewhere, and the offset at which it continues.
         private var jump: (from: Int, to: Int)?
 
-        /// Opens the bytes with giflib, up to and with the screen descriptor, for as long as `body` runs.
+        /// Opens the bytes with giflib, which reads up to the end of the screen descriptor, and keeps the file open
+        /// while `body` runs.
         ///
-        /// - Parameter jump: where the head of the file ends, and where the frame to read begins.
-        /// - Throws: `CodecError.damaged`, and what `body` throws.
+        /// - Parameter jump: the end of the head of the file, and the offset of the frame to read.
+        /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`, and the errors of `body`.
         static func withFile<Result>(
             _ bytes: UnsafeRawBufferPointer, jump: (from: Int, to: Int)? = nil,
             _ body: (UnsafeMutablePointer<GifFileType>) throws -> Result
@@ -35,7 +36,7 @@
             }
         }
 
-        /// Fewer bytes than asked for tell giflib that the file ends.
+        /// Copies the next bytes. Fewer bytes than requested signal the end of the file to giflib.
         private mutating func read(into target: UnsafeMutablePointer<GifByteType>?, count: Int32) -> Int32 {
             if let jump, offset == jump.from {
                 offset = min(jump.to, bytes.count)
@@ -49,7 +50,7 @@
             return Int32(length)
         }
 
-        /// What giflib's code means, in its own words where it has some.
+        /// Returns the error for giflib's code, with giflib's message if there is one.
         static func error(_ code: Int32) -> any Error {
             if code == D_GIF_ERR_NOT_ENOUGH_MEM { return BitmapError.outOfMemory(bytes: 0) }
             if code == D_GIF_ERR_READ_FAILED { return CodecError.damaged(.gif, reason: "the file was cut off") }

@@ -4,7 +4,7 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// A GIF that is written by giflib, frame by frame. `close` it, whatever happens.
+    /// A writer of GIF files by giflib, frame by frame. `close` must be called, also after an error.
     struct GIFWriter {
         private final class Output {
             var bytes = Data()
@@ -37,7 +37,7 @@
             }
         }
 
-        /// Ends the file; giflib's part of it is gone then.
+        /// Ends the file, frees giflib's state, and returns the bytes. The writer cannot be used afterwards.
         @discardableResult
         func close() -> Data {
             var code: Int32 = 0
@@ -45,7 +45,7 @@
             return output.bytes
         }
 
-        /// 0 is for ever.
+        /// Writes the loop count; 0 is infinite.
         func loop(_ count: Int) throws {
             try check(EGifPutExtensionLeader(file, 0xFF))
             try check(EGifPutExtensionBlock(file, 11, "NETSCAPE2.0"))
@@ -54,7 +54,10 @@
             try check(EGifPutExtensionTrailer(file))
         }
 
-        /// - Parameter delay: in hundredths of a second.
+        /// Appends a frame with a palette of its own.
+        ///
+        /// - Parameter delay: the delay in hundredths of a second.
+        /// - Parameter isCleared: whether the frame's rectangle is cleared after the delay.
         func append(_ frame: Bitmap, x: Int, y: Int, delay: Int, isCleared: Bool, context: WorkContext) throws {
             let palette = try GIFPalette(frame)
             let wait = UInt16(clamping: delay)

@@ -6,15 +6,15 @@
     import HalcyonSystem
 
     extension HEICCoder: ImageEncoder {
-        /// What HEVC can say.
+        /// The maximum number of pixels a side in HEVC.
         private static let maximumSide = 16_384
 
         public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
 
-        /// Writes 8-bit HEIC by quality, or as near to lossless as x265 gets, with alpha where a pixel has some; at most
-        /// 16,384 pixels a side. Cannot be cancelled once x265 works.
+        /// Writes 8-bit HEIC at a quality, or as near to lossless as x265 gets, with alpha if any pixel is not opaque;
+        /// at most 16,384 pixels a side. The encode cannot be cancelled once x265 has started.
         ///
-        /// - Throws: `CodecError.encodingFailed`, also where this system's libheif has no encoder.
+        /// - Throws: `CodecError.encodingFailed`, also if the system's libheif has no encoder.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
@@ -46,7 +46,8 @@
             try check(heif_encoder_set_parameter_string(encoder, "chroma", isFull ? "444" : "420"))
         }
 
-        /// Straight RGBA, or RGB where every pixel is opaque, as libheif takes it.
+        /// Returns the pixels in the form that libheif takes: RGBA that is not premultiplied, or RGB if every pixel is
+        /// opaque.
         private static func source(_ bitmap: Bitmap) throws -> OpaquePointer {
             let isOpaque = bitmap.withPixels { bytes in
                 halcyon_is_opaque(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bitmap.width * bitmap.height)

@@ -5,10 +5,11 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// HEIC and HEIF stills by libheif: 8, 10 and 12 bits, grids, alpha; of several images the primary one.
+    /// A coder for HEIC and HEIF still images by libheif: 8, 10 and 12 bits, grids and alpha. It decodes the primary
+    /// image of several.
     ///
-    /// Decodes at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8. Writes
-    /// HEIC where the package trait `HEICEncoding` is on.
+    /// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8. HEIC
+    /// is written if the package trait `HEICEncoding` is enabled.
     public struct HEICCoder: ImageDecoder {
         public init() {}
 
@@ -36,7 +37,8 @@
             data.read { try? ISOItems($0, format: .heic).extent(of: info) } ?? CodedExtent(info)
         }
 
-        /// The decoder's planes at up to 16 bits, with one for alpha, and the RGBA that libheif makes of them.
+        /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of the RGBA image that
+        /// libheif makes of them.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let decoded = data.read { try? ISOItems($0, format: .heic).decodedBytes(of: nativeSize) }
             return 0.adding(info.bitsPerChannel > 8 ? 4 : 2, times: decoded ?? nativeSize.bitmapBytes)
@@ -46,7 +48,7 @@
             try data.withUnsafeBytes { bytes in
                 let header = ISOImageHeader(ByteReader(bytes))
                 guard !header.isCut else { throw CodecError.damaged(.heic, reason: "the file was cut off") }
-                // Coded sides are multiples of 64 at the most, and a tile may be larger than a small image.
+                // Coded sides are multiples of 64 at most, and a tile may be larger than a small image.
                 let side = max(plan.storedSize.width, plan.storedSize.height, header.longestSide) + 64
                 return try HEICFile.read(bytes, side: side) { file in
                     let pixels = try HEICPixels(file)

@@ -1,15 +1,15 @@
 import HalcyonImage
 
-/// The size that an item's coded data names, by which the decoder allocates, whatever the container says.
+/// The size that an item's coded data declares. The decoder allocates by it, whatever the container declares.
 struct CodedPicture {
-    /// The largest size that a sequence header or parameter set names; nil where there is none.
+    /// The largest size that a sequence header, parameter set or canvas declares; nil if there is none.
     private(set) var size: PixelSize?
-    /// The pictures that the data begins.
+    /// The number of pictures that begin in the data.
     private(set) var count = 0
-    /// Those that say a size, whether they can be read or not.
+    /// The number of headers that declare a size, whether they can be read or not.
     private(set) var headerCount = 0
 
-    /// More than any file has: reading them by the million takes its time.
+    /// The maximum number of headers, more than any real file has: reading millions of them would take too long.
     static let mostHeaders = 256
 
     private mutating func add(_ size: PixelSize) {
@@ -22,7 +22,7 @@ struct CodedPicture {
         headerCount += other.headerCount
     }
 
-    /// Adds the size that a grid or an overlay is put together to, in 16 or 32 bits.
+    /// Adds the size of the canvas on which a grid or an overlay is assembled, stored in 16 or 32 bits.
     mutating func readCanvas(_ data: ByteReader, at offset: Int) {
         guard let flags = data.byte(1) else { return }
         let isLong = flags & 1 != 0
@@ -48,7 +48,7 @@ struct CodedPicture {
         }
     }
 
-    /// Adds the units of an item's data, each behind its length of four bytes, as libheif reads them.
+    /// Adds the NAL units of an item's data, each preceded by its length in four bytes, as libheif reads them.
     mutating func readHEVCData(_ data: ByteReader) {
         var offset = 0
         while let length = data.bigEndian32(offset) {
@@ -60,7 +60,7 @@ struct CodedPicture {
     private mutating func readUnit(_ unit: ByteReader) {
         guard let head = unit.bigEndian16(0) else { return }
         let (type, layer) = (head >> 9 & 63, head >> 3 & 63)
-        // Other layers are passed over by the decoder.
+        // The decoder skips other layers.
         guard layer == 0 else { return }
         if type == 33 {
             headerCount += 1
@@ -81,7 +81,7 @@ struct CodedPicture {
         if subLayers > 0 { bits.skip((8 - subLayers) * 2) }
         for layer in present { bits.skip((layer.profile ? 88 : 0) + (layer.level ? 8 : 0)) }
         bits.skipVariable()
-        // Planes of their own colours.
+        // The flag for separate colour planes.
         if bits.expGolomb() == 3 { bits.skip(1) }
         let size = PixelSize(bits.expGolomb(), bits.expGolomb())
         return bits.isOver ? nil : size
@@ -105,7 +105,7 @@ struct CodedPicture {
                 guard let (value, bytes) = Self.leb128(data, at: offset) else { return }
                 (length, offset) = (value, offset + bytes)
             }
-            // A frame, or the header of one; a redundant copy of a header is none.
+            // A frame, or the header of one; a redundant copy of a header does not count.
             if type == 3 || type == 6 { count += 1 }
             if type == 1 { headerCount += 1 }
             if type == 1, headerCount <= Self.mostHeaders,

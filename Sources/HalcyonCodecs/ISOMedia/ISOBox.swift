@@ -1,22 +1,22 @@
 /// A box of an ISO base media file.
 struct ISOBox {
     let reader: ByteReader
-    /// Where the box begins in `reader`.
+    /// The offset in `reader` at which the box begins.
     let start: Int
-    /// As far as it is there.
+    /// The body, as far as it is present.
     let body: ByteReader
-    /// Whether it reaches past the end of what holds it.
+    /// Whether the box reaches past the end of its container.
     let isCut: Bool
-    /// Where the next one begins.
+    /// The offset at which the next box begins.
     let end: Int
 
-    /// The box at `start`, nil where no box begins.
+    /// Reads the box at `start`; nil if no box begins there.
     private init?(_ reader: ByteReader, at start: Int) {
         guard let short = reader.bigEndian32(start), reader.has(8, at: start) else { return nil }
         var (head, length) = (8, short)
         if short == 1 {
             guard let high = reader.bigEndian32(start + 8), let low = reader.bigEndian32(start + 12) else { return nil }
-            // More than 2^62 bytes lie behind every end.
+            // Lengths beyond 2^62 bytes lie past any end, so they are clamped.
             (head, length) = (16, min(high, 1 << 30) << 32 | low)
         } else if short == 0 {
             length = reader.count - start
@@ -31,17 +31,17 @@ struct ISOBox {
 
     func isNamed(_ name: StaticString) -> Bool { reader.matches(name, at: start + 4) }
 
-    /// Whether its name is text. The libraries pass over boxes whatever they are named.
+    /// Whether the name is printable ASCII. The libraries skip unknown boxes whatever their names are.
     private var hasPlainName: Bool {
         (0..<4).allSatisfy { (0x20...0x7E).contains(reader.bytes[start + 4 + $0]) }
     }
 
-    /// The boxes of a file, up to the first bytes that are none: other data may stand behind them.
+    /// Returns the boxes of a file, up to the first bytes that are not a box: other data may follow the boxes.
     static func ofFile(_ reader: ByteReader) -> some Sequence<ISOBox> {
         all(in: reader).lazy.prefix { $0.hasPlainName }
     }
 
-    /// The boxes that stand one behind the other within another, up to the first that is none.
+    /// Returns the consecutive boxes inside another box, up to the first bytes that are not a box.
     static func all(in reader: ByteReader, from start: Int = 0) -> UnfoldSequence<ISOBox, Int> {
         sequence(state: start) { offset in
             guard let box = ISOBox(reader, at: offset) else { return nil }

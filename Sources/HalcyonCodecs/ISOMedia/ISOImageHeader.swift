@@ -1,18 +1,20 @@
 import HalcyonImage
 
-/// What the boxes of a HEIC or AVIF say about the whole file, before one of the libraries reads it.
+/// The properties that the boxes of a HEIC or AVIF declare for the whole file, read before one of the libraries parses
+/// it.
 struct ISOImageHeader {
-    /// The most pixels and the longest side that an item declares; 0 where none does.
+    /// The largest number of pixels that an item declares; 0 if none does.
     private(set) var largestArea = 0
+    /// The longest side in pixels that an item declares; 0 if none does.
     private(set) var longestSide = 0
     private(set) var profileByteCount = 0
-    /// Whether the pictures are AV1 and none is HEVC.
+    /// Whether there are AV1 pictures and no HEVC pictures.
     var hasOnlyAV1: Bool { hasAV1 && !hasHEVC }
     private var hasAV1 = false
     private var hasHEVC = false
     /// Whether a box at the top level reaches past the end.
     private(set) var isCut = false
-    /// Bytes up to the end of the last box. Other data may stand behind it.
+    /// The number of bytes up to the end of the last box. Other data may follow it.
     private(set) var byteCount = 0
 
     init(_ reader: ByteReader) {
@@ -20,7 +22,7 @@ struct ISOImageHeader {
             isCut = box.isCut
             byteCount = box.end
             guard box.isNamed("meta") else { continue }
-            // A version and flags come first.
+            // The body begins with a version and flags.
             for part in ISOBox.all(in: box.body, from: 4) where part.isNamed("iprp") {
                 for list in ISOBox.all(in: part.body) where list.isNamed("ipco") { readProperties(list.body) }
             }
@@ -40,7 +42,7 @@ struct ISOImageHeader {
         }
     }
 
-    /// What the libraries themselves refuse is refused here with its figure.
+    /// Refuses sizes that the libraries would refuse themselves, so that the error contains the figure.
     ///
     /// - Throws: `CodecError.limitExceeded`.
     func check() throws {

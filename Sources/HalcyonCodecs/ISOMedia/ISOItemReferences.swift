@@ -1,25 +1,28 @@
 import HalcyonImage
 
-/// How the items of a HEIC or AVIF are made of one another, before one of the libraries follows it.
+/// The references by which the items of a HEIC or AVIF are made of one another, checked before one of the libraries
+/// follows them.
 ///
-/// libheif decodes a derived item by decoding what it is derived from, and an image's alpha with the image, each by a
-/// call within the other, and does not look for rings.
+/// libheif decodes a derived item by decoding its sources, and an image's alpha with the image, each in a nested call,
+/// and does not detect cycles.
 struct ISOItemReferences {
-    /// An image of tiles with alpha that is turned comes to four.
+    /// The maximum depth of nested items. A rotated image of tiles with alpha takes four.
     private static let mostSteps = 16
-    /// The most tiles that a grid can have, twice: with alpha.
+    /// The maximum number of items that are decoded for one: four times the tiles that a grid can have, with room for
+    /// alpha.
     private static let mostParts = 1 << 18
 
-    /// Items by what they are decoded from.
+    /// The items that each item is decoded from, by the identifier of the latter.
     private var parts: [Int: [Int]] = [:]
-    /// The items that another is derived from, and those that are images.
+    /// The items that others are derived from.
     private var sources: Set<Int> = []
+    /// The items that are images.
     private var images: Set<Int> = []
     private var isDamaged = false
 
     init(_ reader: ByteReader) {
         for box in ISOBox.ofFile(reader) where box.isNamed("meta") {
-            // A version and flags come first.
+            // The body begins with a version and flags.
             for part in ISOBox.all(in: box.body, from: 4) {
                 if part.isNamed("iref") { readReferences(part.body) }
                 if part.isNamed("iinf") { readItems(part.body) }
@@ -39,8 +42,8 @@ struct ISOItemReferences {
         }
     }
 
-    /// The libraries pass over the lengths of these boxes, so a length that differs from its content would show them
-    /// other references than it shows here.
+    /// Reads the `iref` box. The libraries ignore the lengths of the boxes inside it, so if a length differed from the
+    /// content, they would see other references than this code does. Such a file is damaged.
     private mutating func readReferences(_ reader: ByteReader) {
         let width = reader.byte(0) == 0 ? 2 : 4
         func identifier(_ body: ByteReader, _ offset: Int) -> Int? {
@@ -55,7 +58,7 @@ struct ISOItemReferences {
             else { return isDamaged = true }
             let targets = (0..<count).compactMap { identifier(body, width + 2 + $0 * width) }
             if box.isNamed("auxl") {
-                // An auxiliary image names its master, which is decoded with it.
+                // An auxiliary image refers to its master image, which is decoded together with it.
                 for target in targets { parts[target, default: []].append(from) }
             } else {
                 parts[from, default: []] += targets
@@ -65,9 +68,11 @@ struct ISOItemReferences {
         if end != reader.count { isDamaged = true }
     }
 
-    /// - Parameter sourcesMustBeImages: whether the library ends the process where they are not.
-    /// - Throws: `CodecError.damaged` for rings and for references to nothing, `.limitExceeded` for long chains and for
-    ///   more parts than an image has.
+    /// Checks the references of all items.
+    ///
+    /// - Parameter sourcesMustBeImages: whether the library terminates the process if a source is not an image.
+    /// - Throws: `CodecError.damaged` for cycles, for references that cannot be read, and for sources that are not
+    ///   images if they must be; `.limitExceeded` for long chains and for more parts than an image can have.
     func check(_ format: ImageFormat, sourcesMustBeImages: Bool) throws {
         guard !isDamaged else { throw CodecError.damaged(format, reason: "its references cannot be read") }
         guard !sourcesMustBeImages || sources.isSubset(of: images) else {
@@ -78,7 +83,7 @@ struct ISOItemReferences {
         for item in parts.keys { _ = try tally(item, format, known: &known, path: &path) }
     }
 
-    /// The items that are decoded for one, itself among them, and how many of them within each other.
+    /// The number of items that are decoded for one, including itself, and the depth of their nesting.
     private struct Tally {
         var count = 1
         var steps = 1

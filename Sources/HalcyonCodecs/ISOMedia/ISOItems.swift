@@ -1,44 +1,47 @@
 import HalcyonImage
 
-/// The items of a HEIC or AVIF, as far as they say what decoding the primary one takes.
+/// The items of a HEIC or AVIF, as far as they determine the cost of decoding the primary one.
 struct ISOItems {
     struct Item {
         var type = ""
-        /// The size in `ispe`.
+        /// The size that `ispe` declares.
         var size: PixelSize?
         var coded = CodedPicture()
-        /// Where its data stands in the file.
+        /// The ranges of its data in the file.
         var extents: [Range<Int>] = []
-        /// The items that it is put together from, as often as they are named.
+        /// The items that it is assembled from, as often as they are referenced.
         var parts: [Int] = []
-        /// The item that it is alpha or depth of.
+        /// The items that it is the alpha or depth image of.
         var auxiliaryOf: [Int] = []
     }
 
     private(set) var items: [Int: Item] = [:]
-    /// The first pictures of sequences.
+    /// The first pictures of sequences, with the sizes that their tracks declare.
     private var tracks: [(coded: CodedPicture, size: PixelSize?)] = []
     private let format: ImageFormat
     private var primary: Int?
-    /// Bodies of properties, the first one has the index 1.
+    /// The boxes of properties. Associations count them from 1.
     private var properties: [ISOBox] = []
-    /// The pictures that codec configurations name.
+    /// The pictures that codec configurations declare, by the index of the property.
     private var configurations: [Int: CodedPicture] = [:]
     private var extentCount = 0
     private var referenceCount = 0
-    /// How much data may be read yet.
+    /// The number of bytes of picture data that may still be read.
     private var bytesLeft: Int
 
-    /// More than any file has: an item takes some 300 bytes of memory, and 4 to 20 of the file. Some entries take none, or
-    /// the same ones many times.
+    /// The maximum length of a list, more than any real file has. An item takes some 300 bytes of memory, and 4 to 20
+    /// bytes of the file. Some entries take no bytes of the file, or share the same ones many times.
     private static let mostEntries = 10_000
-    /// The limits for all items together.
+    /// The maximum number of references and of extents, for all items together.
     private static let (mostReferences, mostExtents) = (1 << 18, 1 << 18)
+    /// The maximum depth of items that are assembled from others.
     private static let deepest = 32
-    /// Those whose data says a size.
+    /// The types of items whose data declares a size.
     private static let readTypes: Set<String> = ["hvc1", "hev1", "av01", "grid", "iovl"]
 
-    /// - Throws: `CodecError.damaged` where the tables of items are no tables of a picture's, or might be read in two ways.
+    /// Reads the tables of items, the headers of their pictures, and the tracks.
+    ///
+    /// - Throws: `CodecError.damaged` if the tables are not plausible for a picture, or could be read in two ways.
     init(_ reader: ByteReader, format: ImageFormat) throws {
         self.format = format
         bytesLeft = max(1 << 20, reader.count * 4)
@@ -64,14 +67,19 @@ struct ISOItems {
 
     // MARK: Tables
 
-    /// - Throws: `CodecError.damaged` for more than any file has: what is left out here might be what a library reads.
+    /// Returns the boxes as an array.
+    ///
+    /// - Throws: `CodecError.damaged` for more boxes than any real file has: a library might read those that would be
+    ///   left out here.
     private func list(_ boxes: some Sequence<ISOBox>) throws -> [ISOBox] {
         let list = Array(boxes.prefix(Self.mostEntries))
         guard list.count < Self.mostEntries else { throw damaged("it has too many parts") }
         return list
     }
 
-    /// - Throws: `CodecError.damaged` where there are several, of which some libraries read the first and some the last.
+    /// Returns the only box with a name; nil if there is none.
+    ///
+    /// - Throws: `CodecError.damaged` if there are several: some libraries read the first one and some the last.
     private func only(_ name: StaticString, of boxes: [ISOBox]) throws -> ISOBox? {
         let found = boxes.filter { $0.isNamed(name) }
         guard found.count < 2 else { throw damaged("it has \(found.count) boxes \(name)") }
@@ -118,7 +126,7 @@ struct ISOItems {
         }
     }
 
-    /// An item that is not declared has no type, and is never decoded.
+    /// Applies a property to an item. An item that is not declared has no type and is never decoded.
     private mutating func apply(_ property: Int, to id: Int) {
         guard items[id] != nil, properties.indices.contains(property - 1) else { return }
         let box = properties[property - 1]
@@ -155,7 +163,7 @@ struct ISOItems {
         }
     }
 
-    /// Where the items' data lies. Only that of pictures is remembered.
+    /// Reads the locations of the items' data (`iloc`). Only those of pictures are kept.
     private mutating func readPlaces(_ body: ByteReader, file: ByteReader, data: ByteReader?) throws {
         guard let version = body.byte(0), let sizes = body.bigEndian16(4) else { return }
         let (offsetBytes, lengthBytes, baseBytes) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
@@ -169,7 +177,7 @@ struct ISOItems {
             defer { offset += bytes }
             guard bytes == 8 else { return bytes == 0 ? 0 : body.bigEndian32(offset) }
             guard let high = body.bigEndian32(offset), let low = body.bigEndian32(offset + 4) else { return nil }
-            // Sums of larger ones might come back to the file's start.
+            // In a library, sums of larger numbers might wrap around to the start of the file.
             guard high < 1 << 29 else { throw damaged("an item is out of its reach") }
             return high << 32 | low
         }
@@ -183,12 +191,12 @@ struct ISOItems {
             offset += 2
             extentCount += extents + 1
             guard extentCount <= Self.mostExtents else { throw damaged("it has too many parts") }
-            // Entries without a byte of their own would let a small file stand for gigabytes of data.
+            // Extents that take no bytes of the table would let a small file stand for gigabytes of data.
             guard extents < 2 || !isRepeated else { throw damaged("an item repeats its data") }
             let isRead = method < 2 && Self.readTypes.contains(items[id]?.type ?? "")
             let area = method == 1 ? data.map { Self.place(of: $0, in: file) } : 0..<file.count
             var places: [Range<Int>] = []
-            // Also where the table ends here: a library may read the places that it has.
+            // Keep the ranges also if the table is truncated here: a library may read those that are present.
             defer { if !places.isEmpty { items[id]?.extents += places } }
             for _ in 0..<extents {
                 guard try number(indexBytes) != nil, let start = try number(offsetBytes),
@@ -210,12 +218,12 @@ struct ISOItems {
 
     // MARK: Sequences
 
-    /// The first sample of an AV1 sequence, which is all that is decoded of it.
+    /// Reads the first sample of an AV1 sequence, the only one that is decoded.
     private mutating func readTrack(_ body: ByteReader, file: ByteReader) throws {
         guard format == .avif, let header = Self.box("tkhd", in: body), let version = header.byte(0),
             let table = Self.box("stbl", in: Self.box("minf", in: Self.box("mdia", in: body)))
         else { return }
-        // In 16 bits and as many behind the point.
+        // The sides are 16.16 fixed-point numbers, of which the integer part is read.
         let place = version == 1 ? 88 : 76
         guard let width = header.bigEndian16(place), let height = header.bigEndian16(place + 4) else { return }
         let sizes = Self.box("stsz", in: table)
@@ -237,15 +245,15 @@ struct ISOItems {
 
     // MARK: Pictures
 
-    /// Items and tracks may share their data, which would be read over and over.
+    /// Counts picture data that is read. Items and tracks may share their data, which would be read over and over.
     ///
-    /// - Throws: `CodecError.damaged` for more than a few times the file.
+    /// - Throws: `CodecError.damaged` for more than a few times the size of the file.
     private mutating func take(_ count: Int) throws {
         bytesLeft -= count
         guard bytesLeft >= 0 else { throw damaged("its pictures share their data") }
     }
 
-    /// Reads what the items' data says.
+    /// Reads the sizes that the items' data declares.
     private mutating func readPictures(_ reader: ByteReader) throws {
         for id in items.keys.sorted() {
             guard var item = items[id], !item.extents.isEmpty else { continue }
@@ -253,7 +261,7 @@ struct ISOItems {
                 switch item.type {
                 case "av01": item.coded.readAV1Data(data)
                 case "grid": item.coded.readCanvas(data, at: 4)
-                // Behind a background of four numbers.
+                // The size follows a background colour of four numbers.
                 case "iovl": item.coded.readCanvas(data, at: 10)
                 default: item.coded.readHEVCData(data)
                 }
@@ -262,7 +270,7 @@ struct ISOItems {
         }
     }
 
-    /// An item's data in one piece.
+    /// Calls `body` with an item's data in one piece.
     private static func withData(of item: Item, in reader: ByteReader, _ body: (ByteReader) -> Void) {
         if item.extents.count == 1, let only = item.extents.first {
             return body(reader.part(at: only.lowerBound, length: only.count))
@@ -272,13 +280,15 @@ struct ISOItems {
         joined.withUnsafeBytes { body(ByteReader($0)) }
     }
 
-    /// - Throws: `CodecError.damaged` where a coded picture is larger than its item says, or is several.
+    /// Checks the coded pictures of all items and tracks.
+    ///
+    /// - Throws: `CodecError.damaged` if a coded picture is larger than its item declares, or there are several.
     func check() throws {
         for item in items.values { try check(item.coded, of: item.size) }
         for track in tracks { try check(track.coded, of: track.size) }
     }
 
-    /// Coded sides are whole blocks, at most 64 pixels long.
+    /// Checks one item or track. Coded sides are whole blocks, at most 64 pixels long.
     private func check(_ coded: CodedPicture, of size: PixelSize?) throws {
         if let coded = coded.size, let size, coded.width > size.width + 63 || coded.height > size.height + 63 {
             throw damaged("a picture of \(size) is coded as \(coded)")
@@ -286,12 +296,13 @@ struct ISOItems {
         guard coded.headerCount <= CodedPicture.mostHeaders else {
             throw damaged("an item has \(coded.headerCount) headers")
         }
-        // A layered AV1 picture has up to four, each with frames that are not shown.
+        // A layered AV1 picture has up to four layers, each with frames that are not shown.
         let most = format == .avif ? 8 : 1
         guard coded.count <= most else { throw damaged("an item has \(coded.count) pictures") }
     }
 
-    /// The largest picture that is decoded, and the pixels of all: tiles as often as they are laid, alpha beside them.
+    /// Returns the largest picture that is decoded, and the pixels of all pictures: tiles as often as they are used,
+    /// and alpha in addition.
     func extent(of info: ImageInfo) -> CodedExtent {
         var extent = CodedExtent(largest: info.storedSize, totalPixels: 0)
         var costs: [Int: Int] = [:]
@@ -302,8 +313,8 @@ struct ISOItems {
         return extent
     }
 
-    /// The bytes of a bitmap for everything that is decoded at a time: the image, or what it is coded as where that is
-    /// more; and a tile, or a part of an overlay.
+    /// Returns the bytes of a bitmap for everything that is decoded at the same time: the image, or its coded size if
+    /// that is larger, and a tile or a part of an overlay.
     func decodedBytes(of size: PixelSize) -> Int {
         let parts = Set(items.values.flatMap(\.parts))
         var (whole, part) = (size.bitmapBytes, 0)
@@ -330,6 +341,6 @@ struct ISOItems {
 }
 
 extension ISOItems.Item {
-    /// The unpacked size. Blocks that only fill up do not count against the limits.
+    /// The unpacked size. Padding to whole blocks does not count against the limits.
     var decodedSize: PixelSize? { size ?? coded.size }
 }

@@ -4,10 +4,10 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// JPEG by libjpeg-turbo: baseline and progressive, grey, colour and CMYK.
+    /// A coder for JPEG by libjpeg-turbo: baseline and progressive, greyscale, colour and CMYK.
     ///
-    /// Decodes straight into the bitmap, at any eighth of the stored size. CMYK becomes sRGB by its profile, without one
-    /// by plain multiplication.
+    /// A decode writes directly into the bitmap, at any multiple of an eighth of the stored size. CMYK is converted to
+    /// sRGB by its profile, or by plain multiplication if it has none.
     public struct JPEGCoder: RowImageDecoder {
         public init() {}
 
@@ -36,19 +36,19 @@
 
         public func colorProfile(of data: Data) -> ColorProfile? {
             let profile = data.read { try? JPEGHeader($0).colorProfile }
-            // Ink never reaches a bitmap.
+            // The decoder converts CMYK itself, so a bitmap never contains it.
             if case .icc(_, .cmyk) = profile { return nil }
             return profile
         }
 
-        /// What turns ink into light; nil for other colours, and where no profile says how.
+        /// Returns the conversion of CMYK to sRGB; nil for other colours, and if no profile defines it.
         static func inkTransform(for data: Data) throws -> ColorTransform? {
             guard case .icc(let profile, .cmyk)? = data.read({ try? JPEGHeader($0).colorProfile }) else { return nil }
             return try ColorTransforms.shared.transform(for: .icc(profile, .cmyk))
         }
 
-        /// The coefficients of a file with several scans are kept up to its end: two bytes each, as many as samples. The
-        /// decoder converts ink itself.
+        /// The memory of the coefficients, which are kept up to the end of a file with several scans: two bytes each,
+        /// as many as samples. For CMYK the conversion is included, because the decoder performs it.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             data.read { reader in
                 guard let header = try? JPEGHeader(reader) else { return 0 }
@@ -76,7 +76,7 @@
             var layout = try Self.layout(plan, ink: transform)
             try CodecCall.decode(.jpeg, context: context, bytes: plan.nativeSize.bitmapBytes) { call in
                 data.withUnsafeBytes { bytes in
-                    // The transform's memory is C's for as long as the transform lives.
+                    // C uses the transform's memory, which is valid while the transform lives.
                     withExtendedLifetime(transform) {
                         halcyon_jpeg_decode(
                             bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &layout, pixels, rows,
@@ -86,7 +86,9 @@
             }
         }
 
-        /// - Throws: `CodecError.damaged` where libjpeg cannot scale to the native size.
+        /// Returns the layout of a decode for C.
+        ///
+        /// - Throws: `CodecError.damaged` if libjpeg cannot scale to the native size.
         static func layout(_ plan: DecodePlan, ink: ColorTransform?) throws -> halcyon_jpeg_layout {
             let (stored, native) = (plan.storedSize, plan.nativeSize)
             guard let eighths = eighths(of: stored, for: native) else {
@@ -98,12 +100,12 @@
                 ink: ink?.ink ?? halcyon_codec_ink())
         }
 
-        /// What libjpeg makes of a size: every side rounded up.
+        /// Returns the size that libjpeg scales to: every side is rounded up.
         private static func scaled(_ size: PixelSize, eighths: Int) -> PixelSize {
             PixelSize((size.width * eighths + 7) / 8, (size.height * eighths + 7) / 8)
         }
 
-        /// Also the rows of a file with several scans come in order, once all of it is read.
+        /// Returns true. The rows of a file with several scans also come in order, once all of it has been read.
         public func deliversRows(of data: Data, info: ImageInfo) -> Bool { true }
 
         public func decodeRows(
@@ -112,7 +114,8 @@
             try decode(data, plan: plan, into: nil, rows: halcyon_codec_rows(sink), context: context)
         }
 
-        /// The eighths that give `native`. Of a few pixels several do, and the most keep the most.
+        /// Returns the number of eighths that gives `native`. For an image of a few pixels there are several, and the
+        /// largest number preserves the most detail.
         static func eighths(of stored: PixelSize, for native: PixelSize) -> Int? {
             (1...8).last { scaled(stored, eighths: $0) == native }
         }

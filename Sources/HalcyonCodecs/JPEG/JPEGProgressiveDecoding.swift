@@ -4,33 +4,42 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// A JPEG that is decoded while it arrives, at the size that a decode of the whole file would have.
+    extension JPEGCoder: ProgressiveImageDecoder {
+        /// Creates a progressive decode, which shows a progressive JPEG scan by scan and a baseline one row by row.
+        public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
+            JPEGProgressiveDecoding(options: options, budget: budget)
+        }
+    }
+
+    /// A progressive decode of a JPEG, at the size that a decode of the whole file would have.
     ///
-    /// Memory: the output's pixels; for a file with scans also its coefficients, six bytes a pixel of the stored image.
+    /// Memory: the output's pixels; for a file with scans also its coefficients, six bytes per pixel of the stored
+    /// image.
     final class JPEGProgressiveDecoding: ProgressiveDecoding {
         private struct Started {
             let plan: DecodePlan
             let stream: JPEGStream
             let color: ColorTransform?
-            /// Nil where the colours are converted.
+            /// The ICC profile of the pixels; nil if the colours are converted.
             let profile: Data?
-            /// The stream's pixels or coefficients, and those of a preview.
+            /// The reservation for the stream's pixels or coefficients, and for the pixels of a preview.
             let memory: DecodeBudget.Hold
         }
 
         private struct State {
-            /// What came before the header was whole; of a file that cannot be read in parts all that came.
+            /// The data received before the header was complete; all data of a file that cannot be read in parts.
             var header = Data()
             var pacing = HeaderPacing()
             var isReadWhole = false
             var started: Started?
-            /// What the last preview showed: scans or rows.
+            /// The number of scans or rows that the last preview showed.
             var shown = 0
         }
 
         private let options: DecodeOptions
         private let budget: DecodeBudget
-        /// Held through a whole decode: two threads that decode the same stream have to wait for each other anyway.
+        /// The state, whose lock is held through a whole decode: two threads that decode the same stream have to wait
+        /// for each other anyway.
         private let state = Lock(State())
 
         init(options: DecodeOptions, budget: DecodeBudget) {
@@ -55,8 +64,8 @@
             }
         }
 
-        /// Nil where the file has to be read whole: libjpeg takes no parts of an arithmetic coding, or there is no
-        /// memory for previews beside the decodes under way.
+        /// Starts the stream; nil if the file has to be read as a whole: libjpeg does not read arithmetic coding in
+        /// parts, or there is no memory for previews beside the decodes in progress.
         private func start(_ plan: DecodePlan, header: Data) throws -> Started? {
             let coder = JPEGCoder()
             guard header.read({ try? JPEGHeader($0).isArithmetic }) == false else { return nil }
@@ -82,7 +91,7 @@
 
         func finish(context: WorkContext) throws -> Image {
             try state.withLock { state in
-                // Also where the header became whole after the last look at it.
+                // The header may also have become complete after it was last parsed.
                 let isUnread = try state.started == nil && plan(header: state.header) != nil
                 if state.isReadWhole || isUnread {
                     return try CoderRegistry([JPEGCoder()], budget: budget)
@@ -95,11 +104,11 @@
             }
         }
 
-        /// Nil where the pixels have not begun yet: a profile may stand behind the frame header.
+        /// Returns the plan; nil if the pixels have not begun yet, because a profile may follow the frame header.
         private func plan(header: Data) throws -> DecodePlan? {
             let coder = JPEGCoder()
             guard let info = try? coder.probe(header), header.read({ try? JPEGHeader($0).isWhole }) == true else {
-                // What is no JPEG, or has a header without end, never becomes one.
+                // Data that is not a JPEG, or whose header never ends, is refused by the limit on metadata.
                 try options.limits.check(metadataBytes: header.count)
                 return nil
             }
@@ -117,6 +126,47 @@
             var image = Image(bitmap: bitmap, info: info)
             image.colorProfile = started.profile
             return image
+        }
+    }
+
+    /// Owns the C state of a progressive decode. Must be used by one thread at a time.
+    final class JPEGStream {
+        private let size: PixelSize
+        private let stream: OpaquePointer
+        /// Retained because the stream refers to it.
+        private let ink: ColorTransform?
+
+        /// Creates the stream.
+        ///
+        /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
+        init(plan: DecodePlan, ink: ColorTransform?) throws {
+            size = plan.nativeSize
+            self.ink = ink
+            var layout = try JPEGCoder.layout(plan, ink: ink)
+            guard let stream = halcyon_jpeg_stream_create(&layout) else { throw BitmapError.outOfMemory(bytes: 0) }
+            self.stream = stream
+        }
+
+        deinit { halcyon_jpeg_stream_free(stream) }
+
+        var progress: halcyon_jpeg_progress { halcyon_jpeg_stream_progress(stream) }
+
+        func append(_ data: Data, context: WorkContext) throws {
+            try CodecCall.decode(.jpeg, context: context) { call in
+                data.withUnsafeBytes { bytes in
+                    halcyon_jpeg_stream_append(
+                        stream, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, call)
+                }
+            }
+        }
+
+        /// Returns the pixels that are decoded so far; opaque only if none is missing.
+        func bitmap(context: WorkContext) throws -> Bitmap {
+            let progress = progress
+            let isWhole = progress.has_scans || Int(progress.rows) == size.height
+            return try CodecCall.decode(.jpeg, size: size, isOpaque: isWhole, context: context) { bitmap, call in
+                halcyon_jpeg_stream_read(stream, bitmap, call)
+            }
         }
     }
 #endif

@@ -1,18 +1,20 @@
 #if JPEG
     import HalcyonImage
 
-    /// The scans of a JPEG, counted before anything is decoded.
+    /// A check of the number of scans of a JPEG, before anything is decoded.
     ///
-    /// A few kilobytes can declare thousands of them, each of which costs a pass over the whole image. Real encoders
+    /// A few kilobytes can declare thousands of scans, each of which costs a pass over the whole image. Real encoders
     /// write about ten.
     enum JPEGScans {
         private static let most = 500
-        /// So many are decoded whatever the size is.
+        /// The number of scans that are decoded whatever the size is.
         private static let few = 32
-        /// Pixels times scans.
+        /// The maximum product of pixels and scans.
         private static let mostWork = 1 << 31
 
-        /// - Throws: `CodecError.damaged` where there are more than any real file has, or too many for their size.
+        /// Checks the number of scans.
+        ///
+        /// - Throws: `CodecError.damaged` if there are more than any real file has, or too many for their size.
         static func check(_ reader: ByteReader, size: PixelSize) throws {
             let count = count(reader)
             guard count <= most else { throw CodecError.damaged(.jpeg, reason: "it has more than \(most) scans") }
@@ -22,8 +24,9 @@
             }
         }
 
-        /// Up to the end marker: what some cameras put behind it, a film or other pictures, is full of bytes that look like
-        /// scans. So are profiles and previews, which segments with a length hold.
+        /// Returns the number of scans up to the end marker. Some cameras append a video or other pictures, which are
+        /// full of bytes that look like scans. So are profiles and previews, but these are in segments with a length,
+        /// which are skipped.
         private static func count(_ reader: ByteReader) -> Int {
             var count = 0
             var position = 2
@@ -33,7 +36,7 @@
                     return count
                 case 0xFF:
                     position = found + 1
-                // In coded data a zero or a restart marker follows each 255. These stand alone.
+                // In coded data, a zero or a restart marker follows each 255. These have no length.
                 case 0, 1, 0xD0...0xD8:
                     position = found + 2
                 default:
