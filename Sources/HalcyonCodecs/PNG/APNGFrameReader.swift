@@ -13,7 +13,7 @@
         }
     }
 
-    /// The frames of an APNG, each given to libpng as a PNG of its own.
+    /// The frames of an APNG, each passed to libpng as a PNG of its own.
     struct APNGFrameReader: FrameReader {
         private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -35,7 +35,7 @@
             return try PNGCoder.decodeImage(file, size: entry.frame.rect.size, isOpaque: isOpaque, context: context)
         }
 
-        /// The frame as a file. Costs a copy of its compressed pixels.
+        /// Returns the frame as a PNG file. Costs a copy of its compressed pixels.
         private func png(of entry: APNGFrames.Entry, in reader: ByteReader) throws -> Data {
             var file = Data(capacity: entry.chunks.count + 1024)
             file.append(contentsOf: Self.signature)
@@ -43,11 +43,11 @@
             for side in [entry.frame.rect.size.width, entry.frame.rect.size.height] {
                 withUnsafeBytes(of: UInt32(truncatingIfNeeded: side).bigEndian) { header.append(contentsOf: $0) }
             }
-            // Depth, colour type and the methods are those of the whole file.
+            // The bit depth, the colour type and the methods are those of the whole file.
             header.append(contentsOf: reader.part(at: 24, length: 5).bytes)
             Self.append(header, to: &file)
             for range in source.shared { file.append(contentsOf: reader.bytes[range]) }
-            // One chunk, however many there are.
+            // All chunks of pixels are joined to one.
             let start = file.count
             file.append(contentsOf: [0, 0, 0, 0])
             file.append(contentsOf: "IDAT".utf8)
@@ -55,7 +55,7 @@
                 guard chunk.end <= entry.chunks.upperBound else { break }
                 guard chunk.isNamed(entry.isDefaultImage ? "IDAT" : "fdAT") else { continue }
                 try check(chunk, in: reader)
-                // Behind the number of an fdAT stands what an IDAT holds.
+                // The body of an fdAT is a sequence number followed by the body of an IDAT.
                 file.append(contentsOf: reader.bytes[chunk.bodyRange].dropFirst(entry.isDefaultImage ? 0 : 4))
             }
             Self.closeChunk(at: start, in: &file)
@@ -63,7 +63,7 @@
             return file
         }
 
-        /// Libpng sees another checksum than the file's.
+        /// Checks the checksum of a chunk in the file, because libpng gets one that is computed anew.
         private func check(_ chunk: PNGChunks.Chunk, in reader: ByteReader) throws {
             let named = reader.part(at: chunk.offset + 4, length: 4 + chunk.declaredLength)
             guard reader.bigEndian32(chunk.bodyRange.upperBound) == Int(Self.checksum(named.bytes)) else {
@@ -71,7 +71,7 @@
             }
         }
 
-        /// Adds a chunk, given from its name on.
+        /// Appends a chunk, given by its name and body.
         static func append(_ named: Data, to file: inout Data) {
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: named.count - 4).bigEndian) { file.append(contentsOf: $0) }
             file.append(named)
@@ -79,7 +79,8 @@
             withUnsafeBytes(of: sum.bigEndian) { file.append(contentsOf: $0) }
         }
 
-        /// Writes the length and the checksum of a chunk that ends the file, and begins at `start` with room for its length.
+        /// Completes the last chunk of the file with its length and checksum. The chunk begins at `start` with a
+        /// placeholder for the length.
         private static func closeChunk(at start: Int, in file: inout Data) {
             let sum = file.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[(start + 4)...])) }
             let length = UInt32(truncatingIfNeeded: file.count - start - 8).bigEndian

@@ -2,41 +2,42 @@
     import Foundation
     import HalcyonImage
 
-    /// Where the frames of an APNG stand: what its own chunks say, read without libpng, which knows none of them.
+    /// The positions of the frames of an APNG, read from its own chunks without libpng, which does not support them.
     struct APNGFrames {
         struct Entry {
             let frame: AnimationFrame
-            /// From the first to behind the last chunk of its pixels. Other chunks may stand between.
+            /// The range from the start of the first to the end of the last chunk of its pixels. It may contain other
+            /// chunks.
             var chunks: Range<Int>
-            /// Whether its pixels are the default image's.
+            /// Whether its pixels are those of the default image.
             let isDefaultImage: Bool
         }
 
         private(set) var entries: [Entry] = []
-        /// The PLTE and the tRNS, whole chunks, which every frame shares: one of each, and no longer than they can be, as
-        /// each frame takes a copy.
+        /// The PLTE and tRNS chunks, which every frame shares. At most one of each, and no longer than the format
+        /// allows, because each frame gets a copy.
         var shared: [Range<Int>] { [palette, transparency].compactMap { $0 } }
         private var palette: Range<Int>?
         private var transparency: Range<Int>?
-        /// Of the next fcTL or fdAT.
+        /// The sequence number of the next fcTL or fdAT.
         private var sequence = 0
-        /// An fcTL whose pixels come next.
+        /// The frame of an fcTL whose pixels have not been found yet.
         private var next: AnimationFrame?
         private var hasSeenImage = false
-        /// Whether more pixels of the last frame may come: it ends where the next begins, or the file.
+        /// Whether more pixels of the last frame may follow: it ends when the next frame begins or the file ends.
         private var isOpen = false
 
         var beginsWithDefaultImage: Bool { entries.first?.isDefaultImage ?? false }
 
-        /// Finds the frames whose chunks are whole and in order; the first that is not ends the animation, as it does
-        /// in browsers. Nil where there is none.
+        /// Finds the frames whose chunks are complete and in order. The first chunk that is not ends the animation, as
+        /// it does in browsers. Nil if there is no frame.
         init?(_ data: Data, info: ImageInfo) {
             data.read { reader in
                 for chunk in PNGChunks(reader) {
                     guard reader.has(chunk.declaredLength + 12, at: chunk.offset), take(chunk, info: info) else {
                         break
                     }
-                    // More than are declared are dropped below.
+                    // Frames beyond the declared number are dropped below.
                     if entries.count > info.frameCount { break }
                 }
             }
@@ -45,7 +46,9 @@
             if entries.isEmpty { return nil }
         }
 
-        /// - Returns: whether there may be more.
+        /// Reads a chunk.
+        ///
+        /// - Returns: whether there may be more frames.
         private mutating func take(_ chunk: PNGChunks.Chunk, info: ImageInfo) -> Bool {
             if chunk.isNamed("IEND") || chunk.isNamed("fcTL") { isOpen = false }
             if chunk.isNamed("IEND") { return false }
@@ -84,7 +87,7 @@
             else { return false }
             let rect = PixelRect(x: x, y: y, width: width, height: height)
             guard rect.clamped(to: canvas) == rect, disposal <= 2, blend <= 1 else { return false }
-            // The default image is the whole canvas.
+            // The frame of the default image must cover the whole canvas.
             guard hasSeenImage || rect.size == canvas else { return false }
             next = AnimationFrame(
                 rect: rect, duration: .seconds(numerator) / (denominator == 0 ? 100 : denominator),

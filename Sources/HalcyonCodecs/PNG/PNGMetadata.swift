@@ -3,17 +3,19 @@
     import Foundation
     import HalcyonImage
 
-    /// The chunks that a written PNG gets behind its header.
+    /// Inserts the chunks of metadata behind the header of a PNG.
     enum PNGMetadata {
+        /// Returns the file with an orientation and a profile.
+        ///
         /// - Throws: `CodecError.encodingFailed`.
         static func insert(_ orientation: Orientation, _ profile: Data?, into file: Data) throws -> Data {
             guard orientation != .up || profile != nil else { return file }
-            // A name of its own, a zero, and the only method there is.
+            // The name of the profile, a zero, and 0 for the only compression method.
             let packed = try profile.map { Data("iCCP".utf8) + Data("ICC profile\0\0".utf8) + (try compressed($0)) }
             return file.read { reader in
                 var result = Data(reader.bytes.prefix(8))
                 for chunk in PNGChunks(reader) {
-                    // A profile takes the place of the word that it is sRGB.
+                    // The profile replaces an sRGB chunk.
                     if chunk.isNamed("sRGB"), packed != nil { continue }
                     result.append(contentsOf: reader.bytes[chunk.offset..<chunk.end])
                     guard chunk.isNamed("IHDR") else { continue }
