@@ -1,29 +1,31 @@
 import HalcyonImage
 
-/// What a header may declare before its file is refused, checked before anything is allocated.
+/// The limits on the values that a file's header may declare. A file beyond them is refused before memory is allocated.
 public struct DecodeLimits: Hashable, Sendable {
-    /// Pixels of one frame as stored. 2^28 by default, a bitmap of 1 GiB.
+    /// The maximum number of pixels of one frame as stored. 2^28 by default, a bitmap of 1 GiB.
     public var maximumPixels: Int
-    /// Pixels of the longer side. 65,535 by default, the most that JPEG and GIF can say; never more than
+    /// The maximum length of the longer side in pixels. 65,535 by default, the maximum of JPEG and GIF; never more than
     /// `Bitmap.maximumSide`.
     public var maximumSide: Int
-    /// Frames of an animation. 10,000 by default.
+    /// The maximum number of frames of an animation. 10,000 by default.
     public var maximumFrames: Int
-    /// Pixels of all frames together: of each those of the canvas, or those that it unpacks to where they are more. 2^32
-    /// by default: some fifteen seconds of decoding, 2,000 frames of 1920 x 1080.
+    /// The maximum number of pixels of all frames together. A frame counts as its canvas, or as the pixels that it
+    /// unpacks to if they are more. 2^32 by default: some fifteen seconds of decoding, or 2,000 frames of 1920 x 1080.
     ///
-    /// Frames that are asked for out of their order are drawn from an earlier one. What that costs beyond a few frames
-    /// for each is held against this limit, too.
+    /// Frames that are requested out of order are drawn from an earlier one. The cost of this beyond a few frames for
+    /// each request is checked against this limit, too.
     public var maximumTotalPixels: Int
-    /// Pixels of all frames together for each byte of the file, where they are more than 2^30: a few bytes can repeat a
-    /// large canvas. 16,384 by default; only recordings in which hardly anything moves come near it.
+    /// The maximum number of pixels of all frames together for each byte of the file, checked if they are more than
+    /// 2^30: a few bytes can repeat a large canvas. 16,384 by default; only recordings with hardly any motion come near
+    /// it.
     public var maximumTotalPixelsPerByte: Int
-    /// Pixels for each byte of the file, where a frame has more than 2^24 of them: a few bytes of WebP or AVIF can say
-    /// "all of it is white" for as many pixels as they like. 65,536 by default; only files of a single colour reach it.
+    /// The maximum number of pixels for each byte of the file, checked if a frame has more than 2^24 pixels: a few
+    /// bytes of WebP or AVIF can declare any number of white pixels. 65,536 by default; only files of a single colour
+    /// reach it.
     public var maximumPixelsPerByte: Int
-    /// How many times longer one side may be than the other. 32,768 by default.
+    /// The maximum ratio of the longer side to the shorter one. 32,768 by default.
     public var maximumSideRatio: Int
-    /// Bytes of EXIF, ICC, XMP and comments together. 16 MiB by default.
+    /// The maximum number of bytes of EXIF, ICC, XMP and comments together. 16 MiB by default.
     public var maximumMetadataBytes: Int
 
     public init(
@@ -41,6 +43,8 @@ public struct DecodeLimits: Hashable, Sendable {
         self.maximumTotalPixelsPerByte = maximumTotalPixelsPerByte
     }
 
+    /// Checks the sides and the area of one frame.
+    ///
     /// - Throws: `CodecError.limitExceeded`.
     public func check(_ size: PixelSize) throws {
         let side = min(maximumSide, Bitmap.maximumSide)
@@ -48,6 +52,8 @@ public struct DecodeLimits: Hashable, Sendable {
         try Self.require("pixels", size.area ?? .max, atMost: maximumPixels)
     }
 
+    /// Checks the values of a header: the size, the ratio of the sides, the frames and the metadata.
+    ///
     /// - Throws: `CodecError.limitExceeded`.
     public func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
         try check(info.size)
@@ -59,15 +65,17 @@ public struct DecodeLimits: Hashable, Sendable {
         try check(metadataBytes: metadataBytes)
     }
 
+    /// Checks the pixels of one frame for each byte of the file.
+    ///
     /// - Throws: `CodecError.limitExceeded`.
     func check(_ info: ImageInfo, fileBytes: Int) throws {
         let pixels = info.size.area ?? .max
-        // A drawing has no pixels of its own.
+        // A vector image has no pixels of its own.
         guard pixels > 1 << 24, !info.isVector else { return }
         try Self.require("pixels per byte", pixels / max(fileBytes, 1), atMost: maximumPixelsPerByte)
     }
 
-    /// Holds what the data unpacks to against the limits, which may be more than the image that it says it is.
+    /// Checks the extent that the data unpacks to, which may exceed the size that the image declares.
     ///
     /// - Throws: `CodecError.limitExceeded`.
     func check(_ extent: CodedExtent, fileBytes: Int) throws {
@@ -82,7 +90,8 @@ public struct DecodeLimits: Hashable, Sendable {
             "pixels of all frames per byte", extent.totalPixels / max(fileBytes, 1), atMost: maximumTotalPixelsPerByte)
     }
 
-    /// All of them are in memory at once, so together they may have no more pixels than one frame.
+    /// Checks the embedded images. All of them are in memory at once, so together they may have no more pixels than one
+    /// frame.
     ///
     /// - Throws: `CodecError.limitExceeded`.
     func check(_ embedded: [EmbeddedImage]) throws {
@@ -95,6 +104,8 @@ public struct DecodeLimits: Hashable, Sendable {
         }
     }
 
+    /// Checks the number of bytes of metadata.
+    ///
     /// - Throws: `CodecError.limitExceeded`.
     func check(metadataBytes: Int) throws {
         try Self.require("metadata bytes", metadataBytes, atMost: maximumMetadataBytes)

@@ -1,11 +1,12 @@
 import HalcyonImage
 
-/// A width and a height in fractions of pixels.
+/// A width and a height in fractional pixels.
 struct PixelExtent {
     let width: Double
     let height: Double
 
-    /// What a decoder says its native size covers, held within that size whatever it says.
+    /// Creates the extent that a decoder reports to cover of its native size, clamped to that size in case the report
+    /// is invalid.
     init(_ coverage: (width: Double, height: Double), within size: PixelSize) {
         width = Self.clamped(coverage.width, to: Double(size.width))
         height = Self.clamped(coverage.height, to: Double(size.height))

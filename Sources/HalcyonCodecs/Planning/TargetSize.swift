@@ -1,8 +1,9 @@
 import HalcyonImage
 
-/// The box that an image is decoded for, in pixels of the upright image.
+/// The box to decode an image for, in pixels of the upright image.
 public struct TargetSize: Hashable, Sendable {
-    /// Each side at least 1. `Int.max` on a side of a fit or stretch box leaves that side free.
+    /// The size of the box, at least 1 on each side. `Int.max` on a side of a fit or stretch box leaves that side free,
+    /// unless `upscale` is true: then a side beyond `Bitmap.maximumSide` is `BitmapError.invalidSize`.
     public var size: PixelSize
     public var mode: ResizeMode
     /// Whether the result may be larger than the source. False by default.

@@ -7,10 +7,10 @@ struct UprightRect {
     var width: Double
     var height: Double
 
-    /// Whether it is the whole image, but for what dividing and multiplying leave behind.
+    /// Whether the part is the whole image, except for rounding errors.
     var isWhole: Bool { width > 1 - 1e-9 && height > 1 - 1e-9 }
 
-    /// The same part in fractions of the stored image's sides.
+    /// Returns the same part in fractions of the sides of the stored image.
     func stored(_ orientation: Orientation) -> UprightRect {
         let right = 1 - x - width
         let bottom = 1 - y - height
@@ -20,7 +20,7 @@ struct UprightRect {
         case .down: UprightRect(x: right, y: bottom, width: width, height: height)
         case .downMirrored: UprightRect(x: x, y: bottom, width: width, height: height)
         case .leftMirrored: UprightRect(x: y, y: x, width: height, height: width)
-        // Upright right edge = stored top, so the stored row counts from the right.
+        // The right edge of the upright image is the top of the stored one, so the stored row counts from the right.
         case .right: UprightRect(x: y, y: right, width: height, height: width)
         case .rightMirrored: UprightRect(x: bottom, y: right, width: height, height: width)
         case .left: UprightRect(x: bottom, y: x, width: height, height: width)
