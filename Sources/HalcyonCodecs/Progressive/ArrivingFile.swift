@@ -2,7 +2,7 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// An image that is shown frame by frame while it arrives, also where it has a single one.
+/// A progressive decoding that shows an image frame by frame as it arrives, even if the image has a single frame.
 final class ArrivingFile<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private struct State {
         let frames: ArrivingFrames<Decoder>

@@ -2,13 +2,14 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// An animation that grows: its first frame once that is whole, then with those behind it.
+/// An animation whose data is still arriving: it shows the first frame once that is complete, then the frames behind
+/// it, too.
 final class ArrivingFrames<Decoder: AnimatedImageDecoder> {
     var data: Data
     private let decoder: Decoder
     private let options: DecodeOptions
     private let budget: DecodeBudget
-    /// Made once, whatever the number of previews.
+    /// The first frame, decoded once for any number of previews.
     private var first: (bitmap: Bitmap, color: ColorTransform?)?
 
     init(_ decoder: Decoder, data: Data, options: DecodeOptions, budget: DecodeBudget) {
@@ -18,10 +19,10 @@ final class ArrivingFrames<Decoder: AnimatedImageDecoder> {
         self.options = options
     }
 
-    /// Nil where no more than `shown` frames are whole, or there is no memory for the first one beside the decodes under
-    /// way; the image's `info.frameCount` says how many are.
+    /// Returns the image with the complete frames, whose number is `info.frameCount`. Nil if no more than `shown`
+    /// frames are complete, or if there is not enough memory for the first frame beside the decodes in progress.
     func image(moreThan shown: Int, context: WorkContext) throws -> Image? {
-        // Before the first frame's data the header alone may not be readable.
+        // Before the data of the first frame has arrived, the header may not be readable.
         guard (try? decoder.probe(data)) != nil else { return nil }
         var info = try decoder.probe(data, within: options.limits, fileBytes: nil)
         guard let reader = try? decoder.frames(of: data, info: info), reader.frames.count > shown else { return nil }

@@ -2,10 +2,10 @@ import Foundation
 import HalcyonImage
 
 extension CoderRegistry {
-    /// A progressive decoding for a file that begins with `data`, which it has not been given yet; nil where the
-    /// format's decoder has none.
+    /// Returns a progressive decoding for a file that begins with `data`, or nil if the format's decoder does not
+    /// support one. The caller still has to append `data` to it.
     ///
-    /// - Parameter data: a dozen bytes are enough.
+    /// - Parameter data: the beginning of the file; a dozen bytes are enough.
     public func makeProgressive(for data: Data, options: DecodeOptions = DecodeOptions()) -> (any ProgressiveDecoding)?
     {
         makeProgressive(for: data, options: options, budget: budget)

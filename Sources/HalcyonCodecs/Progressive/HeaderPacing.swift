@@ -1,5 +1,5 @@
-/// When a header that was not whole is looked at again: with each part up to 64 KiB, then each time that it has grown by
-/// an eighth, so that a header without end costs no more than nine looks at all of it.
+/// The pacing of the attempts to read an incomplete header: with each part up to 64 KiB, then each time that it has
+/// grown by an eighth, so that all attempts on a header without end together cost no more than reading it nine times.
 struct HeaderPacing {
     private static let always = 1 << 16
 

@@ -2,35 +2,36 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// One image that is decoded while its data arrives. Every byte is read once, whatever the number of previews.
+/// The decoding of one image while its data arrives. Every byte is read once, whatever the number of previews.
 ///
-/// Safe from any thread; calls wait for each other. After an error it only fails.
+/// Safe from any thread; concurrent calls wait for each other. After an error, every further call fails.
 public protocol ProgressiveDecoding: AnyObject, Sendable {
-    /// Takes in the next part of the file.
+    /// Appends the next part of the file.
     ///
-    /// Cost: the reading of this part, without making pixels of it where the format allows.
+    /// Cost: reading this part, without decoding its pixels if the format allows that.
     ///
-    /// - Throws: `CodecError`, also for a header beyond the limits, `BitmapError`, and `CancellationError`; it cannot go on
-    ///   after any of them.
+    /// - Throws: `CodecError`, also for a header beyond the limits, `BitmapError`, and `CancellationError`; the
+    ///   decoding cannot continue after any of them.
     func append(_ data: Data, context: WorkContext) throws
 
-    /// The image as it is by now, at the final size and upright; nil where it shows nothing more than the last one.
+    /// Returns the image as far as it has arrived, at the final size and upright, or nil if it shows nothing more than
+    /// the last preview.
     ///
-    /// What has not arrived of an image that comes row by row is transparent.
+    /// The missing rows of an image that arrives row by row are transparent.
     ///
-    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`; it cannot go on after any of them.
+    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`; the decoding cannot continue after any of them.
     func preview(context: WorkContext) throws -> Image?
 
-    /// The whole image, the same as a decode of the whole file gives.
+    /// Returns the complete image, identical to a decode of the whole file.
     ///
-    /// Cost: that of a preview; of an animation, a WebP and what has no previews, a decode of the whole file.
+    /// Cost: that of a preview; for an animation, a WebP and an image without previews, a decode of the whole file.
     ///
-    /// - Throws: `CodecError.damaged` where the end of the file has not come, and what `preview` throws.
+    /// - Throws: `CodecError.damaged` if the end of the file has not arrived, and the errors of `preview`.
     func finish(context: WorkContext) throws -> Image
 }
 
 extension ProgressiveDecoding {
-    /// Takes in the next part of the file without being cancelled.
+    /// Appends the next part of the file without a way to cancel.
     public func append(_ data: Data) throws {
         try append(data, context: .uncancellable)
     }

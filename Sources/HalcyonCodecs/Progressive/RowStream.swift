@@ -2,26 +2,26 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// How a `RowStream` becomes the image that a decode of the whole file gives.
+/// The way in which a `RowStream` provides the final image, identical to a decode of the whole file.
 enum RowEnding {
-    /// Not at all: the end of the file has not come, or the stream was cancelled.
+    /// No final image: the end of the file has not arrived, or the stream was cancelled.
     case cutOff
-    /// By its rows.
+    /// The rows are the final image.
     case rows
-    /// By a decode of these bytes, which are all that came: the rows serve previews alone.
+    /// The final image is decoded from these bytes, which are all that arrived; the rows serve previews only.
     case file(Data)
 }
 
-/// A still image that comes row by row, its header known. One thread at a time.
+/// A decoder of a still image that arrives row by row and whose header is known. Used by one thread at a time.
 protocol RowStream: AnyObject {
-    /// More than before is something new to show.
+    /// The progress; a higher number than before means that there is something new to show.
     var rows: Int { get }
-    /// The image's end, were the file to end here.
+    /// The way to the final image if the file ended here.
     var ending: RowEnding { get }
 
-    /// Takes in the next part of the file. Where the ending is a file, it has this part even after an error.
+    /// Decodes the next part of the file. If `ending` is `.file`, that file contains this part even after an error.
     func append(_ data: Data, context: WorkContext) throws
 
-    /// What is there by now, at the plan's native size; what is not is transparent.
+    /// Returns the pixels that have arrived, at the plan's native size; the missing ones are transparent.
     func bitmap(context: WorkContext) throws -> Bitmap
 }
