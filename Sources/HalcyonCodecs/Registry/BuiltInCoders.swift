@@ -1,9 +1,9 @@
-/// The coders of this build, by its package traits.
+/// The coders of this build, selected by its package traits.
 enum BuiltInCoders {
-    /// The most common format last, because the last one is asked first.
+    /// The built-in coders. The most common format comes last, because the last one is asked first.
     static var all: [any ImageCoder] {
         var coders: [any ImageCoder] = []
-        // Telling text apart costs more than a signature.
+        // Detecting text costs more than a signature.
         #if SVG
             coders.append(SVGCoder())
         #endif

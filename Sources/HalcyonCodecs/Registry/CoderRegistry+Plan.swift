@@ -3,9 +3,9 @@ import HalcyonImage
 import HalcyonSystem
 
 extension CoderRegistry {
-    /// Decodes data as an earlier `plan` of the same data said.
+    /// Decodes data by an earlier `plan` of the same data.
     ///
-    /// Reserves nothing: `plan.workingBytes` are the caller's to reserve from the `budget`.
+    /// Reserves no memory: the caller reserves `plan.workingBytes` from the `budget`.
     ///
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
     public func decode(_ data: Data, plan: DecodePlan, context: WorkContext = .uncancellable) throws -> Image {
