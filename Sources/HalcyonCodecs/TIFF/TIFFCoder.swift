@@ -4,10 +4,10 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// TIFF and BigTIFF by libtiff: strips and tiles; grey, palette, RGB, CMYK (8 bits) and YCbCr; 1, 2, 4, 8 and 16
-    /// bits a channel; whatever compression the system's libtiff knows. Writes none.
+    /// A coder for TIFF and BigTIFF by libtiff: strips and tiles; grey, palette, RGB, CMYK (8 bits) and YCbCr; 1, 2, 4,
+    /// 8 and 16 bits a channel; every compression that the system's libtiff supports. It writes no TIFF.
     ///
-    /// The pages that are as large as the first one are frames, without a duration; other pages are left out.
+    /// The pages that have the size of the first one are frames without a duration; other pages are left out.
     public struct TIFFCoder: AnimatedImageDecoder {
         public init() {}
 
@@ -15,7 +15,8 @@
 
         public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .tiff) }
 
-        /// Many writers put the directory at the file's end, so that the first 64 KiB may not do.
+        /// Reads the header. Many writers put the directory at the end of the file, so the first 64 KiB may not be
+        /// enough.
         public func probe(_ data: Data) throws -> ImageInfo { try data.read { try TIFFHeader($0).info } }
 
         public func metadataByteCount(_ data: Data) -> Int {
@@ -28,7 +29,7 @@
 
         public func colorProfile(of data: Data) -> ColorProfile? {
             let profile = data.read { try? TIFFHeader($0).colorProfile }
-            // Ink never reaches a bitmap.
+            // CMYK never reaches a bitmap: `decode` converts it itself.
             if case .icc(_, .cmyk) = profile { return nil }
             return profile
         }
@@ -37,8 +38,9 @@
             data.read { try? TIFFHeader($0).extent } ?? CodedExtent(info)
         }
 
-        /// A strip or tile as it is stored, in the worst case the whole image, or a tile that is larger, at 16 bits, or with
-        /// more channels than are shown, and what libjpeg keeps of it; of pages two canvases more; the conversion of ink.
+        /// Returns the memory of a stored strip or tile and of the data that libjpeg keeps of it, of two more canvases
+        /// for a file of several pages, and of the conversion of CMYK. In the worst case, the strip or tile is the
+        /// whole image, or a larger tile, at 16 bits or with more channels than are shown.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = max(nativeSize.bitmapBytes, codedExtent(of: data, info: info).largest.bitmapBytes)
             let (unit, jpeg, ink) = data.read { reader -> (Int, Int, Int) in

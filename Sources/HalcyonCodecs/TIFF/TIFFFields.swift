@@ -1,14 +1,15 @@
 #if TIFF
-    /// The numbers of a TIFF, in the byte order and the width of offsets that its first bytes name.
+    /// A reader of the numbers of a TIFF, in the byte order and the width of offsets that its first bytes declare.
     struct TIFFFields {
         private let reader: ByteReader
         private let isLittleEndian: Bool
-        /// Whether offsets and counts have 8 bytes.
+        /// Whether offsets and counts have 8 bytes, as in BigTIFF.
         private let isBig: Bool
-        /// Where the first directory stands.
+        /// The offset of the first directory.
         private(set) var firstDirectory: Int
 
-        /// Needed tags stand far in front, since tags are sorted; a liar's directory may claim 65,535.
+        /// The maximum number of entries that are read. Tags are sorted, and those that are needed come early; a
+        /// hostile directory may claim 65,535 entries.
         private static let maximumEntries = 128
 
         init?(_ reader: ByteReader) {
@@ -25,7 +26,7 @@
             }
         }
 
-        /// The directory at an offset, nil where it is cut off.
+        /// Returns the directory at an offset, or nil if it is truncated.
         func directory(at offset: Int) -> TIFFDirectory? {
             let (countBytes, entryBytes) = isBig ? (8, 20) : (2, 12)
             guard reader.has(countBytes, at: offset), let count = number(offset, bytes: countBytes), count > 0 else {
@@ -53,7 +54,7 @@
             directory.set(tag, to: number(start, bytes: width), count: count, start: start)
         }
 
-        /// What stands at an offset; nil outside, negative beyond 2^63.
+        /// Returns the number at an offset; nil outside of the file, negative beyond 2^63.
         private func number(_ offset: Int, bytes: Int) -> Int? {
             switch bytes {
             case 1: return reader.byte(offset)

@@ -4,7 +4,7 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// The pages of a TIFF as frames.
+    /// A reader of the pages of a TIFF as frames.
     struct TIFFPages: FrameReader {
         private struct Page {
             let offset: Int
@@ -16,9 +16,9 @@
         private let data: Data
         private let pages: [Page]
         private let size: PixelSize
-        /// The largest piece of memory that libtiff may take.
+        /// The largest allocation that libtiff may make.
         private let mostBytes: Int
-        /// What turns ink into light.
+        /// The conversion from CMYK.
         private let transform: ColorTransform?
 
         /// - Throws: `CodecError.damaged`.
@@ -27,8 +27,8 @@
             self.transform = transform
             let header = try data.read { try TIFFHeader($0) }
             let directories = header.pages
-            // Beside a strip or tile the tables of where they lie, whose numbers take up to four times what they do in the
-            // file.
+            // In addition to a strip or tile, libtiff allocates the tables of offsets, whose numbers take up to four
+            // times as many bytes as in the file.
             mostBytes = (1 << 20).adding(4, times: data.count).adding(1, times: header.unitBytes)
             pages = directories.map { Page(offset: $0.offset, hasPalette: $0.hasPalette, hasAlpha: $0.hasAlpha) }
             size = directories[0].size
