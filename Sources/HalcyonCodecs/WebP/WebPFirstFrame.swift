@@ -4,10 +4,10 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// The first frame of an animated WebP, on its canvas.
+    /// Decodes the first frame of an animated WebP, on its canvas.
     ///
-    /// Around it the canvas is transparent, as in browsers: the background colour of the file is only a hint. A file
-    /// whose later frames were cut off still gives its first one, as with GIF.
+    /// The canvas is transparent around the frame, as in browsers: the background colour of the file is only a hint. A
+    /// file whose later frames are truncated still yields its first one, as with GIF.
     enum WebPFirstFrame {
         static func decode(_ data: Data, canvas: PixelSize, context: WorkContext) throws -> Bitmap {
             let first = data.read { WebPFrameEntry.all(in: $0, canvas: canvas) }.first

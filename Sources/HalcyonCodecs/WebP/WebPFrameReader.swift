@@ -11,19 +11,20 @@
         }
     }
 
-    /// One frame's chunk in an animated WebP.
+    /// The chunk of one frame in an animated WebP.
     struct WebPFrameEntry {
         let frame: AnimationFrame
-        /// Of its own chunks, behind the 16 bytes that place it.
+        /// The range of the frame's own chunks, which follow the 16 bytes of its header.
         let payload: Range<Int>
         let hasAlpha: Bool
-        /// The size in the pixels' own header; nil without one.
+        /// The size in the header of the pixels; nil if there is no such header.
         private let codedSize: PixelSize?
 
-        /// Whether the pixels are as many as their place. libwebp unpacks a part of what is larger before it refuses it.
+        /// Whether the size of the pixels is that of the frame's rectangle. libwebp would unpack a part of a larger
+        /// image before it refuses it.
         var isTrue: Bool { codedSize == frame.rect.size }
 
-        /// Those that are whole and lie on the canvas.
+        /// Returns the frames that are complete and lie on the canvas.
         static func all(in reader: ByteReader, canvas: PixelSize) -> [WebPFrameEntry] {
             var entries: [WebPFrameEntry] = []
             var offset = 12
@@ -49,13 +50,13 @@
                 blend: flags & 2 != 0 ? .replace : .over)
             payload = offset + 16..<offset + body.count
             let isLossless = body.matches("VP8L", at: 16)
-            // The bit behind the two sizes of 14 bits and the signature's byte.
+            // The alpha bit follows the signature's byte and the two sizes of 14 bits.
             let bits = isLossless ? body.littleEndian32(25) ?? 0 : 0
             codedSize = Self.codedSize(body)
             hasAlpha = isLossless ? bits >> 28 & 1 != 0 : body.matches("ALPH", at: 16)
         }
 
-        /// The size in the first chunk of pixels, before which there may be alpha.
+        /// Returns the size in the first chunk of pixels, which may be preceded by alpha.
         private static func codedSize(_ body: ByteReader) -> PixelSize? {
             var offset = 16
             if body.matches("ALPH", at: offset), let length = body.littleEndian32(offset + 4) {
@@ -71,7 +72,7 @@
         }
     }
 
-    /// The frames of an animated WebP, each decoded alone.
+    /// The frames of an animated WebP, each decoded on its own.
     struct WebPFrameReader: FrameReader {
         let frames: [AnimationFrame]
         private let data: Data

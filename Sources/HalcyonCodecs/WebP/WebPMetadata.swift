@@ -3,8 +3,10 @@
     import Foundation
     import HalcyonImage
 
-    /// The chunks that a written WebP gets, put in their places by libwebpmux.
+    /// Inserts the chunks of metadata into a WebP by libwebpmux.
     enum WebPMetadata {
+        /// Returns the file with an orientation and a profile.
+        ///
         /// - Throws: `CodecError.encodingFailed`.
         static func insert(_ orientation: Orientation, _ profile: Data?, into file: Data) throws -> Data {
             guard orientation != .up || profile != nil else { return file }
