@@ -1,10 +1,10 @@
 import HalcyonImage
 
 extension FormatSniffer {
-    /// How much of a text decides what it is. A comment before `<svg` may be long.
+    /// The number of bytes of a text that are examined, large enough for a long comment before `<svg`.
     private static let textPrefix = 4096
 
-    /// What kind of text this is, nil where it is none.
+    /// Returns the kind of a text, or nil if the data is not text.
     static func text(_ reader: ByteReader) -> SniffResult? {
         let start = reader.matches([0xEF, 0xBB, 0xBF], at: 0) ? 3 : 0
         let part = reader.part(at: start, length: textPrefix)
@@ -20,17 +20,19 @@ extension FormatSniffer {
         }
     }
 
-    /// No control characters but those that texts have, and well-formed UTF-8 up to where it was cut.
+    /// Returns whether the bytes have no control characters but the usual blanks and are well-formed UTF-8 up to the
+    /// cut.
     private static func isText(_ reader: ByteReader) -> Bool {
         let controls = reader.bytes.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D].contains($0) || $0 == 0x7F }
         guard reader.count > 0, !controls else { return false }
-        // A cut may fall into a character, of which it leaves up to three bytes.
+        // A cut inside of a character leaves up to three bytes of it.
         return (0...min(3, reader.count - 1)).contains { rest in
             String(validating: reader.bytes.dropLast(rest), as: UTF8.self) != nil
         }
     }
 
-    /// An SVG's root element comes after declarations and comments; an HTML page may carry an SVG inside.
+    /// Returns the kind of markup by its root element. An SVG may have declarations and comments before it, and an HTML
+    /// page may contain an SVG.
     private static func markup(_ text: String) -> SniffResult {
         var rest = text[...]
         while let open = rest.firstIndex(of: "<") {

@@ -1,14 +1,14 @@
 import Foundation
 import HalcyonImage
 
-/// Tells formats by their full signatures, never by a file's name or a server's word.
+/// Detects formats by their full signatures, never by the name of a file or a `Content-Type` header.
 public enum FormatSniffer {
-    /// The image format, nil for everything else.
+    /// Returns the image format, or nil if the data is anything else.
     public static func format(of data: Data) -> ImageFormat? {
         if case .image(let format) = sniff(data) { format } else { nil }
     }
 
-    /// What the data is. Reads at most its first 4 KiB.
+    /// Returns what the data is. Reads at most its first 4 KiB.
     public static func sniff(_ data: Data) -> SniffResult {
         data.read { reader in
             guard reader.count > 0 else { return .other("empty") }
@@ -20,7 +20,7 @@ public enum FormatSniffer {
         }
     }
 
-    /// Whether the data has the signature of one of the raster formats: a few comparisons, whatever the data is.
+    /// Returns whether the data has the signature of a raster format. Costs a few comparisons, whatever the data is.
     static func hasSignature(_ data: Data, of format: ImageFormat) -> Bool {
         data.read { reader in
             if let found = raster(reader) { return found == format }
@@ -40,26 +40,28 @@ public enum FormatSniffer {
         return nil
     }
 
-    /// Classic TIFF (42) and BigTIFF (43) in both byte orders.
+    /// Returns whether the data is classic TIFF (42) or BigTIFF (43), in either byte order.
     private static func isTIFF(_ reader: ByteReader) -> Bool {
         reader.matches([0x49, 0x49, 42, 0], at: 0) || reader.matches([0x4D, 0x4D, 0, 42], at: 0)
             || reader.matches([0x49, 0x49, 43, 0], at: 0) || reader.matches([0x4D, 0x4D, 0, 43], at: 0)
     }
 
-    /// The naked codestream and the container.
+    /// Returns whether the data is JPEG XL, as a bare codestream or in a container.
     private static func isJPEGXL(_ reader: ByteReader) -> Bool {
         reader.matches([0xFF, 0x0A], at: 0)
             || reader.matches([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], at: 0)
     }
 
-    /// Four bytes of which three are zero are a weak signature, so the count and the first entry must make sense too.
+    /// Returns whether the data is an ICO. Four bytes, three of them zero, are a weak signature, so the count and the
+    /// first entry must be plausible too.
     private static func isICO(_ reader: ByteReader) -> Bool {
         guard reader.matches([0, 0, 1, 0], at: 0), let count = reader.littleEndian16(4), count > 0 else { return false }
         guard let reserved = reader.byte(9), let offset = reader.littleEndian32(18) else { return false }
         return reserved == 0 && offset >= 6 + 16 * count
     }
 
-    /// "BM" begins many texts, so the size of the info header must be one that exists.
+    /// Returns whether the data is a BMP. Many texts begin with "BM", so the info header must also have one of the
+    /// sizes that exist.
     private static func isBMP(_ reader: ByteReader) -> Bool {
         guard reader.matches("BM", at: 0), let header = reader.littleEndian32(14) else { return false }
         return [12, 16, 40, 52, 56, 64, 108, 124].contains(header)
@@ -69,7 +71,7 @@ public enum FormatSniffer {
         "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "msf1",
     ]
 
-    /// Which kind of ISO base media file: the brands tell, the generic ones last.
+    /// Returns the kind of ISO base media file by its brands; the generic brands are examined last.
     private static func isoMedia(_ reader: ByteReader) -> SniffResult {
         let length = min(max(reader.bigEndian32(0) ?? 0, 12), 256)
         let major = reader.ascii(at: 8, length: 4) ?? ""
@@ -85,7 +87,7 @@ public enum FormatSniffer {
         return .other("an MP4 movie")
     }
 
-    /// What else has a signature, nil where there is none.
+    /// Returns the name of another kind of data that has a signature, or nil if none matches.
     private static func other(_ reader: ByteReader) -> String? {
         if reader.matches("%PDF-", at: 0) { return "a PDF document" }
         if reader.matches([0x1F, 0x8B], at: 0) { return "gzip data" }

@@ -1,8 +1,8 @@
 import HalcyonImage
 
-/// Something that reads or writes image formats: what `CoderRegistry` keeps.
+/// A reader or writer of image formats, which is registered in `CoderRegistry`.
 ///
-/// Adopt `ImageDecoder`, `ImageEncoder` or both. A coder is a value without state of its own: one instance serves any
+/// Adopt `ImageDecoder`, `ImageEncoder` or both. A coder is a value without mutable state: one instance serves any
 /// number of threads at once.
 public protocol ImageCoder: Sendable {
     /// The formats that it reads or writes.

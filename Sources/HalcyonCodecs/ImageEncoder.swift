@@ -2,22 +2,22 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// Writes one or more image formats.
+/// A writer of one or more image formats.
 public protocol ImageEncoder: ImageCoder {
-    /// Whether it writes this format. The default is every one of `formats`.
+    /// Returns whether the encoder writes this format. The default is true for every one of `formats`.
     func canEncode(_ format: ImageFormat) -> Bool
 
-    /// Whether a lower `quality` makes smaller files with these options. The default is false.
+    /// Returns whether a lower `quality` makes smaller files with these options. The default is false.
     func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool
 
-    /// Whether it can write an orientation and an ICC profile into a still image. The default is false: the registry
-    /// then hands it upright sRGB pixels.
+    /// Returns whether the encoder can write an orientation and an ICC profile into a still image. If not, which is the
+    /// default, the registry passes it upright sRGB pixels.
     func writesMetadata(_ format: ImageFormat) -> Bool
 
     /// Encodes the pixels as they are.
     ///
-    /// One that `writesMetadata` writes `image.colorProfile`, where there is one, and `options.storedOrientation(of:)`,
-    /// by which the registry has turned the pixels back already.
+    /// An encoder that `writesMetadata` writes `image.colorProfile`, if there is one, and
+    /// `options.storedOrientation(of:)`; the registry has already turned the pixels back by this orientation.
     ///
     /// - Throws: `CodecError.encodingFailed`, `CancellationError`.
     func encode(

@@ -2,16 +2,17 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// A decoder that can give the rows of some files one after the other, so that the registry reduces them, or cuts a
-/// part out of them, while they come: the whole image is then never in memory.
+/// A decoder that can deliver the rows of some files one after the other, so that the registry scales or crops them as
+/// they arrive and the whole image is never in memory.
 public protocol RowImageDecoder: ImageDecoder {
-    /// Whether this file's rows come in order, from top to bottom. Costs a look at the header.
+    /// Returns whether the rows of this file are delivered in order, from top to bottom. Costs reading the header.
     func deliversRows(of data: Data, info: ImageInfo) -> Bool
 
     /// Decodes like `decode`, but row by row: `plan.nativeSize` in stored orientation, from the top.
     ///
-    /// Rows need no longer be put once the sink `isFull`; a file that was cut off behind them is damaged all the same.
+    /// Rows need not be put any more once the sink `isFull`; a file that is truncated after them is damaged all the
+    /// same.
     ///
-    /// - Throws: what `decode` throws.
+    /// - Throws: the errors of `decode`.
     func decodeRows(of data: Data, plan: DecodePlan, into sink: RowSink, context: WorkContext) throws
 }

@@ -1,9 +1,9 @@
 import HalcyonImage
 
-/// What data looks like by its first bytes.
+/// The kind of data by its first bytes.
 public enum SniffResult: Hashable, Sendable {
-    /// A known image format, whether or not a coder for it is there.
+    /// A known image format, whether or not there is a coder for it.
     case image(ImageFormat)
-    /// Something else, in words that complete "the data is": `empty`, `an HTML page`.
+    /// Another kind of data. The text completes "the data is": `empty`, `an HTML page`.
     case other(String)
 }
