@@ -1,3 +1,4 @@
+import Foundation
 import HalcyonImage
 
 /// Reads the orientation from EXIF.
@@ -36,5 +37,16 @@ enum Exif {
         let prefix: [UInt8] = [0x45, 0x78, 0x69, 0x66, 0, 0]
         let start = reader.matches(prefix, at: 0) ? prefix.count : 0
         return orientation(inTIFF: reader.part(at: start, length: reader.count))
+    }
+}
+
+extension Exif {
+    /// Returns a TIFF structure that contains nothing but an orientation.
+    static func data(_ orientation: Orientation) -> Data {
+        // Byte order and magic number; the offset of the directory; its one entry: tag, type, count, value; no next
+        // directory.
+        var data = Data("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1]
+        data += [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation.rawValue), 0, 0, 0, 0, 0, 0]
+        return data
     }
 }

@@ -58,3 +58,32 @@ public struct DecodeOptions: Hashable, Sendable {
         key.encode(firstFrameOnly)
     }
 }
+
+/// The box to decode an image for, in pixels of the upright image.
+public struct TargetSize: Hashable, Sendable {
+    /// The size of the box, at least 1 on each side. `Int.max` on a side of a fit or stretch box leaves that side free,
+    /// unless `upscale` is true: then a side beyond `Bitmap.maximumSide` is `BitmapError.invalidSize`.
+    public var size: PixelSize
+    public var mode: ResizeMode
+    /// Whether the result may be larger than the source. False by default.
+    public var upscale: Bool
+
+    public init(_ size: PixelSize, mode: ResizeMode = .fit, upscale: Bool = false) {
+        self.size = size
+        self.mode = mode
+        self.upscale = upscale
+    }
+}
+
+/// The maximum number of bytes that the pixels of a frame may take, at four bytes a pixel.
+public struct ByteLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
+    /// The number of bytes; less than 4 counts as one pixel.
+    public var bytes: Int
+
+    public init(_ bytes: Int) { self.bytes = bytes }
+
+    public init(integerLiteral value: Int) { bytes = value }
+
+    /// 60 MiB, about 15.7 million pixels: enough to show a large photograph without visible loss.
+    public static let large = ByteLimit(60 << 20)
+}

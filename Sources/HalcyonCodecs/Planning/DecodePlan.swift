@@ -191,3 +191,48 @@ public struct DecodePlan: Hashable, Sendable {
         abs(value - value.rounded()) < 1e-6 ? value.rounded() : value
     }
 }
+
+/// A width and a height in fractional pixels.
+struct PixelExtent {
+    let width: Double
+    let height: Double
+
+    /// Creates the extent that a decoder reports to cover of its native size, clamped to that size in case the report
+    /// is invalid.
+    init(_ coverage: (width: Double, height: Double), within size: PixelSize) {
+        width = Self.clamped(coverage.width, to: Double(size.width))
+        height = Self.clamped(coverage.height, to: Double(size.height))
+    }
+
+    private static func clamped(_ value: Double, to limit: Double) -> Double {
+        value > 0 && value <= limit ? value : limit
+    }
+}
+
+/// A part of an image in fractions of its sides, from the top left of the upright image.
+struct UprightRect {
+    var x: Double
+    var y: Double
+    var width: Double
+    var height: Double
+
+    /// Whether the part is the whole image, except for rounding errors.
+    var isWhole: Bool { width > 1 - 1e-9 && height > 1 - 1e-9 }
+
+    /// Returns the same part in fractions of the sides of the stored image.
+    func stored(_ orientation: Orientation) -> UprightRect {
+        let right = 1 - x - width
+        let bottom = 1 - y - height
+        return switch orientation {
+        case .up: self
+        case .upMirrored: UprightRect(x: right, y: y, width: width, height: height)
+        case .down: UprightRect(x: right, y: bottom, width: width, height: height)
+        case .downMirrored: UprightRect(x: x, y: bottom, width: width, height: height)
+        case .leftMirrored: UprightRect(x: y, y: x, width: height, height: width)
+        // The right edge of the upright image is the top of the stored one, so the stored row counts from the right.
+        case .right: UprightRect(x: y, y: right, width: height, height: width)
+        case .rightMirrored: UprightRect(x: bottom, y: right, width: height, height: width)
+        case .left: UprightRect(x: bottom, y: x, width: height, height: width)
+        }
+    }
+}
