@@ -1,10 +1,43 @@
+import Foundation
 import HalcyonImage
+import HalcyonSystem
 
-/// Something that reads or writes image formats: what `CoderRegistry` keeps.
+/// A reader or writer of image formats, which is registered in `CoderRegistry`.
 ///
-/// Adopt `ImageDecoder`, `ImageEncoder` or both. A coder is a value without state of its own: one instance serves any
+/// Adopt `ImageDecoder`, `ImageEncoder` or both. A coder is a value without mutable state: one instance serves any
 /// number of threads at once.
 public protocol ImageCoder: Sendable {
     /// The formats that it reads or writes.
     var formats: [ImageFormat] { get }
+}
+
+/// A writer of one or more image formats.
+public protocol ImageEncoder: ImageCoder {
+    /// Returns whether the encoder writes this format. The default is true for every one of `formats`.
+    func canEncode(_ format: ImageFormat) -> Bool
+
+    /// Returns whether a lower `quality` makes smaller files with these options. The default is false.
+    func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool
+
+    /// Returns whether the encoder can write an orientation and an ICC profile into a still image. If not, which is the
+    /// default, the registry passes it upright sRGB pixels.
+    func writesMetadata(_ format: ImageFormat) -> Bool
+
+    /// Encodes the pixels as they are.
+    ///
+    /// An encoder that `writesMetadata` writes `image.colorProfile`, if there is one, and
+    /// `options.storedOrientation(of:)`; the registry has already turned the pixels back by this orientation.
+    ///
+    /// - Throws: `CodecError.encodingFailed`, `CancellationError`.
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
+    ) throws -> Data
+}
+
+extension ImageEncoder {
+    public func canEncode(_ format: ImageFormat) -> Bool { formats.contains(format) }
+
+    public func writesMetadata(_ format: ImageFormat) -> Bool { false }
+
+    public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { false }
 }

@@ -2,64 +2,67 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// Reads one or more image formats. Every method must survive arbitrary bytes.
+/// A reader of one or more image formats. Every method must accept arbitrary bytes without crashing.
 public protocol ImageDecoder: ImageCoder {
-    /// Whether the data begins with the signature of a format of this decoder. Costs a few byte comparisons.
+    /// Returns whether the data begins with the signature of a format of this decoder. Costs a few byte comparisons.
     func canDecode(_ data: Data) -> Bool
 
-    /// Reads the header only, never pixels.
+    /// Reads only the header, never pixels.
     ///
-    /// The first 64 KiB of a file are enough wherever the format puts its header first. Of a part of an animation, it
-    /// counts the frames that are there.
+    /// The first 64 KiB of a file are enough for every format that stores its header first. For an incomplete
+    /// animation, the frame count is that of the frames that are present.
     ///
-    /// - Throws: `CodecError.damaged`, also where the data ends before the header does.
+    /// - Throws: `CodecError.damaged`, also if the data ends before the header does.
     func probe(_ data: Data) throws -> ImageInfo
 
-    /// How many bytes of the file are neither pixels nor what is needed to read them (EXIF, ICC, XMP, comments), for
-    /// `DecodeLimits.maximumMetadataBytes`. The default is 0.
+    /// Returns the number of bytes of the file that are neither pixels nor needed to read them (EXIF, ICC, XMP,
+    /// comments), for `DecodeLimits.maximumMetadataBytes`. The default is 0.
     func metadataByteCount(_ data: Data) -> Int
 
-    /// The images that the file holds beside its own pixels and that a decode unpacks, such as those inside of a drawing.
+    /// Returns the images in the file other than its own pixels that a decode unpacks, such as those embedded in a
+    /// drawing.
     ///
-    /// Each of them, and the sum of their pixels, is held against `DecodeLimits`, and their memory is reserved from the
-    /// `DecodeBudget`. The default is none.
+    /// Each of them, and the sum of their pixels, is checked against `DecodeLimits`, and their memory is reserved from
+    /// the `DecodeBudget`. The default is none.
     ///
-    /// - Throws: `CodecError.damaged` for one whose header cannot be read.
+    /// - Throws: `CodecError.damaged` if the header of one cannot be read.
     func embeddedImages(in data: Data) throws -> [EmbeddedImage]
 
-    /// How the file says what its colours are; nil where they are plain sRGB or grey.
+    /// Returns the colour profile of the file, or nil if its colours are plain sRGB or grey.
     ///
-    /// The registry converts by it what `decode` returned, where `plan.convertsColor`. Nil also where `decode` does that
-    /// itself, from ink or from more than 8 bits. The default is nil.
+    /// If `plan.convertsColor` is set, the registry converts the pixels that `decode` returned by this profile. Nil
+    /// also if `decode` converts by itself, from CMYK or from more than 8 bits. The default is nil.
     func colorProfile(of data: Data) -> ColorProfile?
 
-    /// The ICC profile of the decoded pixels, for `ColorHandling.asStored`. The default is that of `colorProfile`.
+    /// Returns the ICC profile of the decoded pixels, for `ColorHandling.asStored`. The default is the one in
+    /// `colorProfile`.
     func embeddedProfile(of data: Data) -> Data?
 
-    /// The most bytes of memory that a decode of this file takes beside the data and a bitmap of the native size.
+    /// Returns the maximum number of bytes that a decode of this file takes in addition to the data and a bitmap of the
+    /// native size.
     ///
-    /// What it returns is reserved from the `DecodeBudget` before the decode begins. The default is 0.
+    /// These bytes are reserved from the `DecodeBudget` before the decode begins. The default is 0.
     func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int
 
-    /// The pixels that the data unpacks to, which a container may declare too low, for `DecodeLimits`. The default is what
-    /// the header says: every frame as large as the image.
+    /// Returns the extent of the pixels that the data unpacks to, for `DecodeLimits`: a container may declare fewer
+    /// pixels than it holds. The default is derived from the header: every frame has the size of the image.
     func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent
 
-    /// The smallest size, in stored orientation, that it can decode to at little cost and that is no smaller than
-    /// `size` on either side. The default is the stored size, for decoders that cannot scale.
+    /// Returns the smallest size, in stored orientation, that the decoder can scale to at little cost and that is at
+    /// least `size` on both sides. The default, for decoders that cannot scale, is the stored size.
     func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize
 
-    /// How much of a native size the stored image covers, in native pixels.
+    /// Returns the part of a native size that the stored image covers, in native pixels.
     ///
-    /// Less than `native` where the last column or row reaches past the edge of the image, as in a JPEG at an eighth
-    /// of 45 pixels: 6 columns that stand for 5.625. The default is all of it.
+    /// It is less than `native` if the last column or row reaches past the edge of the image, as in a JPEG of 45 pixels
+    /// at an eighth: 6 columns that represent 5.625. The default is all of `native`.
     func coverage(of info: ImageInfo, at native: PixelSize) -> (width: Double, height: Double)
 
-    /// Decodes the image, of an animation the first frame on its full canvas.
+    /// Decodes the image, or the first frame of an animation on its full canvas.
     ///
-    /// - Returns: exactly `plan.nativeSize` pixels, in stored orientation: the registry turns them.
-    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`. A file that was cut off is damaged, never half an
-    ///   image.
+    /// - Returns: exactly `plan.nativeSize` pixels, in stored orientation; the registry applies the orientation.
+    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`. A truncated file is damaged, and never returned as a
+    ///   partial image.
     func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap
 }
 
@@ -86,14 +89,29 @@ extension ImageDecoder {
     }
 }
 
-/// An image inside of another file.
+/// An image embedded in another file.
 public struct EmbeddedImage: Hashable, Sendable {
     public let info: ImageInfo
-    /// The most bytes of memory that it takes until the decode of what holds it ends.
+    /// The maximum number of bytes that it takes until the decode of the enclosing file ends.
     public let workingBytes: Int
 
     public init(info: ImageInfo, workingBytes: Int) {
         self.info = info
         self.workingBytes = workingBytes
     }
+}
+
+/// A decoder that can deliver the rows of some files one after the other, so that the registry scales or crops them as
+/// they arrive and the whole image is never in memory.
+public protocol RowImageDecoder: ImageDecoder {
+    /// Returns whether the rows of this file are delivered in order, from top to bottom. Costs reading the header.
+    func deliversRows(of data: Data, info: ImageInfo) -> Bool
+
+    /// Decodes like `decode`, but row by row: `plan.nativeSize` in stored orientation, from the top.
+    ///
+    /// Rows need not be put any more once the sink `isFull`; a file that is truncated after them is damaged all the
+    /// same.
+    ///
+    /// - Throws: the errors of `decode`.
+    func decodeRows(of data: Data, plan: DecodePlan, into sink: RowSink, context: WorkContext) throws
 }

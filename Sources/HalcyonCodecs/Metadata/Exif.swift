@@ -1,14 +1,16 @@
+import Foundation
 import HalcyonImage
 
-/// The little of EXIF that decides how an image stands.
+/// Reads the orientation from EXIF.
 enum Exif {
-    /// A directory has a few dozen entries; a liar's may claim 65,535.
+    /// The maximum number of entries that are examined. A directory has a few dozen, but a hostile one may claim
+    /// 65,535.
     private static let maximumEntries = 512
     private static let orientationTag = 0x0112
     private static let shortType = 3
 
-    /// The orientation in a TIFF structure (what follows `Exif\0\0` in a JPEG), `.up` where there is none or the
-    /// structure is broken: a bad tag must not cost the image.
+    /// Returns the orientation in a TIFF structure (the bytes after `Exif\0\0` in a JPEG), or `.up` if there is none or
+    /// the structure is broken: a bad tag must not make the image fail.
     static func orientation(inTIFF reader: ByteReader) -> Orientation {
         let isLittleEndian = reader.matches("II", at: 0)
         guard isLittleEndian || reader.matches("MM", at: 0) else { return .up }
@@ -29,10 +31,22 @@ enum Exif {
         return .up
     }
 
-    /// The same, where the `Exif\0\0` of a JPEG may stand before it, as some writers of WebP and PNG leave it.
+    /// Returns the orientation in a TIFF structure that may be preceded by the `Exif\0\0` of a JPEG, as some writers of
+    /// WebP and PNG leave it.
     static func orientation(in reader: ByteReader) -> Orientation {
         let prefix: [UInt8] = [0x45, 0x78, 0x69, 0x66, 0, 0]
         let start = reader.matches(prefix, at: 0) ? prefix.count : 0
         return orientation(inTIFF: reader.part(at: start, length: reader.count))
+    }
+}
+
+extension Exif {
+    /// Returns a TIFF structure that contains nothing but an orientation.
+    static func data(_ orientation: Orientation) -> Data {
+        // Byte order and magic number; the offset of the directory; its one entry: tag, type, count, value; no next
+        // directory.
+        var data = Data("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1]
+        data += [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation.rawValue), 0, 0, 0, 0, 0, 0]
+        return data
     }
 }

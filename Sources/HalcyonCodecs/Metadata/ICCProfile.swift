@@ -1,10 +1,10 @@
-/// The little of an ICC profile that people read: its name.
+/// Reads the name of an ICC profile.
 enum ICCProfile {
     private static let maximumTags = 256
-    /// In characters.
+    /// The maximum length of a name in characters.
     private static let maximumName = 256
 
-    /// The profile's description, empty where it has none or is broken.
+    /// Returns the profile's description, empty if it has none or is broken.
     static func name(of reader: ByteReader) -> String {
         guard let count = reader.bigEndian32(128) else { return "" }
         for index in 0..<min(count, maximumTags) {
@@ -19,7 +19,8 @@ enum ICCProfile {
         return ""
     }
 
-    /// Version 2 has ASCII, version 4 a list of languages in UTF-16, of which the first is taken.
+    /// Returns the text of a description tag. Version 2 stores ASCII, version 4 a list of languages in UTF-16, of which
+    /// the first is taken.
     private static func text(_ tag: ByteReader) -> String {
         if tag.matches("desc", at: 0), let length = tag.bigEndian32(8) {
             let bytes = tag.part(at: 12, length: min(length, maximumName)).bytes.prefix { $0 != 0 }
@@ -33,7 +34,7 @@ enum ICCProfile {
         return ""
     }
 
-    /// Without control characters, which have no place in a name and can confuse a terminal.
+    /// Returns the name without control characters, which do not belong in a name and can confuse a terminal.
     private static func clean(_ name: String) -> String {
         let scalars = name.unicodeScalars.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
         return String(String.UnicodeScalarView(scalars))

@@ -4,13 +4,14 @@
     import HalcyonSystem
 
     extension PNGCoder: AnimatedImageEncoder {
-        /// Two frames, a part of one, and what that becomes.
+        /// The memory of two frames, a cropped part of one, and its encoded form.
         public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
             0.adding(5, times: animation.size.bitmapBytes)
         }
 
-        /// Writes an APNG without loss: the first frame whole, of each other the part that changes. Durations are kept
-        /// to the millisecond, above 65 s to hundredths, above 655 s to seconds, of which there are at most 65,535.
+        /// Writes a lossless APNG: the first frame as a whole, of every other frame the part that changes. Durations
+        /// are rounded to milliseconds, above 65 s to hundredths of a second, and above 655 s to seconds; the maximum
+        /// is 65,535 s.
         public func encode(
             _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
             context: WorkContext
@@ -22,7 +23,7 @@
             return writer.finished()
         }
 
-        /// All frames share one colour type.
+        /// Returns whether every frame is opaque, since all frames share one colour type.
         private static func isOpaque(_ animation: AnimatedImage, _ context: WorkContext) throws -> Bool {
             for index in animation.durations.indices {
                 guard try animation.frame(at: index, context: context).isOpaque else { return false }
@@ -31,7 +32,7 @@
         }
     }
 
-    /// Puts the PNGs of single frames together.
+    /// Assembles an APNG from the PNGs of single frames.
     private struct APNGWriter {
         private let context: WorkContext
         private let keepsAlpha: Bool
@@ -61,7 +62,7 @@
         }
 
         mutating func append(_ frame: Bitmap, _ duration: Duration) throws {
-            // A frame has at least a pixel, also where nothing changes.
+            // A frame has at least one pixel, even if nothing changes.
             let rect = FrameDifference.rect(from: last, to: frame) ?? PixelRect(x: 0, y: 0, width: 1, height: 1)
             last = frame
             let png = try PNGCoder.encode(try frame.cropped(to: rect), keepsAlpha: keepsAlpha, context: context)
@@ -87,7 +88,7 @@
             }
             let (numerator, denominator) = Self.delay(duration)
             body += Self.bytes(numerator) + Self.bytes(denominator)
-            // Kept, and put in the place of what was there.
+            // The disposal (0, keep the frame) and the blend operation (0, replace the pixels of the canvas).
             body += [0, 0]
             APNGFrameReader.append(body, to: &file)
         }

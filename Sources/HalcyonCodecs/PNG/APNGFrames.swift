@@ -1,42 +1,45 @@
 #if PNG
+    import CZlib
     import Foundation
     import HalcyonImage
+    import HalcyonSystem
 
-    /// Where the frames of an APNG stand: what its own chunks say, read without libpng, which knows none of them.
+    /// The positions of the frames of an APNG, read from its own chunks without libpng, which does not support them.
     struct APNGFrames {
         struct Entry {
             let frame: AnimationFrame
-            /// From the first to behind the last chunk of its pixels. Other chunks may stand between.
+            /// The range from the start of the first to the end of the last chunk of its pixels. It may contain other
+            /// chunks.
             var chunks: Range<Int>
-            /// Whether its pixels are the default image's.
+            /// Whether its pixels are those of the default image.
             let isDefaultImage: Bool
         }
 
         private(set) var entries: [Entry] = []
-        /// The PLTE and the tRNS, whole chunks, which every frame shares: one of each, and no longer than they can be, as
-        /// each frame takes a copy.
+        /// The PLTE and tRNS chunks, which every frame shares. At most one of each, and no longer than the format
+        /// allows, because each frame gets a copy.
         var shared: [Range<Int>] { [palette, transparency].compactMap { $0 } }
         private var palette: Range<Int>?
         private var transparency: Range<Int>?
-        /// Of the next fcTL or fdAT.
+        /// The sequence number of the next fcTL or fdAT.
         private var sequence = 0
-        /// An fcTL whose pixels come next.
+        /// The frame of an fcTL whose pixels have not been found yet.
         private var next: AnimationFrame?
         private var hasSeenImage = false
-        /// Whether more pixels of the last frame may come: it ends where the next begins, or the file.
+        /// Whether more pixels of the last frame may follow: it ends when the next frame begins or the file ends.
         private var isOpen = false
 
         var beginsWithDefaultImage: Bool { entries.first?.isDefaultImage ?? false }
 
-        /// Finds the frames whose chunks are whole and in order; the first that is not ends the animation, as it does
-        /// in browsers. Nil where there is none.
+        /// Finds the frames whose chunks are complete and in order. The first chunk that is not ends the animation, as
+        /// it does in browsers. Nil if there is no frame.
         init?(_ data: Data, info: ImageInfo) {
             data.read { reader in
                 for chunk in PNGChunks(reader) {
                     guard reader.has(chunk.declaredLength + 12, at: chunk.offset), take(chunk, info: info) else {
                         break
                     }
-                    // More than are declared are dropped below.
+                    // Frames beyond the declared number are dropped below.
                     if entries.count > info.frameCount { break }
                 }
             }
@@ -45,7 +48,9 @@
             if entries.isEmpty { return nil }
         }
 
-        /// - Returns: whether there may be more.
+        /// Reads a chunk.
+        ///
+        /// - Returns: whether there may be more frames.
         private mutating func take(_ chunk: PNGChunks.Chunk, info: ImageInfo) -> Bool {
             if chunk.isNamed("IEND") || chunk.isNamed("fcTL") { isOpen = false }
             if chunk.isNamed("IEND") { return false }
@@ -84,7 +89,7 @@
             else { return false }
             let rect = PixelRect(x: x, y: y, width: width, height: height)
             guard rect.clamped(to: canvas) == rect, disposal <= 2, blend <= 1 else { return false }
-            // The default image is the whole canvas.
+            // The frame of the default image must cover the whole canvas.
             guard hasSeenImage || rect.size == canvas else { return false }
             next = AnimationFrame(
                 rect: rect, duration: .seconds(numerator) / (denominator == 0 ? 100 : denominator),
@@ -96,6 +101,96 @@
             guard body.bigEndian32(0) == sequence else { return false }
             sequence += 1
             return true
+        }
+    }
+
+    extension PNGCoder: AnimatedImageDecoder {
+        public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
+            guard let frames = APNGFrames(data, info: info) else {
+                throw CodecError.damaged(.png, reason: "its first frame is not whole")
+            }
+            return APNGFrameReader(data: data, frames: frames, info: info)
+        }
+    }
+
+    /// The frames of an APNG, each passed to libpng as a PNG of its own.
+    struct APNGFrameReader: FrameReader {
+        private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+        let frames: [AnimationFrame]
+        private let data: Data
+        private let source: APNGFrames
+        private let isOpaque: Bool
+
+        init(data: Data, frames: APNGFrames, info: ImageInfo) {
+            self.data = data
+            source = frames
+            self.frames = frames.entries.map(\.frame)
+            isOpaque = !info.hasAlpha
+        }
+
+        func pixels(at index: Int, context: WorkContext) throws -> Bitmap {
+            let entry = source.entries[index]
+            let file = try data.read { try png(of: entry, in: $0) }
+            return try PNGCoder.decodeImage(file, size: entry.frame.rect.size, isOpaque: isOpaque, context: context)
+        }
+
+        /// Returns the frame as a PNG file. Costs a copy of its compressed pixels.
+        private func png(of entry: APNGFrames.Entry, in reader: ByteReader) throws -> Data {
+            var file = Data(capacity: entry.chunks.count + 1024)
+            file.append(contentsOf: Self.signature)
+            var header = Data("IHDR".utf8)
+            for side in [entry.frame.rect.size.width, entry.frame.rect.size.height] {
+                withUnsafeBytes(of: UInt32(truncatingIfNeeded: side).bigEndian) { header.append(contentsOf: $0) }
+            }
+            // The bit depth, the colour type and the methods are those of the whole file.
+            header.append(contentsOf: reader.part(at: 24, length: 5).bytes)
+            Self.append(header, to: &file)
+            for range in source.shared { file.append(contentsOf: reader.bytes[range]) }
+            // All chunks of pixels are joined to one.
+            let start = file.count
+            file.append(contentsOf: [0, 0, 0, 0])
+            file.append(contentsOf: "IDAT".utf8)
+            for chunk in PNGChunks(reader, from: entry.chunks.lowerBound) {
+                guard chunk.end <= entry.chunks.upperBound else { break }
+                guard chunk.isNamed(entry.isDefaultImage ? "IDAT" : "fdAT") else { continue }
+                try check(chunk, in: reader)
+                // The body of an fdAT is a sequence number followed by the body of an IDAT.
+                file.append(contentsOf: reader.bytes[chunk.bodyRange].dropFirst(entry.isDefaultImage ? 0 : 4))
+            }
+            Self.closeChunk(at: start, in: &file)
+            Self.append(Data("IEND".utf8), to: &file)
+            return file
+        }
+
+        /// Checks the checksum of a chunk in the file, because libpng gets one that is computed anew.
+        private func check(_ chunk: PNGChunks.Chunk, in reader: ByteReader) throws {
+            let named = reader.part(at: chunk.offset + 4, length: 4 + chunk.declaredLength)
+            guard reader.bigEndian32(chunk.bodyRange.upperBound) == Int(Self.checksum(named.bytes)) else {
+                throw CodecError.damaged(.png, reason: "a frame's checksum is wrong")
+            }
+        }
+
+        /// Appends a chunk, given by its name and body.
+        static func append(_ named: Data, to file: inout Data) {
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: named.count - 4).bigEndian) { file.append(contentsOf: $0) }
+            file.append(named)
+            let sum = named.withUnsafeBytes { Self.checksum($0) }
+            withUnsafeBytes(of: sum.bigEndian) { file.append(contentsOf: $0) }
+        }
+
+        /// Completes the last chunk of the file with its length and checksum. The chunk begins at `start` with a
+        /// placeholder for the length.
+        private static func closeChunk(at start: Int, in file: inout Data) {
+            let sum = file.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[(start + 4)...])) }
+            let length = UInt32(truncatingIfNeeded: file.count - start - 8).bigEndian
+            withUnsafeBytes(of: length) { file.replaceSubrange(start..<start + 4, with: $0) }
+            withUnsafeBytes(of: sum.bigEndian) { file.append(contentsOf: $0) }
+        }
+
+        private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+            UInt32(
+                truncatingIfNeeded: crc32_z(0, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count))
         }
     }
 #endif

@@ -5,21 +5,21 @@
     import HalcyonSystem
 
     extension PNGCoder: ProgressiveImageDecoder {
-        /// A PNG shows itself row by row, an interlaced one pass by pass, an APNG frame by frame.
+        /// Creates a decoding that shows a PNG row by row, an interlaced one pass by pass, and an APNG frame by frame.
         public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             ArrivingImage(
                 self, options: options, budget: budget,
-                // What is said of the pixels stands before them.
+                // Every chunk that describes the pixels precedes them.
                 isHeaderWhole: { $0.read { PNGChunks($0).contains { $0.isNamed("IDAT") || $0.isNamed("IEND") } } },
                 makeRows: { try PNGStream(plan: $0, deep: PNGCoder.deepTransform(for: $1, plan: $0)) })
         }
     }
 
-    /// Owns the C side of a progressive decode. One thread at a time.
+    /// The owner of the C side of a progressive decode. Used by one thread at a time.
     final class PNGStream: RowStream {
         private let plan: DecodePlan
         private let stream: OpaquePointer
-        /// The stream points to it.
+        /// Retained because the stream points to its memory.
         private let deep: ColorTransform?
 
         /// - Throws: `BitmapError.outOfMemory`.

@@ -1,10 +1,11 @@
 #if PNG
     import CHalcyonCodecs
+    import CZlib
     import Foundation
     import HalcyonImage
     import HalcyonSystem
 
-    /// PNG by libpng: every colour type and depth, interlaced or not, and APNG.
+    /// A coder for PNG by libpng: every colour type and depth, interlaced or not, and APNG.
     ///
     /// Decodes straight into the bitmap at the stored size; 16-bit channels are rounded to 8.
     public struct PNGCoder: RowImageDecoder, ImageEncoder {
@@ -27,8 +28,8 @@
             return profile
         }
 
-        /// What converts 16 bits before they are rounded to 8; nil where they have to be rounded first, or nothing is
-        /// to be converted.
+        /// Returns the conversion of 16-bit channels before they are rounded to 8 bits; nil if they have to be rounded
+        /// first, or need no conversion.
         static func deepTransform(for data: Data, plan: DecodePlan) throws -> ColorTransform? {
             guard !plan.info.isAnimated else { return nil }
             let profile = data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0) : nil }
@@ -36,14 +37,15 @@
             return try ColorTransforms.shared.transform(for: profile, isDeep: true)
         }
 
-        /// An APNG takes two canvases beside that of the first frame, and the frame as a file of its own; a still image the
-        /// conversion of its 16 bits.
+        /// Returns the memory of an APNG, which is two canvases in addition to that of the first frame, and the frame
+        /// as a file of its own; or of a still image, which is the conversion of its 16-bit channels.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             guard !info.isAnimated else { return data.count.adding(2, times: nativeSize.bitmapBytes) }
             return data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0)?.workingBytes ?? 0 : 0 }
         }
 
-        /// Not those of Adam7, whose passes each go over the whole image, nor frames, which are drawn onto each other.
+        /// Returns false for Adam7, each of whose passes covers the whole image, and for APNG, whose frames are drawn
+        /// onto each other.
         public func deliversRows(of data: Data, info: ImageInfo) -> Bool {
             !info.isAnimated && data.read { $0.byte(28) } == 0
         }
@@ -56,8 +58,8 @@
                 data, size: plan.nativeSize, deep: deep, pixels: nil, rows: halcyon_codec_rows(sink), context: context)
         }
 
-        /// Of an APNG the first frame: its default image may be no frame, and says then that the program at hand shows
-        /// no animations.
+        /// Decodes the image, or the first frame of an APNG: the default image of an APNG need not be a frame, and is
+        /// then a notice for programs that show no animations.
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             if plan.info.isAnimated, let frames = APNGFrames(data, info: plan.info), !frames.beginsWithDefaultImage {
                 var compositor = FrameCompositor(
@@ -85,7 +87,7 @@
         ) throws {
             try CodecCall.decode(.png, context: context, bytes: size.bitmapBytes) { call in
                 data.withUnsafeBytes { bytes in
-                    // The transform's memory is C's for as long as the transform lives.
+                    // The C code uses memory of the transform, which must not be released before the end.
                     withExtendedLifetime(deep) {
                         halcyon_png_decode(
                             bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
@@ -103,7 +105,7 @@
 
         public func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
-        /// Writes 8-bit RGB where every pixel is opaque, else RGBA, at zlib's level 4.
+        /// Writes 8-bit RGB if every pixel is opaque, otherwise RGBA, at zlib's level 4.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
@@ -115,6 +117,46 @@
             try CodecCall.encode(bitmap, as: .png, context: context) { bitmap, output, call in
                 halcyon_png_encode(bitmap, keepsAlpha, output, call)
             }
+        }
+    }
+
+    /// Inserts the chunks of metadata behind the header of a PNG.
+    enum PNGMetadata {
+        /// Returns the file with an orientation and a profile.
+        ///
+        /// - Throws: `CodecError.encodingFailed`.
+        static func insert(_ orientation: Orientation, _ profile: Data?, into file: Data) throws -> Data {
+            guard orientation != .up || profile != nil else { return file }
+            // The name of the profile, a zero, and 0 for the only compression method.
+            let packed = try profile.map { Data("iCCP".utf8) + Data("ICC profile\0\0".utf8) + (try compressed($0)) }
+            return file.read { reader in
+                var result = Data(reader.bytes.prefix(8))
+                for chunk in PNGChunks(reader) {
+                    // The profile replaces an sRGB chunk.
+                    if chunk.isNamed("sRGB"), packed != nil { continue }
+                    result.append(contentsOf: reader.bytes[chunk.offset..<chunk.end])
+                    guard chunk.isNamed("IHDR") else { continue }
+                    if let packed { APNGFrameReader.append(packed, to: &result) }
+                    if orientation != .up {
+                        APNGFrameReader.append(Data("eXIf".utf8) + Exif.data(orientation), to: &result)
+                    }
+                }
+                return result
+            }
+        }
+
+        private static func compressed(_ data: Data) throws -> Data {
+            var count = compressBound(UInt(data.count))
+            var result = Data(count: Int(count))
+            let status = result.withUnsafeMutableBytes { target in
+                data.withUnsafeBytes { source in
+                    compress(
+                        target.baseAddress?.assumingMemoryBound(to: UInt8.self), &count,
+                        source.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt(source.count))
+                }
+            }
+            guard status == Z_OK else { throw CodecError.encodingFailed(.png, reason: "its profile cannot be packed") }
+            return result.prefix(Int(count))
         }
     }
 #endif

@@ -3,8 +3,8 @@
     import Foundation
     import HalcyonImage
 
-    /// What a PNG says about its colours. Of several chunks the most exact one counts, as the format's specification
-    /// orders them: cICP, iCCP, sRGB, then gAMA with cHRM.
+    /// Reads the colour profile of a PNG. If there are several chunks, the most exact one counts, in the order of the
+    /// format's specification: cICP, iCCP, sRGB, then gAMA with cHRM.
     enum PNGColor {
         static func profile(_ reader: ByteReader) -> ColorProfile? {
             var chunks: [String: ByteReader] = [:]
@@ -14,7 +14,7 @@
                     if chunks["\(name)"] == nil { chunks["\(name)"] = chunk.body }
                 }
             }
-            // Red, green and blue are there even where all are equal, so a profile of grey fits grey alone.
+            // Decoded pixels have red, green and blue even if they are grey, so only grey images use a grey profile.
             let isGray = [0, 4].contains(reader.byte(25))
             if let body = chunks["cICP"], let primaries = body.byte(0), let transfer = body.byte(1),
                 CodePoints.areKnown(primaries: primaries, transfer: transfer)
@@ -26,18 +26,19 @@
             return chromaticities(chunks["cHRM"], gamma: gamma)
         }
 
-        /// Grey pixels may have a profile of colours.
+        /// Returns the colour model of a profile. Grey pixels may have an RGB profile.
         private static func model(_ profile: Data, isGray: Bool) -> ColorModel {
             isGray && profile.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb
         }
 
-        /// In hundred thousandths, the gamma as its reciprocal.
+        /// Returns the profile of the gAMA and cHRM chunks, whose values are in hundred thousandths, the gamma as its
+        /// reciprocal. Nil if they describe sRGB, or nothing meaningful.
         private static func chromaticities(_ chunk: ByteReader?, gamma: Int) -> ColorProfile? {
-            // Beyond this range nothing is meant.
+            // A gamma beyond this range has no meaning.
             guard (10_000...500_000).contains(gamma) else { return nil }
             let values = (0..<8).compactMap { chunk?.bigEndian32($0 * 4) }
             let isOfSRGB = values.count < 8 || zip(values, sRGB).allSatisfy { abs($0 - $1) < 1000 }
-            // What is written for sRGB's curve, beside its primaries.
+            // The gamma by which writers describe the curve of sRGB, together with its primaries.
             if isOfSRGB, (45_000...46_000).contains(gamma) { return nil }
             func point(_ index: Int) -> ColorPrimaries.Point {
                 .init(Double(values[index * 2]) / 100_000, Double(values[index * 2 + 1]) / 100_000)
@@ -48,34 +49,37 @@
             return .primaries(primaries, .gamma(100_000 / Double(gamma)))
         }
 
-        /// White, red, green and blue of sRGB.
+        /// The white, red, green and blue points of sRGB.
         private static let sRGB = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000]
 
-        /// The size that an iCCP chunk's profile says it has, 0 where it is none. Unpacks its header of 128 bytes.
+        /// Returns the size that the profile of an iCCP chunk declares, or 0 if it is not a profile. Unpacks its header
+        /// of 128 bytes.
         static func profileByteCount(_ body: ByteReader) -> Int {
             guard let header = compressed(body).flatMap({ inflated($0, byteCount: 128) }) else { return 0 }
             return header.read { $0.matches("acsp", at: 36) ? $0.bigEndian32(0) ?? 0 : 0 }
         }
 
-        /// No more than the profile itself says that it is long, which the limit on metadata has let pass.
+        /// Unpacks a profile, at most as many bytes as it declares itself; the limit on metadata has already accepted
+        /// that size.
         private static func unpacked(_ body: ByteReader) -> Data? {
             let count = profileByteCount(body)
             guard count >= 128, count <= largest, let start = compressed(body) else { return nil }
             return inflated(start, byteCount: count)
         }
 
-        /// Profiles for printers reach a few megabytes.
+        /// The maximum size of a profile in bytes. Profiles for printers reach a few megabytes.
         private static let largest = 1 << 26
 
-        /// Behind a name of at most 79 characters, a zero and the method.
+        /// Returns the compressed profile, which follows a name of at most 79 characters, a zero and the compression
+        /// method.
         private static func compressed(_ body: ByteReader) -> ByteReader? {
             guard let end = body.part(at: 0, length: 80).bytes.firstIndex(of: 0) else { return nil }
             return body.part(at: end + 2, length: body.count)
         }
 
-        /// Nil where there are fewer bytes, or they are broken.
+        /// Returns the first `byteCount` unpacked bytes, or nil if there are fewer, or they are broken.
         private static func inflated(_ reader: ByteReader, byteCount: Int) -> Data? {
-            // On the heap, as zlib remembers its address.
+            // Allocated on the heap, because zlib keeps its address.
             let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
             stream.initialize(to: z_stream())
             defer { stream.deallocate() }
@@ -83,7 +87,7 @@
             defer { memory.deallocate() }
             guard inflateInit_(stream, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
             defer { inflateEnd(stream) }
-            // zlib only reads it.
+            // zlib only reads the input.
             stream.pointee.next_in = UnsafeMutablePointer(
                 mutating: reader.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
             stream.pointee.avail_in = UInt32(clamping: reader.count)
@@ -104,17 +108,17 @@
         }
     }
 
-    /// All the memory that zlib takes to unpack, in one block of the program's own. zlib would call data broken where it gets
-    /// none, and an image without its profile would be shown in wrong colours.
+    /// The memory that zlib takes to unpack, allocated by the program in one block. If an allocation failed, zlib would
+    /// report the data as broken, and the image would be shown without its profile, in wrong colours.
     private enum InflateMemory {
-        /// About 7 KiB of state and a window of 32 KiB; zlib's manual allows for 44 KiB.
+        /// The size of the block. zlib takes about 7 KiB of state and a window of 32 KiB; its manual allows for 44 KiB.
         private static let byteCount = 1 << 16
         private static let alignment = 16
 
-        /// - Returns: the block, which is the caller's to free behind `inflateEnd`.
+        /// - Returns: the block, which the caller frees after `inflateEnd`.
         static func lend(to stream: UnsafeMutablePointer<z_stream>) -> UnsafeMutableRawPointer {
             let block = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: alignment)
-            // The bytes that are given out, these among them.
+            // The number of bytes in use, which includes this number itself.
             block.storeBytes(of: alignment, as: Int.self)
             stream.pointee.opaque = block
             stream.pointee.zalloc = { block, count, size in

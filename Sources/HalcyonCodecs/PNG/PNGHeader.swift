@@ -1,17 +1,19 @@
 #if PNG
     import HalcyonImage
 
-    /// What the chunks before a PNG's pixels say, read without libpng.
+    /// The header of a PNG: the chunks before its pixels, read without libpng.
     struct PNGHeader {
         private var info: ImageInfo
         private var frameCount = 1
         private var playCount = 0
 
-        /// - Throws: `CodecError.damaged` where there is no whole and valid IHDR.
+        /// Returns the description of the image.
+        ///
+        /// - Throws: `CodecError.damaged` if there is no complete and valid IHDR.
         static func info(_ reader: ByteReader) throws -> ImageInfo {
             var header = try PNGHeader(reader)
             for chunk in PNGChunks(reader) {
-                // EXIF behind the pixels would be out of a probe's reach, so it does not count.
+                // EXIF behind the pixels would be out of reach of a probe, so it is ignored.
                 if chunk.isNamed("IDAT") || chunk.isNamed("IEND") { break }
                 header.read(chunk)
             }
@@ -21,25 +23,27 @@
             return header.info
         }
 
-        /// Whether channels have 16 bits in rows that come one after the other.
+        /// Returns whether the image is a still one with 16-bit channels that is not interlaced, so that its rows
+        /// arrive one after the other.
         static func isDeep(_ reader: ByteReader) -> Bool {
             reader.byte(24) == 16 && reader.byte(28) == 0
                 && !PNGChunks(reader).prefix { !$0.isNamed("IDAT") }
                     .contains { $0.isNamed("acTL") }
         }
 
-        /// Bytes of every chunk that is neither pixels nor what is needed to read them.
+        /// Returns the number of bytes of all chunks that are neither pixels nor needed to read them.
         static func metadataByteCount(_ reader: ByteReader) -> Int {
             let pixels: [StaticString] = ["IHDR", "PLTE", "tRNS", "IDAT", "IEND", "acTL", "fcTL", "fdAT"]
             var sum = 0
             var hasProfile = false
-            // One by one: an array of them would be several times as long as a file of empty chunks.
+            // The chunks are visited one by one, because an array of them would be several times as long as a file of
+            // empty chunks.
             for chunk in PNGChunks(reader) {
-                // What stands behind the end is no part of the file.
+                // Bytes behind the end chunk do not belong to the file.
                 if chunk.isNamed("IEND") { break }
                 if pixels.contains(where: chunk.isNamed) { continue }
                 sum += chunk.declaredLength
-                // Only the first one is ever unpacked.
+                // Only the first profile is ever unpacked.
                 guard !hasProfile, chunk.isNamed("iCCP") else { continue }
                 hasProfile = true
                 sum += max(0, PNGColor.profileByteCount(chunk.body) - chunk.declaredLength)
@@ -62,7 +66,7 @@
                 colorSpace: isGray ? .gray : .sRGB)
         }
 
-        /// Bit depths by colour type.
+        /// The valid bit depths by colour type.
         private static let depths: [Int: Set<Int>] = [
             0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16],
         ]
@@ -74,7 +78,7 @@
                 frameCount = frames
                 playCount = chunk.body.bigEndian32(4) ?? 0
             } else if chunk.isNamed("iCCP") {
-                // At most 79 characters of Latin-1, then a zero.
+                // The name has at most 79 characters of Latin-1 and ends with a zero.
                 let name = chunk.body.part(at: 0, length: 79).bytes.prefix { $0 != 0 }
                 info.colorSpace = .icc(String(String.UnicodeScalarView(name.map { Unicode.Scalar($0) })))
             } else if chunk.isNamed("eXIf") {
@@ -83,5 +87,43 @@
         }
 
         private static func damaged(_ reason: String) -> CodecError { .damaged(.png, reason: reason) }
+    }
+
+    /// The chunks of a PNG one after the other, up to the end of the data. Checksums are left to libpng.
+    struct PNGChunks: Sequence, IteratorProtocol {
+        struct Chunk {
+            /// The data that begins with the chunk's name.
+            fileprivate let named: ByteReader
+            let declaredLength: Int
+            /// The offset of the chunk's length field in the file.
+            let offset: Int
+
+            /// The body of the chunk, shorter than declared if the data ends before.
+            var body: ByteReader { named.part(at: 4, length: declaredLength) }
+
+            /// The range of the body in the file; longer than `body` if the data ends before.
+            var bodyRange: Range<Int> { offset + 8..<offset + 8 + declaredLength }
+            /// The offset behind the checksum.
+            var end: Int { offset + 12 + declaredLength }
+
+            func isNamed(_ name: StaticString) -> Bool { named.matches(name, at: 0) }
+        }
+
+        private let reader: ByteReader
+        private var offset: Int
+
+        /// - Parameter offset: the offset of the first chunk to return; that of the file's first chunk by default.
+        init(_ reader: ByteReader, from offset: Int = 8) {
+            self.reader = reader
+            self.offset = offset
+        }
+
+        mutating func next() -> Chunk? {
+            guard let length = reader.bigEndian32(offset), reader.has(8, at: offset) else { return nil }
+            let named = reader.part(at: offset + 4, length: 4 + length)
+            // A step is at most 2^32, so the offset cannot overflow before the data ends.
+            defer { offset += 12 + length }
+            return Chunk(named: named, declaredLength: length, offset: offset)
+        }
     }
 #endif

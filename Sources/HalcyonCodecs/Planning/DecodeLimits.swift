@@ -1,29 +1,32 @@
+import Foundation
 import HalcyonImage
 
-/// What a header may declare before its file is refused, checked before anything is allocated.
+/// The limits on the values that a file's header may declare. A file beyond them is refused before memory is allocated.
 public struct DecodeLimits: Hashable, Sendable {
-    /// Pixels of one frame as stored. 2^28 by default, a bitmap of 1 GiB.
+    /// The maximum number of pixels of one frame as stored. 2^28 by default, a bitmap of 1 GiB.
     public var maximumPixels: Int
-    /// Pixels of the longer side. 65,535 by default, the most that JPEG and GIF can say; never more than
+    /// The maximum length of the longer side in pixels. 65,535 by default, the maximum of JPEG and GIF; never more than
     /// `Bitmap.maximumSide`.
     public var maximumSide: Int
-    /// Frames of an animation. 10,000 by default.
+    /// The maximum number of frames of an animation. 10,000 by default.
     public var maximumFrames: Int
-    /// Pixels of all frames together: of each those of the canvas, or those that it unpacks to where they are more. 2^32
-    /// by default: some fifteen seconds of decoding, 2,000 frames of 1920 x 1080.
+    /// The maximum number of pixels of all frames together. A frame counts as its canvas, or as the pixels that it
+    /// unpacks to if they are more. 2^32 by default: some fifteen seconds of decoding, or 2,000 frames of 1920 x 1080.
     ///
-    /// Frames that are asked for out of their order are drawn from an earlier one. What that costs beyond a few frames
-    /// for each is held against this limit, too.
+    /// Frames that are requested out of order are drawn from an earlier one. The cost of this beyond a few frames for
+    /// each request is checked against this limit, too.
     public var maximumTotalPixels: Int
-    /// Pixels of all frames together for each byte of the file, where they are more than 2^30: a few bytes can repeat a
-    /// large canvas. 16,384 by default; only recordings in which hardly anything moves come near it.
+    /// The maximum number of pixels of all frames together for each byte of the file, checked if they are more than
+    /// 2^30: a few bytes can repeat a large canvas. 16,384 by default; only recordings with hardly any motion come near
+    /// it.
     public var maximumTotalPixelsPerByte: Int
-    /// Pixels for each byte of the file, where a frame has more than 2^24 of them: a few bytes of WebP or AVIF can say
-    /// "all of it is white" for as many pixels as they like. 65,536 by default; only files of a single colour reach it.
+    /// The maximum number of pixels for each byte of the file, checked if a frame has more than 2^24 pixels: a few
+    /// bytes of WebP or AVIF can declare any number of white pixels. 65,536 by default; only files of a single colour
+    /// reach it.
     public var maximumPixelsPerByte: Int
-    /// How many times longer one side may be than the other. 32,768 by default.
+    /// The maximum ratio of the longer side to the shorter one. 32,768 by default.
     public var maximumSideRatio: Int
-    /// Bytes of EXIF, ICC, XMP and comments together. 16 MiB by default.
+    /// The maximum number of bytes of EXIF, ICC, XMP and comments together. 16 MiB by default.
     public var maximumMetadataBytes: Int
 
     public init(
@@ -41,6 +44,8 @@ public struct DecodeLimits: Hashable, Sendable {
         self.maximumTotalPixelsPerByte = maximumTotalPixelsPerByte
     }
 
+    /// Checks the sides and the area of one frame.
+    ///
     /// - Throws: `CodecError.limitExceeded`.
     public func check(_ size: PixelSize) throws {
         let side = min(maximumSide, Bitmap.maximumSide)
@@ -48,6 +53,8 @@ public struct DecodeLimits: Hashable, Sendable {
         try Self.require("pixels", size.area ?? .max, atMost: maximumPixels)
     }
 
+    /// Checks the values of a header: the size, the ratio of the sides, the frames and the metadata.
+    ///
     /// - Throws: `CodecError.limitExceeded`.
     public func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
         try check(info.size)
@@ -59,15 +66,17 @@ public struct DecodeLimits: Hashable, Sendable {
         try check(metadataBytes: metadataBytes)
     }
 
+    /// Checks the pixels of one frame for each byte of the file.
+    ///
     /// - Throws: `CodecError.limitExceeded`.
     func check(_ info: ImageInfo, fileBytes: Int) throws {
         let pixels = info.size.area ?? .max
-        // A drawing has no pixels of its own.
+        // A vector image has no pixels of its own.
         guard pixels > 1 << 24, !info.isVector else { return }
         try Self.require("pixels per byte", pixels / max(fileBytes, 1), atMost: maximumPixelsPerByte)
     }
 
-    /// Holds what the data unpacks to against the limits, which may be more than the image that it says it is.
+    /// Checks the extent that the data unpacks to, which may exceed the size that the image declares.
     ///
     /// - Throws: `CodecError.limitExceeded`.
     func check(_ extent: CodedExtent, fileBytes: Int) throws {
@@ -82,7 +91,8 @@ public struct DecodeLimits: Hashable, Sendable {
             "pixels of all frames per byte", extent.totalPixels / max(fileBytes, 1), atMost: maximumTotalPixelsPerByte)
     }
 
-    /// All of them are in memory at once, so together they may have no more pixels than one frame.
+    /// Checks the embedded images. All of them are in memory at once, so together they may have no more pixels than one
+    /// frame.
     ///
     /// - Throws: `CodecError.limitExceeded`.
     func check(_ embedded: [EmbeddedImage]) throws {
@@ -95,6 +105,8 @@ public struct DecodeLimits: Hashable, Sendable {
         }
     }
 
+    /// Checks the number of bytes of metadata.
+    ///
     /// - Throws: `CodecError.limitExceeded`.
     func check(metadataBytes: Int) throws {
         try Self.require("metadata bytes", metadataBytes, atMost: maximumMetadataBytes)
@@ -102,5 +114,51 @@ public struct DecodeLimits: Hashable, Sendable {
 
     private static func require(_ what: String, _ value: Int, atMost limit: Int) throws {
         guard value <= limit else { throw CodecError.limitExceeded(what, value: value, limit: limit) }
+    }
+}
+
+/// The extent of the pixels that a file's data unpacks to. A container may declare fewer pixels than its pictures,
+/// tiles and frames have.
+public struct CodedExtent: Hashable, Sendable {
+    /// The size of the largest picture, tile or frame that is unpacked as a whole.
+    public var largest: PixelSize
+    /// The number of pixels of all frames together, where a frame that is drawn onto a canvas counts as the canvas.
+    /// `Int.max` if the number does not fit.
+    public var totalPixels: Int
+
+    public init(largest: PixelSize, totalPixels: Int) {
+        self.largest = largest
+        self.totalPixels = totalPixels
+    }
+
+    /// Creates the extent that the header declares: every frame has the size of the image.
+    public init(_ info: ImageInfo) {
+        self.init(
+            largest: info.storedSize, totalPixels: 0.adding(max(1, info.frameCount), times: info.size.area ?? .max))
+    }
+
+    /// Adds a picture that is unpacked in addition to the others.
+    ///
+    /// - Parameter pixels: the number of pixels that it adds to `totalPixels`; its area by default.
+    mutating func add(_ size: PixelSize, pixels: Int? = nil) {
+        let area = size.area ?? .max
+        if area > largest.area ?? .max { largest = size }
+        totalPixels = totalPixels.adding(1, times: pixels ?? area)
+    }
+}
+
+extension ImageDecoder {
+    /// Reads the header and checks it, and the extent that the data unpacks to, against the limits.
+    ///
+    /// - Parameter fileBytes: the size of the file; nil while the file is incomplete and its ratio of pixels to bytes
+    ///   is unknown.
+    /// - Throws: `CodecError`.
+    func probe(_ data: Data, within limits: DecodeLimits, fileBytes: Int?) throws -> ImageInfo {
+        let info = try probe(data)
+        try limits.check(info, metadataBytes: metadataByteCount(data))
+        // A vector image has no pixels of its own.
+        guard !info.isVector else { return info }
+        try limits.check(codedExtent(of: data, info: info), fileBytes: fileBytes ?? .max)
+        return info
     }
 }

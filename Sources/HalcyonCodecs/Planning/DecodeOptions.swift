@@ -1,25 +1,25 @@
 import HalcyonImage
 
-/// At which size, and within which limits, data becomes pixels.
+/// The options of a decode: the size of the result and the limits on the file.
 public struct DecodeOptions: Hashable, Sendable {
-    /// The size to decode for; nil keeps the source's own.
+    /// The size to decode for; nil keeps the source's own size.
     public var target: TargetSize?
-    /// The most bytes that the pixels of one frame may take; a larger image is scaled down, keeping its shape, to
-    /// 1x1 at the least. Nil is no bound.
+    /// The maximum number of bytes of the pixels of one frame. A larger image is scaled down with its aspect ratio
+    /// kept, to 1x1 at the least. Nil is no limit.
     public var maximumBytes: ByteLimit?
-    /// The part that is decoded, in pixels of the upright image at its full size; nil is all of it. The target and
-    /// the limit are then those of the part. Of an image of several frames it is the part of each.
+    /// The part of the image to decode, in pixels of the upright image at its full size; nil is all of it. The target
+    /// and the byte limit then apply to the part. For an image of several frames, it is the part of each frame.
     ///
-    /// What reaches out of the image is left out; where nothing is left, that is `BitmapError.invalidSize`. Cost: the time of a whole decode,
-    /// and of a JPEG, or a PNG that is not interlaced, the memory of the part.
+    /// The region is clamped to the image; if nothing is left, the decode throws `BitmapError.invalidSize`. Cost: the
+    /// time of a whole decode, and, for a JPEG or a PNG that is not interlaced, the memory of the part.
     public var region: PixelRect?
-    /// What happens to colours that are not sRGB. They are converted by default.
+    /// The handling of colours that are not sRGB. They are converted by default.
     public var color: ColorHandling
     /// Whether an animation becomes a still image. False by default.
     public var firstFrameOnly: Bool
-    /// Whether all frames of an animation are decoded at once and kept, instead of one by one. False by default.
+    /// Whether all frames of an animation are decoded at once and kept, instead of on demand. False by default.
     public var preloadAllFrames: Bool
-    /// What the header may declare.
+    /// The limits on the values that the header may declare.
     public var limits: DecodeLimits
 
     public init(
@@ -36,11 +36,11 @@ public struct DecodeOptions: Hashable, Sendable {
         self.limits = limits
     }
 
-    /// Whether the pixels may be fewer than the file's.
+    /// Whether the result may have fewer pixels than the file.
     package var changesSize: Bool { target != nil || maximumBytes != nil || region != nil }
 
-    /// Writes what changes the decoded pixels. The limits do not: they only refuse; nor does
-    /// when the frames are decoded.
+    /// Encodes the options that change the decoded pixels. The limits do not change them, they only refuse a file;
+    /// neither does the time at which the frames are decoded.
     public func encode(into key: inout KeyEncoder) {
         key.encode(type: "halcyon.decode", version: 3)
         key.encode(target != nil)
@@ -57,4 +57,33 @@ public struct DecodeOptions: Hashable, Sendable {
         key.encode(color.rawValue)
         key.encode(firstFrameOnly)
     }
+}
+
+/// The box to decode an image for, in pixels of the upright image.
+public struct TargetSize: Hashable, Sendable {
+    /// The size of the box, at least 1 on each side. `Int.max` on a side of a fit or stretch box leaves that side free,
+    /// unless `upscale` is true: then a side beyond `Bitmap.maximumSide` is `BitmapError.invalidSize`.
+    public var size: PixelSize
+    public var mode: ResizeMode
+    /// Whether the result may be larger than the source. False by default.
+    public var upscale: Bool
+
+    public init(_ size: PixelSize, mode: ResizeMode = .fit, upscale: Bool = false) {
+        self.size = size
+        self.mode = mode
+        self.upscale = upscale
+    }
+}
+
+/// The maximum number of bytes that the pixels of a frame may take, at four bytes a pixel.
+public struct ByteLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
+    /// The number of bytes; less than 4 counts as one pixel.
+    public var bytes: Int
+
+    public init(_ bytes: Int) { self.bytes = bytes }
+
+    public init(integerLiteral value: Int) { bytes = value }
+
+    /// 60 MiB, about 15.7 million pixels: enough to show a large photograph without visible loss.
+    public static let large = ByteLimit(60 << 20)
 }

@@ -1,48 +1,51 @@
 import Foundation
 import HalcyonImage
 
-/// How one file becomes one bitmap: the size to decode to, and what is left to do with those pixels.
+/// The plan of decoding one file to one bitmap: the size to decode to, and the steps that follow the decode.
 ///
 /// Two requests whose plans are equal can share one decode.
 public struct DecodePlan: Hashable, Sendable {
-    /// Which frames of an animation are decoded.
+    /// The frames of an animation to decode.
     public enum Frames: Hashable, Sendable {
         case first, onDemand, all
     }
 
     public let info: ImageInfo
     public let frames: Frames
-    /// Pixels as stored in the file.
+    /// The size in pixels as stored in the file.
     public let storedSize: PixelSize
-    /// What the decoder must deliver, in stored orientation. Never below what the geometry needs, so that the rest
-    /// only reduces.
+    /// The size that the decoder must deliver, in stored orientation. Never smaller than the geometry needs, so that
+    /// the remaining steps only scale down.
     public let nativeSize: PixelSize
-    /// From the upright image at its full size to the final size.
+    /// The scaling from the upright image at its full size to the final size.
     public let geometry: ResizeGeometry
-    /// From the native bitmap, in stored orientation, to the final size; nil where the decoder delivers it already.
+    /// The scaling from the native bitmap, in stored orientation, to the final size; nil if the decoder already
+    /// delivers that size.
     public let residual: ResizeGeometry?
 
-    /// `DecodeLimits.maximumTotalPixels`.
+    /// The value of `DecodeLimits.maximumTotalPixels`.
     let maximumTotalPixels: Int
-    /// Whether pixels become sRGB where a profile says that they are not.
+    /// Whether pixels are converted to sRGB if a profile states that they are not sRGB.
     public let convertsColor: Bool
-    /// Whether the rows are reduced as they come, without a bitmap of the native size.
+    /// Whether the rows are scaled down as they are decoded, without a bitmap of the native size.
     public private(set) var isStreamed = false
-    /// The most bytes of memory that the decode takes beside the data: bitmaps, the result among them, and what the
-    /// decoder keeps.
+    /// The maximum number of bytes that the decode takes in addition to the data: bitmaps, the result included, and the
+    /// memory of the decoder.
     public private(set) var workingBytes: Int
-    /// The part that makes the conversion of the colours, once for all frames.
+    /// The part of `workingBytes` for creating the colour conversion, once for all frames.
     private(set) var conversionBytes = 0
-    /// The part on the heap: the decoder's own, and `conversionBytes`.
+    /// The part of `workingBytes` on the heap: the memory of the decoder and `conversionBytes`.
     private(set) var heapBytes = 0
 
-    /// The final size, upright.
+    /// The size of the upright result.
     public var finalSize: PixelSize { geometry.size }
 
-    /// Computes the plan. This is the one place where target, byte limit and the decoder's own scaling meet.
+    /// Creates the plan. This is the only place that combines the target, the byte limit and the scaling of the
+    /// decoder.
     ///
     /// - Throws: `BitmapError.invalidSize` for a target without area or beyond `Bitmap.maximumSide`;
-    ///   `CodecError.limitExceeded` where the result would be.
+    ///   `CodecError.damaged` for an image without pixels; `CodecError.limitExceeded` if the result would exceed the
+    ///   limits.
     public init(info: ImageInfo, options: DecodeOptions, decoder: any ImageDecoder) throws {
         guard !info.size.isEmpty else { throw CodecError.damaged(info.format, reason: "it has no pixels") }
         self.info = info
@@ -53,7 +56,7 @@ public struct DecodePlan: Hashable, Sendable {
 
         let needed = info.orientation.applied(to: Self.neededSize(geometry, of: info, limits: options.limits))
         let offered = decoder.scaledSize(for: info, atLeast: needed)
-        // A decoder of someone else's may offer nonsense; the stored size is always right.
+        // A custom decoder may return an invalid size; the stored size is always right.
         let fits = offered.width >= needed.width && offered.height >= needed.height
         nativeSize = fits && !offered.isEmpty ? offered : storedSize
         residual = Self.residual(
@@ -63,17 +66,17 @@ public struct DecodePlan: Hashable, Sendable {
         workingBytes = nativeSize.bitmapBytes
     }
 
-    /// Whether pixels with this profile are converted.
+    /// Returns whether pixels with this profile are converted.
     func converts(_ profile: ColorProfile?) -> Bool {
         if case .icc(_, let model) = profile, model != .cmyk { return convertsColor }
         return true
     }
 
-    /// Bytes that the conversion of pixels with this profile takes; 0 where they stay as they are.
+    /// Returns the number of bytes that converting pixels with this profile takes; 0 if they are not converted.
     func conversionBytes(of profile: ColorProfile?) -> Int { converts(profile) ? profile?.workingBytes ?? 0 : 0 }
 
-    /// Finds out what the header alone does not say: whether the rows can be reduced as they come, and what the decode
-    /// takes, with the images inside of it.
+    /// Measures the properties that the header alone does not tell: whether the rows can be scaled down as they are
+    /// decoded, and the memory of the decode, embedded images included.
     mutating func measure(_ data: Data, decoder: any ImageDecoder, embedded: [EmbeddedImage] = []) {
         let rows = residual == nil ? nil : decoder as? any RowImageDecoder
         isStreamed = rows?.deliversRows(of: data, info: info) ?? false
@@ -86,10 +89,10 @@ public struct DecodePlan: Hashable, Sendable {
             $0.adding(1, times: max($1.workingBytes, 0))
         }
         var bytes = [heapBytes, result]
-        // The native bitmap, where it is not the result itself.
+        // The native bitmap, if it is not the result itself.
         if residual != nil, !isStreamed { bytes.append(nativeSize.bitmapBytes) }
-        // Turning, and converting, make another bitmap before the first one goes. Colours need no profile in the file to
-        // be converted: code points or chromaticities do.
+        // Rotating, and converting, create another bitmap before the first one is released. A conversion needs no
+        // profile in the file: code points or chromaticities suffice.
         if info.orientation != .up || isConverted { bytes.append(result) }
         if info.isAnimated, frames == .all {
             let (all, overflow) = result.multipliedReportingOverflow(by: info.frameCount)
@@ -122,7 +125,7 @@ public struct DecodePlan: Hashable, Sendable {
     private static func box(of target: TargetSize) throws -> PixelSize {
         var box = target.size
         if target.mode != .fill, !target.upscale {
-            // Beyond the longest side there is, the box no longer decides anything.
+            // Beyond the maximum side of a bitmap, the box no longer affects the result.
             box = PixelSize(min(box.width, Bitmap.maximumSide), min(box.height, Bitmap.maximumSide))
         }
         let sides = 1...Bitmap.maximumSide
@@ -132,8 +135,8 @@ public struct DecodePlan: Hashable, Sendable {
         return box
     }
 
-    /// Both sides by the square root of the ratio of areas, rounded down, at least 1; where that leaves a single row or
-    /// column, the other side is what the limit allows.
+    /// Scales both sides by the square root of the ratio of the areas, rounded down, at least 1; if that leaves a
+    /// single row or column, the other side is as long as the limit allows.
     private static func limited(_ size: PixelSize, to maximumBytes: Int) -> PixelSize {
         let bytes = Double(size.width) * Double(size.height) * 4
         guard bytes > Double(maximumBytes) else { return size }
@@ -145,13 +148,13 @@ public struct DecodePlan: Hashable, Sendable {
         return PixelSize(width, height)
     }
 
-    /// The size of the whole upright image at which the part that the geometry uses has at least its final size. Only
-    /// a drawing may be larger than its own size, within the limits.
+    /// Returns the size of the whole upright image at which the part that the geometry uses has at least its final
+    /// size. Only a vector image may be larger than its own size, within the limits.
     private static func neededSize(
         _ geometry: ResizeGeometry, of info: ImageInfo, limits: DecodeLimits
     ) -> PixelSize {
         func needed(_ whole: Int, _ part: Double, _ final: Int) -> Int {
-            // The small term keeps a rounding error from asking for one pixel more.
+            // The small term prevents a rounding error from requesting one pixel more.
             let exact = (Double(whole) * Double(final) / part - 1e-6).rounded(.up)
             return max(1, Int(min(exact, Double(Int32.max))))
         }
@@ -163,7 +166,7 @@ public struct DecodePlan: Hashable, Sendable {
         return PixelSize(min(size.width, source.width), min(size.height, source.height))
     }
 
-    /// Turns the geometry back into stored orientation and scales it to native pixels.
+    /// Converts the geometry to stored orientation and scales it to native pixels.
     private static func residual(
         _ geometry: ResizeGeometry, info: ImageInfo, nativeSize: PixelSize, coverage: (width: Double, height: Double)
     ) -> ResizeGeometry? {
@@ -183,8 +186,53 @@ public struct DecodePlan: Hashable, Sendable {
         return isWhole ? nil : residual
     }
 
-    /// Whole numbers without what dividing and multiplying leave behind, so that a cut stays a cut.
+    /// Removes the rounding errors of divisions and multiplications from whole numbers, so that a crop stays a crop.
     private static func snapped(_ value: Double) -> Double {
         abs(value - value.rounded()) < 1e-6 ? value.rounded() : value
+    }
+}
+
+/// A width and a height in fractional pixels.
+struct PixelExtent {
+    let width: Double
+    let height: Double
+
+    /// Creates the extent that a decoder reports to cover of its native size, clamped to that size in case the report
+    /// is invalid.
+    init(_ coverage: (width: Double, height: Double), within size: PixelSize) {
+        width = Self.clamped(coverage.width, to: Double(size.width))
+        height = Self.clamped(coverage.height, to: Double(size.height))
+    }
+
+    private static func clamped(_ value: Double, to limit: Double) -> Double {
+        value > 0 && value <= limit ? value : limit
+    }
+}
+
+/// A part of an image in fractions of its sides, from the top left of the upright image.
+struct UprightRect {
+    var x: Double
+    var y: Double
+    var width: Double
+    var height: Double
+
+    /// Whether the part is the whole image, except for rounding errors.
+    var isWhole: Bool { width > 1 - 1e-9 && height > 1 - 1e-9 }
+
+    /// Returns the same part in fractions of the sides of the stored image.
+    func stored(_ orientation: Orientation) -> UprightRect {
+        let right = 1 - x - width
+        let bottom = 1 - y - height
+        return switch orientation {
+        case .up: self
+        case .upMirrored: UprightRect(x: right, y: y, width: width, height: height)
+        case .down: UprightRect(x: right, y: bottom, width: width, height: height)
+        case .downMirrored: UprightRect(x: x, y: bottom, width: width, height: height)
+        case .leftMirrored: UprightRect(x: y, y: x, width: height, height: width)
+        // The right edge of the upright image is the top of the stored one, so the stored row counts from the right.
+        case .right: UprightRect(x: y, y: right, width: height, height: width)
+        case .rightMirrored: UprightRect(x: bottom, y: right, width: height, height: width)
+        case .left: UprightRect(x: bottom, y: x, width: height, height: width)
+        }
     }
 }

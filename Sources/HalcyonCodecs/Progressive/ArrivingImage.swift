@@ -2,40 +2,41 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// An image that is decoded while it arrives: a still one by its rows, an animation by its frames.
+/// A progressive decoding of an image: a still image by its rows, an animation by its frames.
 ///
-/// Memory: of a still image its pixels, twice during a preview, and its bytes where the end is decoded from them; of an
-/// animation its bytes and the first frame.
+/// Memory: for a still image, its pixels, twice during a preview, and its bytes if the final image is decoded from
+/// them; for an animation, its bytes and the first frame.
 final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private enum Phase {
         case rows(Rows)
         case frames(ArrivingFrames<Decoder>)
-        /// There can be no previews, or no more of them, or there is no memory for them beside the decodes under way:
-        /// the file is decoded once it is whole.
+        /// Previews are impossible or no longer possible, or there is no memory for them beside the decodes in
+        /// progress: the file is decoded once it is complete.
         case waiting
     }
 
-    /// A still image under way.
+    /// A still image whose rows are arriving.
     private struct Rows {
         let plan: DecodePlan
         let stream: any RowStream
         let color: ColorTransform?
-        /// Nil where the colours are converted.
+        /// The embedded ICC profile; nil if the colours are converted.
         let profile: Data?
-        /// The stream's pixels and those of a preview, and the bytes that the stream keeps.
+        /// The reserved memory: the pixels of the stream and of a preview, and the bytes that the stream keeps.
         let memory: DecodeBudget.Hold
     }
 
     private struct State {
-        /// What came before the header was whole; of a file that waits for its end all that came.
+        /// The bytes that arrived before the header was complete; while waiting for the end of the file, all bytes.
         var header = Data()
         var pacing = HeaderPacing()
-        /// Nil until the header is whole.
+        /// The current phase; nil until the header is complete.
         var phase: Phase?
-        /// What the last preview showed: rows or frames.
+        /// The number of rows or frames that the last preview showed.
         var shown = 0
 
-        /// Goes on without the stream, where the end is a decode of the file: gives its pixels back, and keeps the bytes.
+        /// Continues without the stream if the final image is decoded from the file: releases the pixels of the stream
+        /// and keeps the bytes.
         mutating func leaveRows() {
             guard case .rows(let rows) = phase, case .file(let file) = rows.stream.ending else { return }
             header = file
@@ -50,14 +51,15 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private let isAnimation: @Sendable (Data, ImageInfo) -> Bool
     private let keptBytes: @Sendable (Data) -> Int
     private let makeRows: @Sendable (DecodePlan, Data) throws -> (any RowStream)?
-    /// Held through a whole decode: two threads that decode the same image have to wait for each other anyway.
+    /// Locked during a whole decode: two threads that decode the same image have to wait for each other anyway.
     private let state = Lock(State())
 
     /// - Parameters:
-    ///   - isHeaderWhole: whether everything that stands before the pixels is there.
-    ///   - isAnimation: whether frames follow, of which the header need not say how many.
-    ///   - keptBytes: how many of the file's bytes the rows' stream will have kept at the end.
-    ///   - makeRows: nil where the image can only be shown whole; else starts to decode a still image, given its plan and the data up to its pixels.
+    ///   - isHeaderWhole: whether everything that precedes the pixels has arrived.
+    ///   - isAnimation: whether frames follow, whose number the header need not declare.
+    ///   - keptBytes: the number of the file's bytes that the stream of rows will have kept at the end.
+    ///   - makeRows: starts the decode of a still image, given its plan and the data up to its pixels. Returns nil if
+    ///     the image can only be shown once it is complete.
     init(
         _ decoder: Decoder, options: DecodeOptions, budget: DecodeBudget,
         isHeaderWhole: @escaping @Sendable (Data) -> Bool,
@@ -92,7 +94,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
                 do {
                     try rows.stream.append(data, context: context)
                 } catch {
-                    // A decode of the whole file says whether it is damaged.
+                    // A decode of the whole file determines whether it is damaged.
                     guard case .file = rows.stream.ending else { throw error }
                     state.leaveRows()
                 }
@@ -109,7 +111,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         guard !isAnimation(data, info) else {
             return .frames(ArrivingFrames(decoder, data: data, options: options, budget: budget))
         }
-        // EXIF behind the pixels may turn the image, and so decides whether a region lies on it.
+        // EXIF behind the pixels may rotate the image, which determines whether a region lies within it.
         guard let plan = try? DecodePlan(info: info, options: options, decoder: decoder) else { return .waiting }
         let bytes = decoder.arrivingBytes(of: data, plan: plan).adding(1, times: keptBytes(data))
         guard let memory = budget.hold(bytes), let stream = try makeRows(plan, data) else { return .waiting }
@@ -142,11 +144,11 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
 
     func finish(context: WorkContext) throws -> Image {
         try state.withLock { state in
-            // Its memory has to be free before the decode reserves its own.
+            // The memory of the stream must be free before the decode makes its reservation.
             state.leaveRows()
             switch state.phase {
             case nil, .waiting:
-                // A header that is not whole gets its error here.
+                // An incomplete header gets its error here.
                 return try CoderRegistry([decoder], budget: budget).decode(
                     state.header, options: options, context: context)
             case .rows(let rows):
@@ -170,5 +172,43 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         var image = Image(bitmap: bitmap, info: info)
         image.colorProfile = rows.profile
         return image
+    }
+}
+
+/// The way in which a `RowStream` provides the final image, identical to a decode of the whole file.
+enum RowEnding {
+    /// No final image: the end of the file has not arrived, or the stream was cancelled.
+    case cutOff
+    /// The rows are the final image.
+    case rows
+    /// The final image is decoded from these bytes, which are all that arrived; the rows serve previews only.
+    case file(Data)
+}
+
+/// A decoder of a still image that arrives row by row and whose header is known. Used by one thread at a time.
+protocol RowStream: AnyObject {
+    /// The progress; a higher number than before means that there is something new to show.
+    var rows: Int { get }
+    /// The way to the final image if the file ended here.
+    var ending: RowEnding { get }
+
+    /// Decodes the next part of the file. If `ending` is `.file`, that file contains this part even after an error.
+    func append(_ data: Data, context: WorkContext) throws
+
+    /// Returns the pixels that have arrived, at the plan's native size; the missing ones are transparent.
+    func bitmap(context: WorkContext) throws -> Bitmap
+}
+
+/// The pacing of the attempts to read an incomplete header: with each part up to 64 KiB, then each time that it has
+/// grown by an eighth, so that all attempts on a header without end together cost no more than reading it nine times.
+struct HeaderPacing {
+    private static let always = 1 << 16
+
+    private var next = 0
+
+    mutating func isDue(_ byteCount: Int) -> Bool {
+        guard byteCount >= next else { return false }
+        if byteCount >= Self.always { next = byteCount + byteCount / 8 }
+        return true
     }
 }

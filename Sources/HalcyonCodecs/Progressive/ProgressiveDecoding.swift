@@ -2,36 +2,75 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// One image that is decoded while its data arrives. Every byte is read once, whatever the number of previews.
+/// The decoding of one image while its data arrives. Every byte is read once, whatever the number of previews.
 ///
-/// Safe from any thread; calls wait for each other. After an error it only fails.
+/// Safe from any thread; concurrent calls wait for each other. After an error, every further call fails.
 public protocol ProgressiveDecoding: AnyObject, Sendable {
-    /// Takes in the next part of the file.
+    /// Appends the next part of the file.
     ///
-    /// Cost: the reading of this part, without making pixels of it where the format allows.
+    /// Cost: reading this part, without decoding its pixels if the format allows that.
     ///
-    /// - Throws: `CodecError`, also for a header beyond the limits, `BitmapError`, and `CancellationError`; it cannot go on
-    ///   after any of them.
+    /// - Throws: `CodecError`, also for a header beyond the limits, `BitmapError`, and `CancellationError`; the
+    ///   decoding cannot continue after any of them.
     func append(_ data: Data, context: WorkContext) throws
 
-    /// The image as it is by now, at the final size and upright; nil where it shows nothing more than the last one.
+    /// Returns the image as far as it has arrived, at the final size and upright, or nil if it shows nothing more than
+    /// the last preview.
     ///
-    /// What has not arrived of an image that comes row by row is transparent.
+    /// The missing rows of an image that arrives row by row are transparent.
     ///
-    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`; it cannot go on after any of them.
+    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`; the decoding cannot continue after any of them.
     func preview(context: WorkContext) throws -> Image?
 
-    /// The whole image, the same as a decode of the whole file gives.
+    /// Returns the complete image, identical to a decode of the whole file.
     ///
-    /// Cost: that of a preview; of an animation, a WebP and what has no previews, a decode of the whole file.
+    /// Cost: that of a preview; for an animation, a WebP and an image without previews, a decode of the whole file.
     ///
-    /// - Throws: `CodecError.damaged` where the end of the file has not come, and what `preview` throws.
+    /// - Throws: `CodecError.damaged` if the end of the file has not arrived, and the errors of `preview`.
     func finish(context: WorkContext) throws -> Image
 }
 
 extension ProgressiveDecoding {
-    /// Takes in the next part of the file without being cancelled.
+    /// Appends the next part of the file without a way to cancel.
     public func append(_ data: Data) throws {
         try append(data, context: .uncancellable)
+    }
+}
+
+/// A decoder that can show an image before all of its data has arrived.
+public protocol ProgressiveImageDecoder: ImageDecoder {
+    /// Creates a decoding to which the data is appended as it arrives.
+    ///
+    /// The decodings of the built-in decoders hold the pixels of a still image for as long as they live.
+    ///
+    /// - Parameter budget: the budget from which the decoding reserves its memory until it is deallocated; if not
+    ///   enough is free, it shows no previews.
+    func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding
+}
+
+extension ImageDecoder {
+    /// Returns the number of bytes that a still image takes while it arrives: its pixels, those of a preview, and the
+    /// memory of the decoder and of the colour conversion.
+    func arrivingBytes(of data: Data, plan: DecodePlan) -> Int {
+        workingBytes(of: data, info: plan.info, nativeSize: plan.nativeSize)
+            .adding(2, times: plan.nativeSize.bitmapBytes).adding(1, times: plan.finalSize.bitmapBytes)
+            .adding(1, times: plan.conversionBytes(of: colorProfile(of: data)))
+    }
+}
+
+extension CoderRegistry {
+    /// Returns a progressive decoding for a file that begins with `data`, or nil if the format's decoder does not
+    /// support one. The caller still has to append `data` to it.
+    ///
+    /// - Parameter data: the beginning of the file; a dozen bytes are enough.
+    public func makeProgressive(for data: Data, options: DecodeOptions = DecodeOptions()) -> (any ProgressiveDecoding)?
+    {
+        makeProgressive(for: data, options: options, budget: budget)
+    }
+
+    package func makeProgressive(
+        for data: Data, options: DecodeOptions, budget: DecodeBudget
+    ) -> (any ProgressiveDecoding)? {
+        (decoder(for: data) as? any ProgressiveImageDecoder)?.makeProgressive(options: options, budget: budget)
     }
 }

@@ -3,22 +3,22 @@ import HalcyonImage
 import HalcyonSystem
 
 extension CoderRegistry {
-    /// Reads a file's header: the first 64 KiB are enough for most files.
+    /// Reads the header of a file; the first 64 KiB are enough for most files.
     ///
     /// - Throws: `CodecError.notAnImage`, `.unsupportedFormat` or `.damaged`.
     public func probe(_ data: Data) throws -> ImageInfo {
         try requireDecoder(for: data).probe(data)
     }
 
-    /// Decodes data to an upright image at the size that the options ask for, in sRGB unless they say otherwise.
+    /// Decodes data to an upright image at the size that the options request, in sRGB by default.
     ///
-    /// Of an animation the first frame is decoded, and the image's `animation` gives the others.
+    /// For an animation, the first frame is decoded, and the image's `animation` provides the others.
     ///
-    /// The header is checked against the limits before anything is allocated. What the decode takes is reserved from
-    /// the `budget`, where this thread waits for it if others hold too much. Cost: a decode at the smallest size
-    /// that the format's decoder can scale to by itself, then one reduction.
+    /// The header is checked against the limits before memory is allocated. The memory of the decode is reserved from
+    /// the `budget`; the calling thread waits for it while others hold too much. Cost: a decode at the smallest
+    /// sufficient size that the format's decoder can scale to by itself, then one scaling.
     ///
-    /// - Throws: `CodecError`, also `.limitExceeded` for what is more than the whole budget; `BitmapError`,
+    /// - Throws: `CodecError`, also `.limitExceeded` for a decode that needs more than the whole budget; `BitmapError`,
     ///   `CancellationError`.
     public func decode(
         _ data: Data, options: DecodeOptions = DecodeOptions(), context: WorkContext = .uncancellable
@@ -30,13 +30,16 @@ extension CoderRegistry {
         }
     }
 
-    /// What `decode` would do with this data: for a budget to be reserved, and to let equal decodes join.
+    /// Returns the plan by which `decode` would decode this data, to reserve its memory from a budget and to coalesce
+    /// equal decodes.
     ///
-    /// - Throws: what `decode` throws before it reads pixels.
+    /// - Throws: the errors that `decode` throws before it reads pixels.
     public func plan(_ data: Data, options: DecodeOptions = DecodeOptions()) throws -> DecodePlan {
         try Self.plan(data, decoder: try requireDecoder(for: data), options: options)
     }
 
+    /// Returns the decoder for the data.
+    ///
     /// - Throws: `CodecError.notAnImage` or `.unsupportedFormat`.
     func requireDecoder(for data: Data) throws -> any ImageDecoder {
         if let decoder = decoder(for: data) { return decoder }
@@ -72,7 +75,8 @@ extension CoderRegistry {
         return image
     }
 
-    /// At the final size, in stored orientation: row by row where the decoder can, so that no larger bitmap is needed.
+    /// Decodes to the final size in stored orientation, row by row if the decoder can, so that no larger bitmap is
+    /// needed.
     private static func reduced(
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Bitmap {
@@ -102,17 +106,17 @@ extension CoderRegistry {
             return nil
         }
         let reader = try decoder.frames(of: data, info: plan.info)
-        // A file whose other frames were cut off is a still image.
+        // A file whose other frames are truncated is a still image.
         guard reader.frames.count > 1 else { return nil }
         let animation = try AnimatedImage(
             source: DecodedFrames(reader, plan: plan, color: color, dataCost: data.count, budget: budget),
             size: plan.finalSize, durations: reader.frames.map(\.duration), loopCount: plan.info.loopCount ?? 1)
-        // Within what the plan has reserved.
+        // The plan has reserved the memory for all frames.
         guard plan.frames == .all else { return animation }
         return try animation.makeReader().preloaded(maximumBytes: .max, context: context)
     }
 
-    /// What becomes of native pixels: reduced to the final size, then converted to sRGB, then turned upright.
+    /// Finishes native pixels: scales them to the final size, then converts them to sRGB, then turns them upright.
     static func finish(
         _ native: Bitmap, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> Bitmap {
@@ -120,8 +124,9 @@ extension CoderRegistry {
             try reduced(native, plan: plan, context: context), plan: plan, color: color, context: context)
     }
 
-    /// Orientation is applied here and nowhere else; like the conversion after the reduction, because there are fewer
-    /// pixels then. Takes the bitmap over, so that of three never more than two are in memory.
+    /// Converts the colours and applies the orientation, which happens here and nowhere else. Both follow the scaling,
+    /// because there are fewer pixels then. Consumes the bitmap, so that of three bitmaps never more than two are in
+    /// memory.
     private static func finishReduced(
         _ reduced: consuming Bitmap, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> Bitmap {
@@ -133,5 +138,16 @@ extension CoderRegistry {
         guard plan.info.orientation != .up else { return bitmap }
         try context.checkCancellation()
         return try bitmap.oriented(plan.info.orientation)
+    }
+}
+
+extension CoderRegistry {
+    /// Decodes data by an earlier `plan` of the same data.
+    ///
+    /// Reserves no memory: the caller reserves `plan.workingBytes` from the `budget`.
+    ///
+    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
+    public func decode(_ data: Data, plan: DecodePlan, context: WorkContext = .uncancellable) throws -> Image {
+        try decode(data, decoder: try requireDecoder(for: data), plan: plan, context: context)
     }
 }

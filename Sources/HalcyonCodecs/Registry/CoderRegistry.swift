@@ -2,12 +2,12 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// The coders of a program, and the one door to them: data becomes an upright image, an image becomes data.
+/// A registry of coders, the single entry point for decoding data to an upright image and encoding an image to data.
 ///
-/// Of several coders for a format the one added last is asked first, so that a coder of your own replaces a built-in
-/// one. Coders may come and go at any time: a decode under way keeps the one it began with.
+/// If several coders support a format, the one added last is asked first, so that a custom coder replaces a built-in
+/// one. Coders may be added and removed at any time: a decode that is in progress keeps the coder that it began with.
 public final class CoderRegistry: Sendable {
-    /// What `add` returns, to take the coder out again.
+    /// The result of `add`, by which the coder can be removed.
     public struct Registration: Hashable, Sendable {
         fileprivate let number: Int
     }
@@ -18,30 +18,30 @@ public final class CoderRegistry: Sendable {
     }
 
     private struct State {
-        /// The one to ask first at the end.
+        /// The entries in the order in which they were added; the last one is asked first.
         var entries: [Entry] = []
         var nextNumber = 0
     }
 
     private let state = Lock(State())
-    /// What decodes reserve their memory from: by default the one that the whole process shares.
+    /// The budget from which decodes reserve their memory; by default the one that the whole process shares.
     public let budget: DecodeBudget
 
-    /// The registry that every pipeline uses unless it is given another.
+    /// The registry that every pipeline uses by default.
     public static let shared = CoderRegistry.standard()
 
-    /// Makes a registry of these coders, the last one asked first.
+    /// Creates a registry of these coders; the last one is asked first.
     public init(_ coders: [any ImageCoder] = [], budget: DecodeBudget = .shared) {
         self.budget = budget
         for coder in coders { add(coder) }
     }
 
-    /// A new registry with the coders that were built in.
+    /// Creates a registry of the built-in coders.
     public static func standard() -> CoderRegistry {
         CoderRegistry(BuiltInCoders.all)
     }
 
-    /// Adds a coder, which is from now on asked before all others.
+    /// Adds a coder, which is asked before all others from then on.
     @discardableResult
     public func add(_ coder: any ImageCoder) -> Registration {
         state.withLock { state in
@@ -52,12 +52,12 @@ public final class CoderRegistry: Sendable {
         }
     }
 
-    /// Takes one coder out; nothing happens where it is out already.
+    /// Removes one coder. Does nothing if it is removed already.
     public func remove(_ registration: Registration) {
         state.withLock { $0.entries.removeAll { $0.registration == registration } }
     }
 
-    /// Takes out every coder that `isUnwanted`, for example `{ $0 is GIFCoder }`.
+    /// Removes every coder that `isUnwanted` returns true for, for example `{ $0 is GIFCoder }`.
     public func removeAll(where isUnwanted: (any ImageCoder) -> Bool) {
         let unwanted = snapshot.filter { isUnwanted($0.coder) }.map(\.registration)
         state.withLock { $0.entries.removeAll { unwanted.contains($0.registration) } }
@@ -66,28 +66,65 @@ public final class CoderRegistry: Sendable {
     /// The coders in the order in which they are asked.
     public var coders: [any ImageCoder] { snapshot.reversed().map(\.coder) }
 
-    /// Whether a decoder takes this data, by its signature.
+    /// Returns whether a decoder accepts this data, by its signature.
     public func canDecode(_ data: Data) -> Bool { decoder(for: data) != nil }
 
-    /// Whether an encoder writes this format.
+    /// Returns whether an encoder writes this format.
     public func canEncode(_ format: ImageFormat) -> Bool { encoder(for: format) != nil }
 
-    /// The formats that can be decoded, each once, in the order in which their coders are asked: what an `Accept`
-    /// header may name.
+    /// The formats that can be decoded, each once, in the order in which their coders are asked: the formats that an
+    /// `Accept` header may name.
     public var decodableFormats: [ImageFormat] {
         var seen = Set<ImageFormat>()
         return coders.filter { $0 is any ImageDecoder }.flatMap(\.formats).filter { seen.insert($0).inserted }
     }
 
-    /// The decoder that is asked first among those that take this data.
+    /// Returns the first decoder, in the order in which they are asked, that accepts this data.
     public func decoder(for data: Data) -> (any ImageDecoder)? {
         coders.lazy.compactMap { $0 as? any ImageDecoder }.first { $0.canDecode(data) }
     }
 
-    /// The encoder that is asked first among those that write this format.
+    /// Returns the first encoder, in the order in which they are asked, that writes this format.
     public func encoder(for format: ImageFormat) -> (any ImageEncoder)? {
         coders.lazy.compactMap { $0 as? any ImageEncoder }.first { $0.canEncode(format) }
     }
 
     private var snapshot: [Entry] { state.withLock { $0.entries } }
+}
+
+/// The coders of this build, selected by its package traits.
+enum BuiltInCoders {
+    /// The built-in coders. The most common format comes last, because the last one is asked first.
+    static var all: [any ImageCoder] {
+        var coders: [any ImageCoder] = []
+        // Detecting text costs more than a signature.
+        #if SVG
+            coders.append(SVGCoder())
+        #endif
+        #if BMP
+            coders.append(BMPCoder())
+        #endif
+        #if TIFF
+            coders.append(TIFFCoder())
+        #endif
+        #if HEIC
+            coders.append(HEICCoder())
+        #endif
+        #if AVIF
+            coders.append(AVIFCoder())
+        #endif
+        #if GIF
+            coders.append(GIFCoder())
+        #endif
+        #if WebP
+            coders.append(WebPCoder())
+        #endif
+        #if PNG
+            coders.append(PNGCoder())
+        #endif
+        #if JPEG
+            coders.append(JPEGCoder())
+        #endif
+        return coders
+    }
 }

@@ -1,28 +1,28 @@
 import HalcyonImage
 
-/// What a registry can do with one format, as its coders are.
+/// The capabilities of a registry for one format, given its current coders.
 public struct FormatCapabilities: Hashable, Sendable {
     public let format: ImageFormat
     public let decodes: Bool
-    /// Every frame of an animation, not the first alone.
+    /// Whether every frame of an animation is decoded, not only the first.
     public let decodesAnimations: Bool
-    /// An image to show before the last byte is there.
+    /// Whether previews are available before the last byte has arrived.
     public let decodesProgressively: Bool
-    /// To a smaller size in less time, or at least in less memory, than a full decode takes.
+    /// Whether decoding to a smaller size takes less time, or at least less memory, than a full decode.
     public let scalesWhileDecoding: Bool
     public let encodes: Bool
     public let encodesAnimations: Bool
 }
 
 extension CoderRegistry {
-    /// What can be done with each format that Halcyon knows by name and each that a coder names, in that order.
+    /// The capabilities for each format that Halcyon knows by name, then for each other format that a coder names.
     public var capabilities: [FormatCapabilities] {
         let own = coders.flatMap(\.formats).filter { !ImageFormat.known.contains($0) }
         var seen = Set<ImageFormat>()
         return (ImageFormat.known + own).filter { seen.insert($0).inserted }.map(capabilities)
     }
 
-    /// What can be done with one format. Where several coders read it, the one that is asked first counts.
+    /// Returns the capabilities for one format. If several coders read it, the one that is asked first counts.
     public func capabilities(of format: ImageFormat) -> FormatCapabilities {
         let decoder = coders.lazy.compactMap { $0 as? any ImageDecoder }.first { $0.formats.contains(format) }
         let encoder = encoder(for: format)
@@ -33,7 +33,7 @@ extension CoderRegistry {
             encodesAnimations: encoder is any AnimatedImageEncoder)
     }
 
-    /// Asked with a large image and a small size.
+    /// Returns whether the decoder scales, tested with a large image and a small size.
     private static func scales(_ decoder: any ImageDecoder, _ format: ImageFormat) -> Bool {
         if decoder is any RowImageDecoder { return true }
         let info = ImageInfo(format: format, size: PixelSize(4096, 4096))

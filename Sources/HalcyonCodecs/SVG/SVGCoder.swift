@@ -4,13 +4,13 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// SVG by librsvg, drawn at the size that is asked for, also above its own. Writes none.
+    /// A coder for SVG by librsvg, which draws at the requested size, also above the document's own. It writes no SVG.
     ///
-    /// Its own size is what the document says in units at 96 pixels an inch, else that of its view box, else
-    /// 300 x 150, rounded up. Nothing outside of the document is read: no file, no network; images inside of it may
-    /// be `data:` addresses of pictures of the other formats that this build decodes. Documents inside of the document,
-    /// declarations other than of text, and elements that refer to each other too deep or too often are refused
-    /// (`CodecError.damaged`, `.limitExceeded`). Drawing cannot be cancelled. At most 32,767 pixels a side.
+    /// The document's own size is the one that it declares in units at 96 pixels an inch, otherwise that of its view
+    /// box, otherwise 300 x 150, rounded up. Nothing outside of the document is read: no file, no network; images
+    /// inside of it may be `data:` addresses of pictures of the other formats that this build decodes. Documents inside
+    /// of the document, declarations other than of text, and elements that refer to each other too deep or too often
+    /// are refused (`CodecError.damaged`, `.limitExceeded`). Drawing cannot be cancelled. At most 32,767 pixels a side.
     public struct SVGCoder: ImageDecoder {
         public init() {}
 
@@ -18,7 +18,7 @@
 
         public func canDecode(_ data: Data) -> Bool { FormatSniffer.format(of: data) == .svg }
 
-        /// Reads the whole document, because its size may hang on its styles.
+        /// Reads the whole document, because its size may depend on its styles.
         public func probe(_ data: Data) throws -> ImageInfo {
             var (width, height) = (0.0, 0.0)
             try Self.withDocument(data) { bytes in
@@ -29,20 +29,22 @@
             guard width > 0, height > 0, width.isFinite, height.isFinite else {
                 throw CodecError.damaged(.svg, reason: "its size is zero")
             }
-            // Beyond every limit, and still a number of pixels.
+            // The bound is beyond every limit and still a valid number of pixels.
             let sides = [width, height].map { Int(min($0.rounded(.up), Double(Int32.max))) }
             return ImageInfo(format: .svg, size: PixelSize(sides[0], sides[1]), hasAlpha: true, isVector: true)
         }
 
-        /// The pictures in `data:` addresses, which librsvg unpacks whole and keeps until the drawing is done.
+        /// Returns the pictures in `data:` addresses, which librsvg unpacks as a whole and keeps until the drawing is
+        /// done.
         public func embeddedImages(in data: Data) throws -> [EmbeddedImage] {
             try data.withUnsafeBytes { bytes in
                 try SVGReader.read(Self.document(in: bytes)).pictures.map { try SVGDataAddress($0).image() }
             }
         }
 
-        /// The memory of librsvg before it draws: 2 KiB for an element, and 7 KiB for each byte of the longest text,
-        /// all of whose letters it lays out at once (measured with 2.54); and the dashes of the outline that has most of them.
+        /// Returns the memory of librsvg before it draws: 2 KiB for an element, and 7 KiB for each byte of the longest
+        /// text, all of whose letters it lays out at once (measured with 2.54); and the dashes of the outline that has
+        /// most of them.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let document = try? data.withUnsafeBytes { try SVGReader.read(Self.document(in: $0)) }
             guard let document else { return 0 }
@@ -62,12 +64,12 @@
             }
         }
 
-        /// librsvg calls itself for elements within elements and for what they refer to. What `SVGCost` lets pass takes
-        /// less than a third of this.
+        /// The stack size in bytes. librsvg recurses for nested elements and for references. A document that `SVGCost`
+        /// accepts takes less than a third of this.
         private static let stackSize = 64 << 20
 
-        /// Lends the document on a stack that is deep enough for it, whatever thread this is, once it is known what it
-        /// would cost.
+        /// Checks the cost of the document, then calls `body` with it on a stack that is deep enough, whatever the
+        /// calling thread is.
         private static func withDocument<Value>(
             _ data: Data, _ body: (UnsafeRawBufferPointer) throws -> Value
         ) throws -> Value {
@@ -82,8 +84,8 @@
             }
         }
 
-        /// Up to its last bracket: the parser takes nothing behind the document's end but blanks. In UTF-16, which has two
-        /// bytes for a bracket, all of it.
+        /// Returns the document up to its last bracket, because the parser accepts nothing but blanks behind the end of
+        /// the document. A document in UTF-16, where a bracket has two bytes, is returned as a whole.
         private static func document(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
             guard let first = bytes.first, first < 0xFE else { return bytes }
             let end = bytes.lastIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count

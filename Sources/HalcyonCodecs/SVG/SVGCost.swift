@@ -1,25 +1,28 @@
 #if SVG
     import HalcyonImage
 
-    /// Bounds the cost of a document by its elements, before librsvg draws it, which cannot be stopped.
+    /// Limits the cost of a document by its elements, before librsvg draws it, because drawing cannot be stopped.
     enum SVGCost {
-        /// Layers of noise in one filter; beyond eight or so nothing changes in 8 bits.
+        /// The maximum number of layers of noise in one filter; beyond about eight, nothing changes in 8 bits.
         private static let mostOctaves = 64
-        /// Numbers of a filter's matrix, each a multiplication for each pixel. Above 400, some versions of librsvg end the
-        /// process.
+        /// The maximum number of values in a filter's matrix, each a multiplication for each pixel. Above 400, some
+        /// versions of librsvg end the process.
         private static let mostMatrixNumbers = 100
-        /// Elements that are drawn, each as often as it is used or painted with, and letters besides: 4 seconds of small
-        /// shapes. Maps and charts come to some ten thousand.
+        /// The maximum number of drawn elements, each counted as often as it is used or painted with, and of letters in
+        /// addition: 4 seconds of small shapes. Maps and charts reach some ten thousand.
         private static let mostDrawn = 2_000_000
-        /// Levels that are drawn within each other, one for an element, two more for each reference between them. librsvg
-        /// takes at most 4.7 KB of stack for a level.
+        /// The maximum number of levels that are drawn within each other: one for an element, and two more for each
+        /// reference between them. librsvg takes at most 4.7 KB of stack for a level.
         private static let mostLevels = 4096
-        /// `:not()` within `:not()`, 3.5 KB of stack each.
+        /// The maximum depth of `:not()` within `:not()`, 3.5 KB of stack each.
         private static let mostNegations = 1024
-        /// Selectors times elements that they are held against, some 15 ns each.
+        /// The maximum product of the selectors and the elements that they are matched against, some 15 ns for each
+        /// match.
         private static let mostMatches = 100_000_000
 
-        /// - Throws: `CodecError`: `.limitExceeded`, and `.damaged` for what hides from these checks.
+        /// Checks the cost of a document.
+        ///
+        /// - Throws: `CodecError`: `.limitExceeded`, and `.damaged` for content that evades these checks.
         static func check(_ document: SVGDocument) throws {
             let style = SVGStyleText(document.styles)
             guard !style.loadsDocument else {
@@ -44,7 +47,9 @@
 
         // MARK: Filters
 
-        /// - Throws: `CodecError`, also for numbers that are written in a way which could hide them.
+        /// Checks the numbers in an attribute of a filter.
+        ///
+        /// - Throws: `CodecError`, also for numbers whose notation could hide them from the check.
         static func checkFilter(_ attribute: String, _ value: UnsafeBufferPointer<UInt8>) throws(CodecError) {
             guard value.allSatisfy({ isPartOfNumbers($0) }) else {
                 throw .damaged(.svg, reason: "the numbers of a filter cannot be read")

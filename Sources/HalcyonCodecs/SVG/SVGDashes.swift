@@ -2,20 +2,20 @@
     import Foundation
     import HalcyonImage
 
-    /// Dashes along outlines. Cairo makes each of them before it looks whether it is seen, and needs 130 bytes for it:
-    /// dashes of a hundredth on a line of a million would take gigabytes.
+    /// A bound on the number of dashes along outlines. Cairo creates each dash before it checks whether it is visible,
+    /// and needs 130 bytes for it: dashes of a hundredth on a line of a million would take gigabytes.
     ///
-    /// Which outline has which dashes hangs on style sheets and on what is inherited, so the shortest dashes of the document
-    /// count for all of its outlines. Lengths and dashes are in the same units, whatever they are scaled by.
+    /// The dashes of an outline depend on style sheets and on inheritance, so the shortest dashes of the document are
+    /// assumed for all of its outlines. Lengths and dashes are in the same units, whatever they are scaled by.
     struct SVGDashes {
-        /// The shortest on average, with the gaps; nil where there are none.
+        /// The shortest average length of a dash with its gap; nil if there are no dashes.
         var shortest: Double? {
             guard let dashes else { return nil }
             guard !hidesMeasures else { return 0 }
             return dashes.number + dashes.percent / 100 * sides.least
         }
 
-        /// A length that is said in several ways, or the bounds of several.
+        /// A length that is given in several units, or the bounds of several lengths.
         private struct Mixed {
             var number = 0.0
             var percent = 0.0
@@ -23,21 +23,22 @@
         }
 
         private var dashes: Mixed?
-        /// Whether a comment may hide how long an outline is.
+        /// Whether a comment may hide the length of an outline.
         private var hidesMeasures = false
-        /// The largest measures that styles say of shapes.
+        /// The largest measures of shapes in styles.
         private var styled = Mixed()
-        /// Bounds of the sides that parts are said of.
+        /// The bounds of the sides that percentages refer to.
         private var sides = (least: 100.0, most: 32_767.0)
-        /// The largest font that is said in pixels.
+        /// The largest font size that is given in pixels.
         private var fontSize = 16.0
-        /// The most that a font is said to be larger than that of the element around it.
+        /// The largest factor by which a font is declared larger than that of the enclosing element.
         private(set) var fontGrowth = 1.0
-        /// Whether lines may keep their dashes where they are scaled, and what styles scale by.
+        /// Whether lines may keep the length of their dashes when they are scaled, and the scale that styles apply.
         private var hasFixedLines = false
         private var styledScale = 1.0
 
-        /// Bytes of memory for a dash, and how many cost as much as a small shape (measured with Cairo 1.16).
+        /// The bytes of memory for a dash, and the number of dashes that cost as much as a small shape (measured with
+        /// Cairo 1.16).
         static let dashBytes = 130
         static let dashesOfShape = 5.0
 
@@ -73,15 +74,16 @@
             }
         }
 
-        /// Reads the style sheets, behind all elements.
+        /// Reads the style sheets, after all elements.
         mutating func read(sheets: [UInt8]) {
-            // The elements' own growth counts for each of them alone.
+            // The growth that an element declares itself counts for that element alone.
             fontGrowth = 1
             read(style: sheets)
         }
 
-        /// Reads all declarations of a style sheet, or of a `style`, wherever a colon may be that of one. Comments are not told
-        /// from strings: where one stands within a declaration that matters, dashes count as the shortest that there are.
+        /// Reads all declarations of a style sheet, or of a `style` attribute, at every colon that may belong to one.
+        /// Comments are not distinguished from strings: if there is one within a relevant declaration, the dashes are
+        /// assumed to be the shortest possible.
         mutating func read(style: [UInt8]) {
             let text = style.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
             var rest = text[...]
@@ -150,7 +152,8 @@
         private mutating func addDashes(_ value: some Collection<UInt8>) {
             let all = SVGNumbers(value).all
             guard all.contains(where: { $0.number > 0 }) else { return }
-            // Every second one is a gap. Fonts may be as small as they like, so they count for nothing.
+            // Every second length is a gap. Lengths in font sizes count as zero, because a font may be as small as it
+            // likes.
             let share = 2 / Double(all.count)
             let number = all.reduce(0) { $0 + ($1.kind == .number ? $1.number * share : 0) }
             let percent = all.reduce(0) { $0 + ($1.kind == .percent ? $1.number * share : 0) }
@@ -160,7 +163,7 @@
 
         // MARK: Outlines
 
-        /// How much larger than the font around it an attribute makes an element's.
+        /// Returns the factor by which an attribute makes an element's font larger than that of the enclosing element.
         static func fontGrowth(_ attribute: String, _ value: some Collection<UInt8>) -> Double {
             var own = SVGDashes()
             switch attribute {
@@ -171,7 +174,9 @@
             return own.fontGrowth
         }
 
-        /// The most that an attribute adds to an element's outline, whose font has grown so much.
+        /// Returns the maximum length that an attribute adds to an element's outline.
+        ///
+        /// - Parameter growth: the factor by which the element's font has grown.
         func outline(
             of element: String, _ attribute: String, _ value: some Collection<UInt8>, growth: Double
         ) -> Double {
@@ -184,21 +189,21 @@
             }
         }
 
-        /// The most that styles add to an element's outline.
+        /// Returns the maximum length that styles add to an element's outline.
         func styledOutline(of element: String, growth: Double) -> Double {
             guard Self.shapes.contains(element) else { return 0 }
             return (styled.number + styled.percent / 100 * sides.most + styled.fonts * fontSize * growth) * 4 * .pi
         }
 
-        /// The most that letters' outlines are long: a letter's is some four times its height.
+        /// Returns the maximum length of the outlines of letters: that of a letter is about four times its height.
         func outline(letters: Int, growth: Double) -> Double { Double(letters) * fontSize * growth * 6 }
 
-        /// How much longer outlines may be in pixels than in units, at the largest size of a drawing.
+        /// The factor by which outlines may be longer in pixels than in units, at the largest size of a drawing.
         var outerScale: Double {
             hasFixedLines ? styledScale * max(1, Double(Bitmap.maximumSide) / sides.least) : 1
         }
 
-        /// How much longer a `transform` makes outlines, where their dashes stay as they are.
+        /// Returns the factor by which a `transform` makes outlines longer, if their dashes keep their length.
         func scale(of transform: some Collection<UInt8>) -> Double {
             hasFixedLines ? Self.scale(of: transform) : 1
         }
@@ -213,7 +218,7 @@
             }
         }
 
-        /// At the most.
+        /// Returns the maximum of a length in units.
         private func length(_ length: SVGNumbers.Length, growth: Double) -> Double {
             switch length.kind {
             case .percent: length.number / 100 * sides.most
@@ -225,13 +230,13 @@
 
     /// The numbers in a value, with their units.
     struct SVGNumbers {
-        /// In pixels, in hundredths of a side, or in sizes of a font; without its sign.
+        /// A length without its sign, in pixels, in hundredths of a side, or in font sizes.
         struct Length {
             enum Kind { case number, percent, fonts }
 
             let number: Double
             let kind: Kind
-            /// Whether it may say how bold a font is.
+            /// Whether the number may be the weight of a font.
             let isWeight: Bool
 
             init(_ number: Double, unit: String) {
@@ -244,7 +249,7 @@
 
         private(set) var all: [Length] = []
 
-        /// Each sign and each second point begins another number, as in the data of a path.
+        /// Reads the numbers. Each sign and each second decimal point begins another number, as in the data of a path.
         init(_ value: some Collection<UInt8>) {
             var rest = SVGScanner(value)
             while let number = rest.number() {
@@ -253,7 +258,7 @@
         }
     }
 
-    /// Reads numbers and words in turn.
+    /// A scanner that reads numbers and words in turn.
     struct SVGScanner {
         private let bytes: [UInt8]
         private var position = 0
@@ -262,7 +267,7 @@
 
         private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-        /// The letter that stands next, behind blanks and commas.
+        /// Reads the next letter, behind blanks and commas.
         mutating func letter() -> UInt8? {
             while let byte = next, byte <= 0x20 || byte == UInt8(ascii: ",") { position += 1 }
             guard let byte = next, (0x41...0x5A).contains(byte & 0xDF) else { return nil }
@@ -270,21 +275,22 @@
             return byte
         }
 
-        /// The next digit alone, as a flag is written; passes over what is none.
+        /// Reads the next digit 0 or 1 alone, as a flag is written, and skips everything before it.
         mutating func flag() -> Double? {
             while let byte = next, !(0x30...0x31).contains(byte) { position += 1 }
             defer { position += 1 }
             return next.map { Double($0 - 0x30) }
         }
 
-        /// The letters and signs that stand right here.
+        /// Reads the letters and percent signs at the current position.
         mutating func word() -> String {
             let start = position
             while let byte = next, byte == UInt8(ascii: "%") || (0x41...0x5A).contains(byte & 0xDF) { position += 1 }
             return String(decoding: bytes[start..<position], as: UTF8.self).lowercased()
         }
 
-        /// The next number, whatever stands before it; nil at the end. In the data of a path, nil before a letter too.
+        /// Reads the next number, whatever precedes it; nil at the end. With `stopsAtLetters`, for the data of a path,
+        /// nil before a letter, too.
         mutating func number(stopsAtLetters: Bool = false) -> Double? {
             while let byte = next, !Self.begins(byte) {
                 if stopsAtLetters, (0x41...0x5A).contains(byte & 0xDF) { return nil }
@@ -299,7 +305,7 @@
             }
             exponent()
             guard start < position else { return nil }
-            // A sign or a point alone.
+            // A sign or a decimal point alone counts as 0.
             return Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? 0
         }
 
@@ -307,7 +313,7 @@
             while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
         }
 
-        /// No exponent begins the unit `em`.
+        /// Skips an exponent. The `e` of the unit `em` does not begin one.
         private mutating func exponent() {
             guard let byte = next, byte | 0x20 == UInt8(ascii: "e") else { return }
             var end = position + 1

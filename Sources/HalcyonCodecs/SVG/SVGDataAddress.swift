@@ -2,9 +2,9 @@
     import Foundation
     import HalcyonImage
 
-    /// A picture in a `data:` address, unpacked as librsvg unpacks it.
+    /// A picture in a `data:` address, unpacked in the same way as librsvg does.
     struct SVGDataAddress {
-        /// Types of pictures whose headers are read here. Without one, the picture's own signature counts.
+        /// The media types of pictures whose headers are read here. Without a type, the picture's own signature counts.
         private static let types: Set<String> = [
             "", "text/plain", "image/png", "image/x-png", "image/apng", "image/jpeg", "image/jpg", "image/pjpeg",
             "image/gif", "image/webp", "image/bmp", "image/x-bmp", "image/x-ms-bmp", "image/tiff",
@@ -12,8 +12,8 @@
 
         let data: Data
 
-        /// Whether it is one, as addresses are read: control characters and blanks in front do not count, line breaks and
-        /// tabs nowhere.
+        /// Returns whether a value is a `data:` address by the rules for addresses: leading control characters and
+        /// blanks are ignored, and so are line breaks and tabs anywhere.
         static func isOne(_ value: some Sequence<UInt8>) -> Bool {
             var rest = value.lazy.filter { ![0x09, 0x0A, 0x0D].contains($0) }.drop { $0 <= 0x20 }.makeIterator()
             return "data:".utf8.allSatisfy { letter in
@@ -21,7 +21,10 @@
             }
         }
 
-        /// - Throws: `CodecError.damaged` for what is none, or another document.
+        /// Unpacks an address.
+        ///
+        /// - Throws: `CodecError.damaged` if it is not a valid address of a picture, or if it has a fragment or the
+        ///   type of another document.
         init(_ value: [UInt8]) throws {
             let text = value.filter { ![0x09, 0x0A, 0x0D].contains($0) }
             let address = text.drop { $0 != UInt8(ascii: ":") }.dropFirst()
@@ -59,7 +62,7 @@
             return result
         }
 
-        /// Base 64 with or without its padding; blanks do not count.
+        /// Decodes Base64 with or without padding; blanks are ignored.
         private static func unpacked(_ text: [UInt8]) -> Data? {
             var digits = text.filter { $0 != 0x20 && $0 != 0x0C && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
             while digits.last == UInt8(ascii: "=") { digits.removeLast() }
@@ -70,14 +73,14 @@
 
         /// Reads the picture's header by the coders of this build.
         ///
-        /// - Throws: `CodecError.damaged` for what they cannot read.
+        /// - Throws: `CodecError.damaged` if they cannot read it.
         func image() throws -> EmbeddedImage {
             let decoders = BuiltInCoders.all.reversed().compactMap { $0 as? any ImageDecoder }
             guard let decoder = decoders.first(where: { !($0 is SVGCoder) && $0.canDecode(data) }) else {
                 throw CodecError.damaged(.svg, reason: "a picture inside of it is of a kind that is not read")
             }
             let info = try decoder.probe(data)
-            // GDK-Pixbuf keeps all frames of a GIF, then come its pixels and Cairo's.
+            // GDK-Pixbuf keeps all frames of a GIF; its pixels and those of Cairo are two more copies.
             let copies = (info.format == .gif ? info.frameCount : 0) + 2
             let own = decoder.workingBytes(of: data, info: info, nativeSize: info.storedSize)
             return EmbeddedImage(

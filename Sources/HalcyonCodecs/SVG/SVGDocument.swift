@@ -1,82 +1,83 @@
 #if SVG
-    /// The elements of a drawing and what each refers to, as `SVGReader` read them.
+    /// The elements of a drawing and their references, as read by `SVGReader`.
     struct SVGDocument {
         enum Kind {
-            /// Paints, and contains nothing that is drawn.
+            /// An element that paints and contains nothing that is drawn.
             case gradient
-            /// Holds a picture: `image`, `feImage`.
+            /// An element that holds a picture: `image`, `feImage`.
             case picture
-            /// Refers to what is never drawn with it: `a`, `script`.
+            /// An element whose reference is never drawn with it: `a`, `script`.
             case link
             case other
         }
 
         struct Element {
             let kind: Kind
-            /// Elements around it, and its parent among them, -1 for the root.
+            /// The number of enclosing elements, and the parent among them, -1 for the root.
             let depth: Int
             let parent: Int
-            /// Where the elements within it end.
+            /// The end of the elements within it.
             var end: Int
-            /// Levels of elements within it.
+            /// The number of levels of elements within it.
             var height = 0
-            /// The cost of drawing its letters, in elements that would cost the same.
+            /// The cost of drawing its letters, as a number of elements of the same cost.
             var letterWeight = 0
-            /// Bytes of text that stand right in it.
+            /// The number of bytes of text directly in it.
             var letters = 0
-            /// The most that its outline is long, in units of its dashes; measured where there are dashes.
+            /// The maximum length of its outline in units of its dashes; measured only if there are dashes.
             var outline = 0.0
-            /// How much its font may be larger than one that is said in pixels.
+            /// The factor by which its font may be larger than one whose size is given in pixels.
             var fontGrowth = 1.0
-            /// How much longer outlines within it are in pixels than in those units.
+            /// The factor by which outlines within it are longer in pixels than in those units.
             var scale = 1.0
-            /// Whether it draws others in its place.
+            /// Whether it draws other elements in its place.
             var isUse = false
-            /// Whether it is or stands within a `text`.
+            /// Whether it is a `text` or lies within one.
             var isText = false
-            /// The most points of an outline at which a marker may be drawn.
+            /// The maximum number of points of an outline at which a marker may be drawn.
             var points = 0
         }
 
         struct Reference {
-            /// The element that refers.
+            /// The referring element.
             let holder: Int
             let target: [UInt8]
-            /// Whether what is referred to is drawn in the element's place, as with `use`; else it paints or cuts.
+            /// Whether the target is drawn in the element's place, as with `use`; otherwise it paints or clips.
             let isUse: Bool
-            /// Whether elements within the holder take it over.
+            /// Whether elements within the holder inherit the reference.
             let isInherited: Bool
-            /// Whether it may be drawn at each point of an outline.
+            /// Whether the target may be drawn at each point of an outline.
             var isMarker = false
         }
 
         var elements: [Element] = []
-        /// Elements by their identifiers, which may not be unique.
+        /// The elements by their identifiers, which may not be unique.
         var identifiers: [[UInt8]: [Int]] = [:]
-        /// In the order of their holders.
+        /// The references in the order of their holders.
         var references: [Reference] = []
-        /// `data:` addresses of pictures.
+        /// The `data:` addresses of pictures.
         var pictures: [[UInt8]] = []
         /// The text of all style sheets.
         var styles: [UInt8] = []
-        /// Bytes of text in the `text` that has most of it.
+        /// The number of bytes of text in the longest `text`.
         var longestText = 0
-        /// Bytes of text in all elements.
+        /// The number of bytes of text in all elements.
         var letters = 0
-        /// Elements that take their text from others, wherever these stand.
+        /// The number of elements that take their text from other elements, wherever these are.
         var textReferences = 0
         var dashes = SVGDashes()
-        /// How much larger than where it stands an element's font may be where it is used; measured where there are dashes.
+        /// The factor by which an element's font may be larger where the element is used than where it is defined;
+        /// measured only if there are dashes.
         private var usedFontGrowth = 1.0
-        /// Whether a property is said to be inherited that else is not.
+        /// Whether a property that is not inherited by default is declared to be inherited.
         var inheritsAll = false
 
         var depth: Int { (elements.first?.height ?? 0) + 1 }
 
-        /// Whether the letters of an element are drawn, or may be.
+        /// Returns whether the letters of an element are drawn, or may be.
         func drawsLetters(_ element: Element) -> Bool { element.isText || textReferences > 0 }
 
-        /// The most dashes that an element has.
+        /// Returns the maximum number of dashes of an element.
         func dashes(of element: Element) -> Double {
             guard let shortest = dashes.shortest else { return 0 }
             let hasLetters = drawsLetters(element) && element.letters > 0
@@ -84,11 +85,12 @@
             let length = (element.outline + letters * element.scale) * usedFontGrowth
             guard length != 0 else { return 0 }
             let count = length / shortest
-            // Numbers that are too large for one are no reason to count nothing.
+            // Numbers too large for a `Double` must not count as nothing.
             return count.isNaN ? 1e12 : min(count, 1e12)
         }
 
-        /// Measures how fonts grow where elements are used: once, and again for each use that stands in what is used.
+        /// Measures the growth of fonts where elements are used: once, and again for each use that lies within a used
+        /// element.
         mutating func measureUses() {
             let uses = references.filter { $0.isUse }
             let targets = Set(uses.flatMap { identifiers[$0.target] ?? [] })
@@ -114,12 +116,12 @@
         }
     }
 
-    /// The text of a style sheet, or of a value in its syntax, as far as it says what it refers to.
+    /// The text of a style sheet, or of a value in its syntax, examined for its references.
     ///
-    /// It is not parsed: what stands in a comment or a string counts as well, so that nothing can hide in either.
+    /// It is not parsed: the content of comments and strings counts as well, so that nothing can hide in either.
     struct SVGStyleText {
-        /// Without escapes and line breaks, which addresses may contain anywhere. What is escaped and would end an
-        /// address is `hidden` instead.
+        /// The text without escapes and line breaks, which addresses may contain anywhere. An escaped character that
+        /// would end an address is replaced by `hidden`.
         let bytes: [UInt8]
         private static let hidden: UInt8 = 1
 
@@ -142,7 +144,8 @@
 
         private static func isBreak(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D].contains(byte) }
 
-        /// The escape behind a backslash: up to six hexadecimal digits and a blank, or any other character.
+        /// Returns the character of an escape behind a backslash: up to six hexadecimal digits and a blank, or any
+        /// other character.
         private static func unescaped<Text: Collection<UInt8>>(_ rest: inout Text) -> [UInt8]
         where Text.SubSequence == Text {
             var (value, digits) = (UInt32(0), 0)
@@ -164,7 +167,7 @@
             return scalar.value < 0x80 && isBreak(UInt8(scalar.value)) ? [] : Array(String(Character(scalar)).utf8)
         }
 
-        /// The names behind number signs: fragments of addresses, and colours besides.
+        /// The names behind number signs: fragments of addresses, and also colours.
         var names: [[UInt8]] {
             var names: [[UInt8]] = []
             var rest = bytes[...]
@@ -176,7 +179,7 @@
             return names
         }
 
-        /// Whether a byte of an identifier ends no name in `names`.
+        /// Returns whether a byte of an identifier does not end a name in `names`.
         static func isPlain(_ byte: UInt8) -> Bool {
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5F, 0x80...: true
@@ -184,12 +187,12 @@
             }
         }
 
-        /// Whether it loads another document: by a `data:` address with a fragment, or by importing one. Fonts in such
-        /// addresses are passed over by librsvg.
+        /// Whether the text loads another document: by a `data:` address with a fragment, or by an import. librsvg
+        /// ignores fonts in such addresses.
         var loadsDocument: Bool {
             let text = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
             let ends: [UInt8: UInt8] = [0x22: 0x22, 0x27: 0x27, 0x28: 0x29]
-            // Looked for once for all addresses that reach as far.
+            // The position of each end character, searched once for all addresses that extend to it.
             var next: [UInt8: Int] = [:]
             func index(of byte: UInt8, from start: Int) -> Int {
                 if let known = next[byte], known >= start { return known }
@@ -211,7 +214,7 @@
             return false
         }
 
-        /// How often one of these bytes stands in it.
+        /// Returns the number of bytes of the text that are in a set.
         func count(of set: Set<UInt8>) -> Int { bytes.count { set.contains($0) } }
     }
 #endif

@@ -1,17 +1,19 @@
 #if SVG
     import Foundation
 
-    /// The most that the outline of a path may be long, in its own units.
+    /// The maximum length of the outline of a path, in its own units.
     ///
-    /// A curve is no longer than the lines from point to point of those that it is drawn by, and an arc than those that
-    /// the ellipse allows for.
+    /// A curve is no longer than the lines that connect its control points, and an arc no longer than its ellipse
+    /// allows.
     struct SVGOutline {
         private(set) var length = 0.0
         private var point = (x: 0.0, y: 0.0)
         private var start = (x: 0.0, y: 0.0)
         private var control = (x: 0.0, y: 0.0)
 
-        /// - Parameter data: of a `d`. Ends where it cannot be read, as librsvg does.
+        /// Measures a path. The data ends where it cannot be read, as in librsvg.
+        ///
+        /// - Parameter data: the value of a `d` attribute.
         init(path data: some Collection<UInt8>) {
             var scanner = SVGScanner(data)
             while let letter = scanner.letter() {
@@ -27,7 +29,9 @@
             }
         }
 
-        /// - Parameter data: of `points`.
+        /// Measures a polygon.
+        ///
+        /// - Parameter data: the value of a `points` attribute.
         init(points data: some Collection<UInt8>) {
             var scanner = SVGScanner(data)
             if let x = scanner.number(), let y = scanner.number() { (point, start) = ((x, y), (x, y)) }
@@ -35,7 +39,7 @@
             line(to: start)
         }
 
-        /// Reads what follows a command once; false where that is not there.
+        /// Reads the operands of a command once; returns false if they are missing.
         private mutating func add(_ command: UInt8, _ scanner: inout SVGScanner) -> Bool {
             let origin = command & 0x20 == 0 ? (x: 0.0, y: 0.0) : point
             func number() -> Double? { scanner.number(stopsAtLetters: true) }
@@ -96,7 +100,7 @@
             // Radii that are too small are enlarged until the ellipse reaches both ends.
             let scale = max(1, chord / 2 * hypot(1 / rx, 1 / ry))
             let whole = 2 * .pi * scale * max(rx, ry)
-            // Half of a circle is the most that a small arc of it can be.
+            // A small arc of a circle is at most half of it.
             length += isLarge ? whole : min(whole, chord * .pi / 2 * max(rx / ry, ry / rx))
         }
     }

@@ -1,36 +1,38 @@
 #if SVG
     import HalcyonImage
 
-    /// How far references lead: each element may use ten others, which use ten of a third.
+    /// The reach of references: each element may use ten others, which each use ten more.
     struct SVGReach {
         private let document: SVGDocument
-        /// Elements that style sheets refer to. Which elements a rule is for is not looked at: any may be meant.
+        /// The elements that style sheets refer to. The selectors of a rule are not evaluated: it may apply to any
+        /// element.
         private let styled: Set<Int>
         private let styleHasMarkers: Bool
         private let inheritsAll: Bool
-        /// Sums over all elements before each: their cost without what they refer to, and the points of their outlines.
+        /// The sums over all elements before each one: their cost without the targets of their references, and the
+        /// points of their outlines.
         private let weights: [Int]
         private let points: [Int]
         private var steps = 0
         private static let mostSteps = 5_000_000
         private static let beyond = 1 << 40
-        /// A layer or a pattern costs as much as so many small shapes.
+        /// The cost of a layer or a pattern, as a number of small shapes.
         private static let referenceWeight = 20
-        /// Fill, stroke, clip, mask, filter and three markers.
+        /// The number of properties that may refer to paint: fill, stroke, clip, mask, filter and three markers.
         private static let mostPaints = 8
 
         /// The cost of drawing an element.
         private struct Extent {
-            /// The elements in it, each as often as it is used, and the points of their outlines. What they are painted with
+            /// The elements in it, each counted as often as it is used, and the points of their outlines. Their paint
             /// may be drawn for each.
             var shapes = 0
             var points = 0
-            /// The elements and letters that are drawn, with all that they are painted with.
+            /// The elements and letters that are drawn, including everything that they are painted with.
             var drawn = 0
             var levels = 0
             var isOpen = true
 
-            /// How often what all of it is painted with may be drawn.
+            /// Returns how often the paint of all of it may be drawn.
             func places(for reference: SVGDocument.Reference) -> Int { shapes + (reference.isMarker ? points : 0) }
         }
 
@@ -51,7 +53,7 @@
             let style = style.bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
             styleHasMarkers = style.firstRange(of: Array("marker".utf8)) != nil
             inheritsAll = document.inheritsAll || style.firstRange(of: Array("inherit".utf8)) != nil
-            // Letters count where they are drawn, or may be.
+            // Letters count if they are drawn, or may be.
             weights = Self.sums(document.elements) { element in
                 let letters = document.drawsLetters(element) ? element.letterWeight : 0
                 return 1 + letters + Int(document.dashes(of: element) / SVGDashes.dashesOfShape)
@@ -68,12 +70,12 @@
             return sums
         }
 
-        /// How many elements and letters are drawn, held at a figure beyond every limit.
+        /// Returns the number of elements and letters that are drawn, capped at a value beyond every limit.
         ///
         /// - Throws: `CodecError.limitExceeded`.
         mutating func drawn(mostLevels: Int) throws -> Int {
             let whole = try extent(of: 0, mostLevels: mostLevels, level: 0)
-            // A rule may be for every element, but an element has only so many properties.
+            // A rule may apply to every element, but an element has only so many properties.
             var most = 0
             for element in styled {
                 most = max(most, try extent(of: element, mostLevels: mostLevels, level: 0).drawn + Self.referenceWeight)
@@ -82,7 +84,8 @@
             return min(whole.drawn + Self.product(most * Self.mostPaints, places), Self.beyond)
         }
 
-        /// The most levels that are drawn within each other. In rings librsvg enters each element once.
+        /// Returns the maximum number of levels that are drawn within each other. In rings, librsvg enters each element
+        /// once.
         func levels() -> Int {
             let references = styled.count + (hasRings ? document.references.count : 0)
             if hasRings { return (references + 1) * (document.depth + 3) }
@@ -96,7 +99,7 @@
 
         private mutating func extent(of element: Int, mostLevels: Int, level: Int) throws -> Extent {
             if let known = extents[element] {
-                // In a ring the element counts as nothing while it is counted.
+                // In a ring, the element counts as nothing while it is being counted.
                 if known.isOpen { hasRings = true }
                 return known
             }
@@ -107,7 +110,7 @@
             var whole = Extent(isOpen: false)
             try addUses(within: element, to: &whole, mostLevels: mostLevels, level: level)
             let painted = try addPaints(within: element, to: &whole, mostLevels: mostLevels, level: level)
-            // Elements within take over what those around it have; they are painted where they are drawn.
+            // Elements within inherit the paint of those around it; they are painted where they are drawn.
             let taken = try addPaints(around: element, to: &whole, mostLevels: mostLevels, level: level)
             whole.levels += max(painted, taken)
             extents[element] = whole
@@ -135,7 +138,9 @@
             }
         }
 
-        /// - Returns: the levels of what is painted with.
+        /// Adds the paint of the element and of the elements within it.
+        ///
+        /// - Returns: the levels of the paint.
         private mutating func addPaints(
             within element: Int, to whole: inout Extent, mostLevels: Int, level: Int
         ) throws -> Int {
@@ -180,7 +185,7 @@
             return levels
         }
 
-        /// How often what an element within the one at hand is painted with may be drawn.
+        /// Returns how often the paint of an element within the current one may be drawn.
         private mutating func places(
             of reference: SVGDocument.Reference, mostLevels: Int, level: Int
         ) throws -> Int {
@@ -191,7 +196,7 @@
             return 1 + (reference.isMarker ? document.elements[holder].points : 0)
         }
 
-        /// The most of the elements that a reference may mean.
+        /// Returns the maximum extent of the elements that a reference may mean.
         private mutating func target(
             of reference: SVGDocument.Reference, mostLevels: Int, level: Int
         ) throws -> Extent {
@@ -209,9 +214,9 @@
             return most
         }
 
-        /// Counts a reference that is followed, or only looked at.
+        /// Counts a reference that is followed or examined.
         ///
-        /// - Throws: `CodecError.limitExceeded` for so many that counting them is itself too much.
+        /// - Throws: `CodecError.limitExceeded` for so many references that counting them takes too long.
         private mutating func step() throws {
             steps += 1
             guard steps < Self.mostSteps else {
@@ -219,7 +224,7 @@
             }
         }
 
-        /// The references that elements have, `end` not among them.
+        /// Returns the references of the elements from `element` up to, but not including, `end`.
         private func references(from element: Int, to end: Int) -> Range<Int> {
             firstReference(from: element)..<firstReference(from: end)
         }

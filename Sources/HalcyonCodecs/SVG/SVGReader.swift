@@ -3,33 +3,35 @@
     import Foundation
     import HalcyonImage
 
-    /// Reads a drawing with libxml2 as librsvg does, with the same handlers and options, so that both see the same
-    /// document, and refuses what librsvg would read besides: values of attributes that are declared, documents in
-    /// documents.
+    /// Reads a drawing with libxml2 in the same way as librsvg, with the same handlers and options, so that both see
+    /// the same document, and refuses content that librsvg would also read: declared values of attributes, and
+    /// documents in documents.
     ///
     /// Reads no file and makes no connection. Takes time and memory in proportion to the text.
     final class SVGReader {
-        /// Characters that entities may become. Drawing programs use a dozen short ones for names.
+        /// The maximum number of bytes that entities may expand to. Drawing programs use a dozen short entities for
+        /// names.
         private static let mostEntityBytes = 1 << 20
-        /// Elements that a document may have. librsvg takes more than a kilobyte for each.
+        /// The maximum number of elements of a document. librsvg takes more than a kilobyte for each.
         private static let mostElements = 200_000
 
         private static let isInitialized: Void = xmlInitParser()
 
         private let input: UnsafeRawBufferPointer
-        /// Whether outlines are measured, once it is known what dashes and units there are.
+        /// Whether outlines are measured, in a second pass, when the dashes and units are known.
         private let measures: Bool
         private var position = 0
         private var document = SVGDocument()
         private var open: [Int] = []
-        /// How many of the open elements are or lie in a `style`.
+        /// The number of open elements that are a `style` or lie in one.
         private var styleDepth = 0
         private var entities: [String: xmlEntityPtr] = [:]
-        /// Bytes of text and values that came out of the parser.
+        /// The number of bytes of text and values that the parser has delivered.
         private var delivered = 0
-        /// Bytes of text that stand in the innermost open element, with no other element in between: one line for librsvg.
+        /// The number of bytes of text in the innermost open element since the last tag: one line for librsvg.
         private var line = 0
-        /// Bytes of text in the outermost open `text`, and how many of the open elements are or lie in it.
+        /// The number of bytes of text in the outermost open `text`, and the number of open elements that are that
+        /// `text` or lie in it.
         private var textBytes = 0
         private var textDepth = 0
         private var failure: CodecError?
@@ -43,7 +45,7 @@
 
         deinit {
             for entity in entities.values {
-                // The parser leaves the text of the declaration to whoever keeps the entity.
+                // The parser does not free the text of the declaration; the owner of the entity has to.
                 free(UnsafeMutableRawPointer(mutating: entity.pointee.orig))
                 entity.pointee.orig = nil
                 entity.withMemoryRebound(to: xmlNode.self, capacity: 1) { xmlFreeNode($0) }
@@ -84,7 +86,7 @@
 
         private func read(into buffer: UnsafeMutablePointer<CChar>?, count: Int32) -> Int32 {
             guard let buffer else { return -1 }
-            // Nothing more of a refused document.
+            // Nothing more is read of a refused document.
             guard failure == nil else { return 0 }
             let part = input[position..<min(position + Int(max(count, 0)), input.count)]
             UnsafeMutableRawBufferPointer(start: buffer, count: part.count).copyBytes(from: part)
@@ -98,15 +100,15 @@
 
         private static func damaged(_ reason: String) -> CodecError { .damaged(.svg, reason: reason) }
 
-        /// The parser reads no more, and ends with the few kilobytes that it has. `xmlStopParser` would free them at once, in
-        /// the middle of a handler: the names and values that it was given stand in them.
+        /// Refuses the document: the parser reads no more, and ends with the few kilobytes that it has. `xmlStopParser`
+        /// would free these at once, in the middle of a handler whose names and values lie in them.
         private func refuse(_ error: CodecError) {
             failure = failure ?? error
         }
 
         private func refuse(_ reason: String) { refuse(Self.damaged(reason)) }
 
-        /// Counts what entities may have multiplied.
+        /// Counts delivered bytes, which entities may have multiplied.
         private func count(_ bytes: Int) {
             delivered += bytes
             // A character of another encoding may have become three bytes.
@@ -118,7 +120,7 @@
 
         // MARK: Handlers
 
-        /// Those that librsvg has, and those that tell of declarations.
+        /// The handlers of librsvg, and those for declarations.
         private static var handler: xmlSAXHandler {
             var handler = xmlSAXHandler()
             handler.initialized = UInt32(XML_SAX2_MAGIC)
@@ -150,7 +152,7 @@
         }
 
         private func entity(_ name: UnsafePointer<xmlChar>?) -> xmlEntityPtr? {
-            // Else a refused document could go on to multiply its text.
+            // Otherwise, a refused document could continue to multiply its text.
             failure == nil ? name.flatMap { entities[String(cString: $0)] } : nil
         }
 
@@ -160,17 +162,18 @@
             guard let name, let content, type == Int32(XML_INTERNAL_GENERAL_ENTITY.rawValue) else {
                 return refuse("it declares an entity that is no text")
             }
-            // Programs write names and styles into entities, never elements.
+            // Programs define names and styles as entities, never elements.
             guard strchr(UnsafeRawPointer(content).assumingMemoryBound(to: CChar.self), 0x3C) == nil else {
                 return refuse("its entities hide elements")
             }
-            // XML takes the first of several declarations, librsvg the last.
+            // XML uses the first of several declarations, librsvg the last.
             let key = String(cString: name)
             guard entities[key] == nil else { return refuse("it declares an entity twice") }
             entities[key] = xmlNewEntity(nil, name, type, nil, nil, content)
         }
 
-        /// Some programs declare prefixes of namespaces, which stand in the root element besides.
+        /// Refuses declarations of attributes, except for the namespace prefixes that some programs declare and that
+        /// the root element has anyway.
         private func declareAttribute(_ name: UnsafePointer<xmlChar>?, value: UnsafePointer<xmlChar>?) {
             guard value != nil, let name, !String(cString: name).hasPrefix("xmlns") else { return }
             refuse("it declares attributes")
@@ -184,7 +187,7 @@
             document.styles += UnsafeBufferPointer(start: bytes, count: Int(count))
         }
 
-        /// A style sheet's address may be a `data:` one, whose letters may be written as references.
+        /// Refuses a style sheet at a `data:` address, whose letters may be written as references.
         private func instruction(_ target: UnsafePointer<xmlChar>?, _ data: UnsafePointer<xmlChar>?) {
             guard let target, String(cString: target) == "xml-stylesheet", let data else { return }
             let text = String(cString: data).lowercased().filter { !$0.isWhitespace }
@@ -238,8 +241,8 @@
             }
         }
 
-        /// Counts the letters since the last tag. librsvg lays them out as one line, at 5 times the cost of a small shape for
-        /// each, and another 50th of it for each with each other one (measured with 2.54).
+        /// Counts the letters since the last tag. librsvg lays them out as one line, at the cost of 5 small shapes for
+        /// each letter, and a 50th of a small shape for each letter with each other one (measured with 2.54).
         private func endLine() {
             guard line > 0, let element = open.last else { return }
             let length = min(line, 1 << 24)
@@ -275,7 +278,7 @@
             let growth = attributes.reduce(dashes.fontGrowth) { max($0, SVGDashes.fontGrowth($1.name, $1.value)) }
             element.fontGrowth = growth * (outer?.fontGrowth ?? 1)
             element.scale = outer?.scale ?? dashes.outerScale
-            // `patternTransform`, too.
+            // Includes `patternTransform`.
             for attribute in attributes where attribute.name.lowercased().hasSuffix("transform") {
                 element.scale *= dashes.scale(of: attribute.value)
             }
@@ -315,7 +318,7 @@
             }
         }
 
-        /// Properties that elements within do not take over.
+        /// The properties that elements within do not inherit.
         private static let ownProperties: Set<String> = ["clip-path", "mask", "filter"]
 
         private func property(_ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int) {
@@ -348,7 +351,8 @@
             }
         }
 
-        /// Whether a property's markers are drawn at all points of an outline. The two at its ends are drawn once.
+        /// Returns whether a property's markers are drawn at all points of an outline. The two at its ends are drawn
+        /// once.
         private static func isMarker(_ property: String) -> Bool {
             ["marker", "marker-mid"].contains(property.lowercased())
         }

@@ -4,10 +4,10 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// TIFF and BigTIFF by libtiff: strips and tiles; grey, palette, RGB, CMYK (8 bits) and YCbCr; 1, 2, 4, 8 and 16
-    /// bits a channel; whatever compression the system's libtiff knows. Writes none.
+    /// A coder for TIFF and BigTIFF by libtiff: strips and tiles; grey, palette, RGB, CMYK (8 bits) and YCbCr; 1, 2, 4,
+    /// 8 and 16 bits a channel; every compression that the system's libtiff supports. It writes no TIFF.
     ///
-    /// The pages that are as large as the first one are frames, without a duration; other pages are left out.
+    /// The pages that have the size of the first one are frames without a duration; other pages are left out.
     public struct TIFFCoder: AnimatedImageDecoder {
         public init() {}
 
@@ -15,7 +15,8 @@
 
         public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .tiff) }
 
-        /// Many writers put the directory at the file's end, so that the first 64 KiB may not do.
+        /// Reads the header. Many writers put the directory at the end of the file, so the first 64 KiB may not be
+        /// enough.
         public func probe(_ data: Data) throws -> ImageInfo { try data.read { try TIFFHeader($0).info } }
 
         public func metadataByteCount(_ data: Data) -> Int {
@@ -28,7 +29,7 @@
 
         public func colorProfile(of data: Data) -> ColorProfile? {
             let profile = data.read { try? TIFFHeader($0).colorProfile }
-            // Ink never reaches a bitmap.
+            // CMYK never reaches a bitmap: `decode` converts it itself.
             if case .icc(_, .cmyk) = profile { return nil }
             return profile
         }
@@ -37,8 +38,9 @@
             data.read { try? TIFFHeader($0).extent } ?? CodedExtent(info)
         }
 
-        /// A strip or tile as it is stored, in the worst case the whole image, or a tile that is larger, at 16 bits, or with
-        /// more channels than are shown, and what libjpeg keeps of it; of pages two canvases more; the conversion of ink.
+        /// Returns the memory of a stored strip or tile and of the data that libjpeg keeps of it, of two more canvases
+        /// for a file of several pages, and of the conversion of CMYK. In the worst case, the strip or tile is the
+        /// whole image, or a larger tile, at 16 bits or with more channels than are shown.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = max(nativeSize.bitmapBytes, codedExtent(of: data, info: info).largest.bitmapBytes)
             let (unit, jpeg, ink) = data.read { reader -> (Int, Int, Int) in
@@ -58,6 +60,58 @@
                 return try TIFFPages(data, transform: nil)
             }
             return try TIFFPages(data, transform: try ColorTransforms.shared.transform(for: .icc(profile, .cmyk)))
+        }
+    }
+
+    /// A reader of the pages of a TIFF as frames.
+    struct TIFFPages: FrameReader {
+        private struct Page {
+            let offset: Int
+            let hasPalette: Bool
+            let hasAlpha: Bool
+        }
+
+        let frames: [AnimationFrame]
+        private let data: Data
+        private let pages: [Page]
+        private let size: PixelSize
+        /// The largest allocation that libtiff may make.
+        private let mostBytes: Int
+        /// The conversion from CMYK.
+        private let transform: ColorTransform?
+
+        /// - Throws: `CodecError.damaged`.
+        init(_ data: Data, transform: ColorTransform?) throws {
+            self.data = data
+            self.transform = transform
+            let header = try data.read { try TIFFHeader($0) }
+            let directories = header.pages
+            // In addition to a strip or tile, libtiff allocates the tables of offsets, whose numbers take up to four
+            // times as many bytes as in the file.
+            mostBytes = (1 << 20).adding(4, times: data.count).adding(1, times: header.unitBytes)
+            pages = directories.map { Page(offset: $0.offset, hasPalette: $0.hasPalette, hasAlpha: $0.hasAlpha) }
+            size = directories[0].size
+            let rect = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+            frames = pages.map { _ in AnimationFrame(rect: rect, duration: .zero, blend: .replace) }
+        }
+
+        private var ink: halcyon_codec_ink {
+            transform?.ink ?? halcyon_codec_ink()
+        }
+
+        func pixels(at index: Int, context: WorkContext) throws -> Bitmap {
+            let page = pages[index]
+            return try CodecCall.decode(
+                .tiff, size: size, isOpaque: !page.hasAlpha, context: context
+            ) { bitmap, call in
+                data.withUnsafeBytes { bytes in
+                    let layout = halcyon_tiff_layout(
+                        directory: UInt64(page.offset), has_palette: page.hasPalette, has_alpha: page.hasAlpha,
+                        most_bytes: mostBytes, ink: ink)
+                    return halcyon_tiff_decode(
+                        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, layout, bitmap, call)
+                }
+            }
         }
     }
 #endif

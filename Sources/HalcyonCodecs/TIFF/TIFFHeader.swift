@@ -2,17 +2,18 @@
     import Foundation
     import HalcyonImage
 
-    /// The pages of a TIFF, read without libtiff.
+    /// The header of a TIFF: its pages, read without libtiff.
     struct TIFFHeader {
-        /// The first page, and those that are as large and stand like it.
+        /// The first page, and the pages that have the same size and orientation.
         private(set) var pages: [TIFFDirectory]
         private(set) var metadataByteCount = 0
         private let profile: Data?
 
-        /// Directories may form a ring, or overlap by the million.
+        /// The maximum number of directories that are read. Directories may form a ring, or millions of them may
+        /// overlap.
         private static let maximumDirectories = 20_000
 
-        /// - Throws: `CodecError.damaged` where the first page's directory is not there or says no size.
+        /// - Throws: `CodecError.damaged` if the first page's directory is missing or declares no size.
         init(_ reader: ByteReader) throws {
             guard let fields = TIFFFields(reader), let first = fields.directory(at: fields.firstDirectory) else {
                 throw Self.damaged("its directory is cut off")
@@ -23,7 +24,7 @@
             }
             pages = [first]
             metadataByteCount = first.metadataByteCount
-            // What is longer is refused by its metadata.
+            // The limit on metadata refuses a longer profile.
             profile = first.profile.map { Data(fields.part(at: $0.start, length: min($0.count, 16 << 20)).bytes) }
             var seen: Set<Int> = [first.offset]
             var next = first.next
@@ -51,10 +52,10 @@
             return extent
         }
 
-        /// The most bytes of a strip or a tile of any page.
+        /// The maximum number of bytes of a strip or a tile of any page.
         var unitBytes: Int { pages.reduce(0) { max($0, $1.unitBytes) } }
 
-        /// The bytes that libjpeg keeps beside it; nothing where it hands out rows as they come.
+        /// Returns the number of bytes that libjpeg keeps in addition; 0 if it delivers rows as they are decoded.
         func jpegBytes(_ reader: ByteReader) -> Int {
             let bytes = pages.reduce(0) { max($0, $1.jpegBytes) }
             return bytes > 0 && Self.hasSeveralScans(reader) ? bytes : 0
@@ -65,8 +66,8 @@
             return profile.map { .icc($0, model) }
         }
 
-        /// Whether a JPEG in it, if there is one, is progressive or has a scan of fewer channels than three. A lone channel has
-        /// one scan, which looks the same.
+        /// Returns whether a JPEG in the file, if there is one, is progressive or has a scan of fewer than three
+        /// channels. A JPEG with a single channel counts too, because its only scan looks the same.
         private static func hasSeveralScans(_ reader: ByteReader) -> Bool {
             var offset = 0
             while let mark = reader.firstIndex(of: 0xFF, from: offset) {

@@ -5,13 +5,14 @@
     import HalcyonSystem
 
     extension WebPCoder: AnimatedImageEncoder {
-        /// A frame, libwebp's copy of it, its three canvases, and what its lossless encoder remembers of each pixel.
+        /// Returns the memory of a frame, libwebp's copy of it, its three canvases, and the data that its lossless
+        /// encoder keeps for each pixel.
         public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
             0.adding(14, times: animation.size.bitmapBytes)
         }
 
-        /// Writes lossy frames by quality, or lossless ones, by libwebp's own encoder of animations, which writes what
-        /// changes and makes one frame of equal neighbours. Durations are rounded to milliseconds.
+        /// Writes lossy frames by quality, or lossless ones, by libwebp's animation encoder, which writes the parts
+        /// that change and merges equal neighbouring frames. Durations are rounded to milliseconds.
         public func encode(
             _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
             context: WorkContext
@@ -19,7 +20,7 @@
             var settings = WebPAnimEncoderOptions()
             guard WebPAnimEncoderOptionsInit(&settings) != 0 else { throw Self.failed("libwebp is another version") }
             settings.anim_params.loop_count = Int32(clamping: min(65_535, animation.loopCount))
-            // Transparent white, libwebp's own default, is shown by nobody.
+            // Players do not show transparent white, libwebp's own default.
             settings.anim_params.bgcolor = 0
             let (width, height) = (Int32(clamping: animation.size.width), Int32(clamping: animation.size.height))
             guard let encoder = WebPAnimEncoderNew(width, height, &settings) else {
@@ -27,7 +28,7 @@
             }
             defer { WebPAnimEncoderDelete(encoder) }
             var config = try Self.config(options)
-            // Sums are rounded, not each duration, so that nothing drifts.
+            // The sums are rounded rather than each duration, so that errors do not accumulate.
             var time = Duration.zero
             for index in animation.durations.indices {
                 let frame = try animation.frame(at: index, context: context)

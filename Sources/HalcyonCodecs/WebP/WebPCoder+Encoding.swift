@@ -10,7 +10,7 @@
 
         public func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
-        /// Writes lossy WebP by quality, or lossless; at most 16,383 pixels a side.
+        /// Writes lossy WebP by quality, or lossless WebP; at most 16,383 pixels a side.
         public func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
@@ -21,7 +21,7 @@
             return try WebPMetadata.insert(options.storedOrientation(of: image), image.colorProfile, into: file)
         }
 
-        /// The bitmap as libwebp takes it, a copy with straight alpha.
+        /// Calls `body` with the bitmap as libwebp takes it, a copy with straight alpha.
         static func withPicture<Result>(
             of bitmap: Bitmap, _ body: (inout WebPPicture) throws -> Result
         ) throws -> Result {
@@ -44,13 +44,13 @@
             var config = WebPConfig()
             guard WebPConfigInit(&config) != 0 else { throw failed("libwebp is another version") }
             config.lossless = options.isLossless ? 1 : 0
-            // For a lossless file quality is effort, of which libwebp's default, 75, is a good deal.
+            // For a lossless file, quality is the effort; libwebp's default, 75, is already high.
             if !options.isLossless { config.quality = Float(options.clampedQuality * 100) }
             return config
         }
 
-        /// libwebp wants straight alpha in 32-bit words, which in memory are our bytes on little-endian machines, the
-        /// only ones that Swift on Linux runs on.
+        /// Copies the pixels. libwebp takes straight alpha in 32-bit words, whose layout in memory equals that of the
+        /// bitmap on little-endian machines, the only ones that Swift on Linux supports.
         private static func copy(_ bitmap: Bitmap, into picture: WebPPicture) {
             bitmap.withPixels { pixels in
                 for row in 0..<bitmap.height {
@@ -101,5 +101,37 @@
         }
 
         static func failed(_ reason: String) -> CodecError { .encodingFailed(.webp, reason: reason) }
+    }
+
+    /// Inserts the chunks of metadata into a WebP by libwebpmux.
+    enum WebPMetadata {
+        /// Returns the file with an orientation and a profile.
+        ///
+        /// - Throws: `CodecError.encodingFailed`.
+        static func insert(_ orientation: Orientation, _ profile: Data?, into file: Data) throws -> Data {
+            guard orientation != .up || profile != nil else { return file }
+            guard let mux = with(file, { WebPMuxCreate($0, 1) }) else { throw failed() }
+            defer { WebPMuxDelete(mux) }
+            if let profile { try set("ICCP", profile, in: mux) }
+            if orientation != .up { try set("EXIF", Exif.data(orientation), in: mux) }
+            var assembled = WebPData()
+            defer { WebPDataClear(&assembled) }
+            guard WebPMuxAssemble(mux, &assembled) == WEBP_MUX_OK, let bytes = assembled.bytes else { throw failed() }
+            return Data(bytes: bytes, count: assembled.size)
+        }
+
+        private static func set(_ name: String, _ data: Data, in mux: OpaquePointer) throws {
+            let isSet = name.withCString { name in with(data) { WebPMuxSetChunk(mux, name, $0, 1) } }
+            guard isSet == WEBP_MUX_OK else { throw failed() }
+        }
+
+        private static func with<Result>(_ data: Data, _ body: (UnsafePointer<WebPData>) -> Result) -> Result {
+            data.withUnsafeBytes { bytes in
+                var data = WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
+                return body(&data)
+            }
+        }
+
+        private static func failed() -> CodecError { WebPCoder.failed("its metadata cannot be added") }
     }
 #endif

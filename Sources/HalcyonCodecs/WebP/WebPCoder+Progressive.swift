@@ -6,9 +6,9 @@
     import HalcyonSystem
 
     extension WebPCoder: ProgressiveImageDecoder {
-        /// A WebP shows itself row by row, an animated one frame by frame. One whose EXIF follows its pixels is shown
-        /// whole, because nothing says before how it stands; so is one with too few bytes for its pixels, which a decode
-        /// of the whole refuses by the bytes that it has.
+        /// Creates a decoding that shows a WebP row by row, an animated one frame by frame. A file whose EXIF follows
+        /// its pixels is only shown once it is complete, because its orientation is unknown before; so is a file with
+        /// too few bytes for its pixels, which a decode of the whole file refuses by its actual length.
         public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             ArrivingImage(
                 self, options: options, budget: budget,
@@ -25,23 +25,23 @@
         }
     }
 
-    /// Owns libwebp's side of a progressive decode. One thread at a time.
+    /// The owner of libwebp's side of a progressive decode. Used by one thread at a time.
     ///
-    /// Its rows serve previews alone, and the end is a decode of the whole file. Where a file is damaged, libwebp's result
-    /// depends on how the file was cut into parts: pixels change with the number of bytes that its bit reader begins with,
-    /// and a part that ends in a large macroblock, or before bytes that lossless data runs into, is an error in one cut and
-    /// none in another. Nothing but a second decode tells such files from others.
+    /// Its rows serve previews only; the final image is a decode of the whole file. For a damaged file, libwebp's
+    /// result depends on how the file was split into parts: pixels change with the number of bytes that its bit reader
+    /// begins with, and a part that ends in a large macroblock, or before bytes that lossless data runs into, is an
+    /// error with one split and not with another. Only a second decode distinguishes such files from others.
     final class WebPStream: RowStream {
         private let plan: DecodePlan
         private let isScaled: Bool
-        /// Cleared, so that what never comes is transparent.
+        /// The pixels, cleared at first, so that those that never arrive are transparent.
         private let pixels: UnsafeMutableRawBufferPointer
-        /// On the heap, as libwebp remembers its address.
+        /// Allocated on the heap, because libwebp keeps its address.
         private let config = UnsafeMutablePointer<WebPDecoderConfig>.allocate(capacity: 1)
         private var decoder: OpaquePointer?
         private var status = VP8_STATUS_SUSPENDED
         private var isCancelled = false
-        /// All that came. libwebp reads it in its place, wherever that is by then, and has no copy.
+        /// All bytes that arrived. libwebp reads them in place, at their current address, and keeps no copy.
         private var file = Data()
         private(set) var rows = 0
 
@@ -72,7 +72,7 @@
         var ending: RowEnding { isCancelled ? .cutOff : .file(file) }
 
         func append(_ data: Data, context: WorkContext) throws {
-            // What is left out once would be missing from then on.
+            // A part that is skipped once would be missing from then on.
             if context.isCancelled { isCancelled = true }
             try context.checkCancellation()
             guard let decoder, !isCancelled else { throw WebPOutput.damaged("it failed before") }
@@ -84,7 +84,7 @@
             try WebPOutput.check(status, bytes: pixels.count)
             var last: Int32 = 0
             if WebPIDecGetRGB(decoder, &last, nil, nil, nil) != nil { rows = Int(last) }
-            // Into a larger buffer libwebp writes a smaller image without a word.
+            // libwebp writes a smaller image into a larger buffer without an error.
             let output = config.pointee.output
             guard
                 rows == 0

@@ -4,13 +4,14 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// WebP by libwebp: lossy and lossless, with alpha; of an animation the first frame on its full canvas.
+    /// A coder for WebP by libwebp: lossy and lossless, with alpha; of an animation, `decode` returns the first frame
+    /// on its full canvas.
     ///
-    /// A still image decodes straight into the bitmap, at any size.
+    /// A still image is decoded straight into the bitmap, at any size.
     public struct WebPCoder: ImageDecoder {
-        /// How many times the needed size libwebp scales to by itself. Its own scaler is a plain average: of a
-        /// photograph-like image, at twice the size with a sharper reduction behind it the result is 3 to 6 dB nearer
-        /// to a whole decode's (45.6 and 51.2 dB at an eighth), in the same time.
+        /// The factor of the needed size that libwebp scales to by itself. Its own scaler is a plain average: for a
+        /// photograph-like image, scaling to twice the size with a sharper reduction after it is 3 to 6 dB nearer to
+        /// the result of a whole decode (45.6 and 51.2 dB at an eighth), in the same time.
         private static let oversampling = 2
 
         public init() {}
@@ -27,12 +28,12 @@
 
         public func colorProfile(of data: Data) -> ColorProfile? { data.read { try? WebPHeader($0).colorProfile } }
 
-        /// What libwebp keeps: of lossless data all pixels, of lossy data the plane of alpha and what it is unpacked from,
-        /// a byte a pixel each as encoders write it; of an animation two canvases more.
+        /// Returns the memory of libwebp: for lossless data, all pixels; for lossy data, the alpha plane and the data
+        /// that it is unpacked from, as encoders write it one byte a pixel each; for an animation, two more canvases.
         public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = info.storedSize
             guard let header = data.read({ try? WebPHeader($0) }) else { return 0 }
-            // Also one of a single frame is decoded at its full size, on a canvas.
+            // An animation of a single frame is also decoded at its full size, on a canvas.
             if info.isAnimated || header.isAnimation { return stored.bitmapBytes * 3 }
             if header.isLossless { return stored.bitmapBytes }
             guard info.hasAlpha else { return 0 }
@@ -41,11 +42,11 @@
 
         public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
             let stored = info.storedSize
-            // A frame lies somewhere on its canvas: scaled by itself it would not meet the canvas's pixels.
+            // A frame lies anywhere on its canvas: scaled by itself, it would not align with the pixels of the canvas.
             guard !info.isAnimated else { return stored }
             let width = size.width.multipliedReportingOverflow(by: Self.oversampling)
             let height = size.height.multipliedReportingOverflow(by: Self.oversampling)
-            // Where it does not at least halve the image, libwebp's scaling costs more than it saves.
+            // Unless it at least halves the image, libwebp's scaling costs more than it saves.
             guard !width.overflow, !height.overflow, width.partialValue <= stored.width / 2,
                 height.partialValue <= stored.height / 2
             else { return stored }
@@ -55,7 +56,7 @@
         public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             let header = try data.read { try WebPHeader($0) }
             guard header.isAnimation else {
-                // EXIF may stand behind the pixels: without it the image could be shown lying on its side.
+                // EXIF may follow the pixels: without it, the image could be shown rotated.
                 guard !header.isCut else { throw CodecError.damaged(.webp, reason: "the file was cut off") }
                 return try decodeStill(data, plan: plan, context: context)
             }

@@ -1,4 +1,5 @@
 #if WebP
+    import CWebP
     import Foundation
     import HalcyonImage
     import HalcyonSystem
@@ -11,19 +12,20 @@
         }
     }
 
-    /// One frame's chunk in an animated WebP.
+    /// The chunk of one frame in an animated WebP.
     struct WebPFrameEntry {
         let frame: AnimationFrame
-        /// Of its own chunks, behind the 16 bytes that place it.
+        /// The range of the frame's own chunks, which follow the 16 bytes of its header.
         let payload: Range<Int>
         let hasAlpha: Bool
-        /// The size in the pixels' own header; nil without one.
+        /// The size in the header of the pixels; nil if there is no such header.
         private let codedSize: PixelSize?
 
-        /// Whether the pixels are as many as their place. libwebp unpacks a part of what is larger before it refuses it.
+        /// Whether the size of the pixels is that of the frame's rectangle. libwebp would unpack a part of a larger
+        /// image before it refuses it.
         var isTrue: Bool { codedSize == frame.rect.size }
 
-        /// Those that are whole and lie on the canvas.
+        /// Returns the frames that are complete and lie on the canvas.
         static func all(in reader: ByteReader, canvas: PixelSize) -> [WebPFrameEntry] {
             var entries: [WebPFrameEntry] = []
             var offset = 12
@@ -49,13 +51,13 @@
                 blend: flags & 2 != 0 ? .replace : .over)
             payload = offset + 16..<offset + body.count
             let isLossless = body.matches("VP8L", at: 16)
-            // The bit behind the two sizes of 14 bits and the signature's byte.
+            // The alpha bit follows the signature's byte and the two sizes of 14 bits.
             let bits = isLossless ? body.littleEndian32(25) ?? 0 : 0
             codedSize = Self.codedSize(body)
             hasAlpha = isLossless ? bits >> 28 & 1 != 0 : body.matches("ALPH", at: 16)
         }
 
-        /// The size in the first chunk of pixels, before which there may be alpha.
+        /// Returns the size in the first chunk of pixels, which may be preceded by alpha.
         private static func codedSize(_ body: ByteReader) -> PixelSize? {
             var offset = 16
             if body.matches("ALPH", at: offset), let length = body.littleEndian32(offset + 4) {
@@ -71,7 +73,7 @@
         }
     }
 
-    /// The frames of an animated WebP, each decoded alone.
+    /// The frames of an animated WebP, each decoded on its own.
     struct WebPFrameReader: FrameReader {
         let frames: [AnimationFrame]
         private let data: Data
@@ -97,5 +99,48 @@
                 }
             }
         }
+    }
+
+    /// Decodes the first frame of an animated WebP, on its canvas.
+    ///
+    /// The canvas is transparent around the frame, as in browsers: the background colour of the file is only a hint. A
+    /// file whose later frames are truncated still yields its first one, as with GIF.
+    enum WebPFirstFrame {
+        static func decode(_ data: Data, canvas: PixelSize, context: WorkContext) throws -> Bitmap {
+            let first = data.read { WebPFrameEntry.all(in: $0, canvas: canvas) }.first
+            guard first?.isTrue != false else { throw damaged("a frame has another size than its place") }
+            return try data.withUnsafeBytes { bytes in
+                var source = WebPData(
+                    bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
+                guard let demuxer = WebPDemuxPartial(&source, nil) else { throw damaged("its frames cannot be found") }
+                defer { WebPDemuxDelete(demuxer) }
+                var frame = WebPIterator()
+                guard WebPDemuxGetFrame(demuxer, 1, &frame) != 0 else { throw damaged("it has no whole frame") }
+                defer { WebPDemuxReleaseIterator(&frame) }
+                guard frame.complete != 0 else { throw damaged("its first frame was cut off") }
+                return try decode(frame, canvas: canvas, context: context)
+            }
+        }
+
+        private static func decode(_ frame: WebPIterator, canvas: PixelSize, context: WorkContext) throws -> Bitmap {
+            let (left, top) = (Int(frame.x_offset), Int(frame.y_offset))
+            let size = PixelSize(Int(frame.width), Int(frame.height))
+            guard left >= 0, top >= 0, !size.isEmpty, left <= canvas.width - size.width,
+                top <= canvas.height - size.height
+            else { throw damaged("its first frame lies outside the canvas") }
+            let isWhole = size == canvas
+            let hasAlpha = frame.has_alpha != 0
+            return try Bitmap(size: canvas, isOpaque: isWhole && !hasAlpha) { pixels in
+                if !isWhole { pixels.initializeMemory(as: UInt8.self, repeating: 0) }
+                let start = (top * canvas.width + left) * 4
+                let output = WebPOutput(
+                    pixels: UnsafeMutableRawBufferPointer(rebasing: pixels[start...]), bytesPerRow: canvas.width * 4,
+                    size: size, isScaled: false, hasAlpha: hasAlpha)
+                let fragment = UnsafeRawBufferPointer(start: frame.fragment.bytes, count: frame.fragment.size)
+                try output.decode(fragment, context: context)
+            }
+        }
+
+        private static func damaged(_ reason: String) -> CodecError { .damaged(.webp, reason: reason) }
     }
 #endif

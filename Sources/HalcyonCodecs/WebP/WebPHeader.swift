@@ -2,31 +2,31 @@
     import Foundation
     import HalcyonImage
 
-    /// What the chunks of a WebP say, read without libwebp.
+    /// The header of a WebP: the values of its chunks, read without libwebp.
     struct WebPHeader {
         private(set) var info = ImageInfo(format: .webp, size: PixelSize(0, 0))
         private(set) var metadataByteCount = 0
-        /// Whether the pixels are in frames on a canvas, be it a single one.
+        /// Whether the pixels are in frames on a canvas, even in a single one.
         private(set) var isAnimation = false
         private(set) var isLossless = false
-        /// Whether the alpha beside lossy pixels is packed as a lossless image is.
+        /// Whether the alpha of lossy pixels is compressed like a lossless image.
         private(set) var hasPackedAlpha = false
-        /// Whether the pixels were reached. EXIF may still stand behind them.
+        /// Whether the pixels were reached. EXIF may still follow them.
         private(set) var hasReachedPixels = false
         /// Whether there is EXIF that has not been read.
         var lacksExif: Bool { declaresExif && !hasExif }
         private var declaresExif = false
         private var hasExif = false
-        /// The length that the file says it has.
+        /// The length in bytes that the file declares.
         private(set) var declaredBytes = 0
-        /// Whether the file is shorter than it says. Some writers leave the last byte out, which only fills up.
+        /// Whether the file is shorter than it declares. Some writers omit the last byte if it is padding.
         private(set) var isCut = false
         private(set) var colorProfile: ColorProfile?
         private var hasCanvas = false
         private var frameCount = 0
         private var playCount = 0
 
-        /// More than any limit on frames lets pass. Empty ones take eight bytes.
+        /// The maximum number of chunks, higher than the default limit on frames. An empty chunk takes eight bytes.
         private static let maximumChunks = 200_000
 
         /// The flag bits of a VP8X chunk.
@@ -36,7 +36,7 @@
             static let alpha = 0x10
         }
 
-        /// - Throws: `CodecError.damaged` where no chunk says a size.
+        /// - Throws: `CodecError.damaged` if no chunk declares a size, or there are too many chunks.
         init(_ reader: ByteReader) throws {
             declaredBytes = (reader.littleEndian32(4) ?? 0) + 8
             isCut = declaredBytes > reader.count + 1
@@ -48,10 +48,11 @@
                     throw CodecError.damaged(.webp, reason: "it has more than \(Self.maximumChunks) chunks")
                 }
                 let chunk = reader.part(at: offset, length: 8 + length)
-                // Only here is it one to libwebp. Anywhere else it would say a size that the pixels do not have.
+                // libwebp accepts a VP8X chunk only at this position. Anywhere else it would declare a size that the
+                // pixels do not have.
                 if offset == 12, chunk.matches("VP8X", at: 0) { readCanvas(chunk.part(at: 8, length: length)) }
                 read(chunk, declaredLength: length)
-                // At most 2^32 a step, so this cannot overflow before the data ends.
+                // A step is at most 2^32, so the offset cannot overflow before the data ends.
                 offset += 8 + length + length % 2
             }
             guard !info.size.isEmpty else {
@@ -75,7 +76,7 @@
                 readLossless(body)
             } else if chunk.matches("ALPH", at: 0) {
                 info.hasAlpha = true
-                // The lowest two bits say how it is packed: 0 is not at all.
+                // The lowest two bits are the compression method: 0 is uncompressed.
                 hasPackedAlpha = (body.byte(0) ?? 0) & 3 != 0
             } else if chunk.matches("ANIM", at: 0) {
                 playCount = body.littleEndian16(4) ?? 0
@@ -88,7 +89,8 @@
         }
 
         private mutating func readMetadata(_ chunk: ByteReader, body: ByteReader) {
-            // What the canvas does not announce libwebp passes over as well; nobody would wait for it behind the pixels.
+            // libwebp also ignores EXIF that the canvas does not announce, and a progressive decode would not wait for
+            // it behind the pixels.
             if chunk.matches("EXIF", at: 0), declaresExif {
                 info.orientation = Exif.orientation(in: body)
                 hasExif = true
@@ -116,7 +118,7 @@
             guard frameCount == 1, let width = body.littleEndian24(6), let height = body.littleEndian24(9) else {
                 return
             }
-            // Around a first frame that is smaller than the canvas there is nothing.
+            // Around a first frame that is smaller than the canvas, the canvas is transparent.
             if PixelSize(width + 1, height + 1) != info.size { info.hasAlpha = true }
         }
 
@@ -124,7 +126,7 @@
             guard !hasCanvas, info.size.isEmpty, body.matches([0x9D, 0x01, 0x2A], at: 3),
                 let width = body.littleEndian16(6), let height = body.littleEndian16(8)
             else { return }
-            // The upper two bits are a scale that nobody applies.
+            // The upper two bits are a scale that decoders ignore.
             info.size = PixelSize(width & 0x3FFF, height & 0x3FFF)
         }
 

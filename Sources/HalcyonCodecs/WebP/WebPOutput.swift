@@ -5,47 +5,50 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// The memory that libwebp decodes one image into, as premultiplied BGRA.
+    /// The memory into which libwebp decodes one image, as premultiplied BGRA.
     struct WebPOutput {
-        /// From the image's first pixel on.
+        /// The memory from the image's first pixel on.
         let pixels: UnsafeMutableRawBufferPointer
         let bytesPerRow: Int
         let size: PixelSize
         let isScaled: Bool
-        /// Whether alpha may be below 255. Where it may not, it is made 255, whatever the file's pixels say.
+        /// Whether alpha may be below 255. If not, it is set to 255, whatever the pixels of the file contain.
         let hasAlpha: Bool
 
-        /// How much more of the file each step gives to libwebp at least; between two steps it can be cancelled.
+        /// The minimum number of bytes that each step passes to libwebp; the decode can be cancelled between two steps.
         private static let step = 1 << 12
-        /// From here on a file is given in 8 steps, else in 4: at each, libwebp reads some rows of lossless data again,
-        /// which costs 3 % of a small image in 8 steps and 6 % in 16.
+        /// The size in bytes from which a file is passed in 8 steps rather than 4. At each step, libwebp reads some
+        /// rows of lossless data again, which costs 3 % of a small image in 8 steps and 6 % in 16.
         private static let largeFile = 1 << 22
 
+        /// Decodes a complete image.
+        ///
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`, `CancellationError`.
         func decode(_ bytes: UnsafeRawBufferPointer, context: WorkContext) throws {
             var config = try makeConfig()
             // libwebp keeps the config's address.
             try withUnsafeMutablePointer(to: &config) { try feed(bytes, config: $0, context: context) }
-            // Into a larger buffer libwebp writes a smaller image without a word, and leaves the rest as it was.
+            // libwebp writes a smaller image into a larger buffer without an error, and leaves the rest as it was.
             guard config.output.width == size.width, config.output.height == size.height else {
                 throw Self.damaged("it has another size than its header says")
             }
             if !hasAlpha {
-                // A lossless file may carry alpha in its pixels while its header says that it has none.
+                // A lossless file may have alpha in its pixels although its header declares none.
                 if !Self.isWrittenOpaque(bytes) { forEachRow { halcyon_make_opaque($0, size.width) } }
             } else if !isScaled {
                 forEachRow { halcyon_premultiply($0, size.width) }
             }
         }
 
-        /// How libwebp is to write into this memory.
+        /// Returns the configuration by which libwebp writes into this memory.
         ///
         /// - Throws: `CodecError.damaged`.
         func makeConfig() throws -> WebPDecoderConfig {
             var config = WebPDecoderConfig()
             guard WebPInitDecoderConfig(&config) != 0 else { throw Self.damaged("libwebp is another version") }
-            // libwebp multiplies by alpha rounding down. At full size we do it to the nearest, so that what was
-            // encoded without loss comes back without loss; when it scales, it has to do it before.
+            // libwebp rounds down when it multiplies by alpha. At full size, `decode` multiplies and rounds to the
+            // nearest instead, so that losslessly encoded pixels are restored without loss; when it scales, libwebp has
+            // to multiply before.
             config.output.colorspace = isScaled && hasAlpha ? MODE_bgrA : MODE_BGRA
             config.output.is_external_memory = 1
             config.output.u.RGBA.rgba = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -59,8 +62,8 @@
             return config
         }
 
-        /// Whether libwebp itself writes 255 as every alpha: lossy pixels have none, unless a chunk of it stands beside
-        /// them.
+        /// Returns whether libwebp itself sets every alpha to 255: lossy pixels have no alpha unless there is a chunk
+        /// of it.
         private static func isWrittenOpaque(_ bytes: UnsafeRawBufferPointer) -> Bool {
             var features = WebPBitstreamFeatures()
             let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -88,6 +91,8 @@
             try Self.check(status, bytes: pixels.count)
         }
 
+        /// Throws the error for a status of libwebp.
+        ///
         /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
         static func check(_ status: VP8StatusCode, bytes: Int) throws {
             switch status {

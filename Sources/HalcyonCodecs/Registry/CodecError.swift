@@ -1,15 +1,15 @@
 import HalcyonImage
 
-/// Why data could not be decoded or an image not be encoded.
+/// An error of decoding data or encoding an image.
 public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The data is something else, said in words: `empty`, `an HTML page`.
+    /// The data is not an image. The text completes "the data is": `empty`, `an HTML page`.
     case notAnImage(String)
-    /// A known format, for which no coder was built in or added.
+    /// The format is known, but no coder for it is built in or was added.
     case unsupportedFormat(ImageFormat)
     /// The file is broken or was cut off.
     case damaged(ImageFormat, reason: String)
-    /// More than `DecodeLimits` or the whole `DecodeBudget` allow, or than a format's reader takes on; found before
-    /// anything is allocated for the pixels.
+    /// The image exceeds `DecodeLimits`, the whole `DecodeBudget` or what the format's reader supports. Thrown before
+    /// memory for the pixels is allocated.
     case limitExceeded(String, value: Int, limit: Int)
     /// The image cannot be written in this format.
     case encodingFailed(ImageFormat, reason: String)

@@ -21,9 +21,10 @@ enum CodecCall {
         }
     }
 
-    /// Runs a step of a decode that fills no bitmap, or memory of the caller's.
+    /// Runs a step of a decode that fills no bitmap, or that fills memory of the caller.
     ///
-    /// - Parameter bytes: what is missing where the codec has no memory, as far as that is known.
+    /// - Parameter bytes: the size that `BitmapError.outOfMemory` reports if the codec runs out of memory; 0, the
+    ///   default, if it is unknown.
     static func decode(
         _ format: ImageFormat, context: WorkContext, bytes: Int = 0,
         _ body: (UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status
@@ -31,7 +32,7 @@ enum CodecCall {
         try run(context: context, bytes: bytes, body) { CodecError.damaged(format, reason: $0) }
     }
 
-    /// Encodes a bitmap; the file's bytes are C's, without a copy.
+    /// Encodes a bitmap. The data takes over the buffer that the C code allocated, without a copy.
     static func encode(
         _ bitmap: Bitmap, as format: ImageFormat, context: WorkContext,
         _ body: (
@@ -40,7 +41,7 @@ enum CodecCall {
     ) throws -> Data {
         var output = halcyon_codec_output()
         try bitmap.withPixels { pixels in
-            // The encoders only read; C has one struct for both.
+            // The encoders only read the pixels; the C code has one struct for reading and writing.
             let source = halcyon_codec_bitmap(UnsafeMutableRawBufferPointer(mutating: pixels), size: bitmap.size)
             try run(context: context, bytes: pixels.count) {
                 body(source, &output, $0)
@@ -79,7 +80,7 @@ enum CodecCall {
 }
 
 extension halcyon_codec_rows {
-    /// Puts rows into a sink, which must live as long.
+    /// Creates a callback that puts rows into a sink, which must outlive it.
     init(_ sink: RowSink) {
         self.init(
             put: { sink, row, pixels in halcyon_row_sink_put(sink.map { OpaquePointer($0) }, row, pixels) },

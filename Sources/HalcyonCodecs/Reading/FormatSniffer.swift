@@ -1,14 +1,14 @@
 import Foundation
 import HalcyonImage
 
-/// Tells formats by their full signatures, never by a file's name or a server's word.
+/// Detects formats by their full signatures, never by the name of a file or a `Content-Type` header.
 public enum FormatSniffer {
-    /// The image format, nil for everything else.
+    /// Returns the image format, or nil if the data is anything else.
     public static func format(of data: Data) -> ImageFormat? {
         if case .image(let format) = sniff(data) { format } else { nil }
     }
 
-    /// What the data is. Reads at most its first 4 KiB.
+    /// Returns what the data is. Reads at most its first 4 KiB.
     public static func sniff(_ data: Data) -> SniffResult {
         data.read { reader in
             guard reader.count > 0 else { return .other("empty") }
@@ -20,7 +20,7 @@ public enum FormatSniffer {
         }
     }
 
-    /// Whether the data has the signature of one of the raster formats: a few comparisons, whatever the data is.
+    /// Returns whether the data has the signature of a raster format. Costs a few comparisons, whatever the data is.
     static func hasSignature(_ data: Data, of format: ImageFormat) -> Bool {
         data.read { reader in
             if let found = raster(reader) { return found == format }
@@ -40,26 +40,28 @@ public enum FormatSniffer {
         return nil
     }
 
-    /// Classic TIFF (42) and BigTIFF (43) in both byte orders.
+    /// Returns whether the data is classic TIFF (42) or BigTIFF (43), in either byte order.
     private static func isTIFF(_ reader: ByteReader) -> Bool {
         reader.matches([0x49, 0x49, 42, 0], at: 0) || reader.matches([0x4D, 0x4D, 0, 42], at: 0)
             || reader.matches([0x49, 0x49, 43, 0], at: 0) || reader.matches([0x4D, 0x4D, 0, 43], at: 0)
     }
 
-    /// The naked codestream and the container.
+    /// Returns whether the data is JPEG XL, as a bare codestream or in a container.
     private static func isJPEGXL(_ reader: ByteReader) -> Bool {
         reader.matches([0xFF, 0x0A], at: 0)
             || reader.matches([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], at: 0)
     }
 
-    /// Four bytes of which three are zero are a weak signature, so the count and the first entry must make sense too.
+    /// Returns whether the data is an ICO. Four bytes, three of them zero, are a weak signature, so the count and the
+    /// first entry must be plausible too.
     private static func isICO(_ reader: ByteReader) -> Bool {
         guard reader.matches([0, 0, 1, 0], at: 0), let count = reader.littleEndian16(4), count > 0 else { return false }
         guard let reserved = reader.byte(9), let offset = reader.littleEndian32(18) else { return false }
         return reserved == 0 && offset >= 6 + 16 * count
     }
 
-    /// "BM" begins many texts, so the size of the info header must be one that exists.
+    /// Returns whether the data is a BMP. Many texts begin with "BM", so the info header must also have one of the
+    /// sizes that exist.
     private static func isBMP(_ reader: ByteReader) -> Bool {
         guard reader.matches("BM", at: 0), let header = reader.littleEndian32(14) else { return false }
         return [12, 16, 40, 52, 56, 64, 108, 124].contains(header)
@@ -69,7 +71,7 @@ public enum FormatSniffer {
         "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "msf1",
     ]
 
-    /// Which kind of ISO base media file: the brands tell, the generic ones last.
+    /// Returns the kind of ISO base media file by its brands; the generic brands are examined last.
     private static func isoMedia(_ reader: ByteReader) -> SniffResult {
         let length = min(max(reader.bigEndian32(0) ?? 0, 12), 256)
         let major = reader.ascii(at: 8, length: 4) ?? ""
@@ -85,7 +87,7 @@ public enum FormatSniffer {
         return .other("an MP4 movie")
     }
 
-    /// What else has a signature, nil where there is none.
+    /// Returns the name of another kind of data that has a signature, or nil if none matches.
     private static func other(_ reader: ByteReader) -> String? {
         if reader.matches("%PDF-", at: 0) { return "a PDF document" }
         if reader.matches([0x1F, 0x8B], at: 0) { return "gzip data" }
@@ -96,4 +98,73 @@ public enum FormatSniffer {
         if reader.matches([0x7F, 0x45, 0x4C, 0x46], at: 0) { return "a program" }
         return nil
     }
+}
+
+extension FormatSniffer {
+    /// The number of bytes of a text that are examined, large enough for a long comment before `<svg`.
+    private static let textPrefix = 4096
+
+    /// Returns the kind of a text, or nil if the data is not text.
+    static func text(_ reader: ByteReader) -> SniffResult? {
+        let start = reader.matches([0xEF, 0xBB, 0xBF], at: 0) ? 3 : 0
+        let part = reader.part(at: start, length: textPrefix)
+        guard isText(part) else { return nil }
+        let text = String(decoding: part.bytes, as: UTF8.self).lowercased()
+        guard let first = text.unicodeScalars.first(where: { !$0.properties.isWhitespace }) else {
+            return .other("blank text")
+        }
+        switch first {
+        case "<": return markup(text)
+        case "{", "[": return .other("JSON")
+        default: return .other("plain text")
+        }
+    }
+
+    /// Returns whether the bytes have no control characters but the usual blanks and are well-formed UTF-8 up to the
+    /// cut.
+    private static func isText(_ reader: ByteReader) -> Bool {
+        let controls = reader.bytes.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D].contains($0) || $0 == 0x7F }
+        guard reader.count > 0, !controls else { return false }
+        // A cut inside of a character leaves up to three bytes of it.
+        return (0...min(3, reader.count - 1)).contains { rest in
+            String(validating: reader.bytes.dropLast(rest), as: UTF8.self) != nil
+        }
+    }
+
+    /// Returns the kind of markup by its root element. An SVG may have declarations and comments before it, and an HTML
+    /// page may contain an SVG.
+    private static func markup(_ text: String) -> SniffResult {
+        var rest = text[...]
+        while let open = rest.firstIndex(of: "<") {
+            rest = rest[open...]
+            if rest.hasPrefix("<!doctype html") { return .other("an HTML page") }
+            if rest.hasPrefix("<!doctype svg") { return .image(.svg) }
+            if rest.hasPrefix("<!--") {
+                guard let end = rest.range(of: "-->") else { break }
+                rest = rest[end.upperBound...]
+            } else if rest.hasPrefix("<?") || rest.hasPrefix("<!") {
+                rest = rest.dropFirst()
+            } else {
+                return element(rest.dropFirst())
+            }
+        }
+        return .other("XML")
+    }
+
+    private static func element(_ text: Substring) -> SniffResult {
+        let name = text.prefix { $0.isLetter || $0.isNumber || $0 == ":" || $0 == "_" }
+        if name == "svg" || name.hasSuffix(":svg") { return .image(.svg) }
+        let html: Set<Substring> = [
+            "html", "head", "body", "title", "meta", "script", "div", "p", "h1", "style", "table", "center", "a",
+        ]
+        return .other(html.contains(name) ? "an HTML page" : "XML")
+    }
+}
+
+/// The kind of data by its first bytes.
+public enum SniffResult: Hashable, Sendable {
+    /// A known image format, whether or not there is a coder for it.
+    case image(ImageFormat)
+    /// Another kind of data. The text completes "the data is": `empty`, `an HTML page`.
+    case other(String)
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Checked reads from bytes that nobody vouches for: nil outside, never a trap, no overflow.
+/// Bounds-checked reads from untrusted bytes: a read outside of them returns nil, and never traps or overflows.
 ///
-/// Only valid within the closure that lent the bytes.
+/// Valid only within the closure that lends the bytes.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
 
@@ -42,7 +42,7 @@ struct ByteReader {
         return high << 16 | low
     }
 
-    /// Where a byte stands at or behind `offset`. As fast as memory is read.
+    /// Returns the offset of the first occurrence of a byte at or after `offset`, by `memchr`, at the speed of memory.
     func firstIndex(of byte: UInt8, from offset: Int) -> Int? {
         guard offset >= 0, offset < count, let start = bytes.baseAddress,
             let found = memchr(start + offset, Int32(byte), count - offset)
@@ -50,7 +50,7 @@ struct ByteReader {
         return UnsafeRawPointer(found) - start
     }
 
-    /// Where a text stands at or behind `offset`.
+    /// Returns the offset of the first occurrence of a text at or after `offset`.
     func firstMatch(_ text: StaticString, from offset: Int) -> Int? {
         var position = offset
         while let found = firstIndex(of: text.utf8Start.pointee, from: position) {
@@ -60,7 +60,7 @@ struct ByteReader {
         return nil
     }
 
-    /// Whether these bytes stand at `offset`.
+    /// Returns whether the bytes at `offset` equal `expected`.
     func matches(_ expected: StaticString, at offset: Int) -> Bool {
         let length = expected.utf8CodeUnitCount
         guard has(length, at: offset), let start = bytes.baseAddress else { return false }
@@ -72,14 +72,14 @@ struct ByteReader {
         return expected.indices.allSatisfy { bytes[offset + $0] == expected[$0] }
     }
 
-    /// The part of these bytes that lies at `offset`, shorter where they end before `length`.
+    /// Returns the part of these bytes at `offset`, shorter than `length` if the bytes end before.
     func part(at offset: Int, length: Int) -> ByteReader {
         let start = min(max(offset, 0), count)
         let end = start + min(max(length, 0), count - start)
         return ByteReader(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
     }
 
-    /// The bytes at `offset` as ASCII, nil where there are too few or others among them.
+    /// Returns the bytes at `offset` as ASCII, or nil if there are too few of them or one is not ASCII.
     func ascii(at offset: Int, length: Int) -> String? {
         guard has(length, at: offset) else { return nil }
         let part = bytes[offset..<offset + length]
@@ -89,7 +89,7 @@ struct ByteReader {
 }
 
 extension Data {
-    /// Reads with checks, whatever index the data starts at.
+    /// Lends a bounds-checked reader, whose offsets begin at 0 even if the indices of the data do not.
     func read<Result>(_ body: (ByteReader) throws -> Result) rethrows -> Result {
         try withUnsafeBytes { try body(ByteReader($0)) }
     }

@@ -3,7 +3,7 @@ import HalcyonImage
 import HalcyonSystem
 
 extension Image {
-    /// Decodes data on the calling thread; `ImagePipeline` does it on threads of its own.
+    /// Decodes data on the calling thread; `ImagePipeline` decodes on threads of its own.
     ///
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
     public init(
@@ -13,11 +13,12 @@ extension Image {
         self = try coders.decode(data, options: options, context: context)
     }
 
-    /// The image as a file, encoded on the calling thread; an animation with all its frames where the format has them.
+    /// Encodes the image on the calling thread, an animation with all its frames if the format supports animations.
     ///
     /// - Parameters:
-    ///   - format: nil, the default, is the source's own where it can be written, else PNG with alpha, JPEG without.
-    ///   - quality: 0 to 1, of lossy formats. 0.85 by default.
+    ///   - format: the format of the file. Nil, the default, selects the source's own format if it can be written,
+    ///     otherwise PNG for an image with alpha and JPEG for one without.
+    ///   - quality: the quality of lossy formats, from 0 to 1. 0.85 by default.
     /// - Throws: `CodecError`, `BitmapError`.
     public func data(
         as format: ImageFormat? = nil, quality: Double = 0.85, coders: CoderRegistry = .shared
@@ -25,7 +26,7 @@ extension Image {
         try data(as: format, options: EncodeOptions(quality: quality), coders: coders)
     }
 
-    /// The image as a file, encoded on the calling thread.
+    /// Encodes the image on the calling thread.
     ///
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
     public func data(

@@ -1,14 +1,16 @@
-/// Reads numbers bit by bit, from the highest of each byte on. Behind the end it reads zeros, and says so.
+/// A reader of numbers bit by bit, starting at the highest bit of each byte. Beyond the end it reads zeros and sets
+/// `isOver`.
 struct BitReader {
     private let bytes: UnsafeRawBufferPointer
     private let skipsPrevention: Bool
     private var position = 0
     private var bit = 0
     private var zeros = 0
-    /// Whether more was asked for than there is.
+    /// Whether bits beyond the end were read.
     private(set) var isOver = false
 
-    /// - Parameter skipsPrevention: whether a 3 behind two zeros is there only so that no start code is, as in H.265.
+    /// - Parameter skipsPrevention: whether to skip each byte 3 that follows two zero bytes, the emulation prevention
+    ///   byte of H.265, which keeps start codes out of the data.
     init(_ reader: ByteReader, skipsPrevention: Bool = false) {
         bytes = reader.bytes
         self.skipsPrevention = skipsPrevention
@@ -16,7 +18,7 @@ struct BitReader {
 
     mutating func flag() -> Bool { bits(1) == 1 }
 
-    /// At most 32 bits.
+    /// Reads a number of at most 32 bits.
     mutating func bits(_ count: Int) -> Int {
         var value = 0
         for _ in 0..<count { value = value << 1 | next() }
@@ -27,14 +29,14 @@ struct BitReader {
         for _ in 0..<count { _ = next() }
     }
 
-    /// A number in Exp-Golomb code (`ue(v)`), at most 2^32 - 1.
+    /// Reads a number in Exp-Golomb code (`ue(v)`), at most 2^32 - 1.
     mutating func expGolomb() -> Int {
         var length = 0
         while length < 32, !isOver, next() == 0 { length += 1 }
         return (1 << length) - 1 + bits(length)
     }
 
-    /// A number whose length stands before it (`uvlc`), which only has to be passed over.
+    /// Skips a number that is preceded by its length (`uvlc`).
     mutating func skipVariable() { _ = expGolomb() }
 
     private mutating func next() -> Int {
