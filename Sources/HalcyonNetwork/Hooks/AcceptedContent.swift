@@ -1,10 +1,10 @@
-/// Which answers are taken for what was asked for, by status and media type.
+/// The responses that count as success, by status and media type.
 public struct AcceptedContent: Sendable, Hashable {
-    /// Statuses of a success; 200 to 299 by default. 206 counts only where a part was asked for, 304 where the request had
-    /// a validator.
+    /// The statuses of a success; 200 to 299 by default. 206 counts only if a part was requested, 304 only if the
+    /// request had a validator.
     public var statuses: Set<Int>
-    /// Media types such as `image/png`, or `image/*` for all of a kind; nil, the default, is any. An answer without a type
-    /// is refused where there are some.
+    /// The accepted media types, such as `image/png`, or `image/*` for all of a kind; nil, the default, accepts any. If
+    /// types are given, a response without a type is refused.
     public var types: [String]?
 
     public init(statuses: Set<Int> = Set(200..<300), types: [String]? = nil) {
@@ -12,7 +12,7 @@ public struct AcceptedContent: Sendable, Hashable {
         self.types = types
     }
 
-    /// Whether a media type, parameters and all, is among those.
+    /// Returns whether a media type, with or without parameters, is accepted.
     public func accepts(type: String?) -> Bool {
         guard let types else { return true }
         guard let type = type.map(Self.plain), type.contains("/") else { return false }

@@ -1,7 +1,7 @@
 import Foundation
 import HalcyonSystem
 
-/// Each hook as the transfer calls it: with what stands for one that is not set, and errors that say which one it was.
+/// The hooks as a transfer calls them: with a default for each one that is not set, and errors that name the hook.
 extension DownloadHooks {
     func modified(_ original: DownloadRequest) async throws -> DownloadRequest {
         guard let request else { return original }
@@ -13,7 +13,7 @@ extension DownloadHooks {
         return try await Self.answer(of: "the response hook", url: head.url, head) { try await response(head) }
     }
 
-    /// - Throws: `DownloadError` with the redirect's status where the hook stops.
+    /// - Throws: `DownloadError` with the redirect's status if the hook returns nil.
     func modified(_ target: RedirectTarget, _ head: HTTPResponseHead, from url: URL) async throws -> RedirectTarget {
         guard let redirect else { return target }
         let answer = try await Self.answer(of: "the redirect hook", url: url, head) {
@@ -30,7 +30,7 @@ extension DownloadHooks {
         _ = try await Self.answer(of: "the body hook", url: head.url, head) { try await wantsBody(head) ? true : nil }
     }
 
-    /// A 304 has no body to change.
+    /// Returns the body as the data hook changes it; a 304 has no body to change.
     func modified(_ body: Data, _ head: HTTPResponseHead) async throws -> Data {
         guard let data, head.status != 304 else { return body }
         return try await Self.answer(of: "the data hook", url: head.url, head) {

@@ -1,7 +1,8 @@
 import Foundation
 
 extension DownloadHooks {
-    /// Both, these first: each works on what the one before has made, and nothing goes on where one refuses.
+    /// Returns hooks that call these first, then `others`: each one receives the result of the one before, and if one
+    /// refuses, the next is not called.
     func followed(by others: DownloadHooks?) -> DownloadHooks {
         guard let others else { return self }
         var both = DownloadHooks()

@@ -1,29 +1,32 @@
 import Foundation
 
-/// What a program does to transfers on their way: to every one of a downloader, or to those of one request
-/// (`RequestHooks`). Nothing by default.
+/// Closures that inspect and change transfers: all those of a downloader, or those of one request (`RequestHooks`).
+/// None is set by default.
 ///
-/// They run in the transfer's own task, in this order, once for each attempt but for `request`, which runs once for each
-/// who asks, before it is known whether a transfer can be shared. What one throws ends the download as a refusal with the
-/// error's words; a `DownloadError` goes on as it is, and `CancellationError` is a cancellation.
+/// They run in the transfer's own task, in this order, once per attempt; only `request` runs once per download, before
+/// the downloader knows whether it can share a transfer. An error that a hook throws ends the download as a refusal
+/// with the error's text; a `DownloadError` is passed on unchanged, and a `CancellationError` cancels.
 public struct DownloadHooks: Sendable {
-    /// Changes a request before it is sent: another URL, other header fields. Nil refuses it, with
-    /// `DownloadError.Reason.refused`.
+    /// Changes a request before it is sent: another URL, other header fields. If it returns nil, the download fails
+    /// with `DownloadError.Reason.refused`.
     ///
-    /// The fields are all that are sent, the downloader's own and `Accept-Encoding` among them; what the hook returns is
-    /// what is sent, and what it removes is not added again. Only the credential stands by itself, in
-    /// `DownloadRequest.credential`, and `CurlTransport` says `Accept: */*` where there is no such field.
+    /// The request has all fields that are sent, including the downloader's own and `Accept-Encoding`. Exactly the
+    /// fields that the hook returns are sent; those that it removes are not added again. Only the credential is
+    /// separate, in `DownloadRequest.credential`, and `CurlTransport` sends `Accept: */*` if there is no such field.
     public var request: (@Sendable (DownloadRequest) async throws -> DownloadRequest?)?
-    /// Changes where a redirect leads and what is sent there. Nil stops: the redirect's status is the error then.
+    /// Changes the target of a redirect and the fields that are sent there. If it returns nil, the redirect is not
+    /// followed, and the download fails with its status.
     public var redirect: (@Sendable (_ head: HTTPResponseHead, _ next: RedirectTarget) async throws -> RedirectTarget?)?
-    /// Changes an answer's status and header fields before anything is made of them. Nil refuses it.
+    /// Changes the status and header fields of a response before they are evaluated. If it returns nil, the response is
+    /// refused.
     public var response: (@Sendable (HTTPResponseHead) async throws -> HTTPResponseHead?)?
-    /// Whether the body is wanted, by the head alone; false refuses it before any of it is waited for.
+    /// Decides by the head alone whether the body is wanted; false refuses the response before any of the body is awaited.
     public var wantsBody: (@Sendable (HTTPResponseHead) async throws -> Bool)?
-    /// Told of each chunk as it arrives, packed as it is on the wire. Be quick: the transfer waits.
+    /// Receives each chunk as it arrives, compressed as it was transferred. It must return quickly: the transfer waits
+    /// for it.
     public var chunk: (@Sendable (_ chunk: Data, _ progress: DownloadProgress) -> Void)?
-    /// Makes other bytes of a whole body, such as a decryptor: these are decoded and cached. Nil refuses it. It runs on a
-    /// processor thread; there are no previews where it is set.
+    /// Transforms the whole body, for example decrypts it: the returned bytes are decoded and cached. If it returns
+    /// nil, the body is refused. It runs on a processor thread; if it is set, there are no previews.
     public var data: (@Sendable (Data, HTTPResponseHead) throws -> Data?)?
 
     public init() {}
@@ -32,7 +35,7 @@ public struct DownloadHooks: Sendable {
 /// The next request of a chain of redirects.
 public struct RedirectTarget: Sendable, Hashable {
     public var url: URL
-    /// What is sent beside the transport's own fields. Credentials of another origin are gone from it already.
+    /// The header fields that are sent in addition to the transport's own. Credentials of another origin are already removed.
     public var headers: HTTPHeaders
 
     public init(url: URL, headers: HTTPHeaders) {

@@ -1,7 +1,7 @@
-/// What a program does to the transfer of one request, besides the downloader's own hooks and after them.
+/// Hooks for the transfer of one request, called after the downloader's own hooks.
 ///
-/// Functions cannot be compared, so they go by a name: two requests whose hooks have different names never share a
-/// transfer, and two with the same name must mean the same, for one of them may be answered by what the other's have done.
+/// Closures cannot be compared, so hooks are compared by `id`: two requests whose hooks have different IDs never share
+/// a transfer, and two with the same ID must do the same, as one request may receive the result of the other's hooks.
 public struct RequestHooks: Sendable {
     public let id: String
     public let hooks: DownloadHooks
@@ -13,7 +13,7 @@ public struct RequestHooks: Sendable {
 }
 
 extension RequestHooks: Hashable {
-    /// By name.
+    /// Returns whether both have the same `id`.
     public static func == (left: RequestHooks, right: RequestHooks) -> Bool { left.id == right.id }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
