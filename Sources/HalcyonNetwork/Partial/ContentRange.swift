@@ -1,11 +1,11 @@
-/// A part of a body, as `Content-Range` names it: `bytes 500-999/1000`.
+/// The range of a body that a `Content-Range` field names: `bytes 500-999/1000`.
 struct ContentRange: Equatable {
     let first: Int
     let last: Int
-    /// Nil where it is not known.
+    /// The length of the whole body in bytes; nil if it is unknown.
     let total: Int?
 
-    /// Nil for anything else, a part that contradicts itself among it.
+    /// Parses a field's value; nil for anything else, including a range that contradicts itself.
     init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

@@ -1,4 +1,4 @@
-/// The beginning of a body, and what the server said of it.
+/// The stored beginning of a body, with the record of the response it came from.
 public struct KeptBody: Sendable {
     public let record: PartialBodyRecord
     public let body: any PartialBody

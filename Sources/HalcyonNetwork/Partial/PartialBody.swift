@@ -1,27 +1,28 @@
 import Foundation
 
-/// A body that is written as it arrives, outside the process's own memory where that can be.
+/// A body that is written as it arrives, outside of the process's own memory if possible.
 ///
-/// All calls may block; one task at a time makes them, on a thread that may. An object that is let go without `discard`
-/// or `finish` is kept, as by `keep`.
+/// All calls may block; one task at a time makes them, on a thread that may block. An object that is released without
+/// `discard` or `finish` is kept, as by `keep`.
 public protocol PartialBody: AnyObject, Sendable {
-    /// Bytes that are in it.
+    /// The number of bytes written so far.
     var count: Int { get }
 
-    /// Writes on at the end.
+    /// Appends bytes.
     ///
-    /// - Throws: any error; `count` is what it was then, and the bytes up to it can still be read.
+    /// - Throws: Any error; `count` is then the same as before the call, and the bytes up to it can still be read.
     func append(_ bytes: Data) throws
 
-    /// Some of its bytes, within `count`; where it can be, not a copy.
+    /// Returns a range of its bytes, within `count`; without a copy if possible.
     func bytes(_ range: Range<Int>) throws -> Data
 
-    /// Its bytes, once all have come; where it can be, not a copy. Nobody finds them any more.
+    /// Returns all of its bytes once the body is complete; without a copy if possible. From then on the store no longer
+    /// finds it.
     func finish() throws -> Data
 
-    /// Lets it go, to be found by its key later where it was made with one.
+    /// Closes it, so that the store finds it by its key later if it was made with one.
     func keep()
 
-    /// Removes it.
+    /// Deletes it.
     func discard()
 }
