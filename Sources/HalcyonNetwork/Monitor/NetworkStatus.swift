@@ -1,8 +1,8 @@
-/// What is known of this machine's connection.
+/// The status of this machine's network connection.
 public struct NetworkStatus: Sendable, Hashable {
-    /// Whether there is a way out to the network; true does not promise that anything answers.
+    /// Whether there is a route to the network; true does not promise that any server answers.
     public var isOnline: Bool
-    /// Whether the connection is to be spared: it is paid for by volume, or the user asked to save data.
+    /// Whether data use should be kept low: the connection is metered, or the user has asked to save data.
     public var isConstrained: Bool
 
     public init(isOnline: Bool = true, isConstrained: Bool = false) {

@@ -1,11 +1,13 @@
-/// Reads the kernel's routing tables as /proc shows them.
+/// A parser of the kernel's routing tables in the form of /proc.
 ///
-/// A way out is a route that is up, leads through a gateway or is the default one, and not over the loopback device.
-/// Routes to the neighbours alone, as bridges of containers have them without any network, are none.
+/// A route leads to the network if it is up, is the default route or goes through a gateway, and does not use the
+/// loopback device. Routes to neighbours alone do not count: bridges of containers have them without any network.
 enum RouteTable {
     private static let (up, gateway, reject) = (0x1, 0x2, 0x200)
 
-    /// - Parameter text: /proc/net/route.
+    /// Returns whether an IPv4 table has a route to the network.
+    ///
+    /// - Parameter text: The content of /proc/net/route.
     static func hasWayOut(ipv4 text: String) -> Bool {
         text.split(separator: "\n").dropFirst().contains { line in
             // Device, destination, gateway, flags, use count, uses, metric, mask, ...
@@ -16,7 +18,9 @@ enum RouteTable {
         }
     }
 
-    /// - Parameter text: /proc/net/ipv6_route.
+    /// Returns whether an IPv6 table has a route to the network.
+    ///
+    /// - Parameter text: The content of /proc/net/ipv6_route.
     static func hasWayOut(ipv6 text: String) -> Bool {
         text.split(separator: "\n").contains { line in
             // Destination, prefix, source, prefix, next hop, metric, references, uses, flags, device.

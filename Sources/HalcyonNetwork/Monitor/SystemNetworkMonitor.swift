@@ -1,11 +1,11 @@
 import Foundation
 import HalcyonSystem
 
-/// What the kernel's routing tables say. They are read when somebody asks, at most twice for each `interval`; nothing
-/// runs in between.
+/// A network monitor that reads the kernel's routing tables. They are read when the status is requested, at most twice
+/// in each `interval`; nothing runs in between.
 ///
-/// Where they cannot be read there is said to be a network, so that nothing waits in vain. Linux itself knows nothing of
-/// what a connection costs: `isConstrained` tells.
+/// If they cannot be read, the monitor reports a network, so that nothing waits in vain. Linux itself does not know the
+/// cost of a connection: the `isConstrained` closure reports it.
 public final class SystemNetworkMonitor: NetworkMonitor {
     private struct Seen {
         let date: Date
@@ -18,16 +18,20 @@ public final class SystemNetworkMonitor: NetworkMonitor {
     private let isConstrained: @Sendable () -> Bool
     private let seen = Lock<Seen?>(nil)
 
+    /// Creates a monitor.
+    ///
     /// - Parameters:
-    ///   - interval: between two looks while somebody waits. 1 s; less than 10 ms is that.
-    ///   - isConstrained: whether the connection is to be spared; false by default. It is asked on a load's way.
+    ///   - interval: The time between two reads while a caller waits for the network. 1 s; at least 10 ms.
+    ///   - isConstrained: Returns whether data use should be kept low; false by default. A load calls it and waits for it.
     public convenience init(
         interval: Duration = .seconds(1), isConstrained: @escaping @Sendable () -> Bool = { false }
     ) {
         self.init(interval: interval, time: .system, folder: "/proc/net", isConstrained: isConstrained)
     }
 
-    /// - Parameter folder: where `route` and `ipv6_route` are.
+    /// Creates a monitor with another clock and folder.
+    ///
+    /// - Parameter folder: The folder of `route` and `ipv6_route`.
     package init(
         interval: Duration, time: TimeSource, folder: String,
         isConstrained: @escaping @Sendable () -> Bool = { false }
@@ -54,7 +58,7 @@ public final class SystemNetworkMonitor: NetworkMonitor {
         }
     }
 
-    /// One look serves all who ask within half the interval.
+    /// Returns whether there is a route; one read serves all calls within half the interval.
     private func isOnline() -> Bool {
         let now = time.now
         if let seen = seen.withLock({ $0 }), seen.date <= now, now < seen.date + interval.inSeconds / 2 {
