@@ -1,10 +1,10 @@
-/// The certificate that a client shows to a server that asks for one, with its key.
+/// A certificate, with its key, that a client presents to a server that requests one.
 public struct ClientCertificate: Sendable, Hashable {
-    /// A file in PEM: the certificate, and after it those that lead to the one that the server trusts.
+    /// The path of a PEM file: the certificate, followed by those that lead to one that the server trusts.
     public var file: String
-    /// A file in PEM with the private key; nil, the default, is where the certificate's file has it as well.
+    /// The path of a PEM file with the private key; nil, the default, if the key is in the certificate's file.
     public var keyFile: String?
-    /// What the key is locked with. Nil by default; nobody is asked for one that is missing: that is a TLS error.
+    /// The password of the key. Nil by default; if one is needed, the connection fails with a TLS error instead of a prompt.
     public var password: String?
 
     public init(file: String, keyFile: String? = nil, password: String? = nil) {
@@ -15,7 +15,7 @@ public struct ClientCertificate: Sendable, Hashable {
 }
 
 extension ClientCertificate: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Without the password.
+    /// A description without the password.
     public var description: String { "client certificate \(file)" }
     public var debugDescription: String { description }
 }

@@ -1,8 +1,8 @@
-/// A name and a password that are proved and not sent, as of RFC 7616.
+/// A user name and a password for digest authentication (RFC 7616), which proves the password without sending it.
 ///
-/// A transport that is given one asks without it first, and answers the server's challenge once, for MD5 or SHA-256 with
-/// `qop=auth`. Of these two answers only the last is handed out: the second one, or the first where that challenged to
-/// nothing that can be answered.
+/// A transport first sends the request without it, and answers the server's challenge once, for MD5 or SHA-256 with
+/// `qop=auth`. It returns only the last of the two responses: the second one, or the first one if that has no challenge
+/// that can be answered.
 public struct DigestCredential: Hashable, Sendable {
     public let user: String
     public let password: String
@@ -14,7 +14,7 @@ public struct DigestCredential: Hashable, Sendable {
 }
 
 extension DigestCredential: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Without name and password.
+    /// A description without user name and password.
     public var description: String { "Digest credential" }
     public var debugDescription: String { description }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import HalcyonSystem
 
-/// A chunk of bytes that is handed out once.
+/// A chunk of bytes that can be taken once.
 final class OneChunk: Sendable {
     private let data: Lock<Data?>
 

@@ -1,13 +1,13 @@
 extension TransportMetrics {
-    /// From the name to the connection.
+    /// The time from the end of the name lookup until the connection was established.
     public var connectTime: Duration { span(nameLookup, connect) }
-    /// The TLS handshake; zero without TLS.
+    /// The time of the TLS handshake; zero without TLS.
     public var handshakeTime: Duration { span(connect, tls) }
-    /// From the connection, with TLS where there is one, to the answer's first byte.
+    /// The time from the connection, including TLS if used, to the first byte of the response.
     public var waitTime: Duration { span(max(connect, tls), firstByte) }
-    /// From the first byte to the last.
+    /// The time from the first byte to the last.
     public var receiveTime: Duration { span(firstByte, total) }
 
-    /// Zero where a step was skipped.
+    /// Returns the time between two points; zero if a step was skipped.
     private func span(_ from: Duration, _ to: Duration) -> Duration { max(.zero, to - from) }
 }

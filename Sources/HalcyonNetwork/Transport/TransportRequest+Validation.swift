@@ -1,8 +1,8 @@
 import Foundation
 
 extension TransportRequest {
-    /// Throws `DownloadError` for what no transport can send: another scheme, no host, header fields that break out of
-    /// their line.
+    /// Throws `DownloadError` for a request that no transport can send: another scheme than http and https, no host, an
+    /// invalid method or credential, header fields without a valid name or with line breaks.
     package func validate() throws {
         let scheme = url.scheme?.lowercased()
         guard scheme == "http" || scheme == "https" else {
@@ -19,7 +19,7 @@ extension TransportRequest {
                 throw DownloadError(.invalidRequest("a header field has no valid name"), url: url)
             }
         }
-        // A name goes into a field, and both end at a zero in C.
+        // The user name becomes part of a field, and a zero byte ends both texts in C.
         if let digest, Self.breaksLine(digest.user) || digest.password.utf8.contains(0) {
             throw DownloadError(.invalidRequest("the credential cannot be sent"), url: url)
         }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// One request to one URL, as a transport is given it: redirects are followed by nobody below.
+/// A request to one URL, as a transport receives it: a transport does not follow redirects.
 public struct TransportRequest: Sendable, Equatable {
     /// An http or https URL.
     public var url: URL
     public var method: String
     public var headers: HTTPHeaders
-    /// The longest time to a connection, from the name's look-up to the end of the TLS handshake. 10 s.
+    /// The longest time until the connection is established, from the name lookup to the end of the TLS handshake. 10 s.
     public var connectTimeout: Duration
-    /// The longest silence once there is a connection. Not counted while the reader holds the transfer up. 15 s.
+    /// The longest time without data on an established connection, not counted while the reader holds the transfer up. 15 s.
     public var idleTimeout: Duration
-    /// The longest time for all of it, the body included; nil, the default, is no limit, and so are 136 years.
+    /// The longest time for the whole transfer, including the body; nil, the default, is no limit, and so are 136 years.
     public var totalTimeout: Duration?
-    /// What may be connected to. Everything by default.
+    /// The addresses that may be connected to. Everything by default.
     public var addressPolicy: AddressPolicy
-    /// What a digest challenge is answered with. Nil by default; only for a transport that says `answersDigest`.
+    /// The credential that answers a digest challenge. Nil by default; only for a transport whose `answersDigest` is true.
     public var digest: DigestCredential?
 
     public init(

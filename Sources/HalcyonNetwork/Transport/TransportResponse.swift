@@ -1,7 +1,7 @@
-/// An answer: its head is there, its body arrives as it is read.
+/// A response: the head, and a body that arrives as it is read.
 public struct TransportResponse: Sendable {
     public var head: HTTPResponseHead
-    /// Read it once. Dropping it before its end cancels the transfer.
+    /// The body, to be read once. Releasing it before its end cancels the transfer.
     public var body: TransportBody
 
     public init(head: HTTPResponseHead, body: TransportBody) {
