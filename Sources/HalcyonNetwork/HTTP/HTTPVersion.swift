@@ -1,4 +1,4 @@
-/// The version of the protocol that an answer came in.
+/// The protocol version of a response.
 public enum HTTPVersion: String, Sendable, Hashable, Codable {
     case http10 = "HTTP/1.0"
     case http11 = "HTTP/1.1"

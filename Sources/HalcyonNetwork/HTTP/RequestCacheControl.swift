@@ -1,18 +1,19 @@
-/// What a request's own header fields ask of the caches on its way, ours among them (RFC 9111, 5.2.1).
+/// The directives of a request's own header fields for the caches on its way, including Halcyon's own (RFC 9111, 5.2.1).
 package struct RequestCacheControl: Sendable, Equatable {
-    /// Nothing that is stored without the server's word. Also by `Pragma`, where there is no `Cache-Control` (5.4).
+    /// Whether a stored response must be revalidated before use. Also set by `Pragma` if there is no `Cache-Control` (5.4).
     package let noCache: Bool
-    /// The answer is not stored.
+    /// Whether the response must not be stored.
     package let noStore: Bool
-    /// What is stored or nothing.
+    /// Whether only a stored response is acceptable.
     package let onlyIfCached: Bool
-    /// The most seconds of age.
+    /// The largest acceptable age in seconds.
     package let maxAge: Int?
-    /// The least seconds for which it is to stay fresh.
+    /// The shortest time in seconds for which the response must remain fresh.
     package let minFresh: Int?
-    /// The most seconds past its freshness.
+    /// The longest acceptable time in seconds past its freshness.
     package let maxStale: Int?
-    /// The same where the server answers with an error, or not at all (RFC 5861, 4).
+    /// The longest acceptable time in seconds past its freshness if the server responds with an error, or not at all
+    /// (RFC 5861, 4).
     package let staleIfError: Int?
 
     package init(_ headers: HTTPHeaders) {
@@ -25,19 +26,19 @@ package struct RequestCacheControl: Sendable, Equatable {
         onlyIfCached = control.contains("only-if-cached")
         maxAge = control.seconds("max-age")
         minFresh = control.seconds("min-fresh")
-        // Without seconds any staleness will do.
+        // Without a number, any staleness is acceptable.
         maxStale = control.value("max-stale") == "" ? Int.max : control.seconds("max-stale")
         staleIfError = control.seconds("stale-if-error")
     }
 
-    /// No field of a request asks anything.
+    /// The directives of a request without such fields.
     package static let none = RequestCacheControl(HTTPHeaders())
 
-    /// Whether fields can ask anything: most requests' do not, and need no parser.
+    /// Returns whether fields may have directives: those of most requests do not, and need no parsing.
     package static func isIn(_ headers: HTTPHeaders) -> Bool {
         headers.contains("Cache-Control") || headers.contains("Pragma")
     }
 
-    /// Whether the request bounds what freshness it accepts.
+    /// Whether the request limits which freshness it accepts.
     package var isStrict: Bool { noCache || maxAge != nil || minFresh != nil }
 }
