@@ -2,11 +2,11 @@ import CCurl
 import CHalcyonCurl
 import HalcyonSystem
 
-/// The way from any thread to the curl thread: a queue of commands, and the call that wakes the thread for them.
+/// A queue of commands from any thread to the curl thread, which wakes that thread for them.
 final class CurlLoop: Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
-        /// The reader has made room.
+        /// Resumes a transfer whose reader has made room.
         case resume(CurlTransfer)
         case cancel(CurlTransfer)
     }
@@ -36,7 +36,7 @@ final class CurlLoop: Sendable {
         self.onThreadEnd = onThreadEnd
     }
 
-    /// Queues a command and wakes the thread, which the first one starts. False when there is no thread to be had.
+    /// Queues a command and wakes the thread, which the first transfer starts. Returns false if no thread can be started.
     @discardableResult
     func post(_ command: Command) -> Bool {
         state.withLock { state in
@@ -51,14 +51,14 @@ final class CurlLoop: Sendable {
             case .running:
                 break
             }
-            // One wake-up is enough for all that is queued before the thread looks.
+            // One wake-up suffices for all commands that are queued before the thread reads them.
             if state.commands.isEmpty { state.multi?.wake() }
             state.commands.append(command)
             return true
         }
     }
 
-    /// Ends the thread once the last transfer has ended. Nothing is started after this.
+    /// Ends the thread once the last transfer has ended. No transfer can be started after this.
     func stopWhenIdle() {
         state.withLock { state in
             state.isStopping = true
@@ -66,7 +66,7 @@ final class CurlLoop: Sendable {
         }
     }
 
-    /// For the thread: what there is to do now; the stop comes only when it has no transfers left.
+    /// Returns the next commands to the thread; `stop` only if it has no transfers left.
     func next(hasTransfers: Bool) -> Next {
         state.withLock { state in
             if !state.commands.isEmpty {
@@ -74,7 +74,7 @@ final class CurlLoop: Sendable {
                 return .commands(state.commands)
             }
             guard state.isStopping, !hasTransfers else { return .commands([]) }
-            // From here on nobody wakes the handle, which the thread is about to free.
+            // From here on the handle, which the thread is about to free, is not woken.
             state.phase = .ended
             state.multi = nil
             return .stop

@@ -1,22 +1,22 @@
 import CCurl
 import CHalcyonCurl
 
-/// libcurl's multi handle, and what its transfers share.
+/// The multi handle of libcurl, and the data that its transfers share.
 ///
-/// `@unchecked Sendable` because `wake` is the one call that libcurl allows from any thread, and only the curl thread
+/// `@unchecked Sendable` because `wake` is the one call that libcurl allows on any thread, and only the curl thread
 /// makes the others.
 final class CurlMulti: @unchecked Sendable {
     let handle: UnsafeMutableRawPointer
-    /// Nil where there is no memory for it.
+    /// The share handle; nil if there was no memory for it.
     let share: UnsafeMutableRawPointer?
-    /// For the connections, which go with the handle.
+    /// The turn counter that the connections use; they are closed with the handle.
     let turns: UnsafeMutablePointer<halcyon_curl_turns>
 
-    /// libcurl's own start, once in a process and before its first use.
+    /// Initializes libcurl, once in a process and before its first use.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// Nil when there is no memory or no descriptor for it: libcurl makes a handle without a wake-up then, whose thread
-    /// would notice each new transfer and each cancel a minute late.
+    /// Creates the handle; nil if there is no memory or no file descriptor for it. Without a descriptor libcurl makes a
+    /// handle without a wake-up, whose thread would notice each new transfer and each cancellation a minute late.
     init?(_ configuration: CurlTransport.Configuration) {
         guard Self.isReady, let handle = halcyon_curl_multi() else { return nil }
         self.handle = handle
@@ -32,12 +32,12 @@ final class CurlMulti: @unchecked Sendable {
         turns.deallocate()
     }
 
-    /// Each connection may be read again as far as it may within one turn.
+    /// Starts a turn, in which each connection may again be read up to its limit.
     func beginTurn() {
         turns.pointee.number += 1
     }
 
-    /// Ends the wait that the curl thread is in, or its next one.
+    /// Ends the current wait of the curl thread, or its next one.
     func wake() {
         curl_multi_wakeup(handle)
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Whom a transport trusts, and as whom it shows itself.
+/// The certificates that a transport accepts, and those that it presents.
 extension CurlTransport.Configuration {
-    /// What an https connection to one host is made with.
+    /// The TLS settings of the connections to one host.
     struct Trust: Equatable {
         var allowsInvalidCertificate = false
         var client: ClientCertificate?
@@ -15,7 +15,7 @@ extension CurlTransport.Configuration {
             client: clientCertificates.first { Self.name($0.key) == host }?.value)
     }
 
-    /// A host as hosts are compared; one that is not written as in a URL is none.
+    /// Returns a host in the form in which hosts are compared; one that is not written as in a URL matches none.
     private static func name(_ host: String) -> String {
         let host = host.lowercased()
         return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host

@@ -1,16 +1,16 @@
-/// What one turn of the curl thread's loop brings: whose state changed, and when the next limit of time runs out.
+/// The state of one turn of the curl thread's loop: the transfers that have changed, and the next deadline.
 ///
-/// Not Sendable, and never leaves its thread.
+/// It is not Sendable and never leaves its thread.
 final class CurlTurn {
     private var changed: [CurlTransfer] = []
     private var started: ContinuousClock.Instant?
-    /// No limit runs out before this; it may be too early, never too late.
+    /// The earliest possible deadline; it may be too early, never too late.
     private(set) var nextDeadline: ContinuousClock.Instant?
 
-    /// Transfers that wait for their readers.
+    /// The number of transfers that wait for their readers.
     var pausedCount = 0
 
-    /// The time, read once in a turn, which never waits: a head alone has ten lines.
+    /// The time, read once per turn, as a turn never waits and a head alone has ten lines.
     var now: ContinuousClock.Instant {
         if let started { return started }
         let now = ContinuousClock.now
@@ -18,7 +18,7 @@ final class CurlTurn {
         return now
     }
 
-    /// Turns so far.
+    /// The number of turns so far.
     private(set) var number = 0
 
     func begin() {
@@ -26,12 +26,12 @@ final class CurlTurn {
         started = nil
     }
 
-    /// Its waiters are told at the turn's end.
+    /// Marks a transfer whose waiters are to be resumed at the end of the turn.
     func change(_ transfer: CurlTransfer) {
         if changed.last !== transfer { changed.append(transfer) }
     }
 
-    /// Tells all who wait for what came in the turn.
+    /// Resumes all waiters for which something has arrived in the turn.
     func end() {
         for transfer in changed { transfer.settle() }
         changed.removeAll(keepingCapacity: true)
