@@ -1,15 +1,15 @@
-/// How a connection failed. The raw value is the text that a description shows.
+/// The ways in which a connection fails. The raw value is the text that a description shows.
 public enum ConnectionFailure: String, Sendable, Hashable {
     case hostNotFound = "host not found"
     case refused = "connection refused"
     case unreachable = "the host cannot be reached"
     /// An established connection broke, or was closed before an answer.
     case reset = "the connection was reset"
-    /// What came back is not HTTP, or breaks its rules.
+    /// The response is not HTTP, or violates its rules.
     case badAnswer = "the answer is not valid HTTP"
-    /// The body is not what its `Content-Encoding` says, or damaged.
+    /// The body does not have the format that its `Content-Encoding` declares, or is damaged.
     case badEncoding = "the body cannot be unpacked"
-    /// The answer has a `Transfer-Encoding` other than `chunked`.
+    /// The response has a `Transfer-Encoding` other than `chunked`.
     case transferEncoding = "the answer's transfer encoding is not accepted"
     case proxy = "the proxy cannot be reached"
     /// This process has no descriptors, threads or memory left for a connection.

@@ -1,48 +1,48 @@
 import Foundation
 
-/// Why a download failed. A cancelled download is no failure: it throws `CancellationError`.
+/// The reason why a download failed. A cancelled download is not a failure: it throws `CancellationError`.
 ///
-/// Neither the description nor any property holds a URL's query, user or password.
+/// Neither the description nor any property contains a URL's query, user or password.
 public struct DownloadError: Error, Sendable, Equatable {
-    /// What was wrong.
+    /// The kind of failure.
     public enum Reason: Sendable, Equatable {
-        /// The URL cannot be asked for; the text says why.
+        /// The URL cannot be requested; the text gives the reason.
         case invalidURL(String)
-        /// Something else of the request cannot be sent; the text says what.
+        /// Another part of the request cannot be sent; the text names it.
         case invalidRequest(String)
-        /// The system has no way out to the network.
+        /// The system has no route to the network.
         case offline
-        /// There was no connection, or it broke.
+        /// No connection could be established, or it broke.
         case connection(ConnectionFailure)
         case timeout(TimeoutKind)
-        /// The server could not be trusted, or the handshake failed; the text is the TLS library's.
+        /// The server is not trusted, or the handshake failed; the text is the TLS library's.
         case tls(String)
-        /// The server answered with a status that is no success; 206 is none when no part was asked for.
+        /// The server responded with a status that is not a success; 206 is not one if no part was requested.
         case httpStatus(Int)
-        /// The server answered with 401 though it was shown a credential.
+        /// The server responded with 401 although it received a credential.
         case unauthorized
         case redirect(RedirectFailure)
         /// The body (or the head) is larger than `limit` bytes.
         case tooLarge(limit: Int)
-        /// The answer is of another media type than is accepted; nil where it says none.
+        /// The media type of the response is not accepted; nil if the response has none.
         case contentType(String?)
-        /// The program itself refused; the text says which of its hooks.
+        /// The program itself refused; the text names the hook.
         case refused(String)
-        /// The address that the host leads to is not allowed.
+        /// The address of the host is not allowed.
         case refusedAddress(String)
-        /// The body ended before the length it had said; `expected` is nil when it
-        /// came without a length, or ended within what is packed.
+        /// The body ended before its declared length; `expected` is nil if it came without a length, or ended within
+        /// compressed data.
         case incompleteBody(received: Int, expected: Int?)
     }
 
     public let reason: Reason
-    /// What was asked for: host and path, without query and credentials.
+    /// The host and path of the requested URL, without query and credentials.
     public let target: String
-    /// The answer's header fields, empty when there was no answer.
+    /// The header fields of the response, empty if there was none.
     public let responseHeaders: HTTPHeaders
-    /// Why the attempts before this one failed, the oldest first. The last eight are kept, and told by the description.
+    /// The reasons why the earlier attempts failed, the oldest first. The last eight are kept, and the description has them.
     public private(set) var earlierReasons: [Reason] = []
-    /// Attempts that were made, this one among them.
+    /// The number of attempts, including this one.
     public private(set) var attempts = 1
 
     public init(_ reason: Reason, url: URL, responseHeaders: HTTPHeaders = HTTPHeaders()) {
@@ -51,8 +51,9 @@ public struct DownloadError: Error, Sendable, Equatable {
         self.responseHeaders = responseHeaders
     }
 
-    /// The failure's stable name, the same as the command-line tool prints: `invalidRequest`, `offline`, `connection`,
-    /// `timeout`, `tls`, `httpStatus`, `unauthorized`, `redirect`, `tooLarge`, `contentType`, `refused` or `refusedAddress`.
+    /// The stable name of the failure, which is also what the command-line tool prints: `invalidRequest`, `offline`,
+    /// `connection`, `timeout`, `tls`, `httpStatus`, `unauthorized`, `redirect`, `tooLarge`, `contentType`, `refused`
+    /// or `refusedAddress`.
     public var code: String {
         switch reason {
         case .invalidURL, .invalidRequest: "invalidRequest"
@@ -70,7 +71,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         }
     }
 
-    /// The same as the end of several attempts; those before it, the oldest first.
+    /// Returns the error as the last one after some earlier attempts.
     func following(_ earlier: FailedAttempts) -> DownloadError {
         guard earlier.count > 0 else { return self }
         var error = self
@@ -79,7 +80,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         return error
     }
 
-    /// What was wrong, at each attempt, without the target.
+    /// The description of the failure at each attempt, without the target.
     package var reasonText: String {
         let text = Self.text(of: reason)
         guard !earlierReasons.isEmpty else { return text }
@@ -88,7 +89,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         return "\(text) (attempt \(attempts); \(isAll ? "before" : "the last before"): \(earlier))"
     }
 
-    /// A URL as it may be shown: host, port and path.
+    /// Returns the parts of a URL that may be shown: host, port and path.
     package static func target(of url: URL) -> String {
         let port = url.port.map { ":\($0)" } ?? ""
         let place = (url.host(percentEncoded: true) ?? "") + port + url.path(percentEncoded: true)

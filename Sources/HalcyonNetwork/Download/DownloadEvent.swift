@@ -1,5 +1,5 @@
-/// What happens within a download that its progress does not tell.
+/// An event within a download that its progress does not show.
 package enum DownloadEvent: Sendable {
-    /// An attempt failed, the first being 1, and is followed by another.
+    /// An attempt failed, and another one follows; `attempt` is 1 for the first.
     case retried(DownloadError, attempt: Int)
 }

@@ -1,8 +1,8 @@
-/// Who goes first among transfers of equal priority that wait for their turn.
+/// The order of transfers with equal priority that wait for a slot.
 public enum DownloadOrder: Sendable, Hashable {
-    /// Who has waited longest.
+    /// The transfer that has waited longest is first.
     case firstInFirstOut
-    /// Who came last, as for a list that is scrolled fast: what is on the screen was asked for last. A transfer whose
-    /// priority changes counts as the newest of its new one.
+    /// The newest transfer is first, for example for a list that is scrolled fast, in which the visible images were
+    /// requested last. A transfer whose priority changes counts as the newest of its new priority.
     case newestFirst
 }

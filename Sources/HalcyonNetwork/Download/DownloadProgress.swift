@@ -1,10 +1,10 @@
-/// How far a download has come.
+/// The progress of a download.
 public struct DownloadProgress: Sendable, Hashable {
-    /// Bytes received so far, as they come over the wire; back to a lower number when a failed attempt is retried.
+    /// The number of bytes received so far, as transferred; it decreases when a failed attempt is retried.
     public var received: Int
-    /// Bytes in all on the wire, nil when the server does not say.
+    /// The total number of bytes to transfer, nil if the server does not declare it.
     public var expected: Int?
-    /// The bytes so far, unpacked, where the request asked to see them.
+    /// The bytes received so far, decompressed, if the request has `exposesBody` set.
     public var body: ReceivedBody?
 
     public init(received: Int, expected: Int?, body: ReceivedBody? = nil) {
@@ -13,7 +13,7 @@ public struct DownloadProgress: Sendable, Hashable {
         self.body = body
     }
 
-    /// From 0 to 1, nil when the end is unknown.
+    /// The fraction received so far, from 0 to 1; nil if the total is unknown.
     public var fraction: Double? {
         guard let expected, expected > 0 else { return nil }
         return min(1, Double(received) / Double(expected))

@@ -1,9 +1,9 @@
 extension Duration {
-    /// What is as long as this or longer means "no limit": 136 years.
+    /// The duration from which a limit means "no limit": 136 years.
     ///
-    /// Far from what a sum of times or their conversion to other units can overflow at.
+    /// It is far below durations whose sum or conversion to other units could overflow.
     static let longest = Duration.seconds(1 << 32)
 
-    /// This time as a limit; nil for none.
+    /// This duration as a limit; nil for no limit.
     var limit: Duration? { self < Self.longest ? self : nil }
 }

@@ -1,6 +1,6 @@
-/// Why the attempts of one transfer failed so far: how many there were, and the reasons of the last of them.
+/// The failed attempts of a transfer so far: their number, and the reasons of the last ones.
 struct FailedAttempts: Sendable {
-    /// Who retries for days keeps no more of it than that.
+    /// The largest number of reasons that are kept, for transfers that are retried for days.
     static let limit = 8
 
     private(set) var count = 0

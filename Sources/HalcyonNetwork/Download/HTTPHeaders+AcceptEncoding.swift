@@ -1,7 +1,7 @@
 extension HTTPHeaders {
-    /// Names the codings that are unpacked, unless it is said already which are wanted.
+    /// Adds `Accept-Encoding` with the supported codings, unless there is one.
     ///
-    /// - Returns: what is named now, if nothing was before.
+    /// - Returns: The added value; nil if the field was there already.
     mutating func addAcceptEncoding() -> String? {
         guard !contains("Accept-Encoding") else { return nil }
         let codings = contains("Range") ? Self.forParts : BodyUnpacker.acceptEncoding
@@ -9,11 +9,11 @@ extension HTTPHeaders {
         return codings
     }
 
-    /// Asks for no coding where a `Range` has come since `addAcceptEncoding`, and what that named still stands.
+    /// Requests an uncompressed response if a `Range` was added since `addAcceptEncoding` and its value is unchanged.
     mutating func adaptAcceptEncoding(_ added: String) {
         if contains("Range"), self["Accept-Encoding"] == added { set("Accept-Encoding", Self.forParts) }
     }
 
-    /// A part of a packed body cannot be unpacked.
+    /// The value for partial requests: a part of a compressed body cannot be decompressed.
     private static let forParts = "identity"
 }

@@ -1,47 +1,48 @@
 extension ImageDownloader {
-    /// Transfers that are under way: they run, wait for their turn, or wait for their next attempt.
+    /// The number of active transfers: running, waiting for a slot, or waiting for their next attempt.
     public var activeCount: Int { hub.flightCount }
 
-    /// Transfers that run now.
+    /// The number of running transfers.
     public var runningCount: Int { slots.runningCount }
 
-    /// Transfers that run and wait for their servers.
+    /// The number of running transfers that wait for their servers.
     package var silentCount: Int { paces.waitingCount }
 
-    /// Transfers that wait for their turn.
+    /// The number of transfers that wait for a slot.
     public var waitingCount: Int { slots.waitingCount }
 
-    /// Downloads that were asked for and have not ended; several may share a transfer.
+    /// The number of downloads that have not ended; several may share a transfer.
     public var subscriberCount: Int { hub.subscriberCount }
 
-    /// Transfers at once to one host and port, at first the configuration's; less than 1 is 1.
+    /// The number of concurrent transfers to one host and port, at first that of the configuration; less than 1 counts as 1.
     ///
-    /// What runs goes on when there are fewer, and what waits starts at once when there are more.
+    /// If it is lowered, running transfers continue; if it is raised, waiting ones start at once.
     public var transfersPerHost: Int {
         get { slots.limits.perHost }
         set { slots.changeLimits { $0.perHost = newValue } }
     }
 
-    /// Transfers at once in all, at first the configuration's; less than 1 is 1.
+    /// The number of concurrent transfers in all, at first that of the configuration; less than 1 counts as 1.
     ///
-    /// What runs goes on when there are fewer, and what waits starts at once when there are more.
+    /// If it is lowered, running transfers continue; if it is raised, waiting ones start at once.
     public var transfers: Int {
         get { slots.limits.total }
         set { slots.changeLimits { $0.total = newValue } }
     }
 
-    /// Starts no transfer until `resume()`.
+    /// Suspends the queue: no transfer starts until `resume()`.
     ///
-    /// What runs goes on, redirects included; a retry waits. Time limits run on. Twice is the same as once.
+    /// Running transfers continue, including redirects; a retry waits. Timeouts continue to run. Calls do not add up:
+    /// one `resume()` is enough.
     public func suspend() {
         slots.setSuspended(true)
     }
 
-    /// Starts what has waited since `suspend()`, by priority and order.
+    /// Resumes the queue: starts the transfers that have waited since `suspend()`, by priority and order.
     public func resume() {
         slots.setSuspended(false)
     }
 
-    /// Whether `suspend()` holds the queue.
+    /// Whether the queue is suspended.
     public var isSuspended: Bool { slots.isSuspended }
 }

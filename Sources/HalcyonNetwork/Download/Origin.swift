@@ -1,7 +1,7 @@
 import Foundation
 
 extension URL {
-    /// Scheme, host and port, as origins are compared.
+    /// The URL's scheme, host and port, in the form in which origins are compared.
     package var webOrigin: String {
         let scheme = scheme?.lowercased() ?? ""
         let port = port ?? (scheme == "https" ? 443 : 80)
@@ -10,19 +10,21 @@ extension URL {
 }
 
 extension HTTPHeaders {
-    /// Removes what must not go to another origin, with what the program has named as telling for whom a request is.
+    /// Removes the fields that must not be sent to another origin, including those that the program has added as
+    /// identifying users.
     package mutating func removeSecrets(_ fields: CredentialFields) {
         removeAll { Self.staysBehind($0) || fields.isAdded($0) }
     }
 
-    /// Whether a field stays at its origin: what speaks of that origin, and what may hold a secret, by its name.
+    /// Returns whether a field must not leave its origin: it describes that origin, or may contain a secret, judging by
+    /// its name.
     private static func staysBehind(_ name: String) -> Bool {
         ["host", "origin", "referer"].contains(name) || CredentialFields.speaksOfSecrets(name)
     }
 }
 
 extension URL {
-    /// Without the name and password that a URL may bring along.
+    /// The URL without the user name and password that it may contain.
     package var withoutUser: URL {
         guard var parts = URLComponents(url: absoluteURL, resolvingAgainstBaseURL: true) else { return self }
         (parts.user, parts.password) = (nil, nil)

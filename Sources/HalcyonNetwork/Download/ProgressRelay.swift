@@ -1,8 +1,8 @@
 import HalcyonSystem
 
-/// Passes progress on to one subscriber: in order, one call at a time, the latest when it is slow.
+/// A relay that delivers progress to one subscriber: in order, one call at a time, only the latest if the subscriber is slow.
 ///
-/// Two threads may report to it, the transfer's and the one that subscribes and is told where things stand.
+/// Two threads may report to it: that of the transfer, and that of the subscription, which reports the current progress.
 final class ProgressRelay: Sendable {
     private struct State {
         var sequence = 0
@@ -18,7 +18,9 @@ final class ProgressRelay: Sendable {
         self.handler = handler
     }
 
-    /// - Parameter sequence: counts up with the transfer's reports; what is older than the last is dropped.
+    /// Delivers progress to the subscriber.
+    ///
+    /// - Parameter sequence: The number of the transfer's report; an older one than the last is dropped.
     func report(_ progress: DownloadProgress, sequence: Int) {
         let isMine = state.withLock { state in
             guard sequence > state.sequence, !state.isClosed else { return false }
@@ -31,7 +33,7 @@ final class ProgressRelay: Sendable {
         while let next = take() { handler(next) }
     }
 
-    /// Calls no more from here on, but for a call that is running.
+    /// Stops all calls, except for one that is running.
     func close() {
         state.withLock { $0.isClosed = true }
     }

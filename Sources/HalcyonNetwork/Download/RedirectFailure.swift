@@ -1,12 +1,12 @@
-/// Why a redirect was not followed.
+/// The reason why a redirect was not followed.
 public enum RedirectFailure: Sendable, Hashable, CustomStringConvertible {
-    /// It leads back to a URL that redirected here.
+    /// It leads back to a URL of the same chain.
     case loop
-    /// There were more than the limit.
+    /// There were more redirects than the limit.
     case tooMany(limit: Int)
-    /// It names no place, or none that is a URL.
+    /// It has no location, or one that is not a URL.
     case badLocation
-    /// It leads out of http and https.
+    /// It leads to another scheme than http and https.
     case schemeNotAllowed(String)
 
     public var description: String {

@@ -1,4 +1,4 @@
-/// How long a failed attempt waits for the next one.
+/// The delay between a failed attempt and the next one.
 public struct RetryDelay: Sendable, Hashable {
     private enum Kind: Hashable {
         case fixed(Duration)
@@ -10,22 +10,22 @@ public struct RetryDelay: Sendable, Hashable {
     private let kind: Kind
     private let compute: @Sendable (_ error: DownloadError, _ retries: Int, _ jitter: Double) -> Duration?
 
-    /// The same each time.
+    /// Returns a delay that is always the same.
     public static func fixed(_ delay: Duration) -> RetryDelay {
         RetryDelay(kind: .fixed(delay)) { _, _, _ in delay }
     }
 
-    /// Once `step` before the first retry, twice before the second, and so on.
+    /// Returns a delay that grows linearly: `step` before the first retry, twice `step` before the second, and so on.
     public static func accumulating(_ step: Duration) -> RetryDelay {
         RetryDelay(kind: .accumulating(step)) { _, retries, _ in step.forTimer * (min(max(retries, 0), 1 << 20) + 1) }
     }
 
-    /// Drawn at random between nothing and a bound that doubles from one attempt to the next, so that many clients do not
-    /// come back at once.
+    /// Returns a random delay below a bound that doubles from one attempt to the next, so that many clients do not
+    /// return at the same time.
     ///
     /// - Parameters:
-    ///   - base: the first bound. 0.25 s.
-    ///   - maximum: what no bound exceeds. 10 s.
+    ///   - base: The first bound. 0.25 s.
+    ///   - maximum: The largest bound. 10 s.
     public static func backoff(
         base: Duration = .milliseconds(250), maximum: Duration = .seconds(10)
     ) -> RetryDelay {
@@ -36,12 +36,14 @@ public struct RetryDelay: Sendable, Hashable {
         }
     }
 
-    /// Whatever a closure says.
+    /// Returns a delay that a closure computes.
     ///
     /// - Parameters:
-    ///   - identifier: stands for the closure: two of the same are taken for equal, and their downloads share a transfer.
-    ///   - delay: given the failure and how many retries there were; nil is no retry. It is asked only about failures
-    ///     that may pass by themselves and for which the server has not said how long to wait.
+    ///   - identifier: The identity of the closure: two with the same one count as equal, and their downloads share a
+    ///     transfer.
+    ///   - delay: Returns the delay for a failure and the number of retries so far; nil ends the retries. It is called
+    ///     only for
+    ///     failures that may be temporary and for which the server has not sent a delay.
     public static func custom(
         _ identifier: String, _ delay: @escaping @Sendable (_ error: DownloadError, _ retries: Int) -> Duration?
     ) -> RetryDelay {
@@ -55,7 +57,7 @@ public struct RetryDelay: Sendable, Hashable {
         self.compute = compute
     }
 
-    /// Nothing below zero, and no more than a year.
+    /// Returns the delay, limited to between zero and one year.
     func delay(after error: DownloadError, retries: Int, jitter: Double) -> Duration? {
         compute(error, retries, jitter)?.forTimer
     }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// When a failed attempt is tried again, and how long it waits before.
+/// The policy that decides whether a failed attempt is retried, and after which delay.
 ///
-/// Only what may pass by itself is retried: a broken connection, a body that ended before its end, a connection that took
-/// too long, and the statuses 408, 429, 502, 503 and 504. A cancelled download is not, nor is a body that is too large or
-/// cannot be unpacked.
+/// Only failures that may be temporary are retried: a broken connection, an incomplete body, a connection that took too
+/// long to establish, and the statuses 408, 429, 502, 503 and 504. A cancelled download is not retried, nor is a body
+/// that is too large or cannot be decompressed.
 public struct RetryPolicy: Sendable, Hashable {
-    /// Retries after the first attempt. 2.
+    /// The largest number of retries after the first attempt. 2.
     public var maximumRetries: Int
-    /// How long to wait before each. `.backoff()`.
+    /// The delay before each retry. `.backoff()`.
     public var delay: RetryDelay
-    /// The longest wait that a server may ask for with Retry-After; asked for more, it is not retried. 30 s.
+    /// The longest wait that is accepted from a server's `Retry-After`; if the server requests more, there is no retry. 30 s.
     public var maximumRetryAfter: Duration
-    /// How long a download that found no network waits for it to come back, and is tried once more then, besides
+    /// The time for which a download that found no network waits for one, to be tried once more then, in addition to
     /// `maximumRetries`. Nil, the default, does not wait.
     ///
     /// No network means `DownloadError.Reason.offline`, or a host that was not found or not reached while the
-    /// downloader's `networkMonitor` says that there is no way out.
+    /// downloader's `networkMonitor` reports that there is no route to the network.
     public var networkWait: Duration?
 
     public init(
@@ -29,14 +29,14 @@ public struct RetryPolicy: Sendable, Hashable {
         self.networkWait = networkWait
     }
 
-    /// Never tries again.
+    /// A policy without retries.
     public static let never = RetryPolicy(maximumRetries: 0)
 
-    /// How long to wait before the next attempt, nil when there is none.
+    /// Returns the delay before the next attempt, nil if there is none.
     ///
     /// - Parameters:
-    ///   - retries: how many there were already.
-    ///   - jitter: from 0 to 1, the part of a random delay to wait.
+    ///   - retries: The number of retries so far.
+    ///   - jitter: The fraction of a random delay to wait, from 0 to 1.
     package func delay(after error: DownloadError, retries: Int, jitter: Double, now: Date) -> Duration? {
         guard retries < maximumRetries, Self.mayPass(error) else { return nil }
         if let asked = Self.retryAfter(error, now: now) {
@@ -48,7 +48,7 @@ public struct RetryPolicy: Sendable, Hashable {
     private static func mayPass(_ error: DownloadError) -> Bool {
         switch error.reason {
         case .connection(.reset), .timeout(.connect): true
-        // All that was promised came, and it is cut within what is packed: so it would be the next time.
+        // All declared bytes came, and the compressed data in them is incomplete: a retry would end in the same way.
         case .incompleteBody(let received, nil): error.responseHeaders["Content-Length"] != "\(received)"
         case .incompleteBody: true
         case .httpStatus(let status): [408, 429, 502, 503, 504].contains(status)
