@@ -96,3 +96,74 @@ public final class CurlTransport: Transport {
         return TransportResponse(head: head, body: body)
     }
 }
+
+extension CurlTransport.Configuration {
+    /// The proxy for connections to servers.
+    ///
+    /// Hosts, ports and schemes of an `AddressPolicy` are checked with a proxy too. If it requires public addresses, no
+    /// proxy is used, whatever is set here: the addresses to which a proxy connects cannot be checked.
+    public enum Proxy: Sendable, Hashable {
+        /// The proxy that the environment names when a connection is made: `http_proxy` (in lower case only),
+        /// `https_proxy` or `HTTPS_PROXY`, else `ALL_PROXY`; no proxy for the hosts in `no_proxy`.
+        case environment
+        /// No proxy.
+        case none
+        /// This proxy for all connections, whatever the environment says: an `http` or `https` URL, which may have a
+        /// user name and a password for the proxy. If it cannot be reached, the download fails with a `DownloadError`
+        /// of `.connection`.
+        case server(URL)
+    }
+
+    /// The value of libcurl's option; nil leaves the proxy to the environment.
+    var proxyText: String? {
+        switch proxy {
+        case .environment: nil
+        case .none: ""
+        case .server(let url): url.absoluteString
+        }
+    }
+}
+
+/// A certificate, with its key, that a client presents to a server that requests one.
+public struct ClientCertificate: Sendable, Hashable {
+    /// The path of a PEM file: the certificate, followed by those that lead to one that the server trusts.
+    public var file: String
+    /// The path of a PEM file with the private key; nil, the default, if the key is in the certificate's file.
+    public var keyFile: String?
+    /// The password of the key. Nil by default; if one is needed, the connection fails with a TLS error instead of a prompt.
+    public var password: String?
+
+    public init(file: String, keyFile: String? = nil, password: String? = nil) {
+        self.file = file
+        self.keyFile = keyFile
+        self.password = password
+    }
+}
+
+extension ClientCertificate: CustomStringConvertible, CustomDebugStringConvertible {
+    /// A description without the password.
+    public var description: String { "client certificate \(file)" }
+    public var debugDescription: String { description }
+}
+
+/// The certificates that a transport accepts, and those that it presents.
+extension CurlTransport.Configuration {
+    /// The TLS settings of the connections to one host.
+    struct Trust: Equatable {
+        var allowsInvalidCertificate = false
+        var client: ClientCertificate?
+    }
+
+    func trust(for url: URL) -> Trust {
+        let host = Self.name(url.host(percentEncoded: true) ?? "")
+        return Trust(
+            allowsInvalidCertificate: hostsWithInvalidCertificates.contains { Self.name($0) == host },
+            client: clientCertificates.first { Self.name($0.key) == host }?.value)
+    }
+
+    /// Returns a host in the form in which hosts are compared; one that is not written as in a URL matches none.
+    private static func name(_ host: String) -> String {
+        let host = host.lowercased()
+        return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+}

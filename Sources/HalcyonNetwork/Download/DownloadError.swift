@@ -123,3 +123,54 @@ extension DownloadError: CustomStringConvertible, CustomDebugStringConvertible, 
         }
     }
 }
+
+/// The ways in which a connection fails. The raw value is the text that a description shows.
+public enum ConnectionFailure: String, Sendable, Hashable {
+    case hostNotFound = "host not found"
+    case refused = "connection refused"
+    case unreachable = "the host cannot be reached"
+    /// An established connection broke, or was closed before an answer.
+    case reset = "the connection was reset"
+    /// The response is not HTTP, or violates its rules.
+    case badAnswer = "the answer is not valid HTTP"
+    /// The body does not have the format that its `Content-Encoding` declares, or is damaged.
+    case badEncoding = "the body cannot be unpacked"
+    /// The response has a `Transfer-Encoding` other than `chunked`.
+    case transferEncoding = "the answer's transfer encoding is not accepted"
+    case proxy = "the proxy cannot be reached"
+    /// This process has no descriptors, threads or memory left for a connection.
+    case exhausted = "no resources left for a connection"
+    case other = "the connection failed"
+}
+
+/// The time limit that expired. The raw value is the text that a description shows.
+public enum TimeoutKind: String, Sendable, Hashable {
+    case connect = "timed out while connecting"
+    case idle = "timed out: nothing came for too long"
+    case total = "timed out: not finished within the time allowed"
+    /// The body was slower than `DownloadTimeouts.leastRate`.
+    case leastRate = "timed out: the body came too slowly"
+    /// The transfer was the slowest of more than `ImageDownloader.Configuration.slowTransfers`, and others waited for a slot.
+    case crowded = "timed out: the slowest of too many slow transfers"
+}
+
+/// The reason why a redirect was not followed.
+public enum RedirectFailure: Sendable, Hashable, CustomStringConvertible {
+    /// It leads back to a URL of the same chain.
+    case loop
+    /// There were more redirects than the limit.
+    case tooMany(limit: Int)
+    /// It has no location, or one that is not a URL.
+    case badLocation
+    /// It leads to another scheme than http and https.
+    case schemeNotAllowed(String)
+
+    public var description: String {
+        switch self {
+        case .loop: "it leads in a circle"
+        case .tooMany(let limit): "more than \(limit) in a row"
+        case .badLocation: "its location is missing or no URL"
+        case .schemeNotAllowed(let scheme): "its scheme is '\(scheme)'"
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 /// Closures that inspect and change transfers: all those of a downloader, or those of one request (`RequestHooks`).
 /// None is set by default.
@@ -41,5 +42,130 @@ public struct RedirectTarget: Sendable, Hashable {
     public init(url: URL, headers: HTTPHeaders) {
         self.url = url
         self.headers = headers
+    }
+}
+
+/// Hooks for the transfer of one request, called after the downloader's own hooks.
+///
+/// Closures cannot be compared, so hooks are compared by `id`: two requests whose hooks have different IDs never share
+/// a transfer, and two with the same ID must do the same, as one request may receive the result of the other's hooks.
+public struct RequestHooks: Sendable {
+    public let id: String
+    public let hooks: DownloadHooks
+
+    public init(id: String, _ hooks: DownloadHooks) {
+        self.id = id
+        self.hooks = hooks
+    }
+}
+
+extension RequestHooks: Hashable {
+    /// Returns whether both have the same `id`.
+    public static func == (left: RequestHooks, right: RequestHooks) -> Bool { left.id == right.id }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+/// The hooks as a transfer calls them: with a default for each one that is not set, and errors that name the hook.
+extension DownloadHooks {
+    func modified(_ original: DownloadRequest) async throws -> DownloadRequest {
+        guard let request else { return original }
+        return try await Self.answer(of: "the request hook", url: original.url) { try await request(original) }
+    }
+
+    func modified(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
+        guard let response else { return head }
+        return try await Self.answer(of: "the response hook", url: head.url, head) { try await response(head) }
+    }
+
+    /// - Throws: `DownloadError` with the redirect's status if the hook returns nil.
+    func modified(_ target: RedirectTarget, _ head: HTTPResponseHead, from url: URL) async throws -> RedirectTarget {
+        guard let redirect else { return target }
+        let answer = try await Self.answer(of: "the redirect hook", url: url, head) {
+            [try await redirect(head, target)] as [RedirectTarget?]
+        }
+        guard let changed = answer.first ?? nil else {
+            throw DownloadError(.httpStatus(head.status), url: url, responseHeaders: head.headers)
+        }
+        return changed
+    }
+
+    func checkBody(_ head: HTTPResponseHead) async throws {
+        guard let wantsBody else { return }
+        _ = try await Self.answer(of: "the body hook", url: head.url, head) { try await wantsBody(head) ? true : nil }
+    }
+
+    /// Returns the body as the data hook changes it; a 304 has no body to change.
+    func modified(_ body: Data, _ head: HTTPResponseHead) async throws -> Data {
+        guard let data, head.status != 304 else { return body }
+        return try await Self.answer(of: "the data hook", url: head.url, head) {
+            try await ExecutionDomains.cpu.run { _ in try data(body, head) }
+        }
+    }
+
+    private static func answer<Value: Sendable>(
+        of hook: String, url: URL, _ head: HTTPResponseHead? = nil, _ call: () async throws -> Value?
+    ) async throws -> Value {
+        func refusal(_ why: String) -> DownloadError {
+            DownloadError(.refused(why), url: url, responseHeaders: head?.headers ?? HTTPHeaders())
+        }
+        do {
+            if let value = try await call() { return value }
+        } catch let error where !(error is DownloadError) && !(error is CancellationError) {
+            throw refusal("\(hook): \(error)")
+        }
+        throw refusal(hook)
+    }
+}
+
+extension DownloadHooks {
+    /// Returns hooks that call these first, then `others`: each one receives the result of the one before, and if one
+    /// refuses, the next is not called.
+    func followed(by others: DownloadHooks?) -> DownloadHooks {
+        guard let others else { return self }
+        var both = DownloadHooks()
+        both.request = Self.chained(request, others.request)
+        both.response = Self.chained(response, others.response)
+        both.redirect = redirect ?? others.redirect
+        if let first = redirect, let second = others.redirect {
+            both.redirect = { head, next in
+                guard let target = try await first(head, next) else { return nil }
+                return try await second(head, target)
+            }
+        }
+        both.wantsBody = wantsBody ?? others.wantsBody
+        if let first = wantsBody, let second = others.wantsBody {
+            both.wantsBody = { head in
+                guard try await first(head) else { return false }
+                return try await second(head)
+            }
+        }
+        both.chunk = chunk ?? others.chunk
+        if let first = chunk, let second = others.chunk {
+            both.chunk = { chunk, progress in
+                first(chunk, progress)
+                second(chunk, progress)
+            }
+        }
+        both.data = data ?? others.data
+        if let first = data, let second = others.data {
+            both.data = { data, head in
+                guard let changed = try first(data, head) else { return nil }
+                return try second(changed, head)
+            }
+        }
+        return both
+    }
+
+    private typealias Change<Value> = @Sendable (Value) async throws -> Value?
+
+    private static func chained<Value: Sendable>(
+        _ first: Change<Value>?, _ second: Change<Value>?
+    ) -> Change<Value>? {
+        guard let first, let second else { return first ?? second }
+        return { value in
+            guard let changed = try await first(value) else { return nil }
+            return try await second(changed)
+        }
     }
 }

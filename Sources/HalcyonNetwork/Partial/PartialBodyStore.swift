@@ -1,3 +1,5 @@
+import Foundation
+
 /// A store for bodies that are too large for memory, and for those whose transfers broke off.
 ///
 /// All methods but `mayHold` may block and are called on threads that may block.
@@ -16,4 +18,42 @@ public protocol PartialBodyStore: Sendable {
     /// Removes and returns the body that is kept for a key, which then belongs to the caller alone; nil if there is
     /// none or another caller has it.
     func take(_ key: PartialBodyKey) -> KeptBody?
+}
+
+/// A body that is written as it arrives, outside of the process's own memory if possible.
+///
+/// All calls may block; one task at a time makes them, on a thread that may block. An object that is released without
+/// `discard` or `finish` is kept, as by `keep`.
+public protocol PartialBody: AnyObject, Sendable {
+    /// The number of bytes written so far.
+    var count: Int { get }
+
+    /// Appends bytes.
+    ///
+    /// - Throws: Any error; `count` is then the same as before the call, and the bytes up to it can still be read.
+    func append(_ bytes: Data) throws
+
+    /// Returns a range of its bytes, within `count`; without a copy if possible.
+    func bytes(_ range: Range<Int>) throws -> Data
+
+    /// Returns all of its bytes once the body is complete; without a copy if possible. From then on the store no longer
+    /// finds it.
+    func finish() throws -> Data
+
+    /// Closes it, so that the store finds it by its key later if it was made with one.
+    func keep()
+
+    /// Deletes it.
+    func discard()
+}
+
+/// The stored beginning of a body, with the record of the response it came from.
+public struct KeptBody: Sendable {
+    public let record: PartialBodyRecord
+    public let body: any PartialBody
+
+    public init(record: PartialBodyRecord, body: any PartialBody) {
+        self.record = record
+        self.body = body
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 /// The body of a response: chunks of bytes that are fetched as the reader requests them.
 ///
@@ -74,5 +75,21 @@ public struct TransportBody: AsyncSequence, Sendable {
         init(cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
 
         deinit { cancel() }
+    }
+}
+
+/// A chunk of bytes that can be taken once.
+final class OneChunk: Sendable {
+    private let data: Lock<Data?>
+
+    init(_ data: Data) {
+        self.data = Lock(data.isEmpty ? nil : data)
+    }
+
+    func take() -> Data? {
+        data.withLock { data in
+            defer { data = nil }
+            return data
+        }
     }
 }

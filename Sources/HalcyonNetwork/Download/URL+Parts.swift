@@ -9,25 +9,20 @@ extension URL {
     }
 }
 
-extension HTTPHeaders {
-    /// Removes the fields that must not be sent to another origin, including those that the program has added as
-    /// identifying users.
-    package mutating func removeSecrets(_ fields: CredentialFields) {
-        removeAll { Self.staysBehind($0) || fields.isAdded($0) }
-    }
-
-    /// Returns whether a field must not leave its origin: it describes that origin, or may contain a secret, judging by
-    /// its name.
-    private static func staysBehind(_ name: String) -> Bool {
-        ["host", "origin", "referer"].contains(name) || CredentialFields.speaksOfSecrets(name)
-    }
-}
-
 extension URL {
     /// The URL without the user name and password that it may contain.
     package var withoutUser: URL {
         guard var parts = URLComponents(url: absoluteURL, resolvingAgainstBaseURL: true) else { return self }
         (parts.user, parts.password) = (nil, nil)
         return parts.url ?? self
+    }
+}
+
+extension URL {
+    /// The URL's text without its fragment, which is not sent to servers.
+    package var withoutFragment: String {
+        let text = absoluteString
+        // By bytes: characters take many times as long, and this is called at several steps of each load.
+        return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
     }
 }
