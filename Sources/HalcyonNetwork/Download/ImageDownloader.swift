@@ -65,8 +65,9 @@ public final class ImageDownloader: Sendable {
     ///
     /// - Parameters:
     ///   - ticket: A handle to change the priority or to cancel from elsewhere; its priority overrides that of the request.
-    ///   - onProgress: Called at the head and after each chunk, one call at a time, on no particular thread. It must return
-    ///     quickly: the transfer waits for it. A caller that joins a running transfer gets the current progress at once.
+    ///   - onProgress: Called at the head and after each chunk, one call at a time, on no particular thread. It must
+    ///     return quickly: the transfer waits for it. A caller that joins a running transfer gets the current progress
+    ///     at once.
     /// - Returns: A 2xx response, or a 304 without a body if the request had a validator.
     /// - Throws: `DownloadError`; `CancellationError` if the task or the ticket is cancelled.
     nonisolated(nonsending) public func download(

@@ -108,8 +108,7 @@ public struct RetryDelay: Sendable, Hashable {
     ///   - identifier: The identity of the closure: two with the same one count as equal, and their downloads share a
     ///     transfer.
     ///   - delay: Returns the delay for a failure and the number of retries so far; nil ends the retries. It is called
-    ///     only for
-    ///     failures that may be temporary and for which the server has not sent a delay.
+    ///     only for failures that may be temporary and for which the server has not sent a delay.
     public static func custom(
         _ identifier: String, _ delay: @escaping @Sendable (_ error: DownloadError, _ retries: Int) -> Duration?
     ) -> RetryDelay {

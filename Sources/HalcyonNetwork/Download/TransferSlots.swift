@@ -121,8 +121,8 @@ final class TransferSlots: Sendable {
 
     enum StepAside: Equatable {
         case done
-        /// The largest number of transfers has already given up their slots; `isWantedByOthers` is whether a host
-        /// without running transfers has waiters.
+        /// As many transfers as allowed have already given up their slots; `isWantedByOthers` is whether a host without
+        /// running transfers has waiters.
         case full(isWantedByOthers: Bool)
         /// The transfer no longer runs, or has already given up its slot.
         case hasNone

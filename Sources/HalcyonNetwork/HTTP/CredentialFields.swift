@@ -13,8 +13,7 @@ public struct CredentialFields: Sendable, Hashable {
     /// - Parameters:
     ///   - added: The names of further fields. None by default.
     ///   - left: The names of fields that do not identify a user, whatever their names suggest: for example
-    ///     `Authorization` if
-    ///     all users of a program send the same token. None by default.
+    ///     `Authorization` if all users of a program send the same token. None by default.
     public init(adding added: [String] = [], without left: [String] = []) {
         self.added = Set(added.map { $0.lowercased() })
         self.left = Set(left.map { $0.lowercased() })

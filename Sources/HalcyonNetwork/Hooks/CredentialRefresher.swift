@@ -69,10 +69,9 @@ public final class CredentialRefresher: DownloadInterceptor {
     ///   - origin: A URL with the scheme, host and port that the credential is for.
     ///   - credential: The first credential; nil, the default, sends none until a server answers with 401.
     ///   - user: A name for the user of the credential, by which caches find the responses that they stored for the
-    ///     same user.
-    ///     Nil, the default, is a unique name.
-    ///   - refresh: Gets a new credential, one call at a time, in a task of its own that is never cancelled: it should have a
-    ///     timeout. If it throws a `DownloadError`, the downloads end with it, with any other error as
+    ///     same user. Nil, the default, is a unique name.
+    ///   - refresh: Gets a new credential, one call at a time, in a task of its own that is never cancelled: it should
+    ///     have a timeout. If it throws a `DownloadError`, the downloads end with it, with any other error as
     ///     `DownloadError.Reason.refused`. It may use the same downloader, which sends no credential for it then.
     public init(
         origin: URL, credential: Credential? = nil, user: String? = nil,

@@ -25,14 +25,14 @@ public protocol DownloadInterceptor: Sendable {
     func intercept(_ request: DownloadRequest, next: @escaping Next) async throws -> DownloadResult
 
     /// Returns the user whose credential this interceptor adds to a request, so that caches keep the responses of
-    /// different users apart. The name stays the same when the credential changes.
+    /// different users apart. The name stays the same when the credential changes. The method is called at each memory
+    /// cache lookup and must return quickly.
     ///
     /// Before it calls `next`, the interceptor sets `DownloadRequest.user` to the same name. A response that was
     /// requested for another user than this method returns is delivered to the caller but not cached, unless it is
     /// `public`.
     ///
-    /// - Returns: Nil, the default, if it adds no credential. If the request already has a `user`, the name includes
-    ///   it. The method is called at each memory cache lookup and must return quickly.
+    /// - Returns: Nil, the default, if it adds no credential. If the request already has a `user`, the name includes it.
     func user(of request: DownloadRequest) -> String?
 }
 
