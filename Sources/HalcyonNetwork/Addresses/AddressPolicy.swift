@@ -1,23 +1,24 @@
 import Foundation
 
-/// Which servers may be asked: for programs that take URLs from strangers, who would else reach what only this machine
-/// reaches.
+/// The servers to which a downloader may connect. It is for programs that accept URLs from strangers, who could
+/// otherwise reach hosts that only this machine reaches.
 ///
-/// It holds for the URL, for each redirect, and for the address that is really connected to, so that a name that leads
-/// somewhere else the second time is of no use. What it refuses ends in `DownloadError.Reason.refusedAddress`.
+/// It applies to the URL, to each redirect, and to the address that is actually connected to, so a host name that
+/// resolves to another address the second time does not get around it. Refused downloads fail with
+/// `DownloadError.Reason.refusedAddress`.
 public struct AddressPolicy: Hashable, Sendable {
-    /// In lower case; no others than http and https are possible.
+    /// The allowed schemes, in lower case; only http and https are possible.
     public var schemes: Set<String>
-    /// Nil, the default, is all ports.
+    /// The allowed ports; nil, the default, allows all.
     public var ports: Set<Int>?
-    /// Hosts that may be asked; nil, the default, is all. "example.com" is that host alone, ".example.com" it and all
-    /// below it.
+    /// The allowed hosts; nil, the default, allows all. "example.com" is that host alone, ".example.com" the host and
+    /// all its subdomains.
     public var allowedHosts: Set<String>?
-    /// Hosts that may not, in the same way. None by default.
+    /// The denied hosts, in the same form. None by default.
     public var deniedHosts: Set<String>
-    /// Whether only addresses of the public Internet are connected to (`IPAddress.isPublic`). False by default.
+    /// Whether only addresses of the public Internet are allowed (`IPAddress.isPublic`). False by default.
     ///
-    /// The proxies of the environment are passed by then: nobody sees what a proxy connects to.
+    /// If it is true, the proxies of the environment are not used: the addresses to which a proxy connects cannot be checked.
     public var requiresPublicAddress: Bool
 
     public init(
@@ -31,25 +32,25 @@ public struct AddressPolicy: Hashable, Sendable {
         self.requiresPublicAddress = requiresPublicAddress
     }
 
-    /// Everything.
+    /// A policy that allows everything.
     public static let any = AddressPolicy()
-    /// Hosts of the public Internet, at the usual ports.
+    /// A policy that allows hosts of the public Internet, on ports 80 and 443.
     public static let publicInternet = AddressPolicy(ports: [80, 443], requiresPublicAddress: true)
 
-    /// Refuses a URL by what it says.
+    /// Checks a URL's scheme, port and host.
     ///
-    /// - Throws: `DownloadError` with `.refusedAddress`.
+    /// - Throws: `DownloadError` with `.refusedAddress` if it is not allowed.
     public func check(_ url: URL) throws {
         guard self != .any else { return }
         if let refused = refusal(of: url) { throw DownloadError(.refusedAddress(refused), url: url) }
     }
 
-    /// Whether an address may be connected to.
+    /// Returns whether connections to an address are allowed.
     public func allows(_ address: IPAddress) -> Bool {
         !requiresPublicAddress || address.isPublic
     }
 
-    /// What is wrong with a URL; nil where nothing is.
+    /// Returns the part of a URL that is not allowed; nil if the URL is allowed.
     private func refusal(of url: URL) -> String? {
         let scheme = url.scheme?.lowercased() ?? ""
         guard schemes.contains(scheme) else { return "scheme \(scheme)" }
@@ -61,7 +62,7 @@ public struct AddressPolicy: Hashable, Sendable {
         return nil
     }
 
-    /// In lower case and without the dot that may end a name.
+    /// Returns a host name in lower case and without a trailing dot.
     private static func plain(_ host: String) -> String {
         let host = host.lowercased()
         return host.hasSuffix(".") ? String(host.dropLast()) : host

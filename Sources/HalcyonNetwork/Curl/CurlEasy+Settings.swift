@@ -3,10 +3,12 @@ import CHalcyonCurl
 import Foundation
 import Glibc
 
-/// What a handle is told of its transfer before it starts.
+/// The options of a handle for its transfer.
 extension CurlEasy {
-    /// - Parameter isPrepared: whether the handle has the settings of all plain transfers already. To make them anew took
-    ///   longer than all others.
+    /// Sets all options.
+    ///
+    /// - Parameter isPrepared: Whether the handle already has the settings of all plain transfers. Setting these again
+    ///   took longer than all the others.
     func configure(isPrepared: Bool, multi: CurlMulti) {
         let request = transfer.request
         if !isPrepared {
@@ -16,11 +18,11 @@ extension CurlEasy {
             setCommon(multi)
         }
         set(CURLOPT_URL, (request.digest == nil ? request.url : request.url.withoutUser).absoluteString)
-        // Zero would mean libcurl's own limit, and libcurl cuts larger numbers down to 32 bits.
+        // Zero would mean libcurl's own limit, and libcurl truncates larger numbers to 32 bits.
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeout.milliseconds), Int(Int32.max)))
         if !isPlain { setOwn() }
         for field in request.headers.fields {
-            // libcurl reads "Name:" as a field to leave out, and "Name;" as one without a value.
+            // libcurl reads "Name:" as a field to omit, and "Name;" as one without a value.
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             fields = HeaderText.bytes(of: line).withUnsafeBufferPointer { bytes in
                 bytes.withMemoryRebound(to: CChar.self) { curl_slist_append(fields, $0.baseAddress) } ?? fields
@@ -31,16 +33,16 @@ extension CurlEasy {
         setCallbacks()
     }
 
-    /// Whether nothing is set for this transfer alone that would stay behind.
+    /// Whether the transfer has no settings of its own that would stay in the handle.
     var isPlain: Bool {
         let (request, configuration) = (transfer.request, transfer.configuration)
         return request.method == "GET" && request.digest == nil && !request.addressPolicy.requiresPublicAddress
             && configuration.hostsWithInvalidCertificates.isEmpty && configuration.clientCertificates.isEmpty
-            // A name and a password in it.
+            // The URL has no user name and password.
             && !request.url.absoluteString.utf8.contains(UInt8(ascii: "@"))
     }
 
-    /// Takes back what points to this transfer.
+    /// Removes the pointers to this transfer.
     func forgetTransfer() {
         halcyon_curl_set_pointer(handle, CURLOPT_HTTPHEADER, nil)
         halcyon_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
@@ -52,7 +54,7 @@ extension CurlEasy {
         halcyon_curl_allow_http_only(handle)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // Without it a cancel waits for a name's look-up to end, and all other transfers with it.
+        // Without it a cancellation waits for the end of a name lookup, and all other transfers with it.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_HTTP_VERSION, Int(configuration.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -60,12 +62,12 @@ extension CurlEasy {
         if let file = configuration.certificateFile { set(CURLOPT_CAINFO, file) }
         if let proxy = configuration.proxyText {
             set(CURLOPT_PROXY, proxy)
-            // No host that the environment excepts either.
+            // The exceptions of the environment do not apply either.
             set(CURLOPT_NOPROXY, "")
         }
         halcyon_curl_limit_reads(handle, multi.turns)
         if let share = multi.share { halcyon_curl_set_pointer(handle, CURLOPT_SHARE, share) }
-        // No file: the cookies of the share, which is theirs.
+        // No file name: it only turns on the cookies, which are in the share handle.
         if configuration.keepsCookies, multi.share != nil { set(CURLOPT_COOKIEFILE, "") }
     }
 
@@ -80,7 +82,7 @@ extension CurlEasy {
         }
     }
 
-    /// libcurl uses a connection again only for what was made with the same.
+    /// libcurl reuses a connection only for transfers with the same TLS settings.
     private func set(_ trust: CurlTransport.Configuration.Trust) {
         if trust.allowsInvalidCertificate {
             set(CURLOPT_SSL_VERIFYPEER, 0)
@@ -89,7 +91,7 @@ extension CurlEasy {
         guard let client = trust.client else { return }
         set(CURLOPT_SSLCERT, client.file)
         set(CURLOPT_SSLKEY, client.keyFile ?? client.file)
-        // Without one, the TLS library would ask at the terminal.
+        // Without a password, the TLS library would prompt at the terminal.
         set(CURLOPT_KEYPASSWD, client.password ?? "")
     }
 
@@ -97,12 +99,12 @@ extension CurlEasy {
         halcyon_curl_set_long(handle, CURLOPT_HTTPAUTH, 1 << 1)  // CURLAUTH_DIGEST, a macro that Swift does not see
         set(CURLOPT_USERNAME, digest.user)
         set(CURLOPT_PASSWORD, digest.password)
-        // One answer to a challenge: a server may call each of them stale.
+        // Allows one answer to a challenge: a server may reject each of them as stale.
         set(CURLOPT_MAXREDIRS, 1)
     }
 
     private func setCallbacks() {
-        // Unretained: the worker holds this object for as long as the handle is in the multi handle.
+        // Unretained: the worker references this object for as long as the handle is in the multi handle.
         let context = Unmanaged.passUnretained(self).toOpaque()
         halcyon_curl_set_pointer(handle, CURLOPT_PRIVATE, context)
         halcyon_curl_set_ready(
@@ -138,8 +140,8 @@ extension CurlEasy {
         halcyon_curl_set_string(handle, option, value)
     }
 
-    /// Makes the sockets, so that no child process inherits them, and has each address looked at before it is connected
-    /// to: of several that a name has, the others are tried.
+    /// Creates the sockets itself, so that no child process inherits them, and checks each address before it is
+    /// connected to: if a name has several, the others are tried.
     private func setSockets(_ context: UnsafeMutableRawPointer) {
         if transfer.request.addressPolicy.requiresPublicAddress { set(CURLOPT_PROXY, "") }
         halcyon_curl_set_open(
@@ -152,13 +154,21 @@ extension CurlEasy {
             }, context)
     }
 
-    /// Ends a transfer whose proxy answers without end before it lets the connection through: libcurl 7.88 reads such an
-    /// answer a byte at a time for as long as more is there, and all other transfers wait.
+    /// Limits the size of a proxy's answer to the request for a tunnel: libcurl 7.88 reads such an answer byte by byte
+    /// for as long as more arrives, and all other transfers wait.
     private func setProxyLimit(_ context: UnsafeMutableRawPointer) {
         let configuration = transfer.configuration
         let hasTunnel = transfer.request.url.scheme?.lowercased() == "https" && configuration.proxy != .none
         halcyon_curl_set_progress(
             handle, hasTunnel ? { context, _, _, _, _ in CurlEasy.from(context)?.progressed() ?? true ? 0 : 1 } : nil,
             context)
+    }
+}
+
+extension Duration {
+    /// The number of whole milliseconds, rounded down, from 0 to that of `longest`.
+    var milliseconds: Int {
+        let (seconds, attoseconds) = min(max(self, .zero), Self.longest).components
+        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
     }
 }

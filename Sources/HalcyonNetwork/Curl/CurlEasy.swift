@@ -2,49 +2,51 @@ import CCurl
 import CHalcyonCurl
 import Foundation
 
-/// libcurl's handle of one transfer, set up and read. Only the curl thread touches it.
+/// The libcurl handle of one transfer. Only the curl thread uses it.
 final class CurlEasy {
     let handle: UnsafeMutableRawPointer
     let transfer: CurlTransfer
     var fields: UnsafeMutablePointer<curl_slist>?
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private var parser: CurlHeadParser
-    /// What a callback found wrong, which libcurl only reports as "aborted".
+    /// The problem that a callback has found; libcurl itself only reports "aborted".
     private var failure: DownloadError.Reason?
     private let turn: CurlTurn
 
     private let totalDeadline: ContinuousClock.Instant?
-    /// When something last came; nil until the connection stands and while the reader holds the transfer up.
+    /// The time of the last activity; nil until the connection is established and while the reader holds the transfer up.
     private var lastActivity: ContinuousClock.Instant?
     private var isPaused = false {
         didSet { if isPaused != oldValue { turn.pausedCount += isPaused ? 1 : -1 } }
     }
-    /// Bytes of the body that libcurl has handed out.
+    /// The number of bytes of the body that libcurl has delivered.
     private var handedOut = 0
-    /// Whether libcurl hands out what it holds of a transfer that stays paused.
+    /// Whether libcurl is delivering the bytes that it holds of a transfer that stays paused.
     private var isTakingHeld = false
-    /// Where in the body libcurl has last opened the stream's window anew, at the latest.
+    /// The latest possible position in the body at which libcurl last enlarged the stream's window.
     private var windowStart = 0
 
-    /// The bytes of a proxy's answer that came in a turn, before the connection stands.
+    /// The number of bytes of a proxy's answer that arrived in a turn, before the connection is established.
     private var tunnelBytes = 0
     private var tunnelTurn = 0
 
-    /// How often the request was sent: again where a connection had died before its answer.
+    /// How often the request was sent: again if a connection had broken before its response.
     private var sendings = 0
     private var hasFailed = false
 
-    /// Whether the handle goes with this transfer.
+    /// Whether the handle is freed with this transfer.
     private var ownsHandle = true
 
     /// A handle without a transfer.
     struct Spare {
         let handle: UnsafeMutableRawPointer
-        /// Whether it has what all plain transfers of this transport have in common.
+        /// Whether it has the settings of all plain transfers of this transport.
         var isPrepared = false
     }
 
-    /// - Parameter spare: a fresh one, or one that another transfer has given back.
+    /// Creates the handle's owner and sets its options.
+    ///
+    /// - Parameter spare: A new handle, or one that another transfer has given back.
     init(_ transfer: CurlTransfer, spare: Spare, multi: CurlMulti, turn: CurlTurn) {
         handle = spare.handle
         self.transfer = transfer
@@ -62,10 +64,10 @@ final class CurlEasy {
         errorText.deallocate()
     }
 
-    /// Gives the handle back after the end: making one, with its buffer, costs as much as a small transfer. Nil where it
-    /// has seen a secret.
+    /// Returns the handle for reuse after the end, as creating one, with its buffer, costs as much as a small transfer;
+    /// nil if it has seen a secret.
     ///
-    /// What was sent again is counted in the handle, against a limit for one transfer, and only a reset forgets that.
+    /// libcurl counts repeated requests in the handle, against a limit for one transfer, and only a reset clears the count.
     func giveBack() -> Spare? {
         guard transfer.request.digest == nil else { return nil }
         ownsHandle = false
@@ -77,9 +79,11 @@ final class CurlEasy {
         return Spare(handle: handle, isPrepared: true)
     }
 
-    // MARK: Callbacks; what they return is libcurl's convention
+    // MARK: Callbacks, whose return values follow libcurl's conventions
 
-    /// - Returns: whether the request may be sent on this connection, which may be an earlier one.
+    /// Called when a connection is ready, which may be a reused one.
+    ///
+    /// - Returns: Whether the request may be sent on it.
     func connected(to remote: UnsafePointer<CChar>?) -> Bool {
         touch()
         sendings += 1
@@ -91,7 +95,7 @@ final class CurlEasy {
         return allows(IPAddress(host: text), text)
     }
 
-    /// Whether an address that libcurl is about to connect to may be.
+    /// Returns whether libcurl may connect to an address.
     func allows(_ address: UnsafePointer<curl_sockaddr>?) -> Bool {
         guard transfer.request.addressPolicy.requiresPublicAddress else { return true }
         var bytes = [UInt8](repeating: 0, count: 16)
@@ -99,13 +103,15 @@ final class CurlEasy {
         return allows(IPAddress(bytes: Array(bytes.prefix(count))), "of an unknown kind")
     }
 
-    /// libcurl does not keep the reason of a socket that it was not given.
+    /// Stores the reason why a socket could not be created, which libcurl does not keep.
     func socketFailed(_ code: Int32) {
         guard case nil = failure, let reason = CurlFailure.exhaustion(code) else { return }
         failure = reason
     }
 
-    /// - Returns: whether a proxy's answer, of which each byte comes here before the connection stands, is not too long.
+    /// Counts the bytes of a proxy's answer: before the connection is established, each of them causes one call.
+    ///
+    /// - Returns: Whether the answer is short enough.
     func progressed() -> Bool {
         guard lastActivity == nil else { return true }
         if tunnelTurn != turn.number { (tunnelTurn, tunnelBytes) = (turn.number, 0) }
@@ -121,7 +127,8 @@ final class CurlEasy {
         return false
     }
 
-    /// The lines of a head are no progress: only a whole one is, so that a server cannot drip them for ever.
+    /// Reads a line of a head. A single line does not count as activity, only a whole head does, so that a server
+    /// cannot send them slowly for ever.
     func read(line: UnsafeRawBufferPointer) -> Int {
         switch parser.read(line: line) {
         case .more: break
@@ -161,7 +168,7 @@ final class CurlEasy {
         }
     }
 
-    /// The reader has made room: libcurl delivers what it holds, within this call.
+    /// Resumes the transfer when the reader has made room: libcurl delivers the bytes that it holds within this call.
     func resume() {
         guard isPaused else { return }
         if heldBytes > Self.heldLimit {
@@ -176,23 +183,23 @@ final class CurlEasy {
         if let deadline { turn.watch(deadline) }
     }
 
-    /// Has libcurl hand out what it holds of a paused transfer that has ended, and that nobody takes any more.
+    /// Makes libcurl deliver the bytes that it holds of a paused transfer that has ended, to be dropped.
     ///
-    /// Without it that memory leaks (seen with 7.88.1) when the connection is shared with other HTTP/2 streams.
+    /// Otherwise that memory leaks (seen with 7.88.1) if the connection is shared with other HTTP/2 streams.
     func discard() {
         guard isPaused else { return }
         isPaused = false
         curl_easy_pause(handle, CURLPAUSE_CONT)
     }
 
-    // MARK: Paused streams that go on to arrive
+    // MARK: Paused streams that continue to arrive
 
-    /// Takes what libcurl holds of a paused transfer, once that is much.
+    /// Takes the bytes that libcurl holds of a paused transfer, once there are many of them.
     ///
-    /// Where others use its connection, a paused stream goes on to arrive, for as long as its window of 32 MiB lasts.
-    /// libcurl 7.88 copies what it holds of it with each resumption. To hand it out, libcurl opens the window, and anew
-    /// where half of it is used up. So the second half stays with libcurl until the first one has been read, and a
-    /// transfer never holds more than that half and a new window: 48 MiB.
+    /// If its connection is shared, a paused stream continues to arrive until its window of 32 MiB is used up. libcurl
+    /// 7.88 copies the bytes that it holds of it at each resumption. When it delivers them, libcurl opens the window,
+    /// and enlarges it again once half of it is used up. So the second half stays in libcurl until the first one has
+    /// been read, and a transfer never holds more than that half and a new window: 48 MiB.
     func takeHeldBytes() {
         guard isPaused, heldBytes > Self.heldLimit, arrived - windowStart < Self.halfWindow - Self.heldLimit else {
             return
@@ -211,51 +218,52 @@ final class CurlEasy {
         if position - windowStart >= Self.halfWindow { windowStart = position }
     }
 
-    /// Bytes of the body that have come from the connection, and those of them that libcurl has not handed out.
+    /// The number of bytes of the body that have arrived from the connection, and of those that libcurl has not delivered.
     private var arrived: Int { Int(offset(CURLINFO_SIZE_DOWNLOAD_T)) }
     private var heldBytes: Int { arrived - handedOut }
 
-    /// More than libcurl holds of a transfer that has its connection for itself.
+    /// 1 MiB: more than libcurl holds of a transfer that does not share its connection.
     private static let heldLimit = 1 << 20
     private static let halfWindow = 16 << 20
 
-    // MARK: Connections that are shared
+    // MARK: Shared connections
 
-    /// What tells this transfer's connection from others that stand; nil where it carries one transfer at a time.
+    /// The identity of this transfer's connection among the open ones; nil if the connection carries one transfer at a time.
     var sharedConnection: SharedConnection? {
-        // Until it has a connection of its own, a handle that has served speaks of the last one.
+        // Until a reused handle has a connection of its own, it reports the previous one.
         guard lastActivity != nil, number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) else { return nil }
         return SharedConnection(
             host: transfer.request.url.host(percentEncoded: true)?.lowercased(),
             localPort: number(CURLINFO_LOCAL_PORT), port: number(CURLINFO_PRIMARY_PORT))
     }
 
-    /// libcurl has no number for a connection before 8.2. Two to different hosts may have the same ports.
+    /// The identity of a shared connection. libcurl has no number for it before 8.2, and two connections to different
+    /// hosts may have the same ports.
     struct SharedConnection: Equatable {
         let host: String?
         let localPort: Int
         let port: Int
     }
 
-    /// The connection is closed when this transfer leaves it, unless others are on it.
+    /// Makes libcurl close the connection when this transfer leaves it, unless it has other transfers.
     func closeWithConnection() {
         set(CURLOPT_FORBID_REUSE, 1)
     }
 
-    /// Has libcurl send what it holds ready for the connection: it does so with every change of what is paused.
+    /// Makes libcurl send the data that it holds ready for the connection, which it does at each change of the paused state.
     func flushConnection() {
         let state = isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT
         curl_easy_pause(handle, state | CURLPAUSE_SEND)
         curl_easy_pause(handle, state)
     }
 
-    // MARK: Limits of time
+    // MARK: Time limits
 
     private func touch() {
         lastActivity = turn.now
     }
 
-    /// When the next of its limits runs out. The one of connecting is libcurl's.
+    /// The time when the next of its limits expires. libcurl watches the limit for connecting.
     var deadline: ContinuousClock.Instant? {
         let idle = isPaused ? nil : transfer.request.idleTimeout.limit.flatMap { lastActivity?.advanced(by: $0) }
         guard let totalDeadline else { return idle }
@@ -268,9 +276,9 @@ final class CurlEasy {
 
     // MARK: The end
 
-    /// What went wrong; nil where nothing did.
+    /// Returns the error of a result code; nil for a success.
     func failure(of code: CURLcode) -> DownloadError? {
-        // The only thing that libcurl follows here is a challenge, and one too many is a refusal.
+        // The only redirects that libcurl follows here are answers to challenges; one too many is a refusal.
         if code == CURLE_OK || code == CURLE_TOO_MANY_REDIRECTS, let head = parser.takeHeld() {
             deliver(head)
             return nil
@@ -283,7 +291,8 @@ final class CurlEasy {
         return DownloadError(reason, url: transfer.request.url)
     }
 
-    /// libcurl has no code of its own for a line of a head that is longer than it takes, or that continues no field.
+    /// Returns the error of an invalid head. libcurl has no code of its own for a line that is too long for it, or that
+    /// continues no field.
     private func lineFailure(of code: CURLcode) -> DownloadError.Reason? {
         guard lastActivity != nil, !parser.isDone else { return nil }
         return switch code {

@@ -3,7 +3,7 @@ import CHalcyonCurl
 import Foundation
 import Glibc
 
-/// Reads libcurl's error numbers, with what the handle knows beside them.
+/// A converter of libcurl's error codes, which also uses other data of the handle.
 struct CurlFailure {
     let handle: UnsafeMutableRawPointer
     let errorText: String
@@ -14,13 +14,13 @@ struct CurlFailure {
         case CURLE_COULDNT_RESOLVE_HOST: .connection(.hostNotFound)
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: .connection(.proxy)
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: connectReason
-        // The other limits are watched by the worker, so this is the one of connecting.
+        // The worker watches the other limits, so this is the one for connecting.
         case CURLE_OPERATION_TIMEDOUT: .timeout(.connect)
         case CURLE_PARTIAL_FILE: incompleteBody
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR: .connection(.reset)
         case CURLE_RECV_ERROR: receiveReason
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .connection(.badAnswer)
-        // Only the head can cause it: libcurl unpacks no body of ours.
+        // Only the head can cause it: libcurl does not decode bodies here.
         case CURLE_BAD_CONTENT_ENCODING: .connection(.transferEncoding)
         // Servers end streams with an error where HTTP/1.1 has a reset.
         case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR: .connection(.reset)
@@ -52,12 +52,13 @@ struct CurlFailure {
         }
     }
 
-    /// Maps errors of the system that mean that a resource is used up; nil for any other.
+    /// Returns the reason for a system error that means that a resource is exhausted; nil for any other.
     static func exhaustion(_ code: Int32) -> DownloadError.Reason? {
         [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL].contains(code) ? .connection(.exhausted) : nil
     }
 
-    /// libcurl has one code for a broken connection and for answers that break the rules; its text tells them apart.
+    /// The reason of a receive error: libcurl has one code for broken connections and for invalid responses, and its
+    /// text tells them apart.
     private var receiveReason: DownloadError.Reason {
         let text = errorText.lowercased()
         if text.contains("headers") || text.contains("header too") { return .tooLarge(limit: CurlHeadParser.limit) }

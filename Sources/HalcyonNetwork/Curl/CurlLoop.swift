@@ -2,11 +2,11 @@ import CCurl
 import CHalcyonCurl
 import HalcyonSystem
 
-/// The way from any thread to the curl thread: a queue of commands, and the call that wakes the thread for them.
+/// A queue of commands from any thread to the curl thread, which wakes that thread for them.
 final class CurlLoop: Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
-        /// The reader has made room.
+        /// Resumes a transfer whose reader has made room.
         case resume(CurlTransfer)
         case cancel(CurlTransfer)
     }
@@ -36,7 +36,7 @@ final class CurlLoop: Sendable {
         self.onThreadEnd = onThreadEnd
     }
 
-    /// Queues a command and wakes the thread, which the first one starts. False when there is no thread to be had.
+    /// Queues a command and wakes the thread, which the first transfer starts. Returns false if no thread can be started.
     @discardableResult
     func post(_ command: Command) -> Bool {
         state.withLock { state in
@@ -51,14 +51,14 @@ final class CurlLoop: Sendable {
             case .running:
                 break
             }
-            // One wake-up is enough for all that is queued before the thread looks.
+            // One wake-up suffices for all commands that are queued before the thread reads them.
             if state.commands.isEmpty { state.multi?.wake() }
             state.commands.append(command)
             return true
         }
     }
 
-    /// Ends the thread once the last transfer has ended. Nothing is started after this.
+    /// Ends the thread once the last transfer has ended. No transfer can be started after this.
     func stopWhenIdle() {
         state.withLock { state in
             state.isStopping = true
@@ -66,7 +66,7 @@ final class CurlLoop: Sendable {
         }
     }
 
-    /// For the thread: what there is to do now; the stop comes only when it has no transfers left.
+    /// Returns the next commands to the thread; `stop` only if it has no transfers left.
     func next(hasTransfers: Bool) -> Next {
         state.withLock { state in
             if !state.commands.isEmpty {
@@ -74,7 +74,7 @@ final class CurlLoop: Sendable {
                 return .commands(state.commands)
             }
             guard state.isStopping, !hasTransfers else { return .commands([]) }
-            // From here on nobody wakes the handle, which the thread is about to free.
+            // From here on the handle, which the thread is about to free, is not woken.
             state.phase = .ended
             state.multi = nil
             return .stop
@@ -87,5 +87,47 @@ final class CurlLoop: Sendable {
             worker.run()
             onThreadEnd()
         }
+    }
+}
+
+/// The multi handle of libcurl, and the data that its transfers share.
+///
+/// `@unchecked Sendable` because `wake` is the one call that libcurl allows on any thread, and only the curl thread
+/// makes the others.
+final class CurlMulti: @unchecked Sendable {
+    let handle: UnsafeMutableRawPointer
+    /// The share handle; nil if there was no memory for it.
+    let share: UnsafeMutableRawPointer?
+    /// The turn counter that the connections use; they are closed with the handle.
+    let turns: UnsafeMutablePointer<halcyon_curl_turns>
+
+    /// Initializes libcurl, once in a process and before its first use.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// Creates the handle; nil if there is no memory or no file descriptor for it. Without a descriptor libcurl makes a
+    /// handle without a wake-up, whose thread would notice each new transfer and each cancellation a minute late.
+    init?(_ configuration: CurlTransport.Configuration) {
+        guard Self.isReady, let handle = halcyon_curl_multi() else { return nil }
+        self.handle = handle
+        turns = .allocate(capacity: 1)
+        turns.initialize(to: halcyon_curl_turns())
+        share = halcyon_curl_share(configuration.keepsCookies)
+        halcyon_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, configuration.idleConnections)
+    }
+
+    deinit {
+        curl_multi_cleanup(handle)
+        if let share { curl_share_cleanup(share) }
+        turns.deallocate()
+    }
+
+    /// Starts a turn, in which each connection may again be read up to its limit.
+    func beginTurn() {
+        turns.pointee.number += 1
+    }
+
+    /// Ends the current wait of the curl thread, or its next one.
+    func wake() {
+        curl_multi_wakeup(handle)
     }
 }

@@ -1,21 +1,23 @@
 import Foundation
 import HalcyonSystem
 
-/// One transfer as its two sides see it: the task that waits and reads, and the curl thread that delivers.
+/// A transfer shared by its two sides: the task that waits and reads, and the curl thread that delivers.
 ///
-/// Its life is head, chunks, end. All of it is in one locked state, and a waiting continuation is taken out of that
-/// state by whoever resumes it, so that it is resumed once. The easy handle is not here: it belongs to the curl thread.
+/// It delivers a head, chunks and an end. All of its data is in one locked state, and the code that resumes a waiting
+/// continuation takes it out of that state first, so that it is resumed once. The easy handle is not here: it belongs
+/// to the curl thread.
 ///
-/// What comes in one turn of the curl thread is handed over at the turn's end: small answers come whole within one, and
-/// a task that is woken for each of head, chunk and end costs more than all that libcurl does for them.
+/// Everything that arrives in one turn of the curl thread is delivered at the turn's end: small responses arrive
+/// completely within one, and waking a task for each of head, chunk and end costs more than all the work of libcurl for
+/// them.
 final class CurlTransfer: Sendable {
-    /// What a reader gets next.
+    /// The next item for a reader.
     enum Chunk {
         case bytes(Data)
         case end
         case failure(any Error)
 
-        /// As a body hands it on: nil at the end.
+        /// Returns the bytes, as a body passes them on: nil at the end.
         func get() throws -> Data? {
             switch self {
             case .bytes(let data): data
@@ -25,27 +27,27 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    // No `Result`, which is generic: finding its metadata took as long as all the rest of it.
+    // No `Result`, which is generic: looking up its metadata took as long as everything else here.
     private struct State {
         var headWaiter: CheckedContinuation<HTTPResponseHead, any Error>?
         var chunkWaiter: CheckedContinuation<Data?, any Error>?
-        /// Has arrived and was not fetched yet.
+        /// The head that has arrived and was not fetched yet.
         var head: HTTPResponseHead?
-        /// What has arrived and was not read yet.
+        /// The bytes that have arrived and were not read yet.
         var buffer = Data()
-        /// Bytes that arrived behind the buffer while the transfer was paused; pieces, since one block would be copied as
-        /// it grows.
+        /// Bytes that arrived after the buffer while the transfer was paused; in pieces, since a single block would be
+        /// copied as it grows.
         var backlog: [Data] = []
-        /// The curl thread was told to deliver no more.
+        /// Whether the curl thread was told to stop delivering.
         var isPaused = false
-        /// Set once; what is in the buffer is still read before it shows.
+        /// Whether the transfer has ended. Set once; the rest of the buffer is still read before a reader sees the end.
         var hasEnded = false
-        /// Why it ended, unless all is well.
+        /// The error with which it ended; nil after a success.
         var failure: (any Error)?
         var metrics: TransportMetrics?
     }
 
-    /// What the curl thread is to do with bytes that it holds out.
+    /// The instruction to the curl thread for the bytes that it offers.
     enum Reception {
         case taken, pause
     }
@@ -64,11 +66,11 @@ final class CurlTransfer: Sendable {
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
     var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    // MARK: The waiting side
+    // MARK: The waiting task
 
     func start(waiter: CheckedContinuation<HTTPResponseHead, any Error>) {
         let refusal = state.withLock { state -> (any Error)? in
-            // The cancellation's handler has set the end, or is yet to come and will find the waiter.
+            // The cancellation handler has already set the end, or will run later and find the waiter.
             if let error = state.failure { return error }
             state.headWaiter = waiter
             return nil
@@ -80,10 +82,10 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// The next chunk, or the end, where it is known.
+    /// Returns the next chunk, or the end, if it is available.
     func takeReady() -> Chunk? {
         let (ready, wasPaused) = state.withLock { state in
-            // What has come meanwhile is for who waits already.
+            // Bytes that have arrived since belong to the reader that is already waiting.
             state.chunkWaiter == nil ? Self.takeReady(&state) : (nil, false)
         }
         if wasPaused { loop.post(.resume(self)) }
@@ -117,11 +119,11 @@ final class CurlTransfer: Sendable {
         return (state.failure.map { .failure($0) } ?? .end, false)
     }
 
-    /// Ends the transfer unless it has ended; what was not read is dropped either way.
+    /// Ends the transfer unless it has ended; unread bytes are dropped either way.
     func cancel() {
         enum Effect { case none, told, stopped }
         let effect = state.withLock { state -> Effect in
-            // What has ended already and was read to its end stays what it is; a part must not pass for the whole.
+            // A transfer that has ended and was read to its end stays successful; a part must not pass for the whole.
             if state.hasEnded, state.buffer.isEmpty, state.headWaiter == nil { return .none }
             defer { (state.head, state.buffer, state.backlog, state.hasEnded) = (nil, Data(), [], true) }
             state.failure = CancellationError()
@@ -132,17 +134,17 @@ final class CurlTransfer: Sendable {
         if effect == .stopped { loop.post(.cancel(self)) }
     }
 
-    // MARK: The curl thread's side
+    // MARK: The curl thread
 
-    /// Keeps the head for the turn's end.
+    /// Stores the head until the end of the turn.
     func deliver(_ head: HTTPResponseHead) {
         state.withLock { $0.head = head }
     }
 
-    /// Keeps bytes for the turn's end.
+    /// Stores bytes until the end of the turn.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         let (reception, reader) = state.withLock { state -> (Reception, ReaderAnswer?) in
-            // Nobody wants them any more; the command to take the transfer out is on its way.
+            // The bytes are no longer wanted; the command to remove the transfer is on its way.
             guard !state.hasEnded else { return (.taken, nil) }
             guard let reader = Self.fill(&state, bytes) else {
                 state.isPaused = true
@@ -154,7 +156,7 @@ final class CurlTransfer: Sendable {
         return reception
     }
 
-    /// Keeps bytes of a paused transfer, whose reader may have read all: the command to go on is on its way then.
+    /// Stores bytes of a paused transfer. If its reader has already read everything, the command to resume is on its way.
     func hold(_ bytes: UnsafeRawBufferPointer) {
         let reader = state.withLock { state -> ReaderAnswer? in
             guard !state.hasEnded else { return nil }
@@ -172,9 +174,9 @@ final class CurlTransfer: Sendable {
         reader?.resume()
     }
 
-    /// A reader that waits gets many bytes at once, so that it works meanwhile.
+    /// Adds bytes to the buffer. A waiting reader is served once there are many bytes, so that it works in parallel.
     ///
-    /// - Returns: nil where there is no room; else the reader to be served now, if any.
+    /// - Returns: Nil if there is no room, else the reader to be served now, if any.
     private static func fill(_ state: inout State, _ bytes: UnsafeRawBufferPointer) -> ReaderAnswer?? {
         guard state.backlog.isEmpty, state.buffer.count < CurlTransport.bufferLimit else { return nil }
         state.buffer.append(contentsOf: bytes)
@@ -182,9 +184,9 @@ final class CurlTransfer: Sendable {
         return .some(takeReader(&state))
     }
 
-    /// The transfer is over; who waits is told at the turn's end.
+    /// Ends the transfer; its waiters are resumed at the end of the turn.
     ///
-    /// - Parameter failure: nil where all of it came.
+    /// - Parameter failure: The error; nil if the transfer is complete.
     func finish(_ failure: (any Error)?, metrics: TransportMetrics?) {
         state.withLock { state in
             guard !state.hasEnded else { return }
@@ -192,14 +194,14 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Ends the turn: whoever waits for what has come gets it.
+    /// Ends the turn: resumes the waiters for which something has arrived.
     func settle() {
         let (head, reader) = state.withLock { (Self.takeHead(&$0, url: request.url), Self.takeReader(&$0)) }
         head?.resume()
         reader?.resume()
     }
 
-    // MARK: Who waits, and what for
+    // MARK: Waiters
 
     private struct HeadAnswer {
         let waiter: CheckedContinuation<HTTPResponseHead, any Error>
@@ -209,7 +211,7 @@ final class CurlTransfer: Sendable {
 
         func resume() {
             if let head { return waiter.resume(returning: head) }
-            // An end without a head: libcurl took something for an answer that has none.
+            // An end without a head: libcurl accepted a response that has none.
             waiter.resume(throwing: error ?? DownloadError(.connection(.badAnswer), url: url))
         }
     }
@@ -233,7 +235,8 @@ final class CurlTransfer: Sendable {
         return HeadAnswer(waiter: waiter, head: state.head, error: state.failure, url: url)
     }
 
-    /// The buffer was empty when the reader came, and stays below a chunk until he is served: nothing is paused here.
+    /// Takes the reader that can be served. The buffer was empty when the reader came, and stays smaller than a chunk
+    /// until it is served, so the transfer is not paused here.
     private static func takeReader(_ state: inout State) -> ReaderAnswer? {
         guard let waiter = state.chunkWaiter, let chunk = takeReady(&state).chunk else { return nil }
         state.chunkWaiter = nil

@@ -1,43 +1,47 @@
 import Foundation
 import HalcyonSystem
 
-/// The transport on Linux: libcurl, all transfers on one thread of its own.
+/// The transport on Linux, which runs all transfers with libcurl on one thread of its own.
 ///
-/// HTTP/1.1 and HTTP/2, kept connections, the proxy variables of the environment. No cookies unless `keepsCookies`, no .netrc, no redirects,
-/// no unpacking, nothing but http and https. Header fields are read and written a character a byte (Latin-1).
-/// The thread starts with the first transfer and ends when the transport is gone and its last transfer with it.
+/// It has HTTP/1.1 and HTTP/2, connection reuse, and the proxy variables of the environment. It sends no cookies unless
+/// `keepsCookies`, and it does not read .netrc, follow redirects, decompress bodies, or use any other scheme than http
+/// and https. Header fields are read and written with one character per byte (Latin-1).
+///
+/// The thread starts with the first transfer and ends when the transport has been released and its last transfer has ended.
 public final class CurlTransport: Transport {
-    /// What all transfers share.
+    /// The settings of all transfers.
     public struct Configuration: Sendable {
-        /// Whether HTTP/2 is offered on https connections. True.
+        /// Whether HTTP/2 is offered on https connections. True by default.
         public var allowsHTTP2 = true
-        /// A file of PEM certificates to trust instead of the system's. Nil, the default, trusts the system's.
+        /// The path of a file of PEM certificates to trust instead of the system's. Nil, the default, trusts the system's.
         public var certificateFile: String?
-        /// Hosts whose certificates are not looked at: neither who signed them nor for whom they are. Names as in a URL,
-        /// without a port, each for itself alone. None by default. Whoever is on the way to them can read and change all.
+        /// The hosts whose certificates are not verified: neither the issuer nor the host name. Names as in a URL,
+        /// without a port, without subdomains. None by default. An attacker on the network path to them can read and
+        /// change everything.
         public var hostsWithInvalidCertificates: Set<String> = []
-        /// What is shown to a host that asks for a certificate, by the host's name as in a URL, without a port. None by
-        /// default.
+        /// The client certificates that are presented to hosts that request one, by the host's name as in a URL,
+        /// without a port. None by default.
         public var clientCertificates: [String: ClientCertificate] = [:]
-        /// By way of which proxy servers are asked. `.environment`.
+        /// The proxy for connections. `.environment` by default.
         public var proxy = Proxy.environment
-        /// Connections that are kept for later when idle. 32.
+        /// The number of idle connections that are kept for later. 32 by default.
         public var idleConnections = 32
 
-        /// Whether cookies that servers set are sent back to them, by the rules of RFC 6265, for as long as the transport
-        /// lives; they are in memory, and all its transfers share them. False by default: none is kept and none is sent.
+        /// Whether cookies that servers set are sent back to them, by the rules of RFC 6265, for as long as the
+        /// transport exists. They are in memory and are shared by all its transfers. False by default: cookies are
+        /// neither kept nor sent.
         ///
-        /// Caches keep what comes for the transport's downloader alone, unless it is `public`: for pictures that differ from
-        /// one user to another, one of each. On disk it is found for as long as the downloader lives. A `Cookie` among a request's
-        /// fields is sent beside them.
+        /// Caches keep the responses for the transport's downloader alone, unless they are `public`: of images that
+        /// differ from one user to another, they keep one each. A response on disk is found for as long as the
+        /// downloader exists. A `Cookie` among a request's fields is sent in addition.
         public var keepsCookies = false
 
         public init() {}
     }
 
-    /// Received bytes that may wait for their reader before the sender is held up.
+    /// The number of received bytes that may wait for their reader before the sender is held up.
     static let bufferLimit = 256 * 1024
-    /// Received bytes that a waiting reader gets without waiting for more.
+    /// The number of received bytes that a waiting reader gets without waiting for more.
     static let chunkSize = 64 * 1024
 
     private let loop: CurlLoop
@@ -46,7 +50,9 @@ public final class CurlTransport: Transport {
         self.init(configuration, onThreadEnd: {})
     }
 
-    /// - Parameter onThreadEnd: called on the thread as the last thing it does.
+    /// Creates a transport.
+    ///
+    /// - Parameter onThreadEnd: Called on the thread as its last action.
     package init(_ configuration: Configuration, onThreadEnd: @escaping @Sendable () -> Void) {
         loop = CurlLoop(configuration, onThreadEnd: onThreadEnd)
     }
@@ -60,7 +66,7 @@ public final class CurlTransport: Transport {
     public var sendsCookies: Bool { loop.configuration.keepsCookies }
     public var identifiesUsers: Bool { sendsCookies || !loop.configuration.clientCertificates.isEmpty }
 
-    /// The certificate that the host would be shown, by its file's name.
+    /// Returns the path of the certificate, and of its key, that would be presented to the host.
     public func user(for url: URL) -> String? {
         guard let host = url.host(percentEncoded: true)?.lowercased() else { return nil }
         let certificate = loop.configuration.clientCertificates.first { $0.key.lowercased() == host }?.value
@@ -77,7 +83,7 @@ public final class CurlTransport: Transport {
         }
         let body = TransportBody(
             next: {
-                // Mostly what comes next is there already: then nothing is to be waited for.
+                // The next chunk is mostly available already and needs no wait.
                 if let ready = transfer.takeReady() { return try ready.get() }
                 return try await withTaskCancellationHandler {
                     try await withCheckedThrowingContinuation { transfer.pull(waiter: $0) }
@@ -88,5 +94,76 @@ public final class CurlTransport: Transport {
             cancel: { transfer.cancel() },
             metrics: { transfer.metrics })
         return TransportResponse(head: head, body: body)
+    }
+}
+
+extension CurlTransport.Configuration {
+    /// The proxy for connections to servers.
+    ///
+    /// Hosts, ports and schemes of an `AddressPolicy` are checked with a proxy too. If it requires public addresses, no
+    /// proxy is used, whatever is set here: the addresses to which a proxy connects cannot be checked.
+    public enum Proxy: Sendable, Hashable {
+        /// The proxy that the environment names when a connection is made: `http_proxy` (in lower case only),
+        /// `https_proxy` or `HTTPS_PROXY`, else `ALL_PROXY`; no proxy for the hosts in `no_proxy`.
+        case environment
+        /// No proxy.
+        case none
+        /// This proxy for all connections, whatever the environment says: an `http` or `https` URL, which may have a
+        /// user name and a password for the proxy. If it cannot be reached, the download fails with a `DownloadError`
+        /// of `.connection`.
+        case server(URL)
+    }
+
+    /// The value of libcurl's option; nil leaves the proxy to the environment.
+    var proxyText: String? {
+        switch proxy {
+        case .environment: nil
+        case .none: ""
+        case .server(let url): url.absoluteString
+        }
+    }
+}
+
+/// A certificate, with its key, that a client presents to a server that requests one.
+public struct ClientCertificate: Sendable, Hashable {
+    /// The path of a PEM file: the certificate, followed by those that lead to one that the server trusts.
+    public var file: String
+    /// The path of a PEM file with the private key; nil, the default, if the key is in the certificate's file.
+    public var keyFile: String?
+    /// The password of the key. Nil by default; if one is needed, the connection fails with a TLS error instead of a prompt.
+    public var password: String?
+
+    public init(file: String, keyFile: String? = nil, password: String? = nil) {
+        self.file = file
+        self.keyFile = keyFile
+        self.password = password
+    }
+}
+
+extension ClientCertificate: CustomStringConvertible, CustomDebugStringConvertible {
+    /// A description without the password.
+    public var description: String { "client certificate \(file)" }
+    public var debugDescription: String { description }
+}
+
+/// The certificates that a transport accepts, and those that it presents.
+extension CurlTransport.Configuration {
+    /// The TLS settings of the connections to one host.
+    struct Trust: Equatable {
+        var allowsInvalidCertificate = false
+        var client: ClientCertificate?
+    }
+
+    func trust(for url: URL) -> Trust {
+        let host = Self.name(url.host(percentEncoded: true) ?? "")
+        return Trust(
+            allowsInvalidCertificate: hostsWithInvalidCertificates.contains { Self.name($0) == host },
+            client: clientCertificates.first { Self.name($0.key) == host }?.value)
+    }
+
+    /// Returns a host in the form in which hosts are compared; one that is not written as in a URL matches none.
+    private static func name(_ host: String) -> String {
+        let host = host.lowercased()
+        return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     }
 }

@@ -1,14 +1,14 @@
 import CCurl
 import CHalcyonCurl
 
-/// What runs on the curl thread: it owns the easy handles, moves their bytes and watches their times.
+/// The loop of the curl thread: it owns the easy handles, moves their bytes and enforces their time limits.
 ///
-/// Not Sendable, and never leaves its thread.
+/// It is not Sendable and never leaves its thread.
 final class CurlWorker {
     private let multi: CurlMulti
     private let loop: CurlLoop
     private var active: [ObjectIdentifier: CurlEasy] = [:]
-    /// Handles that have served; each holds a buffer of 64 KiB.
+    /// Handles of finished transfers, for reuse; each has a buffer of 64 KiB.
     private var spares: [CurlEasy.Spare] = []
     private static let spareLimit = 16
     private let turn = CurlTurn()
@@ -39,12 +39,12 @@ final class CurlWorker {
             collectFinished()
             expire()
             turn.end()
-            // The last one has ended, maybe in the turn it began in, and that may be what the stop waits for.
+            // The last transfer has ended, maybe in the turn in which it began, and the stop may be waiting for that.
             if hadWork, active.isEmpty {
                 turn.forgetDeadline()
                 continue
             }
-            // Several things may have happened in the perform above; none of them is lost, as wake-ups are kept.
+            // More may have happened during the perform above; it is not lost, as wake-ups are kept.
             curl_multi_poll(multi.handle, nil, 0, waitMilliseconds(), nil)
         }
     }
@@ -61,10 +61,11 @@ final class CurlWorker {
         }
     }
 
-    /// Takes a transfer out before its end, and tells the server so.
+    /// Removes a transfer before its end, and tells the server.
     ///
-    /// Since 7.88 libcurl makes the RST_STREAM of HTTP/2 ready and sends it when the connection is used the next time.
-    /// Nobody may, so a connection without other streams is closed, and one with others is used through one of them.
+    /// Since 7.88 libcurl prepares the RST_STREAM of HTTP/2 and sends it when the connection is used the next time,
+    /// which may never happen. So a connection without other streams is closed, and one with others is used through one
+    /// of them.
     private func remove(_ easy: CurlEasy) {
         easy.discard()
         let connection = easy.sharedConnection
@@ -75,7 +76,7 @@ final class CurlWorker {
     }
 
     private func start(_ transfer: CurlTransfer) {
-        // Its cancel may have come before it, and does not come again.
+        // Its cancellation may have come earlier, and does not come again.
         guard !transfer.hasEnded else { return }
         guard let spare = spares.popLast() ?? curl_easy_init().map({ CurlEasy.Spare(handle: $0) }) else {
             return refuse(transfer)
@@ -103,7 +104,7 @@ final class CurlWorker {
         while let handle = halcyon_curl_next_done(multi.handle, &code) {
             guard let context = halcyon_curl_private(handle) else { continue }
             let easy = Unmanaged<CurlEasy>.fromOpaque(context).takeUnretainedValue()
-            // Read before the handle leaves, which resets what it knows.
+            // Read before the handle is removed, which resets its data.
             let failure = easy.failure(of: code)
             let metrics = easy.metrics()
             curl_multi_remove_handle(multi.handle, handle)
@@ -113,7 +114,7 @@ final class CurlWorker {
         }
     }
 
-    // MARK: Limits of time
+    // MARK: Time limits
 
     private func expire() {
         guard let due = turn.nextDeadline, due <= turn.now else { return }
@@ -127,7 +128,7 @@ final class CurlWorker {
             }
             let error = DownloadError(.timeout(easy.expiredLimit(now)), url: easy.transfer.request.url)
             active[id] = nil
-            // First the end, so that what is discarded has no taker.
+            // The end comes first, so that discarded bytes are not delivered.
             finish(easy.transfer, error)
             remove(easy)
         }
@@ -135,7 +136,55 @@ final class CurlWorker {
 
     private func waitMilliseconds() -> Int32 {
         guard let nextDeadline = turn.nextDeadline else { return 60_000 }
-        // Rounded up, or the loop would spin through the last millisecond.
+        // Rounded up, as otherwise the loop would spin through the last millisecond.
         return Int32(max(0, min(60_000, ContinuousClock.now.duration(to: nextDeadline).milliseconds + 1)))
+    }
+}
+
+/// The state of one turn of the curl thread's loop: the transfers that have changed, and the next deadline.
+///
+/// It is not Sendable and never leaves its thread.
+final class CurlTurn {
+    private var changed: [CurlTransfer] = []
+    private var started: ContinuousClock.Instant?
+    /// The earliest possible deadline; it may be too early, never too late.
+    private(set) var nextDeadline: ContinuousClock.Instant?
+
+    /// The number of transfers that wait for their readers.
+    var pausedCount = 0
+
+    /// The time, read once per turn, as a turn never waits and a head alone has ten lines.
+    var now: ContinuousClock.Instant {
+        if let started { return started }
+        let now = ContinuousClock.now
+        started = now
+        return now
+    }
+
+    /// The number of turns so far.
+    private(set) var number = 0
+
+    func begin() {
+        number += 1
+        started = nil
+    }
+
+    /// Marks a transfer whose waiters are to be resumed at the end of the turn.
+    func change(_ transfer: CurlTransfer) {
+        if changed.last !== transfer { changed.append(transfer) }
+    }
+
+    /// Resumes all waiters for which something has arrived in the turn.
+    func end() {
+        for transfer in changed { transfer.settle() }
+        changed.removeAll(keepingCapacity: true)
+    }
+
+    func watch(_ deadline: ContinuousClock.Instant) {
+        nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
+    }
+
+    func forgetDeadline() {
+        nextDeadline = nil
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Gathers a body from its chunks: unpacked, within the limit, and complete.
+/// A collector that builds a body from its chunks: decompressed, within the size limit, and complete.
 struct BodyCollector {
-    /// The most that is unpacked at once, in bytes on the wire and in steps of 64 KiB: a body that is packed several times
-    /// can become gigabytes.
+    /// The most compressed bytes that are decompressed at once; with `stepsAtOnce`, the number of pieces of 64 KiB. A
+    /// body that is compressed several times can become gigabytes.
     private static let sliceSize = 16 * 1024
     private static let stepsAtOnce = 16
 
@@ -11,21 +11,23 @@ struct BodyCollector {
     private let head: HTTPResponseHead
     private let limit: Int
     private let body: ReceivedBody?
-    /// Bytes on the wire: their number as declared, and as counted.
+    /// The number of transferred bytes: as declared, and as received so far.
     private let expected: Int?
     private var received = 0
     private var spool: BodySpool
-    /// Whether what arrives is the rest of a body that broke off.
+    /// Whether the arriving bytes are the rest of a body whose transfer broke off.
     private let isRest: Bool
     private let unpacker: BodyUnpacker?
 
+    /// Creates a collector.
+    ///
     /// - Parameters:
-    ///   - head: of the whole body, also where only the rest of it comes.
-    ///   - limit: the most bytes, on the wire and unpacked.
-    ///   - body: where the bytes are shown as they come.
-    ///   - key: what the body is kept by where it breaks off; nil for one that is not kept.
-    ///   - kept: what came of it before.
-    ///   - store: where large bodies go.
+    ///   - head: The head of the whole body, even if only the rest of it arrives.
+    ///   - limit: The largest size in bytes, both as transferred and decompressed.
+    ///   - body: The object that shows the bytes as they arrive.
+    ///   - key: The key by which the body is kept if the transfer breaks off; nil for one that is not kept.
+    ///   - kept: The part of the body that an earlier attempt received.
+    ///   - store: The store for large bodies.
     init(
         _ head: HTTPResponseHead, limit: Int, body: ReceivedBody?, key: PartialBodyKey? = nil, kept: KeptBody? = nil,
         store: (any PartialBodyStore)? = nil
@@ -35,7 +37,7 @@ struct BodyCollector {
         self.body = body
         hasBody = head.status != 204 && head.status != 304
         expected = hasBody ? head.contentLength : nil
-        // A part of a packed body cannot be unpacked by itself.
+        // A part of a compressed body cannot be decompressed by itself.
         unpacker = hasBody && head.status != 206 ? BodyUnpacker(codings: head.contentCodings, limit: limit) : nil
         spool = BodySpool(head, key: key, kept: kept, store: store, shown: body)
         received = kept?.body.count ?? 0
@@ -45,7 +47,7 @@ struct BodyCollector {
 
     var progress: DownloadProgress { DownloadProgress(received: received, expected: expected, body: body) }
 
-    /// To be called first: shows what came of the body before.
+    /// Shows the bytes that an earlier attempt received. To be called first.
     mutating func begin() async throws {
         try await spool.showKept()
     }
@@ -65,7 +67,7 @@ struct BodyCollector {
             while !isDone {
                 isDone = try unpack(with: unpacker)
                 try await spool.spill()
-                // The thread belongs to others too.
+                // Other tasks need the thread too.
                 try Task.checkCancellation()
                 await Task.yield()
             }
@@ -73,7 +75,7 @@ struct BodyCollector {
     }
 
     mutating func finish() async throws -> Data {
-        // What goes on elsewhere than it should end is no body at all.
+        // A resumed body that does not end exactly at the declared length is invalid.
         if let expected, isRest ? received != expected : received < expected {
             throw failure(.incompleteBody(received: received, expected: expected))
         }
@@ -81,12 +83,12 @@ struct BodyCollector {
         return try await spool.finish()
     }
 
-    /// The body ends here, with an error.
+    /// Ends the body after an error.
     mutating func abandon(after error: any Error) async {
         await spool.abandon(keeps: Self.mayGoOn(after: error) && expected.map { received < $0 } ?? true)
     }
 
-    /// Whether it was the way that failed, and not what came over it.
+    /// Returns whether the body can be resumed after an error: the connection failed, and not the content.
     private static func mayGoOn(after error: any Error) -> Bool {
         guard let error = error as? DownloadError else { return error is CancellationError }
         return switch error.reason {
@@ -98,7 +100,9 @@ struct BodyCollector {
         }
     }
 
-    /// - Returns: whether all that came is unpacked.
+    /// Decompresses some pieces.
+    ///
+    /// - Returns: Whether all bytes that have arrived are decompressed.
     private mutating func unpack(with unpacker: BodyUnpacker) throws -> Bool {
         do {
             for _ in 0..<Self.stepsAtOnce {

@@ -1,26 +1,26 @@
 import Foundation
 
-/// Undoes the content codings of a body, the last one applied first.
+/// A decompressor that decodes the content codings of a body, the last applied one first.
 ///
-/// Codings that it does not know are passed over: what servers write there besides (`aws-chunked`, `utf-8`) mostly
-/// packs nothing, and what does is the caller's to unpack.
+/// Unknown codings are ignored: the other values that servers send there (`aws-chunked`, `utf-8`) mostly do not
+/// compress anything, and bodies with those that do are left to the caller.
 final class BodyUnpacker {
-    /// What is offered to servers.
+    /// The value of `Accept-Encoding` that is sent to servers.
     static let acceptEncoding = "gzip, deflate"
 
-    /// The most codings on top of each other.
+    /// The largest number of codings that are applied on top of each other.
     private static let depthLimit = 4
 
-    /// In the order in which they unpack.
+    /// The stages in the order in which they decompress.
     private let stages: [Inflater]
-    /// The one whose input is being unpacked.
+    /// The index of the stage whose input is being decompressed.
     private var active = 0
 
-    /// Nil when there is nothing to unpack.
+    /// Creates a decompressor; nil if there is nothing to decompress, or if there are more than four known codings.
     ///
     /// - Parameters:
-    ///   - codings: in the order they were applied, in lower case.
-    ///   - limit: the most bytes that any of them may unpack to.
+    ///   - codings: The codings in the order in which they were applied, in lower case.
+    ///   - limit: The largest decompressed size in bytes, for each of the stages.
     init?(codings: [String], limit: Int) {
         let known = codings.compactMap { name -> Inflater.Coding? in
             switch name {
@@ -36,22 +36,22 @@ final class BodyUnpacker {
     /// The result of one step.
     enum Step {
         case piece(Data)
-        /// There is more to do, and nothing to show.
+        /// There is more to do, but no output yet.
         case working
-        /// All that came is unpacked.
+        /// All bytes that were fed are decompressed.
         case done
     }
 
-    /// Takes some more bytes, once those before are unpacked.
+    /// Takes more bytes, once the previous ones are decompressed.
     func feed(_ packed: Data) {
         stages.first?.feed(packed)
     }
 
-    /// Unpacks a piece of 64 KiB at most by one of the codings, so that who does it may stop between any two.
+    /// Decompresses at most one piece of 64 KiB by one of the stages, so that the caller may stop between two steps.
     ///
     /// - Throws: `Inflater.Failure`.
     func step() throws -> Step {
-        // The innermost that has something to unpack hands it on.
+        // The innermost stage that has input passes its output on.
         if let piece = try stages[active].next() {
             guard active + 1 < stages.count else { return .piece(piece) }
             active += 1
@@ -63,6 +63,26 @@ final class BodyUnpacker {
         return .working
     }
 
-    /// Whether what came so far is all of it. A body without a byte is: servers say gzip over nothing, too.
+    /// Whether the bytes so far are complete. An empty body is: some servers declare gzip for one.
     var isComplete: Bool { stages.allSatisfy(\.isComplete) }
+}
+
+extension HTTPHeaders {
+    /// Adds `Accept-Encoding` with the supported codings, unless there is one.
+    ///
+    /// - Returns: The added value; nil if the field was there already.
+    mutating func addAcceptEncoding() -> String? {
+        guard !contains("Accept-Encoding") else { return nil }
+        let codings = contains("Range") ? Self.forParts : BodyUnpacker.acceptEncoding
+        set("Accept-Encoding", codings)
+        return codings
+    }
+
+    /// Requests an uncompressed response if a `Range` was added since `addAcceptEncoding` and its value is unchanged.
+    mutating func adaptAcceptEncoding(_ added: String) {
+        if contains("Range"), self["Accept-Encoding"] == added { set("Accept-Encoding", Self.forParts) }
+    }
+
+    /// The value for partial requests: a part of a compressed body cannot be decompressed.
+    private static let forParts = "identity"
 }

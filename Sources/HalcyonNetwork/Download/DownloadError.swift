@@ -1,48 +1,48 @@
 import Foundation
 
-/// Why a download failed. A cancelled download is no failure: it throws `CancellationError`.
+/// The reason why a download failed. A cancelled download is not a failure: it throws `CancellationError`.
 ///
-/// Neither the description nor any property holds a URL's query, user or password.
+/// Neither the description nor any property contains a URL's query, user or password.
 public struct DownloadError: Error, Sendable, Equatable {
-    /// What was wrong.
+    /// The kind of failure.
     public enum Reason: Sendable, Equatable {
-        /// The URL cannot be asked for; the text says why.
+        /// The URL cannot be requested; the text gives the reason.
         case invalidURL(String)
-        /// Something else of the request cannot be sent; the text says what.
+        /// Another part of the request cannot be sent; the text names it.
         case invalidRequest(String)
-        /// The system has no way out to the network.
+        /// The system has no route to the network.
         case offline
-        /// There was no connection, or it broke.
+        /// No connection could be established, or it broke.
         case connection(ConnectionFailure)
         case timeout(TimeoutKind)
-        /// The server could not be trusted, or the handshake failed; the text is the TLS library's.
+        /// The server is not trusted, or the handshake failed; the text is the TLS library's.
         case tls(String)
-        /// The server answered with a status that is no success; 206 is none when no part was asked for.
+        /// The server responded with a status that is not a success; 206 is not one if no part was requested.
         case httpStatus(Int)
-        /// The server answered with 401 though it was shown a credential.
+        /// The server responded with 401 although it received a credential.
         case unauthorized
         case redirect(RedirectFailure)
         /// The body (or the head) is larger than `limit` bytes.
         case tooLarge(limit: Int)
-        /// The answer is of another media type than is accepted; nil where it says none.
+        /// The media type of the response is not accepted; nil if the response has none.
         case contentType(String?)
-        /// The program itself refused; the text says which of its hooks.
+        /// The program itself refused; the text names the hook.
         case refused(String)
-        /// The address that the host leads to is not allowed.
+        /// The address of the host is not allowed.
         case refusedAddress(String)
-        /// The body ended before the length it had said; `expected` is nil when it
-        /// came without a length, or ended within what is packed.
+        /// The body ended before its declared length; `expected` is nil if it came without a length, or ended within
+        /// compressed data.
         case incompleteBody(received: Int, expected: Int?)
     }
 
     public let reason: Reason
-    /// What was asked for: host and path, without query and credentials.
+    /// The host and path of the requested URL, without query and credentials.
     public let target: String
-    /// The answer's header fields, empty when there was no answer.
+    /// The header fields of the response, empty if there was none.
     public let responseHeaders: HTTPHeaders
-    /// Why the attempts before this one failed, the oldest first. The last eight are kept, and told by the description.
+    /// The reasons why the earlier attempts failed, the oldest first. The last eight are kept, and the description has them.
     public private(set) var earlierReasons: [Reason] = []
-    /// Attempts that were made, this one among them.
+    /// The number of attempts, including this one.
     public private(set) var attempts = 1
 
     public init(_ reason: Reason, url: URL, responseHeaders: HTTPHeaders = HTTPHeaders()) {
@@ -51,8 +51,9 @@ public struct DownloadError: Error, Sendable, Equatable {
         self.responseHeaders = responseHeaders
     }
 
-    /// The failure's stable name, the same as the command-line tool prints: `invalidRequest`, `offline`, `connection`,
-    /// `timeout`, `tls`, `httpStatus`, `unauthorized`, `redirect`, `tooLarge`, `contentType`, `refused` or `refusedAddress`.
+    /// The stable name of the failure, which is also what the command-line tool prints: `invalidRequest`, `offline`,
+    /// `connection`, `timeout`, `tls`, `httpStatus`, `unauthorized`, `redirect`, `tooLarge`, `contentType`, `refused`
+    /// or `refusedAddress`.
     public var code: String {
         switch reason {
         case .invalidURL, .invalidRequest: "invalidRequest"
@@ -70,7 +71,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         }
     }
 
-    /// The same as the end of several attempts; those before it, the oldest first.
+    /// Returns the error as the last one after some earlier attempts.
     func following(_ earlier: FailedAttempts) -> DownloadError {
         guard earlier.count > 0 else { return self }
         var error = self
@@ -79,7 +80,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         return error
     }
 
-    /// What was wrong, at each attempt, without the target.
+    /// The description of the failure at each attempt, without the target.
     package var reasonText: String {
         let text = Self.text(of: reason)
         guard !earlierReasons.isEmpty else { return text }
@@ -88,7 +89,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         return "\(text) (attempt \(attempts); \(isAll ? "before" : "the last before"): \(earlier))"
     }
 
-    /// A URL as it may be shown: host, port and path.
+    /// Returns the parts of a URL that may be shown: host, port and path.
     package static func target(of url: URL) -> String {
         let port = url.port.map { ":\($0)" } ?? ""
         let place = (url.host(percentEncoded: true) ?? "") + port + url.path(percentEncoded: true)
@@ -119,6 +120,57 @@ extension DownloadError: CustomStringConvertible, CustomDebugStringConvertible, 
         case .refusedAddress(let address): "the address \(address) is not allowed"
         case .incompleteBody(let received, let expected?): "the body ended after \(received) of \(expected) bytes"
         case .incompleteBody(let received, nil): "the body broke off after \(received) bytes"
+        }
+    }
+}
+
+/// The ways in which a connection fails. The raw value is the text that a description shows.
+public enum ConnectionFailure: String, Sendable, Hashable {
+    case hostNotFound = "host not found"
+    case refused = "connection refused"
+    case unreachable = "the host cannot be reached"
+    /// An established connection broke, or was closed before an answer.
+    case reset = "the connection was reset"
+    /// The response is not HTTP, or violates its rules.
+    case badAnswer = "the answer is not valid HTTP"
+    /// The body does not have the format that its `Content-Encoding` declares, or is damaged.
+    case badEncoding = "the body cannot be unpacked"
+    /// The response has a `Transfer-Encoding` other than `chunked`.
+    case transferEncoding = "the answer's transfer encoding is not accepted"
+    case proxy = "the proxy cannot be reached"
+    /// This process has no descriptors, threads or memory left for a connection.
+    case exhausted = "no resources left for a connection"
+    case other = "the connection failed"
+}
+
+/// The time limit that expired. The raw value is the text that a description shows.
+public enum TimeoutKind: String, Sendable, Hashable {
+    case connect = "timed out while connecting"
+    case idle = "timed out: nothing came for too long"
+    case total = "timed out: not finished within the time allowed"
+    /// The body was slower than `DownloadTimeouts.leastRate`.
+    case leastRate = "timed out: the body came too slowly"
+    /// The transfer was the slowest of more than `ImageDownloader.Configuration.slowTransfers`, and others waited for a slot.
+    case crowded = "timed out: the slowest of too many slow transfers"
+}
+
+/// The reason why a redirect was not followed.
+public enum RedirectFailure: Sendable, Hashable, CustomStringConvertible {
+    /// It leads back to a URL of the same chain.
+    case loop
+    /// There were more redirects than the limit.
+    case tooMany(limit: Int)
+    /// It has no location, or one that is not a URL.
+    case badLocation
+    /// It leads to another scheme than http and https.
+    case schemeNotAllowed(String)
+
+    public var description: String {
+        switch self {
+        case .loop: "it leads in a circle"
+        case .tooMany(let limit): "more than \(limit) in a row"
+        case .badLocation: "its location is missing or no URL"
+        case .schemeNotAllowed(let scheme): "its scheme is '\(scheme)'"
         }
     }
 }

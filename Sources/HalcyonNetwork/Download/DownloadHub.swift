@@ -1,12 +1,12 @@
 import Foundation
 import HalcyonSystem
 
-/// Who waits for which transfer. Identical downloads share one, each of them leaves by itself, and with the last one
-/// the transfer ends.
+/// The subscribers of each transfer. Identical downloads share a transfer, each subscriber leaves by itself, and the
+/// transfer ends when the last one leaves.
 ///
-/// All of it is in one locked state; whoever removes a subscriber from it resumes its continuation, so that it is
-/// resumed once. A transfer that nobody waits for is gone from here at once, before it has noticed its cancellation,
-/// so that nobody joins it any more.
+/// All of its data is in one locked state; the code that resumes a subscriber's continuation removes the subscriber
+/// from it first, so that it is resumed once. A transfer without subscribers is removed at once, before it has noticed
+/// its cancellation, so that no subscriber joins it any more.
 final class DownloadHub: Sendable {
     struct Subscriber {
         var priority: RequestPriority
@@ -14,7 +14,7 @@ final class DownloadHub: Sendable {
         let continuation: CheckedContinuation<DownloadResult, any Error>
     }
 
-    /// Touched under the lock alone.
+    /// A transfer and its subscribers; used only under the lock.
     private final class Flight {
         let key: TransferKey
         private(set) var subscribers: [Int: Subscriber] = [:]
@@ -28,7 +28,7 @@ final class DownloadHub: Sendable {
             add(id, subscriber)
         }
 
-        /// The highest of all who wait.
+        /// The highest priority of all subscribers.
         var priority: RequestPriority { priorities.highest ?? .normal }
 
         func add(_ id: Int, _ subscriber: Subscriber) {
@@ -67,7 +67,7 @@ final class DownloadHub: Sendable {
     var flightCount: Int { state.withLock { $0.flights.count } }
     var subscriberCount: Int { state.withLock { $0.seats.count } }
 
-    /// A number for a subscriber, to be used once.
+    /// Returns a new ID for a subscriber.
     func nextID() -> Int {
         state.withLock { state in
             state.lastID += 1
@@ -78,9 +78,9 @@ final class DownloadHub: Sendable {
     /// Joins the transfer of `key`, or launches it.
     ///
     /// - Parameters:
-    ///   - isCancelled: asked under the lock: a cancellation that comes later finds the subscriber.
-    ///   - priority: asked under the lock, for the same reason.
-    ///   - launch: starts the transfer under the number it is given.
+    ///   - isCancelled: Called under the lock: a cancellation that comes later finds the subscriber.
+    ///   - priority: Called under the lock, for the same reason.
+    ///   - launch: Starts the transfer with the given ID.
     func subscribe(
         _ id: Int, to key: TransferKey, progress: ProgressRelay?,
         continuation: CheckedContinuation<DownloadResult, any Error>,
@@ -116,7 +116,7 @@ final class DownloadHub: Sendable {
         }
     }
 
-    /// The subscriber leaves with `CancellationError`; nothing happens when it has left already.
+    /// Removes a subscriber with `CancellationError`; does nothing if it has already left.
     func cancel(_ id: Int) {
         let (subscriber, task) = state.withLock { state -> (Subscriber?, Task<Void, Never>?) in
             guard let flight = state.seats.removeValue(forKey: id) else { return (nil, nil) }
@@ -132,7 +132,7 @@ final class DownloadHub: Sendable {
         subscriber?.continuation.resume(throwing: CancellationError())
     }
 
-    /// Every subscriber of the transfers that `matches` picks leaves.
+    /// Removes all subscribers of the transfers for whose key `matches` returns true, with `CancellationError`.
     func cancelAll(where matches: (TransferKey) -> Bool) {
         let flights = state.withLock { state in
             state.flights.filter { matches($0.value.key) }.keys.compactMap { remove($0, from: &state) }
@@ -143,7 +143,9 @@ final class DownloadHub: Sendable {
         }
     }
 
-    /// - Parameter priority: asked under the lock, so that the latest counts.
+    /// Changes the priority of a subscriber.
+    ///
+    /// - Parameter priority: Called under the lock, so that the latest value counts.
     func setPriority(_ id: Int, _ priority: () -> RequestPriority) {
         state.withLock { state in
             guard let flight = state.seats[id] else { return }
@@ -152,7 +154,7 @@ final class DownloadHub: Sendable {
         }
     }
 
-    /// The transfer's own report; it comes from one task, so in order.
+    /// Reports the progress of a transfer to its subscribers. The calls come from one task, so they are in order.
     func report(_ progress: DownloadProgress, of flight: Int) {
         let (relays, sequence) = state.withLock { state -> ([ProgressRelay], Int) in
             guard let current = state.flights[flight] else { return ([], 0) }
@@ -163,7 +165,7 @@ final class DownloadHub: Sendable {
         for relay in relays { relay.report(progress, sequence: sequence) }
     }
 
-    /// The transfer's last word.
+    /// Ends a transfer and delivers its result.
     func finish(_ flight: Int, with result: Result<DownloadResult, any Error>) {
         let ended = state.withLock { remove(flight, from: &$0) }
         if let ended { resume(ended.subscribers, with: result) }
@@ -178,7 +180,7 @@ final class DownloadHub: Sendable {
 
     private func remove(_ id: Int, from state: inout State) -> Flight? {
         guard let flight = state.flights.removeValue(forKey: id) else { return nil }
-        // A newer transfer of the same key may have taken the place of one that was left.
+        // A newer transfer of the same key may have replaced one that has no subscribers.
         if state.current[flight.key] == id { state.current[flight.key] = nil }
         for subscriber in flight.subscribers.keys { state.seats[subscriber] = nil }
         slots.forget(id)

@@ -1,36 +1,37 @@
 import Foundation
 import HalcyonSystem
 
-/// What to download, and within which bounds.
+/// A request to download a URL, with its limits.
 public struct DownloadRequest: Sendable {
     /// An http or https URL.
     public var url: URL
-    /// Header fields beside the downloader's own; these win.
+    /// Header fields in addition to the downloader's own, which they override.
     public var headers: HTTPHeaders
-    /// Shown to the origin of the URL, in place of an `Authorization` field. None by default.
+    /// The credential for the URL's origin, which replaces an `Authorization` field. None by default.
     public var credential: Credential?
-    /// The name of who shows the credential, by which caches know whose answer they have. Nil, the default, is told by the
-    /// credential itself.
+    /// The name of the credential's user, by which caches keep the responses of different users apart. Nil, the
+    /// default, identifies the user by the credential itself.
     public var user: String?
-    /// How long it may take; nil, the default, is as the downloader's configuration says.
+    /// The timeouts; nil, the default, uses those of the downloader's configuration.
     public var timeouts: DownloadTimeouts?
-    /// The largest body in bytes, on the wire and again once it is unpacked. 200 MB.
+    /// The largest body in bytes, both as transferred and decompressed. 200 MB.
     public var maximumBytes: Int
-    /// The most redirects in a row. 20.
+    /// The largest number of consecutive redirects. 20.
     public var maximumRedirects: Int
-    /// How urgent it is while it waits for its turn; `DownloadTicket` changes it later.
+    /// The priority while it waits for a slot; a `DownloadTicket` changes it later.
     public var priority: RequestPriority
-    /// How failures are retried; nil is the downloader's policy.
+    /// The retry policy; nil uses the downloader's.
     public var retry: RetryPolicy?
-    /// Whether progress carries the bytes that have arrived. False by default: they are kept twice then until the end.
-    /// A transfer that runs already for somebody who did not ask for them does not show them.
+    /// Whether progress includes the bytes that have arrived. False by default, as they are stored twice then until the
+    /// end. A running transfer that was started without it does not show them.
     public var exposesBody = false
-    /// What is done to this transfer alone, after the downloader's own hooks. Nil by default.
+    /// Hooks for this transfer alone, called after the downloader's own. Nil by default.
     public var hooks: RequestHooks?
-    /// Told on no particular thread; of two downloads that share a transfer, the one that started it.
+    /// Receives the events of the download, on no particular thread; if downloads share a transfer, only the request
+    /// that started it does.
     package var observe: (@Sendable (DownloadEvent) -> Void)?
-    /// What the finished body is to have room in. Until there is some it keeps its place among the transfers, so that no
-    /// other begins meanwhile.
+    /// The budget from which the finished body is reserved. Until there is room, the transfer keeps its slot, so that
+    /// no other one begins in the meantime.
     package var bodyBudget: ByteBudget?
 
     public init(
@@ -48,4 +49,10 @@ public struct DownloadRequest: Sendable {
         self.priority = priority
         self.retry = retry
     }
+}
+
+/// An event within a download that its progress does not show.
+package enum DownloadEvent: Sendable {
+    /// An attempt failed, and another one follows; `attempt` is 1 for the first.
+    case retried(DownloadError, attempt: Int)
 }

@@ -1,35 +1,36 @@
 import Foundation
 import HalcyonSystem
 
-/// A finished download.
+/// The result of a finished download.
 public struct DownloadResult: Sendable {
-    /// The body, unpacked from gzip and deflate; other codings, and parts (206), are as they came. Empty for a 304 and a
-    /// 204.
+    /// The body, decompressed from gzip and deflate; other codings, and parts (206), are as received. Empty for a 304
+    /// and a 204.
     public var data: Data
-    /// The URL that answered in the end.
+    /// The final URL after redirects.
     public var url: URL
-    /// 2xx, or 304 when the request carried a validator.
+    /// The status: 2xx, or 304 if the request had a validator.
     public var status: Int
-    /// The final answer's header fields.
+    /// The header fields of the final response.
     public var headers: HTTPHeaders
     public var version: HTTPVersion
-    /// Of the transfer that brought the final answer; nil when the transport keeps none.
+    /// The metrics of the transfer of the final response; nil if the transport has none.
     public var metrics: TransportMetrics?
-    /// Redirects that were followed.
+    /// The number of redirects that were followed.
     public var redirectCount: Int
-    /// Whether every redirect on the way was a permanent one (301, 308), as it is without any. Behind another one the
-    /// answer's freshness says nothing about the URL that was asked for.
+    /// Whether all redirects were permanent (301, 308); true if there were none. After another kind of redirect, the
+    /// freshness of the response does not apply to the requested URL.
     public var redirectsArePermanent: Bool
-    /// Attempts that failed before this one.
+    /// The number of attempts that failed before this one.
     public var retryCount: Int
-    /// How long it waited for its turn, over all attempts and redirects.
+    /// The time that the download waited for a slot, over all attempts and redirects.
     public var queueTime: Duration = .zero
 
-    /// The body's part of `DownloadRequest.bodyBudget`, for as long as somebody holds it.
+    /// The reservation of the body in `DownloadRequest.bodyBudget`, valid for as long as it is referenced.
     package var hold: ByteBudget.Hold?
-    /// Where redirects led, with the fields that hooks have added there.
+    /// The targets of the redirects, with the fields that hooks have added there.
     var hops: [Hop] = []
-    /// For whom it was asked for, as it was sent: by several where an interceptor tried again, by none where it answered.
+    /// The users for whom the request was sent: several if an interceptor sent it again, none if an interceptor
+    /// provided the result.
     package var users: Set<KeyedHash?> = []
 
     public init(
@@ -53,9 +54,9 @@ public struct DownloadResult: Sendable {
         let added: [HTTPHeaders.Field]
     }
 
-    /// Whether the server said that what the caller has is still good.
+    /// Whether the server confirmed that the caller's copy is still valid.
     public var isNotModified: Bool { status == 304 }
 
-    /// The answer without its body, as the HTTP cache rules read it.
+    /// The response without its body, for the HTTP caching rules.
     public var head: HTTPResponseHead { HTTPResponseHead(url: url, status: status, headers: headers, version: version) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import HalcyonSystem
 
-/// One transfer from its first attempt to its result: retries around redirects around single requests.
+/// A transfer from its first attempt to its result: a loop of retries, around one of redirects, around single requests.
 final class DownloadRun: Sendable {
     let id: Int
     let request: DownloadRequest
@@ -9,12 +9,14 @@ final class DownloadRun: Sendable {
     private let timeouts: DownloadTimeouts
     let retry: RetryPolicy
     let downloader: ImageDownloader
-    /// The downloader's, and the request's after them.
+    /// The hooks of the downloader, followed by those of the request.
     let hooks: DownloadHooks
 
+    /// Creates a run.
+    ///
     /// - Parameters:
-    ///   - id: the transfer's among all of the downloader's.
-    ///   - headers: all that are sent.
+    ///   - id: The ID of the transfer, unique in the downloader.
+    ///   - headers: All fields to send.
     init(_ id: Int, _ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy, downloader: ImageDownloader) {
         self.id = id
         self.request = request
@@ -79,13 +81,13 @@ final class DownloadRun: Sendable {
         }
     }
 
-    /// Sends a request once it has a place: each hop has its own, as it may lead to another host, and what waits between two
-    /// holds none.
+    /// Sends a request once it has a slot. Each hop takes a slot of its own, as it may lead to another host, and a
+    /// transfer that waits between two hops holds none.
     private func placed(
         _ request: TransportRequest, goesOn: Bool, until deadline: ContinuousClock.Instant?, queued: inout Duration
     ) async throws -> Hop {
         let asked = ContinuousClock.now
-        // The keeper knows it until its place is free: nobody else has to go for the same place.
+        // The keeper watches it until its slot is free, so that it does not end another transfer for the same slot.
         let pace = TransferPace(id, leastRate: timeouts.leastRate)
         defer { downloader.paces.remove(pace) }
         return try await downloader.slots.withSlot(
@@ -93,7 +95,7 @@ final class DownloadRun: Sendable {
             expiry: DownloadError(.timeout(.total), url: request.url)
         ) {
             queued += ContinuousClock.now - asked
-            // The wait was part of the total time.
+            // The wait counts towards the total time.
             let left = deadline.map { ContinuousClock.now.duration(to: $0) }
             if let left, left <= .zero { throw DownloadError(.timeout(.total), url: request.url) }
             var timed = request
@@ -110,7 +112,7 @@ final class DownloadRun: Sendable {
             digest: chain.digest)
     }
 
-    /// Before anything is connected to, at each hop.
+    /// Checks the address policy before a connection is made, at each hop.
     private func checkAddress(_ request: TransportRequest) throws {
         try request.addressPolicy.check(request.url)
         try downloader.configuration.transport.checkAbilities(for: request)
@@ -127,13 +129,15 @@ final class DownloadRun: Sendable {
             }
         }
         guard let hop = try await exchange(request, pace, resuming: nil) else {
-            // Never: only a request for the rest of a body is refused like that.
+            // Unreachable: only a request for the rest of a body returns nil.
             throw DownloadError(.connection(.badAnswer), url: request.url)
         }
         return hop
     }
 
-    /// - Returns: nil where the rest of a body was asked for and cannot be had; the whole is to be asked for then.
+    /// Sends one request and handles its response.
+    ///
+    /// - Returns: Nil if the rest of a body was requested and is not available; the whole body is to be requested then.
     private func exchange(
         _ request: TransportRequest, _ pace: TransferPace, resuming resumption: Resumption?
     ) async throws -> Hop? {
@@ -151,7 +155,8 @@ final class DownloadRun: Sendable {
             head = try await hooks.modified(response.head)
         } catch {
             response.body.cancel()
-            // A part that nobody asked the hook about: it would refuse each of them, and may well take the whole.
+            // A partial response that the program has not requested: the hook would refuse each of them, but may accept
+            // the whole.
             if resumption != nil, response.head.status == 206, error is DownloadError {
                 await resumption?.discard()
                 return nil
@@ -180,7 +185,7 @@ final class DownloadRun: Sendable {
         var result = DownloadResult(
             data: data, url: request.url, status: head.status, headers: head.headers, version: head.version,
             metrics: response.body.metrics)
-        // As much as most have; who gets the body takes the rest without waiting.
+        // As much as most bodies have; the receiver of the body reserves the rest without waiting.
         if !data.isEmpty, let budget = self.request.bodyBudget {
             let ticket = WorkTicket(priority: self.request.priority)
             result.hold = try await budget.hold(min(data.count, 256 << 10), ticket: ticket)
@@ -188,10 +193,10 @@ final class DownloadRun: Sendable {
         return .result(result)
     }
 
-    /// Refuses by the head alone; the body, which is dropped then, is not waited for.
+    /// Checks a response by its head alone; the body of a refused one is not awaited but dropped.
     private func check(_ head: HTTPResponseHead, of request: TransportRequest) throws {
         let isConditional = request.headers.contains("If-None-Match") || request.headers.contains("If-Modified-Since")
-        // A part that was not asked for must not pass for the whole.
+        // A part that was not requested must not pass for the whole.
         let isWanted =
             switch head.status {
             case 206: request.headers.contains("Range")
@@ -237,9 +242,9 @@ final class DownloadRun: Sendable {
             }
             return try await collector.finish()
         } catch {
-            // First the way, which others may want; then the disk.
+            // First the connection, which others may need; then the disk.
             body.cancel()
-            // A transfer that is ended for a limit finds its body cancelled.
+            // A transfer that exceeds a limit is ended by a cancellation of its body.
             let limit = Task.isCancelled ? nil : pace.expired
             let reason =
                 limit.map { DownloadError(.timeout($0), url: head.url, responseHeaders: head.headers) } ?? error

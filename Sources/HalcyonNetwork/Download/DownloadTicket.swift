@@ -1,13 +1,14 @@
 import HalcyonSystem
 
-/// A caller's hold on its download: it changes the priority while the transfer waits, and calls it off.
+/// A caller's handle of its download, which changes the priority while the transfer waits, and cancels the download.
 ///
-/// Other callers that share the transfer are not affected: the highest priority among them counts, and the transfer
-/// ends only with the last of them.
+/// Other callers that share the transfer are not affected: the highest of their priorities counts, and the transfer
+/// ends only when the last of them leaves.
 public final class DownloadTicket: Sendable {
     struct Listener: Sendable {
         let cancel: @Sendable () -> Void
-        /// Reads the ticket's priority: of two setters that cross, the last one called need not be the last that set.
+        /// Makes the listener read the ticket's priority: of two concurrent changes, the last notification need not
+        /// belong to the last value.
         let priorityDidChange: @Sendable () -> Void
     }
 
@@ -23,7 +24,7 @@ public final class DownloadTicket: Sendable {
         state = Lock(State(priority: priority))
     }
 
-    /// The priority; it wins over the request's.
+    /// The priority, which overrides that of the request.
     public var priority: RequestPriority {
         get { state.withLock { $0.priority } }
         set {
@@ -36,7 +37,7 @@ public final class DownloadTicket: Sendable {
         }
     }
 
-    /// Ends the download, now and when it is asked for later, with `CancellationError`.
+    /// Cancels the download, whether it is running or starts later, with `CancellationError`.
     public func cancel() {
         let listeners = state.withLock { state -> [Listener] in
             state.isCancelled = true
@@ -45,10 +46,10 @@ public final class DownloadTicket: Sendable {
         for listener in listeners { listener.cancel() }
     }
 
-    /// Whether it was called off.
+    /// Whether it was cancelled.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// False when the ticket is cancelled already, and then the listener is not kept.
+    /// Adds a listener. Returns false, without keeping it, if the ticket is already cancelled.
     func attach(_ id: Int, _ listener: Listener) -> Bool {
         state.withLock { state in
             guard !state.isCancelled else { return false }

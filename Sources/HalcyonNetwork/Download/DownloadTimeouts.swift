@@ -1,13 +1,14 @@
-/// How long a download may take. 136 years and more are no limit.
+/// The timeouts of a download. 136 years and more are no limit.
 public struct DownloadTimeouts: Sendable, Hashable {
-    /// To a connection, for each attempt and redirect. 10 s.
+    /// The longest time until the connection is established, for each attempt and redirect. 10 s.
     public var connect: Duration
-    /// The longest silence once connected: until the whole head is there, and between the bytes of the body. 15 s.
+    /// The longest time without data on an established connection: until the head is complete, and between the bytes of
+    /// the body. 15 s.
     public var idle: Duration
-    /// For all of it from the first attempt's start: waits for a turn, redirects and retries; nil, the default, is no
-    /// limit.
+    /// The longest time from the start of the first attempt, including waits for a slot, redirects and retries; nil,
+    /// the default, is no limit.
     public var total: Duration?
-    /// The least that a body must bring. 100 bytes a second over 30 s.
+    /// The lowest rate for a body. 100 bytes per second over 30 s.
     public var leastRate: LeastRate
 
     public init(
@@ -21,14 +22,14 @@ public struct DownloadTimeouts: Sendable, Hashable {
     }
 }
 
-/// The least rate at which a body must come. A download that falls below it ends with `TimeoutKind.leastRate`.
+/// The lowest rate at which a body must arrive. A slower download ends with `TimeoutKind.leastRate`.
 ///
-/// Only the time in which the download waits for the server counts: none in which its bytes wait to be read, and none in
-/// which the process got no processor.
+/// Only the time in which the download waits for the server counts, not the time in which its bytes wait to be read or
+/// the process gets no processor.
 public struct LeastRate: Sendable, Hashable {
-    /// Bytes on the wire in each second, on average over a period. 100; 0 or less is no limit.
+    /// The transferred bytes per second, on average over a period. 100; 0 or less is no limit.
     public var bytesPerSecond: Int
-    /// Over how long it is measured, one period after the other, to the second. 30 s.
+    /// The length of the measuring periods, which follow each other and are accurate to the second. 30 s.
     public var period: Duration
 
     public init(bytesPerSecond: Int = 100, over period: Duration = .seconds(30)) {
@@ -36,13 +37,23 @@ public struct LeastRate: Sendable, Hashable {
         self.period = period
     }
 
-    /// No limit.
+    /// A rate without a limit.
     public static let none = LeastRate(bytesPerSecond: 0)
 
-    /// Whether so many bytes in some time are too few; nil before the period is over.
+    /// Returns whether a number of bytes in a time is too small; nil before the period is over.
     func isMissed(by bytes: Int, in time: Duration) -> Bool? {
         guard bytesPerSecond > 0 else { return false }
         guard time >= max(period, .seconds(1)) else { return nil }
         return Double(bytes) < Double(bytesPerSecond) * (time / .seconds(1))
     }
+}
+
+extension Duration {
+    /// The duration from which a limit means "no limit": 136 years.
+    ///
+    /// It is far below durations whose sum or conversion to other units could overflow.
+    static let longest = Duration.seconds(1 << 32)
+
+    /// This duration as a limit; nil for no limit.
+    var limit: Duration? { self < Self.longest ? self : nil }
 }

@@ -2,51 +2,53 @@ import Foundation
 import HalcyonSystem
 
 extension ImageDownloader {
-    /// What a downloader is built with.
+    /// The configuration of a downloader.
     public struct Configuration: Sendable {
-        /// What moves the bytes.
+        /// The transport that sends the requests.
         public var transport: any Transport
-        /// Transfers at once to one host and port. 6; `ImageDownloader.transfersPerHost` changes it later.
+        /// The number of concurrent transfers to one host and port. 6; `ImageDownloader.transfersPerHost` changes it later.
         public var transfersPerHost = 6
-        /// Transfers at once in all. 24; `ImageDownloader.transfers` changes it later.
+        /// The number of concurrent transfers in all. 24; `ImageDownloader.transfers` changes it later.
         public var transfers = 24
-        /// Transfers that may go on beside those, in all: each that has waited 10 s for its server leaves its place to
-        /// others, so that slow servers do not hold everybody up. It still counts among those of its host. When there are
-        /// more of them and a host waits of which nothing runs, the slowest ends with `DownloadError`
-        /// (`TimeoutKind.crowded`), one a second. 24.
+        /// The number of slow transfers that may run in addition, in all. 24.
+        ///
+        /// A transfer that has waited 10 s for its server gives up its slot, so that slow servers do not block
+        /// everything. It still counts among the transfers of its host. If there are more slow transfers and a host
+        /// without a running transfer has waiting ones, the slowest ends with `DownloadError` (`TimeoutKind.crowded`),
+        /// one per second.
         public var slowTransfers = 24
-        /// How long a download may take whose request does not say so itself.
+        /// The timeouts of requests that do not set their own.
         public var timeouts = DownloadTimeouts()
-        /// Who goes first among transfers of equal priority. `.firstInFirstOut`.
+        /// The order of transfers with equal priority. `.firstInFirstOut`.
         public var order = DownloadOrder.firstInFirstOut
-        /// Fields that every request carries: `User-Agent` names the program and Halcyon.
+        /// The fields that every request carries: `User-Agent` names the program and Halcyon.
         public var headers: HTTPHeaders
-        /// Which fields tell for whom a request is, so that caches keep apart what each user got.
+        /// The fields that identify the user of a request, so that caches keep the responses of different users apart.
         public var credentialFields = CredentialFields.standard
-        /// Which servers may be asked. All by default; `.publicInternet` for URLs from strangers.
+        /// The servers that may be connected to. All by default; use `.publicInternet` for URLs from strangers.
         public var addressPolicy = AddressPolicy.any
-        /// Which answers are successes.
+        /// The responses that count as success.
         public var accepted = AcceptedContent()
-        /// What the program does to each transfer.
+        /// The program's hooks for each transfer.
         public var hooks = DownloadHooks()
-        /// Who stands between those who ask and the transfers, the outermost first. Nobody by default.
+        /// The interceptors between callers and transfers, the outermost first. None by default.
         public var interceptors: [any DownloadInterceptor] = []
-        /// How failed attempts are retried.
+        /// The retry policy for failed attempts.
         public var retry = RetryPolicy()
-        /// Where bodies of more than 1 MiB go while they arrive, and what came of those that broke off; nil, the default,
-        /// has them in memory, and none is kept.
+        /// The store for bodies of more than 1 MiB while they arrive, and for those whose transfers broke off; nil, the
+        /// default, keeps bodies in memory only, and none that broke off.
         public var partialBodies: (any PartialBodyStore)?
-        /// Whether a body that broke off or was cancelled is gone on with the next time, where the server gave a validator
-        /// and it still holds. True; without `partialBodies` there is nothing to go on with.
+        /// Whether a transfer that broke off or was cancelled is resumed by the next one, if the server sent a
+        /// validator that is still valid. True by default; without `partialBodies` there is nothing to resume.
         public var resumesBodies = true
-        /// Waits between attempts; a test hands in one that does not.
+        /// The function that waits between attempts; a test replaces it by one that does not wait.
         public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.forTimer) }
-        /// The part of a delay to wait, from 0 to 1.
+        /// The function that returns the fraction of a delay to wait, from 0 to 1.
         public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
-        /// Where to ask whether there is a network, for `RetryPolicy.networkWait` and for what is loaded otherwise on a
-        /// connection that is to be spared.
+        /// The monitor that reports whether there is a network, for `RetryPolicy.networkWait`, and whether data use
+        /// should be kept low, for the low-data alternatives of image requests.
         public var networkMonitor: any NetworkMonitor = SystemNetworkMonitor()
-        /// The clock for dates in Retry-After and for the least rate.
+        /// The clock for dates in `Retry-After` and for the least rate.
         public var time = TimeSource.system
 
         public init(transport: any Transport = CurlTransport(), headers: HTTPHeaders = Self.defaultHeaders()) {
@@ -54,11 +56,11 @@ extension ImageDownloader {
             self.headers = headers
         }
 
-        /// `User-Agent: <application>/<version> Halcyon/<version>`, and `Accept` when given.
+        /// Returns `User-Agent: <application>/<version> Halcyon/<version>`, and `Accept` if given.
         ///
         /// - Parameters:
-        ///   - application: the running program's name when nil.
-        ///   - accept: the formats that can be decoded, the best first.
+        ///   - application: The name of the application; nil uses the name of the running program.
+        ///   - accept: The media types that can be decoded, the preferred first.
         public static func defaultHeaders(
             application: String? = nil, version: String? = nil, accept: String? = nil
         ) -> HTTPHeaders {
@@ -69,10 +71,49 @@ extension ImageDownloader {
             return headers
         }
 
-        /// A word as the protocol allows it: anything but letters, digits and a few signs becomes a dash.
+        /// Returns a valid token: any character but letters, digits and a few others becomes a dash.
         private static func product(_ text: String) -> String {
             let word = text.map { $0.isASCII && ($0.isLetter || $0.isNumber || "._-+".contains($0)) ? $0 : "-" }
             return word.isEmpty ? "-" : String(word)
         }
+    }
+}
+
+/// The order of transfers with equal priority that wait for a slot.
+public enum DownloadOrder: Sendable, Hashable {
+    /// The transfer that has waited longest is first.
+    case firstInFirstOut
+    /// The newest transfer is first, for example for a list that is scrolled fast, in which the visible images were
+    /// requested last. A transfer whose priority changes counts as the newest of its new priority.
+    case newestFirst
+}
+
+/// The responses that count as success, by status and media type.
+public struct AcceptedContent: Sendable, Hashable {
+    /// The statuses of a success; 200 to 299 by default. 206 counts only if a part was requested, 304 only if the
+    /// request had a validator.
+    public var statuses: Set<Int>
+    /// The accepted media types, such as `image/png`, or `image/*` for all of a kind; nil, the default, accepts any. If
+    /// types are given, a response without a type is refused.
+    public var types: [String]?
+
+    public init(statuses: Set<Int> = Set(200..<300), types: [String]? = nil) {
+        self.statuses = statuses
+        self.types = types
+    }
+
+    /// Returns whether a media type, with or without parameters, is accepted.
+    public func accepts(type: String?) -> Bool {
+        guard let types else { return true }
+        guard let type = type.map(Self.plain), type.contains("/") else { return false }
+        return types.contains { entry in
+            let entry = Self.plain(entry)
+            if entry == "*/*" { return true }
+            return entry.hasSuffix("/*") ? type.hasPrefix(entry.dropLast()) : type == entry
+        }
+    }
+
+    private static func plain(_ type: String) -> String {
+        type.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
     }
 }

@@ -1,15 +1,16 @@
 import Foundation
 import HalcyonSystem
 
-/// For whom a download is, as caches tell users apart: a hash of what identifies its sender, never the credential itself.
+/// The identity of a download's user, by which caches tell users apart: a hash of the data that identifies the sender,
+/// never the credential itself.
 extension ImageDownloader {
-    /// Nil where nothing tells for whom the request is.
+    /// Returns the user of a request; nil if nothing identifies one.
     ///
-    /// - Parameter headers: the request's own; the downloader's are added.
+    /// - Parameter headers: The request's own fields; the downloader's are added.
     package func user(
         of url: URL, headers: HTTPHeaders, credential: Credential?, named name: String?
     ) -> KeyedHash? {
-        // The way of nearly all requests, at each look into memory.
+        // The fast path of nearly all requests, taken at each memory cache lookup.
         if isAnonymous, headers.isEmpty, credential == nil, name == nil { return nil }
         var request = DownloadRequest(url: url, headers: defaultHeaders.merging(headers), credential: credential)
         request.user = name
@@ -17,7 +18,7 @@ extension ImageDownloader {
         return user(of: request, sending: request.headers.showing(credential))
     }
 
-    /// For whom a request is with all that is sent of it.
+    /// Returns the user of a request by all that is sent.
     func user(of request: DownloadRequest, sending headers: HTTPHeaders) -> KeyedHash? {
         user(of: request, sending: headers, transport: transportUser(for: request.url))
     }
@@ -28,7 +29,7 @@ extension ImageDownloader {
             fields: configuration.credentialFields, transport: transport)
     }
 
-    /// The identity that the transport itself shows to a URL's host; nil for none.
+    /// Returns the identity that the transport itself shows to a URL's host; nil for none.
     func transportUser(for url: URL) -> String? {
         let transport = configuration.transport
         guard transport.identifiesUsers else { return nil }
@@ -36,8 +37,8 @@ extension ImageDownloader {
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 
-    /// For whom a request was: for others as well where a redirect led to a host to which the transport shows something
-    /// else, or a hook has added something on the way.
+    /// Returns the users of a finished request. There are several if the transport shows another identity to the host
+    /// of a redirect, or if a hook added something on the way.
     func users(of request: DownloadRequest, sending headers: HTTPHeaders, by hops: [DownloadResult.Hop])
         -> Set<KeyedHash?>
     {
@@ -53,15 +54,16 @@ extension ImageDownloader {
 }
 
 extension KeyedHash {
-    /// The key is the same everywhere: the hash stays in memory, and a disk cache makes another of it, with its own key.
+    /// The hash's key, which is the same everywhere: the hash stays in memory, and a disk cache hashes it again with a
+    /// key of its own.
     private static let label = Array("halcyon.user".utf8)
 
-    /// A hash of what identifies a request's sender; nil where nothing does.
+    /// Creates a hash of the data that identifies a request's sender; nil if there is none.
     ///
     /// - Parameters:
-    ///   - user: the name that the program has for who shows the credential, which then counts in the credential's place.
-    ///   - headers: all that are sent, the credential's field among them.
-    ///   - transport: what identifies the sender below the fields.
+    ///   - user: The program's name for the credential's user, which replaces the credential in the hash.
+    ///   - headers: All fields that are sent, including the credential's.
+    ///   - transport: The identity that the transport adds.
     package init?(
         user: String?, credential: Credential?, headers: HTTPHeaders, fields: CredentialFields, transport: String? = nil
     ) {
@@ -71,7 +73,7 @@ extension KeyedHash {
         } else if let digest = credential?.digest, fields.contains("Authorization") {
             parts += [("digest", digest.user), ("digest", digest.password)]
         }
-        // The order within one field counts, and the sort is stable.
+        // The order of fields with the same name counts, and the sort is stable.
         let named = headers.fields.map { (name: $0.name.lowercased(), value: $0.value) }.sorted { $0.name < $1.name }
         for field in named where fields.contains(field.name) {
             if field.name == "authorization", user != nil || credential?.digest != nil { continue }
@@ -81,7 +83,7 @@ extension KeyedHash {
         guard !parts.isEmpty else { return nil }
         var message: [UInt8] = []
         for text in parts.flatMap({ [$0.name, $0.value] }) {
-            // With its length, so that no text runs into the next.
+            // Each text is preceded by its length, so that two texts cannot run together.
             message += Array("\(text.utf8.count):".utf8) + Array(text.utf8)
         }
         self.init(of: message, key: Self.label)
@@ -89,13 +91,13 @@ extension KeyedHash {
 }
 
 extension URL {
-    /// Whether it brings a name or a password along.
+    /// Whether the URL contains a user name or a password.
     package var hasUser: Bool {
-        // Only before the path is it one; a look for the sign alone says no of nearly all.
+        // An "@" means that only before the path; the search for it excludes nearly all URLs.
         absoluteString.utf8.contains(UInt8(ascii: "@")) && (user != nil || password != nil)
     }
 
-    /// The name and the password that it brings along.
+    /// The credential of the user name and password that the URL contains.
     package var credential: Credential? {
         guard hasUser else { return nil }
         return .basic(user: user(percentEncoded: false) ?? "", password: password(percentEncoded: false) ?? "")
@@ -103,7 +105,8 @@ extension URL {
 }
 
 extension DownloadRequest {
-    /// The same with what its URL says of a user as its credential: there it is never written, told or logged.
+    /// Returns the request with the user name and password of its URL as its credential, so that they are neither
+    /// written, reported nor logged with the URL.
     func withCredentialOfURL() -> DownloadRequest {
         guard url.hasUser else { return self }
         var request = self
@@ -113,7 +116,7 @@ extension DownloadRequest {
     }
 }
 
-/// For whom the transfers of one download were.
+/// The users of the transfers of one download.
 final class SentUsers: Sendable {
     private let users = Lock<Set<KeyedHash?>>([])
 

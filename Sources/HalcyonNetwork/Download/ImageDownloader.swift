@@ -2,16 +2,17 @@ import Foundation
 import HalcyonSystem
 import Synchronization
 
-/// Downloads bytes over HTTP: redirects, retries, limits, and one transfer for all who ask for the same.
+/// A downloader of data over HTTP that handles redirects, retries and limits, and shares one transfer among identical
+/// downloads.
 ///
-/// Two downloads are the same when URL, header fields and bounds are. They share a transfer: each of them can be
-/// cancelled without the others noticing, and the transfer ends with the last. Nothing is cached here.
+/// Two downloads are identical if their URL, header fields and limits are. They share a transfer: each of them can be
+/// cancelled without an effect on the others, and the transfer ends with the last one. Nothing is cached here.
 ///
-/// At once run 24 transfers, 6 of them to one host and port, unless the configuration says otherwise; the others wait for
-/// their turn, by priority. A transfer that has waited 10 s for its server leaves its place to others and goes on beside
-/// them.
+/// Unless the configuration says otherwise, 24 transfers run at the same time, 6 of them to one host and port; the
+/// others wait for a slot, by priority. A transfer that has waited 10 s for its server gives up its slot and continues
+/// besides the others.
 public final class ImageDownloader: Sendable {
-    /// What the downloader is built with.
+    /// The configuration of the downloader.
     public let configuration: Configuration
 
     let slots: TransferSlots
@@ -19,11 +20,11 @@ public final class ImageDownloader: Sendable {
     let paces: PaceKeeper
     private let calls = InterceptedCalls()
     private let headers: Lock<HTTPHeaders>
-    /// Whether neither interceptors nor the transport may say for whom a request is.
+    /// Whether neither interceptors nor the transport can identify the user of a request.
     private let hasNoUsers: Bool
-    /// By whose name caches keep what comes to the transport's cookies, which live no longer than this.
+    /// The user name under which caches keep responses to the transport's cookies, which exist no longer than the downloader.
     let cookieOwner = UUID().uuidString
-    /// Whether the fields that every request carries say nothing of it.
+    /// Whether the default fields do not identify a user.
     private let hasPlainHeaders: Atomic<Bool>
 
     public init(_ configuration: Configuration = Configuration()) {
@@ -38,13 +39,13 @@ public final class ImageDownloader: Sendable {
         headers = Lock(configuration.headers)
     }
 
-    /// The fields that every request carries; a request's own win. A change counts for downloads that start after it.
+    /// The fields that every request carries, unless it overrides them. A change applies to downloads that start after it.
     public var defaultHeaders: HTTPHeaders {
         get { headers.withLock { $0 } }
         set { changeHeaders { $0 = newValue } }
     }
 
-    /// Whether nothing of the downloader's own tells for whom a request is.
+    /// Whether nothing in the downloader itself identifies the user of a request.
     var isAnonymous: Bool { hasNoUsers && hasPlainHeaders.load(ordering: .relaxed) }
 
     private func changeHeaders(_ change: (inout HTTPHeaders) -> Void) {
@@ -54,20 +55,21 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Sets one of the fields that every request carries, in place of all with its name; nil removes them. Unlike changes
-    /// through `defaultHeaders`, those from several threads at once all count.
+    /// Sets a default field, replacing all with its name; nil removes them. Unlike changes through `defaultHeaders`,
+    /// concurrent calls on several threads do not overwrite each other.
     public func setDefaultHeader(_ name: String, _ value: String?) {
         changeHeaders { $0[name] = value }
     }
 
-    /// Downloads a body, by way of the interceptors.
+    /// Downloads a body through the interceptors.
     ///
     /// - Parameters:
-    ///   - ticket: to change the priority or to cancel from elsewhere; its priority wins over the request's.
-    ///   - onProgress: called at the head and after each chunk, one call at a time, on no particular thread. Be quick:
-    ///     the transfer waits. Whoever joins a running transfer is told at once how far it is.
-    /// - Returns: a 2xx answer, or a 304 without a body when the request carried a validator.
-    /// - Throws: `DownloadError`; `CancellationError` when the task or the ticket is cancelled.
+    ///   - ticket: A handle to change the priority or to cancel from elsewhere; its priority overrides that of the request.
+    ///   - onProgress: Called at the head and after each chunk, one call at a time, on no particular thread. It must
+    ///     return quickly: the transfer waits for it. A caller that joins a running transfer gets the current progress
+    ///     at once.
+    /// - Returns: A 2xx response, or a 304 without a body if the request had a validator.
+    /// - Throws: `DownloadError`; `CancellationError` if the task or the ticket is cancelled.
     nonisolated(nonsending) public func download(
         _ request: DownloadRequest, ticket: DownloadTicket? = nil,
         onProgress: (@Sendable (DownloadProgress) -> Void)? = nil
@@ -76,7 +78,7 @@ public final class ImageDownloader: Sendable {
         guard !configuration.interceptors.isEmpty else {
             return try await transfer(request, ticket: ticket, onProgress: onProgress)
         }
-        // Counted here, whatever the interceptors make of requests and results.
+        // Collected here, as interceptors may change requests and results.
         let users = SentUsers()
         var result = try await calls.result(
             hub.nextID(), of: request, ticket: ticket, interceptors: configuration.interceptors
@@ -89,7 +91,7 @@ public final class ImageDownloader: Sendable {
         return result
     }
 
-    /// What interceptors stand before.
+    /// Downloads a body without the interceptors.
     nonisolated(nonsending) private func transfer(
         _ request: DownloadRequest, ticket: DownloadTicket?, onProgress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> DownloadResult {
@@ -106,7 +108,7 @@ public final class ImageDownloader: Sendable {
         defer { ticket?.detach(id) }
         let request = try await prepared(request).withCredentialOfURL()
         var headers = request.headers.showing(request.credential)
-        // Its field is the transport's to make.
+        // The transport makes the field for a digest.
         if request.credential?.digest != nil { headers.remove("Authorization") }
         let (sent, retry) = (headers, request.retry ?? configuration.retry)
         var result = try await withTaskCancellationHandler {
@@ -125,12 +127,12 @@ public final class ImageDownloader: Sendable {
         return result
     }
 
-    /// Downloads a body with the defaults.
+    /// Downloads a body with default settings.
     public func download(_ url: URL) async throws -> DownloadResult {
         try await download(DownloadRequest(url: url))
     }
 
-    /// Cancels everybody who waits for this URL, with `CancellationError`.
+    /// Cancels all downloads of a URL, with `CancellationError`.
     public func cancel(_ url: URL) {
         let text = url.hasUser ? url.withoutUser.withoutFragment : url.withoutFragment
         calls.cancelAll(text)
@@ -143,19 +145,20 @@ public final class ImageDownloader: Sendable {
         hub.cancelAll { _ in true }
     }
 
-    /// As the program wants it sent: what two transfers have in common is known only then.
+    /// Returns the request with default fields and after the request hooks. Only then is it known which downloads are
+    /// identical.
     nonisolated(nonsending) private func prepared(_ original: DownloadRequest) async throws -> DownloadRequest {
         var request = original
         request.timeouts = original.timeouts ?? configuration.timeouts
         request.headers = defaultHeaders.merging(original.headers)
         let codings = request.headers.addAcceptEncoding()
-        // The program has the last word: nothing is added to what it makes of them.
+        // The program has the last word: nothing is added to the fields that its hook returns.
         if configuration.hooks.request != nil || original.hooks?.hooks.request != nil {
             request = try await configuration.hooks.followed(by: original.hooks?.hooks).modified(request)
             if let codings { request.headers.adaptAcceptEncoding(codings) }
         }
         try Task.checkCancellation()
-        // What arrives is not yet what is decoded.
+        // The arriving bytes are not those that are decoded.
         if configuration.hooks.data != nil || original.hooks?.hooks.data != nil { request.exposesBody = false }
         return request
     }
@@ -164,7 +167,7 @@ public final class ImageDownloader: Sendable {
         _ id: Int, _ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy
     ) -> Task<Void, Never> {
         let run = DownloadRun(id, request, headers: headers, retry: retry, downloader: self)
-        // Detached: the transfer belongs to all who share it, so it takes nothing over from the one who came first.
+        // Detached: the transfer belongs to all subscribers, so it inherits nothing from the first one.
         return Task.detached { [hub] in
             do {
                 hub.finish(id, with: .success(try await run.perform()))
@@ -173,4 +176,53 @@ public final class ImageDownloader: Sendable {
             }
         }
     }
+}
+
+extension ImageDownloader {
+    /// The number of active transfers: running, waiting for a slot, or waiting for their next attempt.
+    public var activeCount: Int { hub.flightCount }
+
+    /// The number of running transfers.
+    public var runningCount: Int { slots.runningCount }
+
+    /// The number of running transfers that wait for their servers.
+    package var silentCount: Int { paces.waitingCount }
+
+    /// The number of transfers that wait for a slot.
+    public var waitingCount: Int { slots.waitingCount }
+
+    /// The number of downloads that have not ended; several may share a transfer.
+    public var subscriberCount: Int { hub.subscriberCount }
+
+    /// The number of concurrent transfers to one host and port, at first that of the configuration; less than 1 counts as 1.
+    ///
+    /// If it is lowered, running transfers continue; if it is raised, waiting ones start at once.
+    public var transfersPerHost: Int {
+        get { slots.limits.perHost }
+        set { slots.changeLimits { $0.perHost = newValue } }
+    }
+
+    /// The number of concurrent transfers in all, at first that of the configuration; less than 1 counts as 1.
+    ///
+    /// If it is lowered, running transfers continue; if it is raised, waiting ones start at once.
+    public var transfers: Int {
+        get { slots.limits.total }
+        set { slots.changeLimits { $0.total = newValue } }
+    }
+
+    /// Suspends the queue: no transfer starts until `resume()`.
+    ///
+    /// Running transfers continue, including redirects; a retry waits. Timeouts continue to run. Calls do not add up:
+    /// one `resume()` is enough.
+    public func suspend() {
+        slots.setSuspended(true)
+    }
+
+    /// Resumes the queue: starts the transfers that have waited since `suspend()`, by priority and order.
+    public func resume() {
+        slots.setSuspended(false)
+    }
+
+    /// Whether the queue is suspended.
+    public var isSuspended: Bool { slots.isSuspended }
 }

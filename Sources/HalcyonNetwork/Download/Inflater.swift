@@ -1,11 +1,12 @@
 import CZlib
 import Foundation
 
-/// Unpacks gzip and deflate with zlib as bytes come. It holds one piece of 64 KiB and zlib's 40 KB, whatever comes.
+/// A streaming decompressor for gzip and deflate, based on zlib. It uses a buffer of 64 KiB and zlib's 40 KB, whatever
+/// the input.
 final class Inflater {
     enum Coding {
         case gzip
-        /// In zlib's wrapping, as the protocol has it, or bare, as some servers send it.
+        /// In the zlib format, as the protocol defines it, or raw, as some servers send it.
         case deflate
     }
 
@@ -15,9 +16,9 @@ final class Inflater {
 
     private enum Phase {
         case start, inside
-        /// After a whole gzip member, which another may follow.
+        /// After a complete gzip member, which another one may follow.
         case between
-        /// What comes now means nothing.
+        /// After the end; further bytes are ignored.
         case ended
     }
 
@@ -27,11 +28,11 @@ final class Inflater {
     private let limit: Int
     private var produced = 0
     private var phase = Phase.start
-    /// Bytes that came and are not used yet.
+    /// The bytes that are not used yet.
     private var input = Data()
-    /// Whether there is more to be had without input.
+    /// Whether zlib has more output without further input.
     private var hasMore = false
-    /// On the heap, as zlib remembers its address.
+    /// On the heap, as zlib keeps its address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let piece = UnsafeMutablePointer<UInt8>.allocate(capacity: pieceSize)
 
@@ -42,13 +43,13 @@ final class Inflater {
     }
 
     deinit {
-        // Without a state, before the first byte, it does nothing.
+        // Before the first byte there is no state, and it does nothing.
         inflateEnd(stream)
         stream.deallocate()
         piece.deallocate()
     }
 
-    /// Whether what came so far is whole; nothing at all is.
+    /// Whether the bytes so far are complete; no bytes at all are.
     var isComplete: Bool {
         switch phase {
         case .start: input.isEmpty
@@ -57,18 +58,18 @@ final class Inflater {
         }
     }
 
-    /// Takes more bytes, once `next` has said that those before are used up.
+    /// Takes more bytes, once `next` has returned nil for the previous ones.
     func feed(_ packed: Data) {
         input = phase == .start && !input.isEmpty ? input + packed : packed
     }
 
-    /// The next piece of what the bytes unpack to, nil when they are used up. The work of a call is bounded by its input and
+    /// Returns the next piece of output; nil if the input is used up. The work of a call is bounded by its input and
     /// one piece.
     ///
     /// - Throws: `Failure`.
     func next() throws -> Data? {
         if phase == .start {
-            // Fewer do not tell the wrapping.
+            // Fewer bytes do not identify the format.
             guard input.count >= 2 else { return nil }
             try begin(input)
         }
@@ -89,7 +90,7 @@ final class Inflater {
 
     private func begin(_ input: Data) throws {
         let (high, low) = (Int(input[input.startIndex]), Int(input[input.startIndex + 1]))
-        // The mark of zlib's wrapping: method 8, a window up to 32 KiB, and a checksum of the two bytes.
+        // The header of the zlib format: method 8, a window of up to 32 KiB, and a checksum of the two bytes.
         let isWrapped = high & 0x0F == 8 && high >> 4 <= 7 && (high << 8 | low) % 31 == 0
         let windowBits: Int32 = coding == .gzip ? 15 + 16 : isWrapped ? 15 : -15
         let size = Int32(MemoryLayout<z_stream>.size)
@@ -97,7 +98,7 @@ final class Inflater {
         phase = .inside
     }
 
-    /// One call of zlib's; nil where it made nothing.
+    /// Calls zlib once; returns nil if there was no output.
     private func step() throws -> Data? {
         switch phase {
         case .start, .ended: return nil
@@ -115,10 +116,10 @@ final class Inflater {
         let count = Self.pieceSize - Int(stream.pointee.avail_out)
         guard count <= limit - produced else { throw Failure.tooLarge }
         produced += count
-        // Output that did not fit into a piece needs no more input.
+        // If the output did not fit into the piece, more is available without input.
         hasMore = status == Z_OK && stream.pointee.avail_out == 0
         switch status {
-        // Nothing more to be had from this input: Z_BUF_ERROR.
+        // Z_BUF_ERROR: no more output from this input.
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: phase = .between
         case Z_MEM_ERROR: throw Failure.noMemory

@@ -1,7 +1,7 @@
 import HalcyonSystem
 
-/// Downloads that are in the hands of interceptors. Each ends when its interceptors have, or at once when it is
-/// cancelled: whoever removes a call from the locked state resumes it.
+/// The downloads whose interceptors are running. Each ends when its interceptors have ended, or at once when it is
+/// cancelled: the code that resumes a call removes it from the locked state first.
 final class InterceptedCalls: Sendable {
     private struct Call {
         let url: String
@@ -13,7 +13,7 @@ final class InterceptedCalls: Sendable {
 
     /// Runs the interceptors around `transfer`.
     ///
-    /// - Parameter id: a number that no other call has.
+    /// - Parameter id: A number that no other call has.
     func result(
         _ id: Int, of request: DownloadRequest, ticket: DownloadTicket?, interceptors: [any DownloadInterceptor],
         transfer: @escaping DownloadInterceptor.Next
@@ -24,7 +24,7 @@ final class InterceptedCalls: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isRefused = calls.withLock { calls in
-                    // A cancel that comes later finds the call.
+                    // A cancellation that comes later finds the call.
                     if Task.isCancelled || ticket?.isCancelled ?? false { return true }
                     let task = Task {
                         let result: Result<DownloadResult, any Error>
@@ -45,7 +45,7 @@ final class InterceptedCalls: Sendable {
         }
     }
 
-    /// Every call for this URL leaves with `CancellationError`; all of them when it is nil.
+    /// Cancels all calls for a URL, or all calls if it is nil, with `CancellationError`.
     func cancelAll(_ url: String? = nil) {
         let ids = calls.withLock { calls in calls.filter { url == nil || $0.value.url == url }.map(\.key) }
         for id in ids { cancel(id) }
@@ -53,7 +53,7 @@ final class InterceptedCalls: Sendable {
 
     private func cancel(_ id: Int) {
         guard let call = calls.withLock({ $0.removeValue(forKey: id) }) else { return }
-        // First the transfer, so that its progress is heard no more once the caller goes on.
+        // First the transfer, so that the caller receives no more progress after it continues.
         call.task.cancel()
         call.continuation.resume(throwing: CancellationError())
     }

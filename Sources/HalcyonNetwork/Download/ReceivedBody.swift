@@ -1,24 +1,23 @@
 import Foundation
 import HalcyonSystem
 
-/// What has arrived of a body, readable while the rest is on its way.
+/// The part of a body that has arrived, readable while the rest is being transferred.
 ///
-/// It only grows. A failed attempt that is retried begins another one.
+/// It only grows. When a failed attempt is retried, the next one uses a new object.
 public final class ReceivedBody: Sendable, Hashable {
     private let chunks = Lock<[Data]>([])
 
     package init() {}
 
-    /// The chunks from a number on, in order; nothing is copied.
+    /// Returns the chunks from an index on, in order and without a copy.
     public func chunks(from first: Int = 0) -> ArraySlice<Data> {
         chunks.withLock { $0.dropFirst(first) }
     }
 
-    /// Chunks so far.
+    /// The number of chunks so far.
     var count: Int { chunks.withLock { $0.count } }
 
-    /// Puts the same bytes, which lie elsewhere, in place of the last chunks; there are as many as before, as readers count
-    /// them.
+    /// Replaces the last chunks by the same bytes at another address. The number of chunks stays the same, as readers use it.
     func replace(from first: Int, with bytes: Data) {
         let former = chunks(from: first).map(\.count)
         guard former.reduce(0, +) == bytes.count else { return }
@@ -30,9 +29,9 @@ public final class ReceivedBody: Sendable, Hashable {
         chunks.withLock { $0.replaceSubrange(first..<(first + pieces.count), with: pieces) }
     }
 
-    /// Some of the bytes without a copy, beginning at index 0 as all chunks do.
+    /// Returns a range of bytes without a copy, with indices from 0 as all chunks have.
     private static func piece(of bytes: Data, _ range: Range<Int>) -> Data {
-        // Neither a chunk nor its owner is ever written to, so the address stays while the owner is held.
+        // Neither a chunk nor its owner is ever written to, so the address is valid for as long as the owner is referenced.
         bytes.withUnsafeBytes { buffer in
             guard !range.isEmpty, let start = buffer.baseAddress else { return Data() }
             return Data(
@@ -45,7 +44,7 @@ public final class ReceivedBody: Sendable, Hashable {
         chunks.withLock { $0.append(chunk) }
     }
 
-    /// The same body, not the same bytes.
+    /// Returns whether both are the same object, not whether their bytes are equal.
     public static func == (left: ReceivedBody, right: ReceivedBody) -> Bool { left === right }
 
     public func hash(into hasher: inout Hasher) {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Follows redirects: where the next request goes, and which of the caller's fields go with it.
+/// A chain of redirects: the next URL, and the caller's fields that are sent there.
 struct RedirectChain {
     private(set) var url: URL {
         didSet { if url.webOrigin != oldValue.webOrigin { digest = nil } }
     }
     private(set) var headers: HTTPHeaders
-    /// As long as the chain has not left its origin.
+    /// The digest credential, for as long as the chain has not left its origin.
     private(set) var digest: DigestCredential?
     private(set) var count = 0
-    /// Whether all of them were meant to last.
+    /// Whether all redirects were permanent.
     private(set) var isPermanent = true
     private let limit: Int
     private let credentialFields: CredentialFields
@@ -27,12 +27,12 @@ struct RedirectChain {
         visited = [url.withoutFragment]
     }
 
-    /// The statuses that lead elsewhere. 300 offers a choice, 304 answers a condition, 305 and 306 are abolished.
+    /// Returns whether a status is a redirect. 300 offers a choice, 304 answers a condition, 305 and 306 are obsolete.
     static func isRedirect(_ status: Int) -> Bool {
         [301, 302, 303, 307, 308].contains(status)
     }
 
-    /// Goes on to where `head` leads.
+    /// Continues to the target of a redirect.
     ///
     /// - Throws: `DownloadError` with `.redirect`.
     mutating func follow(_ head: HTTPResponseHead) throws {
@@ -47,12 +47,12 @@ struct RedirectChain {
         guard visited.insert(next.withoutFragment).inserted else { throw failure(.loop) }
         count += 1
         if head.status != 301, head.status != 308 { isPermanent = false }
-        // They do not come back when the chain returns to where it began: it went through foreign hands.
+        // They are not restored if the chain returns to its first origin: it has passed through another one.
         if next.webOrigin != url.webOrigin { headers.removeSecrets(credentialFields) }
         go(to: next)
     }
 
-    /// A user in a URL is sent as a credential, so that no URL has one from here on.
+    /// Sets the next URL. A user name and a password in it are sent as a credential and removed from it.
     private mutating func go(to next: URL) {
         if let credential = next.credential, !headers.contains("Authorization") {
             headers = headers.showing(credential)
@@ -60,7 +60,7 @@ struct RedirectChain {
         url = next.hasUser ? next.withoutUser : next
     }
 
-    /// The next request.
+    /// The URL and fields of the next request.
     var target: RedirectTarget {
         get { RedirectTarget(url: url, headers: headers) }
         set {
@@ -69,7 +69,7 @@ struct RedirectChain {
         }
     }
 
-    /// A location in UTF-8 that was read a character a byte.
+    /// Decodes a location in UTF-8 that was read with one character per byte.
     private static func readable(_ text: String) -> String {
         guard text.unicodeScalars.allSatisfy({ $0.value <= 0xFF }) else { return text }
         return String(validating: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)

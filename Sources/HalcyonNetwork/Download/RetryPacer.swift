@@ -1,12 +1,12 @@
 import HalcyonSystem
 
-/// Waits between the attempts of one transfer, for as long as there is to be another one.
+/// A timer that waits between the attempts of a transfer, for as long as there is to be another one.
 struct RetryPacer {
     let policy: RetryPolicy
     let configuration: ImageDownloader.Configuration
-    /// When the transfer's total time is over.
+    /// The time when the transfer's total timeout expires.
     let deadline: ContinuousClock.Instant?
-    /// Attempts that failed and were followed by another.
+    /// The failed attempts that were followed by another one.
     private var failed = FailedAttempts()
     var retries: Int { failed.count }
     private var delayed = 0
@@ -18,16 +18,16 @@ struct RetryPacer {
         self.deadline = deadline
     }
 
-    /// Returns when it is time for the next attempt.
+    /// Waits until it is time for the next attempt.
     ///
-    /// - Throws: `error` when there is none, with those of the attempts before; `CancellationError`.
+    /// - Throws: `error` if there is no further attempt, with the reasons of the earlier ones; `CancellationError`.
     mutating func waitForNextAttempt(after error: DownloadError) async throws {
         try Task.checkCancellation()
         let last = error.following(failed)
         if let limit = policy.networkWait, !hasWaitedForNetwork, await isOffline(error) {
             hasWaitedForNetwork = true
             let left = deadline.map { ContinuousClock.now.duration(to: $0) }
-            // A monitor that fails knows of no network.
+            // A monitor that throws counts as having found no network.
             let isBack = try? await configuration.networkMonitor.waitForNetwork(
                 limit: min(limit, left ?? limit).forTimer)
             try Task.checkCancellation()
@@ -44,7 +44,7 @@ struct RetryPacer {
         failed.add(error.reason)
     }
 
-    /// Names are not found either where there is nobody to ask for them.
+    /// Returns whether the error is due to a missing network, without which host names cannot be resolved either.
     private func isOffline(_ error: DownloadError) async -> Bool {
         switch error.reason {
         case .offline: true
@@ -52,5 +52,20 @@ struct RetryPacer {
             await !configuration.networkMonitor.status.isOnline
         default: false
         }
+    }
+}
+
+/// The failed attempts of a transfer so far: their number, and the reasons of the last ones.
+struct FailedAttempts: Sendable {
+    /// The largest number of reasons that are kept, for transfers that are retried for days.
+    static let limit = 8
+
+    private(set) var count = 0
+    private(set) var reasons: [DownloadError.Reason] = []
+
+    mutating func add(_ reason: DownloadError.Reason) {
+        count += 1
+        if reasons.count == Self.limit { reasons.removeFirst() }
+        reasons.append(reason)
     }
 }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// When a failed attempt is tried again, and how long it waits before.
+/// The policy that decides whether a failed attempt is retried, and after which delay.
 ///
-/// Only what may pass by itself is retried: a broken connection, a body that ended before its end, a connection that took
-/// too long, and the statuses 408, 429, 502, 503 and 504. A cancelled download is not, nor is a body that is too large or
-/// cannot be unpacked.
+/// Only failures that may be temporary are retried: a broken connection, an incomplete body, a connection that took too
+/// long to establish, and the statuses 408, 429, 502, 503 and 504. A cancelled download is not retried, nor is a body
+/// that is too large or cannot be decompressed.
 public struct RetryPolicy: Sendable, Hashable {
-    /// Retries after the first attempt. 2.
+    /// The largest number of retries after the first attempt. 2.
     public var maximumRetries: Int
-    /// How long to wait before each. `.backoff()`.
+    /// The delay before each retry. `.backoff()`.
     public var delay: RetryDelay
-    /// The longest wait that a server may ask for with Retry-After; asked for more, it is not retried. 30 s.
+    /// The longest wait that is accepted from a server's `Retry-After`; if the server requests more, there is no retry. 30 s.
     public var maximumRetryAfter: Duration
-    /// How long a download that found no network waits for it to come back, and is tried once more then, besides
+    /// The time for which a download that found no network waits for one, to be tried once more then, in addition to
     /// `maximumRetries`. Nil, the default, does not wait.
     ///
     /// No network means `DownloadError.Reason.offline`, or a host that was not found or not reached while the
-    /// downloader's `networkMonitor` says that there is no way out.
+    /// downloader's `networkMonitor` reports that there is no route to the network.
     public var networkWait: Duration?
 
     public init(
@@ -29,14 +29,14 @@ public struct RetryPolicy: Sendable, Hashable {
         self.networkWait = networkWait
     }
 
-    /// Never tries again.
+    /// A policy without retries.
     public static let never = RetryPolicy(maximumRetries: 0)
 
-    /// How long to wait before the next attempt, nil when there is none.
+    /// Returns the delay before the next attempt, nil if there is none.
     ///
     /// - Parameters:
-    ///   - retries: how many there were already.
-    ///   - jitter: from 0 to 1, the part of a random delay to wait.
+    ///   - retries: The number of retries so far.
+    ///   - jitter: The fraction of a random delay to wait, from 0 to 1.
     package func delay(after error: DownloadError, retries: Int, jitter: Double, now: Date) -> Duration? {
         guard retries < maximumRetries, Self.mayPass(error) else { return nil }
         if let asked = Self.retryAfter(error, now: now) {
@@ -48,7 +48,7 @@ public struct RetryPolicy: Sendable, Hashable {
     private static func mayPass(_ error: DownloadError) -> Bool {
         switch error.reason {
         case .connection(.reset), .timeout(.connect): true
-        // All that was promised came, and it is cut within what is packed: so it would be the next time.
+        // All declared bytes came, and the compressed data in them is incomplete: a retry would end in the same way.
         case .incompleteBody(let received, nil): error.responseHeaders["Content-Length"] != "\(received)"
         case .incompleteBody: true
         case .httpStatus(let status): [408, 429, 502, 503, 504].contains(status)
@@ -61,5 +61,75 @@ public struct RetryPolicy: Sendable, Hashable {
         if let seconds = Int(text) { return .seconds(max(0, seconds)) }
         guard let date = HTTPDate.parse(text, now: now) else { return nil }
         return .seconds(max(0, date.timeIntervalSince(now)))
+    }
+}
+
+/// The delay between a failed attempt and the next one.
+public struct RetryDelay: Sendable, Hashable {
+    private enum Kind: Hashable {
+        case fixed(Duration)
+        case accumulating(Duration)
+        case backoff(base: Duration, maximum: Duration)
+        case custom(String)
+    }
+
+    private let kind: Kind
+    private let compute: @Sendable (_ error: DownloadError, _ retries: Int, _ jitter: Double) -> Duration?
+
+    /// Returns a delay that is always the same.
+    public static func fixed(_ delay: Duration) -> RetryDelay {
+        RetryDelay(kind: .fixed(delay)) { _, _, _ in delay }
+    }
+
+    /// Returns a delay that grows linearly: `step` before the first retry, twice `step` before the second, and so on.
+    public static func accumulating(_ step: Duration) -> RetryDelay {
+        RetryDelay(kind: .accumulating(step)) { _, retries, _ in step.forTimer * (min(max(retries, 0), 1 << 20) + 1) }
+    }
+
+    /// Returns a random delay below a bound that doubles from one attempt to the next, so that many clients do not
+    /// return at the same time.
+    ///
+    /// - Parameters:
+    ///   - base: The first bound. 0.25 s.
+    ///   - maximum: The largest bound. 10 s.
+    public static func backoff(
+        base: Duration = .milliseconds(250), maximum: Duration = .seconds(10)
+    ) -> RetryDelay {
+        RetryDelay(kind: .backoff(base: base, maximum: maximum)) { _, retries, jitter in
+            var bound = base.forTimer
+            for _ in 0..<max(0, min(retries, 32)) where bound < maximum { bound *= 2 }
+            return min(bound, maximum.forTimer) * (jitter > 0 ? min(jitter, 1) : 0)
+        }
+    }
+
+    /// Returns a delay that a closure computes.
+    ///
+    /// - Parameters:
+    ///   - identifier: The identity of the closure: two with the same one count as equal, and their downloads share a
+    ///     transfer.
+    ///   - delay: Returns the delay for a failure and the number of retries so far; nil ends the retries. It is called
+    ///     only for failures that may be temporary and for which the server has not sent a delay.
+    public static func custom(
+        _ identifier: String, _ delay: @escaping @Sendable (_ error: DownloadError, _ retries: Int) -> Duration?
+    ) -> RetryDelay {
+        RetryDelay(kind: .custom(identifier)) { error, retries, _ in delay(error, retries) }
+    }
+
+    private init(
+        kind: Kind, _ compute: @escaping @Sendable (DownloadError, Int, Double) -> Duration?
+    ) {
+        self.kind = kind
+        self.compute = compute
+    }
+
+    /// Returns the delay, limited to between zero and one year.
+    func delay(after error: DownloadError, retries: Int, jitter: Double) -> Duration? {
+        compute(error, retries, jitter)?.forTimer
+    }
+
+    public static func == (left: RetryDelay, right: RetryDelay) -> Bool { left.kind == right.kind }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
     }
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What makes two downloads the same transfer: all that the server sees, and the bounds it runs within.
+/// The key of a transfer, equal for downloads that can share it: all that the server sees, and the limits of the transfer.
 ///
-/// The bounds are in it so that nobody gets the limits of whoever happened to ask first. The priority is not: the
-/// highest one counts.
+/// The limits are part of it so that no download runs with those of another one that happened to come first. The
+/// priority is not: the highest one counts.
 struct TransferKey: Hashable {
     let url: String
     let headers: Headers
-    /// The others are among the fields.
+    /// The digest credential; other credentials are among the fields.
     let digest: DigestCredential?
     let timeouts: DownloadTimeouts?
     let maximumBytes: Int
@@ -28,7 +28,7 @@ struct TransferKey: Hashable {
         bodyBudget = request.bodyBudget.map(ObjectIdentifier.init)
     }
 
-    /// Of the URL alone: few transfers of one URL differ in the rest, and a key is hashed for each of their steps.
+    /// Hashes the URL alone: few transfers of one URL differ in the rest, and a key is hashed at each of their steps.
     func hash(into hasher: inout Hasher) {
         hasher.combine(url)
     }
@@ -40,7 +40,8 @@ struct TransferKey: Hashable {
             left.all == right.all || left.ordered == right.ordered
         }
 
-        /// The order of different fields means nothing; that of one field's values does, and the sort is stable.
+        /// The fields in a comparable order. The order of different fields has no meaning; that of one field's values
+        /// has, and the sort is stable.
         private var ordered: [HTTPHeaders.Field] {
             all.fields.map { ($0.name.lowercased(), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
         }

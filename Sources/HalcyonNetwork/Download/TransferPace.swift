@@ -1,17 +1,18 @@
 import HalcyonSystem
 
-/// How fast one transfer comes while it has a place among those that run.
+/// The speed of a transfer while it has a slot.
 ///
-/// The time that it waits for its server is sampled by `PaceKeeper`: nothing reads a clock for each chunk.
+/// The time that it waits for its server is sampled by `PaceKeeper`, so that no clock is read for each chunk.
 final class TransferPace: Sendable {
     private struct State {
         var isWaiting = false
-        /// Spent waiting for the server, and received in it: in all, and in the current period of the least rate.
+        /// The time spent waiting for the server, and the bytes received in it: in total, and in the current period of
+        /// the least rate.
         var waited = Duration.zero
         var bytes = 0
         var periodWaited = Duration.zero
         var periodBytes = 0
-        /// Ends the body; nil before its head is there.
+        /// Ends the body; nil before its head has arrived.
         var cancel: (@Sendable () -> Void)?
         var expired: TimeoutKind?
         var isAside = false
@@ -21,13 +22,15 @@ final class TransferPace: Sendable {
     private let leastRate: LeastRate
     private let state = Lock(State())
 
-    /// - Parameter id: the transfer's.
+    /// Creates the pace of a transfer.
+    ///
+    /// - Parameter id: The ID of the transfer.
     init(_ id: Int, leastRate: LeastRate) {
         self.id = id
         self.leastRate = leastRate
     }
 
-    /// Which limit it was ended for.
+    /// The limit for which the transfer was ended.
     var expired: TimeoutKind? { state.withLock { $0.expired } }
 
     var isWaiting: Bool { state.withLock { $0.isWaiting } }
@@ -36,7 +39,9 @@ final class TransferPace: Sendable {
         state.withLock { $0.isWaiting = true }
     }
 
-    /// - Parameter bytes: what came of the body.
+    /// Ends a wait for the server.
+    ///
+    /// - Parameter bytes: The number of bytes of the body that have arrived.
     func endWait(bytes: Int = 0) {
         state.withLock { state in
             state.isWaiting = false
@@ -45,7 +50,7 @@ final class TransferPace: Sendable {
         }
     }
 
-    /// From here on it is held to the least rate.
+    /// Starts the body: from now on the least rate applies.
     func beginBody(cancel: @escaping @Sendable () -> Void) {
         state.withLock { state in
             (state.periodWaited, state.periodBytes) = (.zero, 0)
@@ -55,7 +60,7 @@ final class TransferPace: Sendable {
 
     // MARK: For the keeper
 
-    /// Counts time that has passed, and ends the transfer if it misses the least rate.
+    /// Counts elapsed time, and ends the transfer if it is below the least rate.
     func pass(_ time: Duration) {
         let isMissed = state.withLock { state -> Bool in
             guard state.isWaiting else { return false }
@@ -71,7 +76,7 @@ final class TransferPace: Sendable {
         if isMissed { end(.leastRate) }
     }
 
-    /// Whether it has waited for its server for so long that others should have its place.
+    /// Returns whether the transfer has waited for its server for so long that it should give up its slot.
     func lingers(_ patience: Duration) -> Bool {
         state.withLock { !$0.isAside && $0.expired == nil && $0.waited >= patience }
     }
@@ -80,7 +85,8 @@ final class TransferPace: Sendable {
         state.withLock { $0.isAside = true }
     }
 
-    /// Bytes for each second of waiting; nil where it cannot be ended, or has been.
+    /// Returns the bytes per second of waiting; nil if the transfer cannot be ended, has been ended, or has not waited
+    /// for `patience` yet.
     func rate(_ patience: Duration) -> Double? {
         state.withLock { state in
             guard state.cancel != nil, state.expired == nil, state.waited >= patience else { return nil }
@@ -98,13 +104,13 @@ final class TransferPace: Sendable {
     }
 }
 
-/// Watches all transfers of a downloader that have a place: those that are too slow are ended, and those that take long
-/// leave their place to others.
+/// A monitor of all transfers of a downloader that have a slot: it ends those that are too slow, and makes those that
+/// take long give up their slots.
 ///
-/// One timer for all of them, which runs only while there are any.
+/// It has one timer for all of them, which runs only while there are any.
 final class PaceKeeper: Sendable {
     private static let interval = Duration.seconds(1)
-    /// How long a transfer may wait for its server in a place that others want.
+    /// The time that a transfer may wait for its server in a slot that others need.
     private static let patience = Duration.seconds(10)
 
     private struct State {
@@ -126,7 +132,7 @@ final class PaceKeeper: Sendable {
         state.withLock { $0.timer }?.cancel()
     }
 
-    /// Transfers that wait for their servers now.
+    /// The number of transfers that are waiting for their servers.
     var waitingCount: Int { state.withLock { $0.paces.values }.count(where: \.isWaiting) }
 
     func add(_ pace: TransferPace) {
@@ -141,7 +147,7 @@ final class PaceKeeper: Sendable {
             var last = time.steady
             while (try? await time.wait(for: Self.interval)) != nil {
                 let now = time.steady
-                // A longer interval was no time of waiting: the process stood still, or got no processor.
+                // A longer interval was not spent waiting: the process was stopped, or got no processor.
                 let passed = min(max(now - last, .zero), Self.interval * 2)
                 guard self?.tick(passed) ?? false else { return }
                 last = now
@@ -153,7 +159,9 @@ final class PaceKeeper: Sendable {
         state.withLock { $0.paces[pace.id] = nil }
     }
 
-    /// - Returns: false when there is nothing left to watch.
+    /// Measures all transfers once.
+    ///
+    /// - Returns: False if there are no transfers left.
     private func tick(_ passed: Duration) -> Bool {
         let paces = state.withLock { state in
             if state.paces.isEmpty { state.timer = nil }
@@ -168,7 +176,7 @@ final class PaceKeeper: Sendable {
             case .hasNone: break
             }
         }
-        // One at a time: its place is free only once its transfer has left it.
+        // One at a time: its slot is free only once its transfer has left it.
         if isCrowded, paces.allSatisfy({ $0.expired == nil }) { slowest(of: paces)?.end(.crowded) }
         return !paces.isEmpty
     }

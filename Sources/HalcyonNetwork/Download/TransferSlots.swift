@@ -1,16 +1,17 @@
 import HalcyonSystem
 
-/// The places for transfers that run at once: so many in all, so many for each host.
+/// The slots for concurrent transfers: a number in all, and a number for each host.
 ///
-/// Who waits is served by priority, and within one in the order that is given. A priority is registered before anything
-/// waits under it, so that no change is lost between the two. Finding the next costs O(hosts that wait).
+/// Waiters get slots by priority, and among equal priorities in the given order. A priority is registered before a
+/// transfer waits with it, so that no change in between is lost. Finding the next waiter is O(n) in the number of hosts
+/// with waiters.
 final class TransferSlots: Sendable {
     private struct Waiter {
         let host: String
         var priority: RequestPriority
-        /// Which of its entries in the queues is the valid one; the others are left behind by changes of priority.
+        /// The number of its valid entry in the queues; changes of priority leave invalid ones behind.
         var sequence: Int
-        /// Whether it is the next step of a transfer that has started, which goes on while the queue is suspended.
+        /// Whether it is the next step of a transfer that has started, which continues while the queue is suspended.
         let goesOn: Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
@@ -32,9 +33,9 @@ final class TransferSlots: Sendable {
         var limits: Limits
         var isSuspended = false
         var running = 0
-        /// Those that run without a place: they have left it to others.
+        /// The transfers that run without a slot, which they have given up.
         var aside: Set<Int> = []
-        /// Those that run.
+        /// The running transfers.
         var placed: Set<Int> = []
         var asideLimit: Int
         var sequence = 0
@@ -43,7 +44,7 @@ final class TransferSlots: Sendable {
         var waiters: [Int: Waiter] = [:]
     }
 
-    /// At least one of each.
+    /// The numbers of slots, at least 1 each.
     struct Limits: Sendable {
         var perHost: Int
         var total: Int
@@ -52,7 +53,9 @@ final class TransferSlots: Sendable {
     private let state: Lock<State>
     private let order: DownloadOrder
 
-    /// - Parameter aside: how many may run besides `total` once they have left their place.
+    /// Creates the slots.
+    ///
+    /// - Parameter aside: The number of transfers that may run in addition to `total` after they have given up their slots.
     init(perHost: Int, total: Int, aside: Int = 0, order: DownloadOrder = .firstInFirstOut) {
         state = Lock(
             State(limits: Limits(perHost: max(1, perHost), total: max(1, total)), asideLimit: max(0, aside)))
@@ -64,7 +67,7 @@ final class TransferSlots: Sendable {
     var isSuspended: Bool { state.withLock { $0.isSuspended } }
     var limits: Limits { state.withLock { $0.limits } }
 
-    /// Who runs beyond lower limits goes on; higher ones start what waits at once.
+    /// Changes the limits. Running transfers beyond lower limits continue; higher limits start waiting transfers at once.
     func changeLimits(_ change: (inout Limits) -> Void) {
         resumeNext { state in
             change(&state.limits)
@@ -72,7 +75,7 @@ final class TransferSlots: Sendable {
         }
     }
 
-    /// While suspended nothing gets a place but the next steps of what has started.
+    /// Suspends or resumes the queue. While it is suspended, only the next steps of started transfers get a slot.
     func setSuspended(_ isSuspended: Bool) {
         resumeNext { $0.isSuspended = isSuspended }
     }
@@ -85,7 +88,7 @@ final class TransferSlots: Sendable {
         state.withLock { $0.priorities[id] = nil }
     }
 
-    /// Moves a waiter to the end of its new priority; one that runs keeps its place.
+    /// Changes a priority and moves a waiter to the end of the new one; a running transfer keeps its slot.
     func setPriority(_ id: Int, _ priority: RequestPriority) {
         state.withLock { state in
             guard state.priorities[id] != nil, state.priorities[id] != priority else { return }
@@ -101,10 +104,10 @@ final class TransferSlots: Sendable {
         }
     }
 
-    /// Waits for a place, runs `body` in it and gives it back.
+    /// Waits for a slot, runs `body` with it and releases it.
     ///
-    /// - Parameter goesOn: whether it is the next step of a transfer that has started.
-    /// - Throws: `expiry` when there was no place by the deadline.
+    /// - Parameter goesOn: Whether it is the next step of a transfer that has started.
+    /// - Throws: `expiry` if there was no slot by the deadline.
     func withSlot<Value: Sendable>(
         _ id: Int, host: String, goesOn: Bool = false, until deadline: ContinuousClock.Instant?,
         expiry: @autoclosure () -> DownloadError, _ body: () async throws -> Value
@@ -118,19 +121,20 @@ final class TransferSlots: Sendable {
 
     enum StepAside: Equatable {
         case done
-        /// As many are aside as may be; whether a host waits of which nothing runs.
+        /// As many transfers as allowed have already given up their slots; `isWantedByOthers` is whether a host without
+        /// running transfers has waiters.
         case full(isWantedByOthers: Bool)
-        /// It runs no more, or is aside already.
+        /// The transfer no longer runs, or has already given up its slot.
         case hasNone
     }
 
-    /// Leaves a transfer's place to others, while it runs on; it still counts among those of its host.
+    /// Gives up the slot of a transfer, which continues to run; it still counts among the transfers of its host.
     func stepAside(_ id: Int) -> StepAside {
         var answer = StepAside.hasNone
         resumeNext { state in
             guard state.placed.contains(id), !state.aside.contains(id) else { return }
             guard state.aside.count < state.asideLimit else {
-                // Where all hosts have a part of the way, it is the way that is slow.
+                // If every host has running transfers, the network itself is slow.
                 answer = .full(
                     isWantedByOthers: !state.isSuspended
                         && state.hosts.values.contains { $0.waiting > 0 && $0.running == 0 })
@@ -143,13 +147,13 @@ final class TransferSlots: Sendable {
         return answer
     }
 
-    /// Whether there was a place without waiting, as there mostly is.
+    /// Takes a slot without waiting, which is mostly possible; returns whether there was one.
     private func enter(_ id: Int, _ host: String, goesOn: Bool, until deadline: ContinuousClock.Instant?) -> Bool {
         guard !Task.isCancelled, deadline.map({ $0 > .now }) ?? true else { return false }
         return state.withLock { Self.takePlace(id, host, goesOn: goesOn, &$0) }
     }
 
-    /// Places are given away as they come free, so nobody waits for one that is free here.
+    /// Takes a slot if there is one. Slots are passed to waiters as they become free, so a free one has no waiter.
     private static func takePlace(_ id: Int, _ host: String, goesOn: Bool, _ state: inout State) -> Bool {
         guard state.running < state.limits.total, state.hosts[host]?.running ?? 0 < state.limits.perHost,
             goesOn || !state.isSuspended
@@ -186,7 +190,7 @@ final class TransferSlots: Sendable {
         let answer = state.withLock { state -> Result<Void, any Error>? in
             // Read under the lock: a cancellation after this finds the waiter.
             guard !Task.isCancelled else { return .failure(CancellationError()) }
-            // Read under the lock too: the alarm after this finds the waiter.
+            // Also read under the lock: the alarm after this finds the waiter.
             if let deadline, deadline <= .now { return .failure(expiry) }
             if Self.takePlace(id, host, goesOn: goesOn, &state) { return .success(()) }
             let priority = state.priorities[id] ?? .normal
@@ -220,7 +224,7 @@ final class TransferSlots: Sendable {
         }
     }
 
-    /// Makes a change that may give places to some who wait, and lets those go on.
+    /// Makes a change that may free slots, and resumes the waiters that get them.
     private func resumeNext(after change: (inout State) -> Void) {
         let next = state.withLock { state -> [Waiter] in
             change(&state)
@@ -231,7 +235,7 @@ final class TransferSlots: Sendable {
         for waiter in next { waiter.continuation.resume() }
     }
 
-    /// The most urgent of those whose host has room, and among equals the one whose turn it is.
+    /// Returns the waiter with the highest priority among the hosts that have room; among equals, the first by the order.
     private func takeNext(_ state: inout State) -> Waiter? {
         var best: (id: Int, waiter: Waiter)?
         for (name, host) in state.hosts where host.waiting > 0 && host.running < state.limits.perHost {
@@ -240,7 +244,7 @@ final class TransferSlots: Sendable {
             best = (id, waiter)
         }
         guard let (id, waiter) = best else { return nil }
-        // Its entry in the queue is passed over later.
+        // Its entry in the queue is skipped later.
         state.waiters[id] = nil
         state.hosts[waiter.host]?.waiting -= 1
         state.hosts[waiter.host]?.running += 1
@@ -256,11 +260,11 @@ final class TransferSlots: Sendable {
 
     private func nextWaiter(of host: String, _ state: inout State) -> Int? {
         if state.isSuspended {
-            // Only what runs can go on, so this is looked through no more often than that ends.
+            // Only running transfers can have further steps, so this search runs no more often than those steps end.
             let steps = state.waiters.filter { $0.value.goesOn && $0.value.host == host }
             return steps.min { isBefore($0.value, $1.value) }?.key
         }
-        // Looks past the entries whose waiter has left or moved, and drops them.
+        // Skips and removes the entries whose waiter has left or moved.
         for index in RequestPriority.allCases.indices.reversed() {
             while let queue = state.hosts[host]?.queues[index],
                 let entry = order == .newestFirst ? queue.last : queue.first
@@ -279,8 +283,8 @@ final class TransferSlots: Sendable {
         if let place = state.hosts[host], place.running == 0, place.waiting == 0 { state.hosts[host] = nil }
     }
 
-    /// Entries whose waiter has left or moved lie in the queues until it would be their turn, and that may never come:
-    /// once they are the most of them, they go.
+    /// Removes the invalid entries of a host, once they are the majority. Otherwise the entries of waiters that have
+    /// left or moved would stay until their turn, which may never come.
     private static func dropLeftEntries(of host: String, _ state: inout State) {
         guard var place = state.hosts[host], place.entries > 64 + 2 * place.waiting else { return }
         for index in place.queues.indices {

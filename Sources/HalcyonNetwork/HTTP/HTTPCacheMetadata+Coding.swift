@@ -1,13 +1,14 @@
 import Foundation
 
-/// The stored form: a version, whether it is distrusted and varies with the user, the date, then the texts, each with its length before it.
-/// About 200 bytes, and read for every hit on disk, so not JSON.
+/// The stored form: a version, a byte of flags, the date, then the texts, each preceded by its length. It is not JSON
+/// because it is read for every hit on disk; it has about 200 bytes.
 extension HTTPCacheMetadata: Codable {
     private static let version: UInt8 = 2
-    /// The bits of the byte behind it.
+    /// The bits of the flags that follow the version: whether the response is distrusted, and whether it varies with
+    /// the user.
     private static let (distrusted, byUser): (UInt8, UInt8) = (1, 2)
 
-    /// The bytes to keep.
+    /// Returns the stored form.
     public func encoded() -> Data {
         var bytes = Data([Self.version, (isDistrusted ? Self.distrusted : 0) | (variesWithUser ? Self.byUser : 0)])
         Self.append(responseDate.timeIntervalSince1970.bitPattern, to: &bytes)
@@ -25,11 +26,12 @@ extension HTTPCacheMetadata: Codable {
         return bytes
     }
 
-    /// Reads what `encoded` has written; nil for anything else, a later version among it.
+    /// Reads the stored form that `encoded` returns, of this version or the first; nil for anything else, including
+    /// later versions.
     public init?(decoding bytes: Data) {
         var reader = Reader(rest: bytes[...])
         guard let version = reader.byte(), version == 1 || version == Self.version,
-            // The first version had no such byte.
+            // The first version has no flags.
             let mark = version == 1 ? 0 : reader.byte(), let date = reader.integer(UInt64.self),
             let fieldCount = reader.integer(UInt32.self)
         else { return nil }

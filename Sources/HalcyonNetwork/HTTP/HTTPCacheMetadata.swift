@@ -1,77 +1,81 @@
 import Foundation
 import HalcyonSystem
 
-/// What HTTP says about keeping one answer, as a private cache reads it (RFC 9111).
+/// The HTTP caching rules for one response, as they apply to a private cache (RFC 9111).
 ///
-/// Kept beside the stored bytes. The header fields that matter are stored as they came, since a 304 replaces some of
-/// them and the rest must be read again; everything else is derived from them. `s-maxage` and `private` say
-/// nothing of its freshness here, but whether an answer to one user's credential is for all (`isShared`).
+/// It is stored beside the body. The relevant header fields are stored as received, since a 304 replaces some of them
+/// and the others must be parsed again; everything else is derived from them. `s-maxage` and `private` do not affect
+/// the freshness here, only whether the response to one user's credential may be used for all users (`isShared`).
 public struct HTTPCacheMetadata: Sendable, Equatable {
-    /// Whether an answer may be used as it is.
+    /// Whether a response may be used without revalidation.
     public enum State: Sendable, Hashable {
         case fresh
-        /// To be revalidated first.
+        /// The response must be revalidated first.
         case stale
     }
 
-    /// The fields it is made from: those of `keptFields` that the answer had.
+    /// The relevant header fields: those of `keptFields` that the response had.
     public let fields: HTTPHeaders
-    /// When the answer was received, by this machine's clock.
+    /// The time when the response was received, by this machine's clock.
     public let responseDate: Date
-    /// For each field that `Vary` names, in lower case, what the request had; nil for none. Of a field that tells users
-    /// apart there is a hash, as it may be a secret.
+    /// The request's value of each field that `Vary` names, keyed by the lower-case name; nil if the request did not
+    /// have it. The value of a field that identifies a user is stored as a hash, as it may be a secret.
     public let varyValues: [String: String?]
 
-    /// To be revalidated before every use, whatever the fields say.
+    /// Whether the response must be revalidated before every use, whatever the fields say.
     let isDistrusted: Bool
-    /// Whether `Vary` names a field that tells users apart, or everything. Stored, as the fields that do are a setting.
+    /// Whether `Vary` names a field that identifies users, or everything. It is stored because the set of such fields
+    /// is a setting.
     let variesWithUser: Bool
 
-    /// Explicitly fresh until then; nil when the server says nothing about it, and then the cache's own time decides.
+    /// The time until which the response is explicitly fresh; nil if the server does not declare it, so that the
+    /// cache's own time to live decides.
     public let freshUntil: Date?
-    /// Never to be served stale, not even without a network.
+    /// Whether the response must never be served stale, not even without a network.
     public let mustRevalidate: Bool
-    /// To be revalidated before every use: the server says so, or `requiringRevalidation` was asked for. A `no-cache` that
-    /// names fields counts as one that names none.
+    /// Whether the response must be revalidated before every use: the server requires it, or `requiringRevalidation`
+    /// was called. A `no-cache` that names fields counts as one that names none.
     public let noCache: Bool
-    /// Not to be stored. `must-understand` takes it back (RFC 9111, 5.2.2.3), for the statuses that are stored at all.
+    /// Whether the response must not be stored. `must-understand` overrides it (RFC 9111, 5.2.2.3) for the statuses
+    /// that are stored at all.
     public let noStore: Bool
-    /// Not to be revalidated while it is fresh, even when the user reloads.
+    /// Whether the response needs no revalidation while it is fresh, even when the user reloads.
     public let isImmutable: Bool
-    /// For so many seconds past its freshness it may be used while it is revalidated behind (RFC 5861, 3); nil where the
-    /// server does not say so.
+    /// The number of seconds past its freshness for which the response may be used while it is revalidated in the
+    /// background (RFC 5861, 3); nil if the server does not declare it.
     public let staleWhileRevalidate: Int?
-    /// For so many seconds past its freshness it may be used where the server fails (RFC 5861, 4); nil where the server
-    /// does not say so.
+    /// The number of seconds past its freshness for which the response may be used if the server fails (RFC 5861, 4);
+    /// nil if the server does not declare it.
     public let staleIfError: Int?
-    /// `Vary: *`: no other request is known to get the same answer.
+    /// Whether the response has `Vary: *`: it cannot be used for any other request.
     public let variesOnEverything: Bool
 
-    /// Whether the server said that it is for one user (5.2.2.7).
+    /// Whether the server declares that the response is for one user (5.2.2.7).
     public let isPrivate: Bool
-    /// Whether an answer to a request with a credential may answer those of others: it is `public`, or has an `s-maxage` of
-    /// at least a second (3.5), is not `private`, and does not vary with what tells users apart.
+    /// Whether the response to a request with a credential may be used for requests of other users: it is `public`, or
+    /// has an `s-maxage` of at least one second (3.5), is not `private`, and does not vary with fields that identify
+    /// users.
     public let isShared: Bool
 
-    /// Whether it may be used stale, when there is no network or while it is revalidated.
+    /// Whether the response may be used stale, when there is no network or while it is revalidated.
     public var mayBeServedStale: Bool { !mustRevalidate && !noCache && !variesOnEverything }
 
     public var etag: String? { fields["ETag"] }
     public var lastModified: String? { fields["Last-Modified"] }
     public var contentType: String? { fields["Content-Type"] }
-    /// Whether the server said how long the answer is fresh.
+    /// Whether the server declares how long the response is fresh.
     public var hasExplicitFreshness: Bool { freshUntil != nil }
 
     static let keptFields = [
         "Cache-Control", "Expires", "Date", "Age", "ETag", "Last-Modified", "Vary", "Content-Type",
     ]
 
-    /// Reads an answer.
+    /// Creates the metadata of a received response.
     ///
     /// - Parameters:
-    ///   - requestHeaders: what was sent, for the fields that `Vary` names.
-    ///   - credentials: which fields tell users apart.
-    ///   - now: when the answer was received.
+    ///   - requestHeaders: The fields of the request, for those that `Vary` names.
+    ///   - credentials: The fields that identify users.
+    ///   - now: The time when the response was received.
     public init(
         _ head: HTTPResponseHead, requestHeaders: HTTPHeaders, credentials: CredentialFields = .standard, now: Date
     ) {
@@ -106,32 +110,33 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         freshUntil = Self.freshUntil(fields, control, responseDate: responseDate)
     }
 
-    /// Whether the answer may be used without asking. Without explicit freshness it is fresh here: the cache's own time
-    /// to live decides then.
+    /// Returns whether the response is fresh at a date. Without explicit freshness it is fresh here: the cache's own
+    /// time to live decides then.
     public func state(at date: Date) -> State {
         if noCache || variesOnEverything { return .stale }
         guard let freshUntil else { return .fresh }
         return date < freshUntil ? .fresh : .stale
     }
 
-    /// How old the answer is, in seconds (RFC 9111, 4.2.3); negative before it was received.
+    /// Returns the age of the response in seconds (RFC 9111, 4.2.3); negative before it was received.
     public func age(at date: Date) -> TimeInterval {
         date.timeIntervalSince(responseDate) + Self.ageOnArrival(fields, responseDate: responseDate)
     }
 
-    /// Whether a 304 speaks of this answer: its validators, where it has any, are this one's (RFC 9111, 4.3.4).
+    /// Returns whether a 304 confirms this response: the validators that it has, if any, are equal to this response's
+    /// (RFC 9111, 4.3.4).
     public func isConfirmed(by head: HTTPResponseHead) -> Bool {
         func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
         if let tag = head.headers["ETag"] {
             if let etag { return opaque(tag) == opaque(etag) }
-            // A strong one that is not known names another representation; a weak one says nothing of this.
+            // A strong tag that is not known names another representation; a weak one does not tell.
             if !tag.hasPrefix("W/") { return false }
         }
         if let date = head.headers["Last-Modified"], let lastModified { return date == lastModified }
         return true
     }
 
-    /// The fields that ask whether it is still good; empty when the server gave no validator that can be sent back.
+    /// The conditional request fields for the revalidation; empty if the server sent no validator that can be sent back.
     public var conditionalHeaders: HTTPHeaders {
         func sendable(_ value: String?) -> String? {
             value.flatMap { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } ? nil : $0 }
@@ -142,30 +147,31 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         return headers
     }
 
-    /// The same answer, to be revalidated before every use as with `no-cache`; for one whose freshness does not count
-    /// for the URL that was asked for, as behind a temporary redirect.
+    /// Returns the metadata of the same response, to be revalidated before every use as with `no-cache`. It is for a
+    /// response whose freshness does not apply to the requested URL, as behind a temporary redirect.
     public func requiringRevalidation() -> HTTPCacheMetadata {
         HTTPCacheMetadata(
             fields: fields, responseDate: responseDate, varyValues: varyValues, isDistrusted: true,
             variesWithUser: variesWithUser)
     }
 
-    /// Whether a request with these fields gets this answer, by what `Vary` names.
+    /// Returns whether the response matches a request with these fields, according to `Vary`.
     public func matches(requestHeaders: HTTPHeaders) -> Bool {
         guard !variesOnEverything else { return false }
         return varyValues.allSatisfy { name, value in VaryValue.isSame(requestHeaders.combined(name), as: value) }
     }
 
-    /// This answer after a 304 has confirmed it: the fields that came replace the old ones, and its age begins anew.
-    /// What `requiringRevalidation` asked for is gone, as the 304 may have come another way.
+    /// Returns the metadata of the response after a 304 has confirmed it: the fields of the 304 replace the old ones,
+    /// and its age starts anew. The effect of `requiringRevalidation` ends, as the 304 may have come by another route.
     ///
-    /// - Parameter requestHeaders: what was sent to revalidate, for a `Vary` that has changed; nil keeps what is stored.
+    /// - Parameter requestHeaders: The fields of the revalidation request, for a `Vary` that has changed; nil keeps the
+    ///   stored values.
     public func merging(
         notModified head: HTTPResponseHead, requestHeaders: HTTPHeaders? = nil,
         credentials: CredentialFields = .standard, now: Date
     ) -> HTTPCacheMetadata {
         var merged = fields
-        // They tell how old the former answer was.
+        // They give the age of the old response.
         merged.remove("Age")
         merged.remove("Date")
         Self.copyFields(of: head, to: &merged)
@@ -176,20 +182,21 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
             variesWithUser: Self.variesWithUser(merged, credentials))
     }
 
-    /// The kept fields that the answer has take the place of those that are there.
+    /// Replaces the kept fields that a response has.
     private static func copyFields(of head: HTTPResponseHead, to fields: inout HTTPHeaders) {
         for name in keptFields {
             guard let value = head.headers.combined(name) else { continue }
             fields[name] = value
         }
-        // Line by line, as a line may be damaged, and must not damage the next.
+        // Line by line, as a damaged line must not damage the next one.
         let lines = head.headers.values(of: "Cache-Control")
         guard lines.count > 1 else { return }
         fields.remove("Cache-Control")
         for line in lines { fields.append("Cache-Control", line) }
     }
 
-    /// In lower case; `*` for what is no name, as nobody knows what it varies with.
+    /// Returns the names in `Vary` in lower case, with `*` for an invalid name, as it is then unknown what the response
+    /// varies with.
     private static func varyNames(_ fields: HTTPHeaders) -> [String] {
         guard let vary = fields["Vary"] else { return [] }
         return vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
@@ -205,7 +212,7 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         if let seconds = control.seconds("max-age") {
             lifetime = TimeInterval(seconds)
         } else if let text = fields["Expires"] {
-            // "0", "-1" and anything else that is no date mean: expired already.
+            // "0", "-1" and anything else that is not a date mean: already expired.
             let sent = dateSent(fields, responseDate: responseDate)
             let expires = HTTPDate.parse(text, now: responseDate) ?? sent
             lifetime = max(0, expires.timeIntervalSince(sent))
@@ -219,7 +226,8 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
         fields["Date"].flatMap { HTTPDate.parse($0, now: responseDate) } ?? responseDate
     }
 
-    /// By the caches on its way, or by the clocks.
+    /// Returns the age of the response on arrival in seconds: what the caches on its way declare, or the difference of
+    /// the clocks if that is larger.
     private static func ageOnArrival(_ fields: HTTPHeaders, responseDate: Date) -> TimeInterval {
         let sent = dateSent(fields, responseDate: responseDate)
         let told = fields["Age"].flatMap { $0.split(separator: ",").first }.flatMap {
@@ -229,10 +237,10 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     }
 }
 
-/// A request's value of a field that `Vary` names, as it is kept: a value that tells users apart is a hash with a salt of its
-/// own, since it may be a secret and goes to disk.
+/// A request's value of a field that `Vary` names, in stored form: a value that identifies a user is a hash with a salt
+/// of its own, since it may be a secret and is written to disk.
 private enum VaryValue {
-    /// Begins what is a hash: no field can have it.
+    /// The first character of a hash; no field's value can contain it.
     private static let mark: Character = "\0"
 
     static func values(
@@ -255,7 +263,7 @@ private enum VaryValue {
         hashed(value, salt: Array(hexadecimal(salt).utf8))
     }
 
-    /// The mark, the salt's digits, the hash's.
+    /// Returns the mark, the salt's digits and the hash's digits.
     private static func hashed(_ value: String, salt: [UInt8]) -> String {
         let hash = KeyedHash(of: Array(value.utf8), key: salt)
         return "\(mark)\(String(decoding: salt, as: UTF8.self))\(hexadecimal(hash.bytes))"

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Dates as HTTP writes them: in the one current form, and in the two that are only read.
+/// A parser and formatter of HTTP dates: of the one current form, and of the two obsolete ones, which are only read.
 ///
-/// By hand rather than through a formatter: a header is read for every answer and each cache hit.
+/// It does not use a Foundation formatter, as a header is read for every response and each cache hit.
 package enum HTTPDate {
-    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
     ///
-    /// - Parameter now: a year of two digits that would lie more than fifty years ahead of it is of the century before.
-    /// - Returns: nil for anything else, "0" and "-1" among it.
+    /// - Parameter now: A two-digit year that would be more than fifty years after it is in the century before.
+    /// - Returns: Nil for anything else, including "0" and "-1".
     package static func parse(_ text: String, now: Date = Date()) -> Date? {
         if let date = current(text) { return date }
         let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
@@ -26,7 +26,7 @@ package enum HTTPDate {
         }
     }
 
-    /// The current form, which nearly all are of, read where it stands: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Parses the current form, which nearly all dates have, without splitting the text: `Sun, 06 Nov 1994 08:49:37 GMT`.
     private static func current(_ text: String) -> Date? {
         var text = text
         return text.withUTF8 { bytes in
@@ -49,7 +49,7 @@ package enum HTTPDate {
         }
     }
 
-    /// Writes a date in the current form.
+    /// Returns a date in the current form.
     package static func format(_ date: Date) -> String {
         let seconds = Int(date.timeIntervalSince1970.rounded(.down))
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
@@ -75,7 +75,7 @@ package enum HTTPDate {
     }
 
     private static func date(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Date? {
-        // A leap second is written as 60 and is the next minute's first.
+        // A leap second is written as 60 and counts as the first second of the next minute.
         guard (1...31).contains(day), hour < 24, minute < 60, second <= 60 else { return nil }
         let seconds = days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
         return Date(timeIntervalSince1970: TimeInterval(seconds))
@@ -95,7 +95,8 @@ package enum HTTPDate {
         return year > current + 50 ? year - 100 : year
     }
 
-    /// Days from 1970-01-01 in the Gregorian calendar, counted in eras of 400 years that begin in March.
+    /// Returns the number of days since 1970-01-01 in the Gregorian calendar, computed in eras of 400 years that begin
+    /// in March.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

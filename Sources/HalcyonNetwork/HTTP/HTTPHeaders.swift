@@ -1,9 +1,9 @@
-/// Header fields in the order they were sent or received; names compare without regard to case.
+/// Header fields in the order in which they were sent or received; names compare case-insensitively.
 ///
-/// A list, not a dictionary: a field may occur more than once, and there are rarely more than thirty.
-/// Looking up costs O(n) over the fields.
+/// It is a list, not a dictionary: a field may occur more than once, and there are rarely more than thirty. A lookup is
+/// O(n) in the number of fields.
 public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
-    /// One field.
+    /// A header field.
     public struct Field: Sendable, Equatable, Hashable, Codable {
         public var name: String
         public var value: String
@@ -13,8 +13,8 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
             self.value = value
         }
 
-        /// Names compare without regard to case, values byte by byte: texts that Swift takes for equal, as composed and
-        /// decomposed letters, are not the same to a server.
+        /// Compares names case-insensitively and values byte by byte: texts that Swift considers equal, such as
+        /// composed and decomposed letters, differ for a server.
         public static func == (left: Field, right: Field) -> Bool {
             left.value == right.value && left.value.utf8.elementsEqual(right.value.utf8)
                 && HTTPHeaders.isSame(left.name, right.name)
@@ -35,7 +35,7 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
 
     public var isEmpty: Bool { fields.isEmpty }
 
-    /// The first value of a field; setting replaces all of them, setting nil removes them.
+    /// The first value of a field. Setting it replaces all values, setting nil removes them.
     public subscript(name: String) -> String? {
         get { fields.first { Self.isSame($0.name, name) }?.value }
         set {
@@ -44,15 +44,15 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
         }
     }
 
-    /// Every value of a field in the order they came.
+    /// Returns all values of a field in order.
     public func values(of name: String) -> [String] {
         fields.filter { Self.isSame($0.name, name) }.map(\.value)
     }
 
-    /// A field's values as one list, joined by commas as the protocol reads them; nil when the field is absent.
+    /// Returns a field's values as one list, joined by commas as the protocol defines it; nil if the field is absent.
     public func combined(_ name: String) -> String? {
         guard let first = fields.firstIndex(where: { Self.isSame($0.name, name) }) else { return nil }
-        // As nearly all fields are: there once.
+        // Nearly all fields occur once.
         let isOnly = !fields[(first + 1)...].contains { Self.isSame($0.name, name) }
         return isOnly ? fields[first].value : values(of: name).joined(separator: ", ")
     }
@@ -61,7 +61,7 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
         fields.contains { Self.isSame($0.name, name) }
     }
 
-    /// Replaces every value of a field by one, in the place of the first.
+    /// Replaces all values of a field by one, in the place of the first.
     public mutating func set(_ name: String, _ value: String) {
         guard let index = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
             return append(name, value)
@@ -73,7 +73,7 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
         }
     }
 
-    /// Adds a value beside those that a field has already.
+    /// Adds a value to those that a field already has.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
     }
@@ -82,12 +82,12 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
         fields.removeAll { Self.isSame($0.name, name) }
     }
 
-    /// Removes every field whose name `matches`; the name it is given is in lower case.
+    /// Removes every field for whose name, in lower case, `matches` returns true.
     package mutating func removeAll(where matches: (String) -> Bool) {
         fields.removeAll { matches($0.name.lowercased()) }
     }
 
-    /// These fields, each of them replaced where `other` has it.
+    /// Returns these fields, with each one that `other` has replaced by the values there.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
         if other.isEmpty { return self }
         var result = HTTPHeaders(fields.filter { !other.contains($0.name) })
@@ -95,7 +95,7 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
         return result
     }
 
-    /// Whether a text can be a field's name: a token of RFC 9110, 5.6.2.
+    /// Returns whether a text is a valid field name: a token of RFC 9110, 5.6.2.
     static func isName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -106,7 +106,7 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
             }
     }
 
-    /// Compares two names without making lower-case copies of them; only ASCII letters have a case in field names.
+    /// Compares two names without lower-case copies; only ASCII letters have a case in field names.
     static func isSame(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
         return zip(left.utf8, right.utf8).allSatisfy { lowercase($0) == lowercase($1) }

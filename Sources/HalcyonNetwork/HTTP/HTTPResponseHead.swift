@@ -1,8 +1,8 @@
 import Foundation
 
-/// An answer's status and header fields, without its body.
+/// A response's status and header fields, without its body.
 public struct HTTPResponseHead: Sendable, Equatable {
-    /// The URL that answered: of one hop, since a transport follows no redirects.
+    /// The URL of the request, which is that of one hop, since a transport does not follow redirects.
     public var url: URL
     public var status: Int
     public var headers: HTTPHeaders
@@ -15,19 +15,20 @@ public struct HTTPResponseHead: Sendable, Equatable {
         self.version = version
     }
 
-    /// What `Content-Encoding` names, in lower case and in the order it was applied, without `identity`.
+    /// The codings that `Content-Encoding` names, in lower case and in the order in which they were applied, without
+    /// `identity`.
     public var contentCodings: [String] {
-        // As nearly all answers with images are.
+        // Nearly all responses with images have none.
         guard headers.contains("Content-Encoding") else { return [] }
         return headers.values(of: "Content-Encoding").flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
     }
 
-    /// The length that the answer declares for its body in bytes; nil without one, or when two disagree.
+    /// The declared length of the body in bytes; nil without one, or if two values disagree.
     public var contentLength: Int? {
         let fields = headers.fields.lazy.filter { HTTPHeaders.isSame($0.name, "Content-Length") }
         guard let one = fields.first?.value else { return nil }
-        // As nearly all of them are: one number of a length that fits.
+        // Nearly all responses have one number that fits into `Int`.
         if one.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), fields.allSatisfy({ $0.value == one }) {
             return Int(one)
         }
@@ -37,4 +38,12 @@ public struct HTTPResponseHead: Sendable, Equatable {
         else { return nil }
         return Int(first)
     }
+}
+
+/// The protocol version of a response.
+public enum HTTPVersion: String, Sendable, Hashable, Codable {
+    case http10 = "HTTP/1.0"
+    case http11 = "HTTP/1.1"
+    case http2 = "HTTP/2"
+    case http3 = "HTTP/3"
 }

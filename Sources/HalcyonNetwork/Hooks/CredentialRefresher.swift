@@ -1,21 +1,21 @@
 import Foundation
 import HalcyonSystem
 
-/// Shows a credential to one origin, and gets another where it is refused: once for all who were refused with the same,
-/// each of whom is tried exactly once more.
+/// An interceptor that sends a credential to one origin and gets a new one when the server refuses it: one refresh for
+/// all requests that were refused with the same credential, each of which is tried exactly once more.
 ///
 ///     let tokens = CredentialRefresher(origin: api) { _ in .bearer(try await account.newToken()) }
 ///     configuration.interceptors.append(tokens)
 ///
-/// Requests to other origins, and those that bring a credential or an `Authorization` field of their own, pass untouched.
-/// Who asks while a refresh runs waits for it, and whoever waits may be cancelled without the others noticing. A refresh
-/// that fails ends all who were refused before it; those who ask later cause another one.
+/// Requests to other origins, and those that have a credential or an `Authorization` field of their own, pass
+/// unchanged. Requests that arrive during a refresh wait for it, and each of them can be cancelled without an effect on
+/// the others. A refresh that fails ends all requests that were refused before it; later ones start another refresh.
 ///
-/// Caches keep what comes for one user, whatever the token is at the time. A program in which users follow each other, or
-/// that wants to find on disk what an earlier run has kept there, gives the `user` a name; several users at the same time
-/// need a pipeline and a refresher each, or requests that bring their own credentials.
+/// Caches keep responses for one user, whatever the token is at the time. A program in which one user follows another,
+/// or that wants to find on disk what an earlier run stored there, names the `user`. Several users at the same time
+/// need a pipeline and a refresher each, or requests that carry their own credentials.
 public final class CredentialRefresher: DownloadInterceptor {
-    /// A credential, and how many there were before it.
+    /// A credential, its user, and the value of `State.generation` when it was read.
     private struct Shown: Sendable {
         let credential: Credential?
         let user: String
@@ -36,18 +36,18 @@ public final class CredentialRefresher: DownloadInterceptor {
     private struct State {
         var credential: Credential?
         var user: String
-        /// Counts refreshes, also those that failed.
+        /// The number of refreshes, including those that failed, and of credentials that the program has set.
         var generation = 0
-        /// Of the last refresh.
+        /// The failure of the last refresh.
         var failure: Failure?
-        /// The refresh that runs.
+        /// The ID of the running refresh.
         var refresh: Int?
         var lastID = 0
         var waiters: Waiters = [:]
 
         var shown: Shown { Shown(credential: credential, user: user, generation: generation) }
 
-        /// What the last refresh says to those who were refused before it.
+        /// The result of the last refresh for the requests that were refused before it.
         var outcome: Result<Shown, any Error> { failure.map { .failure($0) } ?? .success(shown) }
 
         mutating func newID() -> Int {
@@ -56,21 +56,23 @@ public final class CredentialRefresher: DownloadInterceptor {
         }
     }
 
-    /// The refresher whose refresh the task belongs to: its own downloads must not wait for it.
+    /// The refresher whose refresh the task belongs to: downloads made by the refresh itself must not wait for it.
     @TaskLocal private static var refreshing: ObjectIdentifier?
 
     private let origin: String
     private let refresh: @Sendable (_ refused: Credential?) async throws -> Credential
     private let state: Lock<State>
 
+    /// Creates a refresher.
+    ///
     /// - Parameters:
-    ///   - origin: a URL of the scheme, host and port that the credential is for.
-    ///   - credential: what is shown at first; nil, the default, shows nothing until a server answers with 401.
-    ///   - user: a name for who shows it, by which caches find again what was kept for the same user. Nil, the default, is a
-    ///     name that nobody else has.
-    ///   - refresh: gets a new credential, one call at a time, in a task of its own that nobody cancels: it should have a
-    ///     limit of time. A `DownloadError` of it ends the downloads as it is, anything else as
-    ///     `DownloadError.Reason.refused`. It may use the same downloader, which shows no credential to it then.
+    ///   - origin: A URL with the scheme, host and port that the credential is for.
+    ///   - credential: The first credential; nil, the default, sends none until a server answers with 401.
+    ///   - user: A name for the user of the credential, by which caches find the responses that they stored for the
+    ///     same user. Nil, the default, is a unique name.
+    ///   - refresh: Gets a new credential, one call at a time, in a task of its own that is never cancelled: it should
+    ///     have a timeout. If it throws a `DownloadError`, the downloads end with it, with any other error as
+    ///     `DownloadError.Reason.refused`. It may use the same downloader, which sends no credential for it then.
     public init(
         origin: URL, credential: Credential? = nil, user: String? = nil,
         refresh: @escaping @Sendable (_ refused: Credential?) async throws -> Credential
@@ -80,16 +82,16 @@ public final class CredentialRefresher: DownloadInterceptor {
         state = Lock(State(credential: credential, user: user ?? UUID().uuidString))
     }
 
-    /// What is shown now. Set it where the program has got another one by itself, or nil to forget it: a refresh that
-    /// runs is of no consequence then, and the user is taken for another one.
+    /// The current credential. Set it when the program has got another one by itself, or to nil to forget it: a running
+    /// refresh then has no effect, and the user counts as another one.
     public var credential: Credential? {
         get { state.withLock { $0.credential } }
         set { show(newValue, of: nil) }
     }
 
-    /// Shows another credential, as `credential` does.
+    /// Replaces the credential, as setting `credential` does.
     ///
-    /// - Parameter user: the name of who shows it; nil is a name that nobody else has.
+    /// - Parameter user: The name of the credential's user; nil is a unique name.
     public func show(_ credential: Credential?, of user: String?) {
         end(.success(credential), of: nil, user: user ?? UUID().uuidString)
     }
@@ -98,7 +100,7 @@ public final class CredentialRefresher: DownloadInterceptor {
         isMine(request) ? Self.name(state.withLock { $0.user }, for: request) : nil
     }
 
-    /// With the name that the request has already: neither may be passed over.
+    /// Returns the name combined with the one that the request already has: neither may be ignored.
     private static func name(_ user: String, for request: DownloadRequest) -> String {
         request.user.map { "\($0) \(user)" } ?? user
     }
@@ -126,7 +128,9 @@ public final class CredentialRefresher: DownloadInterceptor {
         error.reason == .unauthorized || shown.credential == nil && error.reason == .httpStatus(401)
     }
 
-    /// - Parameter refused: nil takes what there is, unless it is being refreshed.
+    /// Returns a valid credential, after waiting for a running refresh.
+    ///
+    /// - Parameter refused: The credential that was refused; nil returns the current one, unless it is being refreshed.
     private func valid(after refused: Shown?, _ url: URL) async throws -> Shown {
         do {
             return try await waited(after: refused)
@@ -159,7 +163,7 @@ public final class CredentialRefresher: DownloadInterceptor {
             if state.refresh == nil {
                 guard let refused else { return .known(.success(state.shown)) }
                 if state.generation != refused.generation {
-                    // Others were refused with the same before.
+                    // Another request that was refused with the same credential has refreshed it.
                     return .known(state.outcome)
                 }
             }
@@ -177,7 +181,7 @@ public final class CredentialRefresher: DownloadInterceptor {
     }
 
     private func start(_ id: Int, _ refused: Credential?) {
-        // Detached: it is for all who wait, so it takes nothing over from the one who came first.
+        // Detached: the refresh serves all waiters, so it inherits nothing from the first one.
         Task.detached {
             await Self.$refreshing.withValue(ObjectIdentifier(self)) {
                 do {
@@ -189,7 +193,9 @@ public final class CredentialRefresher: DownloadInterceptor {
         }
     }
 
-    /// - Parameter refresh: nil where the program has set a credential.
+    /// Ends a refresh and resumes its waiters.
+    ///
+    /// - Parameter refresh: The ID of the refresh; nil if the program has set a credential.
     private func end(_ result: Result<Credential?, Failure>, of refresh: Int?, user: String? = nil) {
         let (waiters, answer) = state.withLock { state -> (Waiters, Result<Shown, any Error>) in
             guard refresh == nil || state.refresh == refresh else { return ([:], .success(state.shown)) }

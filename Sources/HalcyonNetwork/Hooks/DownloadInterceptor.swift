@@ -1,10 +1,10 @@
-/// Stands between who asks a downloader and the transfer: it may refuse, change what is sent, change what came, answer by
-/// itself, or ask again.
+/// An interceptor between the callers of a downloader and its transfers: it may refuse a request, change it, change the
+/// result, return a result of its own, or send the request again.
 ///
-/// It is called once for each who asks, before it is known whether a transfer can be shared: those who are let through to
-/// the same request share one, each time that they are. The first of `ImageDownloader.Configuration.interceptors` is the
-/// outermost. What it throws ends the download: `DownloadError` and `CancellationError` as they are, anything else as
-/// `DownloadError.Reason.refused` with the error's words.
+/// It is called once per download, before the downloader knows whether it can share a transfer: downloads that are
+/// passed on with the same request share one. The first of `ImageDownloader.Configuration.interceptors` is the
+/// outermost. An error that it throws ends the download: `DownloadError` and `CancellationError` unchanged, any other
+/// as `DownloadError.Reason.refused` with the error's text.
 ///
 ///     struct Refusing: DownloadInterceptor {
 ///         func intercept(_ request: DownloadRequest, next: @escaping Next) async throws -> DownloadResult {
@@ -13,23 +13,26 @@
 ///         }
 ///     }
 ///
-/// A cancelled download ends at once, whether the interceptor notices or not; its task is cancelled then. Progress and
-/// previews are of the bytes as they arrive: who changes them in the end sets `exposesBody` to false before `next`.
-/// HTTP caching is above all of this: what is returned is what is stored, and `Vary` is read against the fields that came
-/// in here.
+/// A cancelled download ends at once, even if the interceptor does not react; its task is cancelled then. Progress and
+/// previews show the bytes as they arrive: an interceptor that changes them at the end sets `exposesBody` to false
+/// before it calls `next`. HTTP caching is a layer above: the returned result is what is stored, and `Vary` is matched
+/// against the fields of the request that was passed in.
 public protocol DownloadInterceptor: Sendable {
-    /// The rest of the way: the next interceptor, at last the transfer. It may be called never, once, or again when the
-    /// call before has ended.
+    /// The rest of the chain: the next interceptor, and finally the transfer. An interceptor may call it never, once,
+    /// or again after the previous call has ended.
     typealias Next = @Sendable (DownloadRequest) async throws -> DownloadResult
 
     func intercept(_ request: DownloadRequest, next: @escaping Next) async throws -> DownloadResult
 
-    /// For whom the requests are to which this adds a credential, so that caches keep apart what each of them got: a name
-    /// that stays when the credential is another one. It sets `DownloadRequest.user` to the same before `next`. What is sent
-    /// for others than this says is given to who asked and kept by no cache, unless it is `public`.
+    /// Returns the user whose credential this interceptor adds to a request, so that caches keep the responses of
+    /// different users apart. The name stays the same when the credential changes. The method is called at each memory
+    /// cache lookup and must return quickly.
     ///
-    /// - Returns: nil, as by default, where it adds none; with `request.user` in it where there is one already. It is asked
-    ///   at each look into memory: be quick.
+    /// Before it calls `next`, the interceptor sets `DownloadRequest.user` to the same name. A response that was
+    /// requested for another user than this method returns is delivered to the caller but not cached, unless it is
+    /// `public`.
+    ///
+    /// - Returns: Nil, the default, if it adds no credential. If the request already has a `user`, the name includes it.
     func user(of request: DownloadRequest) -> String?
 }
 

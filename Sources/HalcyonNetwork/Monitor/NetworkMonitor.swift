@@ -1,12 +1,25 @@
-/// Knows whether there is a network, and of which kind.
+/// A monitor that reports whether there is a network, and of which kind.
 public protocol NetworkMonitor: Sendable {
-    /// How it is now. Asked on a load's way, so it should come within milliseconds.
+    /// The current status. A load awaits it, so it should be available within milliseconds.
     var status: NetworkStatus { get async }
 
-    /// Returns as soon as there is a way out to the network, at once when there is.
+    /// Waits until there is a route to the network; returns at once if there is one.
     ///
-    /// - Parameter limit: how long to wait at most.
-    /// - Returns: false when there is none by then.
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Parameter limit: The longest time to wait.
+    /// - Returns: False if there is no route when the time is over.
+    /// - Throws: `CancellationError` if the task is cancelled.
     func waitForNetwork(limit: Duration) async throws -> Bool
+}
+
+/// The status of this machine's network connection.
+public struct NetworkStatus: Sendable, Hashable {
+    /// Whether there is a route to the network; true does not promise that any server answers.
+    public var isOnline: Bool
+    /// Whether data use should be kept low: the connection is metered, or the user has asked to save data.
+    public var isConstrained: Bool
+
+    public init(isOnline: Bool = true, isConstrained: Bool = false) {
+        self.isOnline = isOnline
+        self.isConstrained = isConstrained
+    }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import HalcyonSystem
 
-/// What the kernel's routing tables say. They are read when somebody asks, at most twice for each `interval`; nothing
-/// runs in between.
+/// A network monitor that reads the kernel's routing tables. They are read when the status is requested, at most twice
+/// in each `interval`; nothing runs in between.
 ///
-/// Where they cannot be read there is said to be a network, so that nothing waits in vain. Linux itself knows nothing of
-/// what a connection costs: `isConstrained` tells.
+/// If they cannot be read, the monitor reports a network, so that nothing waits in vain. Linux itself does not know the
+/// cost of a connection: the `isConstrained` closure reports it.
 public final class SystemNetworkMonitor: NetworkMonitor {
     private struct Seen {
         let date: Date
@@ -18,16 +18,20 @@ public final class SystemNetworkMonitor: NetworkMonitor {
     private let isConstrained: @Sendable () -> Bool
     private let seen = Lock<Seen?>(nil)
 
+    /// Creates a monitor.
+    ///
     /// - Parameters:
-    ///   - interval: between two looks while somebody waits. 1 s; less than 10 ms is that.
-    ///   - isConstrained: whether the connection is to be spared; false by default. It is asked on a load's way.
+    ///   - interval: The time between two reads while a caller waits for the network. 1 s; at least 10 ms.
+    ///   - isConstrained: Returns whether data use should be kept low; false by default. A load calls it and waits for it.
     public convenience init(
         interval: Duration = .seconds(1), isConstrained: @escaping @Sendable () -> Bool = { false }
     ) {
         self.init(interval: interval, time: .system, folder: "/proc/net", isConstrained: isConstrained)
     }
 
-    /// - Parameter folder: where `route` and `ipv6_route` are.
+    /// Creates a monitor with another clock and folder.
+    ///
+    /// - Parameter folder: The folder of `route` and `ipv6_route`.
     package init(
         interval: Duration, time: TimeSource, folder: String,
         isConstrained: @escaping @Sendable () -> Bool = { false }
@@ -54,7 +58,7 @@ public final class SystemNetworkMonitor: NetworkMonitor {
         }
     }
 
-    /// One look serves all who ask within half the interval.
+    /// Returns whether there is a route; one read serves all calls within half the interval.
     private func isOnline() -> Bool {
         let now = time.now
         if let seen = seen.withLock({ $0 }), seen.date <= now, now < seen.date + interval.inSeconds / 2 {
@@ -77,5 +81,47 @@ public final class SystemNetworkMonitor: NetworkMonitor {
 extension Duration {
     fileprivate var inSeconds: TimeInterval {
         TimeInterval(components.seconds) + TimeInterval(components.attoseconds) * 1e-18
+    }
+}
+
+/// A parser of the kernel's routing tables in the form of /proc.
+///
+/// A route leads to the network if it is up, is the default route or goes through a gateway, and does not use the
+/// loopback device. Routes to neighbours alone do not count: bridges of containers have them without any network.
+enum RouteTable {
+    private static let (up, gateway, reject) = (0x1, 0x2, 0x200)
+
+    /// Returns whether an IPv4 table has a route to the network.
+    ///
+    /// - Parameter text: The content of /proc/net/route.
+    static func hasWayOut(ipv4 text: String) -> Bool {
+        text.split(separator: "\n").dropFirst().contains { line in
+            // Device, destination, gateway, flags, use count, uses, metric, mask, ...
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard words.count >= 8, let flags = Int(words[3], radix: 16) else { return false }
+            let isDefault = isZero(words[1]) && isZero(words[7])
+            return isUsable(flags, device: words[0], isDefault: isDefault)
+        }
+    }
+
+    /// Returns whether an IPv6 table has a route to the network.
+    ///
+    /// - Parameter text: The content of /proc/net/ipv6_route.
+    static func hasWayOut(ipv6 text: String) -> Bool {
+        text.split(separator: "\n").contains { line in
+            // Destination, prefix, source, prefix, next hop, metric, references, uses, flags, device.
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard words.count >= 10, let flags = Int(words[8], radix: 16) else { return false }
+            let isDefault = isZero(words[0]) && isZero(words[1])
+            return isUsable(flags, device: words[9], isDefault: isDefault)
+        }
+    }
+
+    private static func isUsable(_ flags: Int, device: Substring, isDefault: Bool) -> Bool {
+        flags & up != 0 && flags & reject == 0 && device != "lo" && (isDefault || flags & gateway != 0)
+    }
+
+    private static func isZero(_ word: Substring) -> Bool {
+        word.utf8.allSatisfy { $0 == UInt8(ascii: "0") }
     }
 }

@@ -1,14 +1,14 @@
 import Foundation
 import HalcyonSystem
 
-/// A body as it grows: in memory at first, in a partial body of the store as soon as it is large.
+/// A growing body: in memory at first, in a partial body of the store once it is large.
 ///
-/// Where the store fails, on a full or broken disk, the body goes on in memory, within the limit that its bytes have
-/// anyway; only when what was written cannot be read again either does the download end.
+/// If the store fails because the disk is full or broken, the body continues in memory, within the limit that its size
+/// has anyway. The download ends only if the bytes that were already written cannot be read back.
 struct BodySpool {
-    /// Bytes that wait to be written. A body that never has as many stays in memory.
+    /// The number of unwritten bytes, 1 MiB, from which they are written. A body that never has as many stays in memory.
     static let batch = 1 << 20
-    /// Fewer bytes are sooner asked for again than found.
+    /// The smallest partial body to keep, 16 KiB: fewer bytes are faster to request again than to find.
     static let fewestKept = 16 << 10
 
     private let store: (any PartialBodyStore)?
@@ -19,7 +19,7 @@ struct BodySpool {
     private var file: (any PartialBody)?
     private var pending = Data()
     private var reserved = 0
-    /// The first chunk that is shown and waits to be written.
+    /// The index of the first chunk in `shown` that is not yet written.
     private var firstPendingChunk = 0
 
     init(
@@ -34,17 +34,18 @@ struct BodySpool {
         file = kept?.body
     }
 
-    /// What is kept with the beginning of the body, if it breaks off; nil where it cannot be gone on with.
+    /// The record to keep with the beginning of the body if the transfer breaks off; nil if the body cannot be resumed.
     private var record: PartialBodyRecord? {
         key == nil || store == nil ? nil : keptRecord ?? PartialBodyRecord(head)
     }
 
-    /// Only so much on a server's word; beyond it the buffer grows as bytes come.
+    /// Reserves memory for the declared length, up to a limit: the server's word alone is not trusted for more. Beyond
+    /// it the buffer grows as bytes arrive.
     mutating func reserve(_ count: Int) {
         reserved = min(count, store == nil ? 16 << 20 : Self.batch)
     }
 
-    /// Shows the bytes that an earlier attempt brought.
+    /// Shows the bytes that an earlier attempt received.
     mutating func showKept() async throws {
         guard let shown, let file, file.count > 0 else { return }
         let bytes = try await onDisk { try file.bytes(0..<file.count) }
@@ -54,7 +55,7 @@ struct BodySpool {
 
     mutating func append(_ piece: Data) {
         if pending.isEmpty {
-            // A small body often comes in one piece, and need not be copied then.
+            // A small body often arrives in one piece and need not be copied then.
             pending = piece.startIndex == 0 ? piece : Data(piece)
         } else {
             if pending.count < reserved { pending.reserveCapacity(reserved) }
@@ -63,7 +64,7 @@ struct BodySpool {
         shown?.append(piece)
     }
 
-    /// Writes what waits, once that is much.
+    /// Writes the pending bytes once there are enough of them.
     ///
     /// - Throws: `DownloadError`, `CancellationError`.
     mutating func spill() async throws {
@@ -71,6 +72,8 @@ struct BodySpool {
         try await write()
     }
 
+    /// Returns the whole body.
+    ///
     /// - Throws: `DownloadError`, `CancellationError`.
     mutating func finish() async throws -> Data {
         guard file != nil else { return pending }
@@ -81,9 +84,9 @@ struct BodySpool {
         return bytes
     }
 
-    /// The body comes no further.
+    /// Ends a body that will not be completed.
     ///
-    /// - Parameter keeps: whether it is any good as the beginning of a later attempt's.
+    /// - Parameter keeps: Whether its bytes can serve as the beginning of a later attempt's body.
     mutating func abandon(keeps: Bool) async {
         let (file, pending, store, key, record) = (file, pending, store, key, record)
         self.file = nil
@@ -92,11 +95,11 @@ struct BodySpool {
         guard file != nil || isKept else { return }
         let work: @Sendable (WorkContext) -> Void = { _ in
             guard isKept, let body = try? file ?? store?.make(for: key, record) else { return file?.discard() ?? () }
-            // What could not be written is not there; what was before it is good.
+            // If the append fails, the bytes before it are still valid.
             if !pending.isEmpty { try? body.append(pending) }
             body.keep()
         }
-        // Not of this task: that it was cancelled is often why this is called.
+        // Detached: this method is often called because its task was cancelled.
         await Task.detached { _ = try? await ExecutionDomains.io.run(work) }.value
     }
 
@@ -124,11 +127,11 @@ struct BodySpool {
         }
     }
 
-    /// Has the readers' chunks, too, lie where the body does.
+    /// Replaces the chunks that readers see by the written bytes, so that they do not stay in memory as well.
     private mutating func showWritten(_ count: Int, of body: any PartialBody) async {
         guard let shown else { return }
         let range = (body.count - count)..<body.count
-        // Without it they stay in memory.
+        // If it fails, they stay in memory.
         if let bytes = try? await ExecutionDomains.io.run({ _ in try body.bytes(range) }) {
             shown.replace(from: firstPendingChunk, with: bytes)
         }
@@ -139,7 +142,7 @@ struct BodySpool {
         if let file {
             let written = try await onDisk {
                 let bytes = try file.bytes(0..<file.count)
-                // A copy: what it lies in goes.
+                // A copy, as the file that holds the bytes is discarded.
                 let copy = bytes.withUnsafeBytes { Data($0) }
                 file.discard()
                 return copy
@@ -147,7 +150,7 @@ struct BodySpool {
             self.file = nil
             pending = written + pending
         }
-        // Not tried again for this body.
+        // The store is not tried again for this body.
         self = BodySpool(inMemory: pending, head: head, shown: shown)
     }
 
@@ -158,7 +161,9 @@ struct BodySpool {
         pending = bytes
     }
 
-    /// - Throws: `DownloadError` with `.connection(.exhausted)` where the disk fails, `CancellationError`.
+    /// Runs work that may block for the disk.
+    ///
+    /// - Throws: `DownloadError` with `.connection(.exhausted)` if the work fails, `CancellationError`.
     private func onDisk<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         do {
             return try await ExecutionDomains.io.run { _ in try work() }

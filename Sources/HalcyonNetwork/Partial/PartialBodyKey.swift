@@ -1,23 +1,23 @@
 import Foundation
 
-/// What a kept body is found by: the URL of one hop, and the header fields that may change what comes back.
+/// The key of a partial body: the URL of one hop, and the header fields that may change the response.
 public struct PartialBodyKey: Hashable, Sendable {
-    /// Without its fragment.
+    /// The URL without its fragment.
     public let url: String
     private let fields: [HTTPHeaders.Field]
     private let digest: DigestCredential?
     private let user: String?
 
-    /// The fields that speak of what the asker has, or of how it is sent, and not of what is asked for.
+    /// The fields that describe what the client has, or how the response is transferred, and not which resource is requested.
     private static let passing: Set<String> = [
         "if-none-match", "if-modified-since", "cache-control", "pragma", "accept-encoding",
     ]
-    /// With one of these the request's sender goes on with something of his own, or asks for a part.
+    /// The fields with which the caller makes a conditional or partial request of its own.
     private static let own = ["Range", "If-Range", "If-Match", "If-Unmodified-Since"]
 
-    /// Nil for a request whose answer cannot be gone on with.
+    /// Creates the key of a request; nil if its response cannot be resumed.
     ///
-    /// - Parameter user: what the transport shows the server beside the fields.
+    /// - Parameter user: The identity that the transport shows to the server besides the fields.
     init?(_ request: TransportRequest, user: String? = nil) {
         guard request.method == "GET", !Self.own.contains(where: request.headers.contains) else { return nil }
         url = request.url.withoutFragment
@@ -28,17 +28,17 @@ public struct PartialBodyKey: Hashable, Sendable {
         self.user = user
     }
 
-    /// Whether it tells one user from another.
+    /// Whether the key contains a credential or another identity, so that it differs from one user to another.
     package var hasCredential: Bool {
         digest != nil || user != nil || fields.contains { CredentialFields.standard.contains($0.name) }
     }
 
-    /// All of it, so that two keys are equal where these are. Credentials may be in it: to be hashed, not to be written.
+    /// The key as bytes: two keys are equal if these are. They may contain credentials, so hash them and never store them.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         let asker = (digest.map { [$0.user, $0.password] } ?? []) + (user.map { ["user", $0] } ?? [])
         for text in [url] + asker + fields.flatMap({ [$0.name.lowercased(), $0.value] }) {
-            // With its length, so that no text runs into the next.
+            // Each text is preceded by its length, so that two texts cannot run together.
             bytes += Array("\(text.utf8.count):".utf8) + Array(text.utf8)
         }
         return bytes

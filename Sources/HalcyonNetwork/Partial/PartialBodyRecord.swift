@@ -1,16 +1,17 @@
 import Foundation
 
-/// What a server said of a body, by which it can be asked for the rest of the very same one.
+/// The metadata of a response that is needed to request the rest of exactly the same body.
 public struct PartialBodyRecord: Codable, Sendable, Equatable {
-    /// What `If-Range` is sent with: a strong ETag, else a `Last-Modified` that is a minute older than the answer.
+    /// The value for `If-Range`: a strong ETag, or else a `Last-Modified` that is at least a minute older than the response.
     public let validator: String
-    /// The body's length in bytes; nil where the server did not say.
+    /// The length of the whole body in bytes; nil if the server did not declare it.
     public let total: Int?
-    /// The answer's fields, without `Set-Cookie`.
+    /// The response's header fields without `Set-Cookie`.
     public let headers: HTTPHeaders
 
-    /// Nil for an answer that cannot be gone on with: another one than a plain 200, packed, without a validator, not to be
-    /// stored, or of a server that says that it has no ranges.
+    /// Creates the record of a response; nil if its body cannot be resumed: the status is not 200, the body is
+    /// compressed or is a part, there is no validator, the response must not be stored, or the server declares that it
+    /// does not support ranges.
     init?(_ head: HTTPResponseHead) {
         guard head.status == 200, head.contentCodings.isEmpty, !head.headers.contains("Content-Range"),
             head.headers["Accept-Ranges"]?.lowercased() != "none",
@@ -30,7 +31,7 @@ public struct PartialBodyRecord: Codable, Sendable, Equatable {
         self.headers = headers
     }
 
-    /// The same with what a later answer says.
+    /// Returns the record with the length and the fields of a later response.
     func updated(total: Int, headers: HTTPHeaders) -> PartialBodyRecord {
         var headers = headers
         headers.remove("Set-Cookie")
@@ -45,7 +46,7 @@ public struct PartialBodyRecord: Codable, Sendable, Equatable {
         return text
     }
 
-    /// A weak tag (W/"...") may stand for two bodies that differ in their bytes.
+    /// Returns whether a tag is strong. A weak one (W/"...") may stand for two bodies that differ in their bytes.
     private static func isStrong(_ tag: String) -> Bool {
         tag.utf8.count > 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
             && tag.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }

@@ -1,22 +1,22 @@
 import Foundation
 import HalcyonSystem
 
-/// An attempt that asks for the rest of a body.
+/// An attempt that requests the rest of a partial body.
 struct Resumption: Sendable {
     private let kept: KeptBody
     let offset: Int
 
-    /// What an answer means for what is kept.
+    /// The meaning of a response for the partial body.
     enum Verdict {
-        /// The rest comes: the head of the whole, as a 200 would have it.
+        /// The response has the rest; the head is that of the whole body, as a 200 would have it.
         case rest(HTTPResponseHead)
-        /// The rest cannot be had, and the whole was not sent either.
+        /// The rest is not available, and the response does not have the whole body either.
         case refused
-        /// The answer is one to the request as it was without this; what is kept is of no more use if `isOver`.
+        /// The response answers the request as it was without the range; the partial body is useless from now on if `isOver`.
         case other(isOver: Bool)
     }
 
-    /// Takes what is kept of the answer to a request; nil where there is nothing.
+    /// Takes the partial body that is kept for a request from the store; nil if there is none.
     init?(_ request: TransportRequest, _ downloader: ImageDownloader) async {
         guard let (store, key) = downloader.resumption(of: request), store.mayHold(key)
         else { return nil }
@@ -25,12 +25,12 @@ struct Resumption: Sendable {
         (self.kept, offset) = (kept, kept.body.count)
     }
 
-    /// The request, for the rest.
+    /// Returns the request, changed to request the rest.
     func asking(_ request: TransportRequest) -> TransportRequest {
         var request = request
         request.headers.set("Range", "bytes=\(offset)-")
         request.headers.set("If-Range", kept.record.validator)
-        // A part of a packed body cannot be unpacked.
+        // A part of a compressed body cannot be decompressed.
         request.headers.set("Accept-Encoding", "identity")
         return request
     }
@@ -39,14 +39,14 @@ struct Resumption: Sendable {
         switch head.status {
         case 206: whole(head).map { .rest($0) } ?? .refused
         case 416: .refused
-        // What may be said of the range alone: put back, it would be said again for as long as the beginning is kept.
+        // These may concern the range alone: if the body were put back, they would come again for as long as it is kept.
         case 400, 403, 405, 406, 412, 500, 501: .refused
         case 200, 204, 304, 404, 410: .other(isOver: true)
         default: .other(isOver: false)
         }
     }
 
-    /// The head that the whole body has; nil where the part is not the rest of what is kept.
+    /// Returns the head of the whole body; nil if the part is not the rest of the partial body.
     private func whole(_ head: HTTPResponseHead) -> HTTPResponseHead? {
         let record = kept.record
         guard head.headers.values(of: "Content-Range").count == 1,
@@ -54,7 +54,7 @@ struct Resumption: Sendable {
             let total = range.total ?? record.total, range.last == total - 1, record.total ?? total == total,
             head.contentLength ?? (total - offset) == total - offset, head.contentCodings.isEmpty
         else { return nil }
-        // A server that does not keep to `If-Range` may send the rest of another body.
+        // A server that does not respect `If-Range` may send the rest of another body.
         if record.validator.hasPrefix("\"") {
             guard head.headers["ETag"] ?? record.validator == record.validator else { return nil }
         } else {
@@ -62,20 +62,20 @@ struct Resumption: Sendable {
         }
         var whole = head
         whole.status = 200
-        // A part may come without the fields that came with the beginning.
+        // A partial response may lack fields that came with the beginning.
         whole.headers = record.headers.merging(head.headers)
         whole.headers.remove("Content-Range")
         whole.headers.set("Content-Length", "\(total)")
         return whole
     }
 
-    /// What is kept, to be gone on with.
+    /// Returns the partial body, updated with the head of the whole body, to be continued.
     func takeOver(_ whole: HTTPResponseHead) -> KeptBody {
         let record = kept.record.updated(total: whole.contentLength ?? offset, headers: whole.headers)
         return KeptBody(record: record, body: kept.body)
     }
 
-    /// Back to where it was taken from: another attempt may want it.
+    /// Returns the partial body to the store, for a later attempt.
     func putBack() async {
         await end { $0.keep() }
     }
@@ -86,17 +86,45 @@ struct Resumption: Sendable {
 
     private func end(_ work: @escaping @Sendable (any PartialBody) -> Void) async {
         let body = kept.body
-        // Not of this task, whose cancellation would keep it from running.
+        // Detached: a cancellation of this task would keep the work from running.
         await Task.detached { _ = try? await ExecutionDomains.io.run { _ in work(body) } }.value
     }
 }
 
 extension ImageDownloader {
-    /// Where the body of a request is kept if it breaks off, and by which key; nil where it is not kept.
+    /// Returns the store and the key for the body of a request whose transfer breaks off; nil if the body is not kept.
     func resumption(of request: TransportRequest) -> (store: any PartialBodyStore, key: PartialBodyKey)? {
         guard configuration.resumesBodies, let store = configuration.partialBodies,
             let key = PartialBodyKey(request, user: transportUser(for: request.url))
         else { return nil }
         return (store, key)
+    }
+}
+
+/// The range of a body that a `Content-Range` field names: `bytes 500-999/1000`.
+struct ContentRange: Equatable {
+    let first: Int
+    let last: Int
+    /// The length of the whole body in bytes; nil if it is unknown.
+    let total: Int?
+
+    /// Parses a field's value; nil for anything else, including a range that contradicts itself.
+    init?(_ text: String) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: true)
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
+            last < Int.max
+        else { return nil }
+        let total = Self.number(parts[1])
+        guard parts[1] == "*" || total.map({ last < $0 }) ?? false else { return nil }
+        (self.first, self.last, self.total) = (first, last, total)
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        return Int(text)
     }
 }

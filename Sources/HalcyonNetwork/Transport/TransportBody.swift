@@ -1,19 +1,20 @@
 import Foundation
+import HalcyonSystem
 
-/// An answer's body: chunks of bytes that are fetched as the reader asks for them.
+/// The body of a response: chunks of bytes that are fetched as the reader requests them.
 ///
-/// It is read once, by one reader. Ending the iteration early, or dropping body and iterator, cancels the transfer.
+/// It is read once, by one reader. Ending the iteration early, or releasing both body and iterator, cancels the transfer.
 public struct TransportBody: AsyncSequence, Sendable {
     public typealias Element = Data
 
     private let source: Source
 
-    /// A body for a transport of one's own.
+    /// Creates a body for a custom transport.
     ///
     /// - Parameters:
-    ///   - next: waits for the next chunk, nil at the end. Called by one reader at a time.
-    ///   - cancel: ends the transfer; called once or more, also after the end, from any thread.
-    ///   - metrics: the transfer's figures, nil before its end.
+    ///   - next: Waits for the next chunk and returns it, or nil at the end. Called by one reader at a time.
+    ///   - cancel: Ends the transfer. Called at least once, also after the end, on any thread.
+    ///   - metrics: Returns the transfer's metrics, nil before its end.
     public init(
         next: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void,
         metrics: @escaping @Sendable () -> TransportMetrics? = { nil }
@@ -21,16 +22,16 @@ public struct TransportBody: AsyncSequence, Sendable {
         source = Source(next: next, cancel: cancel, metrics: metrics)
     }
 
-    /// A body that is there already.
+    /// Creates a body from data.
     public init(_ data: Data) {
         let rest = OneChunk(data)
         self.init(next: { rest.take() }, cancel: {})
     }
 
-    /// What the transfer took; nil until the body has been read to its end.
+    /// The metrics of the transfer; nil until the body has been read to its end.
     public var metrics: TransportMetrics? { source.metrics() }
 
-    /// Ends the transfer; a reader that waits gets `CancellationError`.
+    /// Ends the transfer; a waiting reader receives `CancellationError`.
     public func cancel() {
         source.cancel()
     }
@@ -41,7 +42,7 @@ public struct TransportBody: AsyncSequence, Sendable {
 
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let source: Source
-        /// Goes with the iterator, before a body that somebody still holds.
+        /// Cancels the transfer when the iterator is released, even if the body is still referenced.
         fileprivate let reader: Reader
 
         public mutating func next() async throws -> Data? {
@@ -74,5 +75,21 @@ public struct TransportBody: AsyncSequence, Sendable {
         init(cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
 
         deinit { cancel() }
+    }
+}
+
+/// A chunk of bytes that can be taken once.
+final class OneChunk: Sendable {
+    private let data: Lock<Data?>
+
+    init(_ data: Data) {
+        self.data = Lock(data.isEmpty ? nil : data)
+    }
+
+    func take() -> Data? {
+        data.withLock { data in
+            defer { data = nil }
+            return data
+        }
     }
 }

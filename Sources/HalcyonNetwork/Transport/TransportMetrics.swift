@@ -1,19 +1,19 @@
-/// What one transfer took. Times count from its start; a reused connection shows zero for the steps it skipped.
+/// The metrics of one transfer. Times count from its start; a reused connection has zero for the steps it skipped.
 public struct TransportMetrics: Sendable, Equatable {
-    /// The name was resolved.
+    /// The time when the host name was resolved.
     public var nameLookup: Duration
-    /// The connection stood.
+    /// The time when the connection was established.
     public var connect: Duration
-    /// The TLS handshake was done; zero without TLS.
+    /// The time when the TLS handshake was done; zero without TLS.
     public var tls: Duration
-    /// The first byte of the answer was there.
+    /// The time when the first byte of the response arrived.
     public var firstByte: Duration
-    /// The last byte was there.
+    /// The time when the last byte arrived.
     public var total: Duration
-    /// Bytes of the body as they came over the wire, packed or not.
+    /// The number of bytes of the body as transferred, compressed or not.
     public var bytesReceived: Int
     public var version: HTTPVersion
-    /// Whether an earlier transfer's connection served this one.
+    /// Whether the connection of an earlier transfer was reused.
     public var reusedConnection: Bool
 
     public init(
@@ -29,4 +29,18 @@ public struct TransportMetrics: Sendable, Equatable {
         self.version = version
         self.reusedConnection = reusedConnection
     }
+}
+
+extension TransportMetrics {
+    /// The time from the end of the name lookup until the connection was established.
+    public var connectTime: Duration { span(nameLookup, connect) }
+    /// The time of the TLS handshake; zero without TLS.
+    public var handshakeTime: Duration { span(connect, tls) }
+    /// The time from the connection, including TLS if used, to the first byte of the response.
+    public var waitTime: Duration { span(max(connect, tls), firstByte) }
+    /// The time from the first byte to the last.
+    public var receiveTime: Duration { span(firstByte, total) }
+
+    /// Returns the time between two points; zero if a step was skipped.
+    private func span(_ from: Duration, _ to: Duration) -> Duration { max(.zero, to - from) }
 }
