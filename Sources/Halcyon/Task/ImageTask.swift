@@ -1,4 +1,6 @@
 import Foundation
+import HalcyonImage
+import HalcyonSystem
 
 /// A load that is under way: watch it, change its priority, call it off.
 ///

@@ -61,3 +61,18 @@ package struct Stopwatch: Sendable {
 
     package var elapsed: Duration { ContinuousClock.now - started }
 }
+
+extension Duration {
+    /// As long as a timer may be set to: nothing below zero, and no more than a year. The system's timers end the program
+    /// where a moment is too far away to be counted.
+    package var forTimer: Duration { min(max(self, .zero), .seconds(365 * 86_400)) }
+}
+
+/// The processor time of the calling thread.
+package enum ThreadTime {
+    package static var now: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}

@@ -1,3 +1,12 @@
+/// How urgent a load is: it orders the transfers that wait, and the work that waits for a thread.
+public enum RequestPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
+    case veryLow, low, normal, high, veryHigh
+
+    public static func < (left: RequestPriority, right: RequestPriority) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
 /// How many there are of each priority, so that the highest of any number of them is known at once.
 package struct PriorityTally: Sendable {
     private var counts = [Int](repeating: 0, count: RequestPriority.allCases.count)
