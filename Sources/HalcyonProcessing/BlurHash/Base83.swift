@@ -1,27 +1,27 @@
-/// The digits of a BlurHash, as its description lists them.
+/// The base 83 digits of a BlurHash text, in the order of the format's description.
 enum Base83 {
     static let alphabet = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
 
-    /// By ASCII code.
+    /// The value of each digit, indexed by ASCII code.
     private static let digits: [UInt8?] = {
         var digits = [UInt8?](repeating: nil, count: 128)
         for (digit, code) in alphabet.enumerated() { digits[Int(code)] = UInt8(digit) }
         return digits
     }()
 
-    /// 0 to 82; nil for a character that is no digit.
+    /// Returns the value of a digit, 0 to 82, or nil if the character is not a base 83 digit.
     static func digit(_ character: Character) -> UInt8? {
         // An ASCII value is below 128.
         character.asciiValue.flatMap { digits[Int($0)] }
     }
 
-    /// The number that digits stand for, the first the most significant.
+    /// Returns the number that digits encode, the most significant digit first.
     static func number(_ digits: some Sequence<UInt8>) -> Int {
         digits.reduce(0) { $0 * 83 + Int($1) }
     }
 
-    /// The digits of a number below 83 to the power of `count`.
+    /// Encodes a number below 83 to the power of `count` as `count` digits.
     static func digits(_ number: Int, count: Int) -> [UInt8] {
         var digits = [UInt8](repeating: 0, count: count)
         var rest = number

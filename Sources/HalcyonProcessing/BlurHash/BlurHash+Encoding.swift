@@ -1,19 +1,19 @@
 import HalcyonImage
 
 extension BlurHash {
-    /// Makes the text of an image's pixels; of an animation's first frame.
+    /// Encodes an image's pixels, or those of an animation's first frame.
     ///
-    /// An image of at most 64 pixels a side is taken pixel by pixel, and its text is the one that the published
-    /// formulas give. A larger one is reduced to 64 blocks a side: the light of a block is summed exactly, and a wave is
-    /// taken for its average over the block. That gives the text of the whole image, where fine noise may move a value
-    /// by one of its 19 steps. Cost: one pass over the pixels, some 2 milliseconds for a megapixel; of a large image its
-    /// thumbnail does as well.
+    /// An image of at most 64 pixels a side is encoded pixel by pixel, and its text is the one that the published
+    /// formulas give. A larger image is reduced to 64 blocks a side: the light of each block is summed exactly, and
+    /// each wave is replaced by its average over the block. The result is the text of the whole image, except that
+    /// fine noise may move a value by one of its 19 steps. Cost: one pass over the pixels, some 2 milliseconds for a
+    /// megapixel; the thumbnail of a large image serves as well.
     ///
     /// - Parameters:
-    ///   - componentsX: cosine waves across, 1 to 9, 4 by default.
-    ///   - componentsY: cosine waves down, 1 to 9, 3 by default.
-    ///   - background: what transparent pixels are laid on, since the format has no alpha; white by default. Its own
-    ///     alpha does not count.
+    ///   - componentsX: The number of cosine waves across, 1 to 9, 4 by default.
+    ///   - componentsY: The number of cosine waves down, 1 to 9, 3 by default.
+    ///   - background: The colour behind transparent pixels, since the format has no alpha; white by default. Its own
+    ///     alpha is ignored.
     /// - Throws: `BlurHashError.invalidComponents`, `.invalidBackground`.
     public init(
         encoding image: Image, componentsX: Int = 4, componentsY: Int = 3, background: Color = .white
@@ -37,12 +37,13 @@ extension BlurHash {
         self.init(digits, componentsX: componentsX, componentsY: componentsY)
     }
 
-    /// One number of three channels, red in the most significant place.
+    /// Combines three channels into one number, red in the most significant place.
     private static func combined(_ color: SIMD3<Double>, base: Int, _ digit: (Double) -> Int) -> Int {
         (digit(color.x) * base + digit(color.y)) * base + digit(color.z)
     }
 
-    /// The step, 0 to 18, of a part of the strongest wave, -1 to 1: by square roots, 9 is none.
+    /// Returns the step, 0 to 18, of a wave's amount relative to the strongest wave, -1 to 1. The scale is a square
+    /// root; step 9 is zero.
     private static func step(_ part: Double) -> Int {
         let root = part < 0 ? -(-part).squareRoot() : part.squareRoot()
         return Int(min(max((root * 9 + 9.5).rounded(.down), 0), 18))

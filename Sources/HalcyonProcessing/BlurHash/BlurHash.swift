@@ -1,23 +1,24 @@
 import HalcyonImage
 
-/// A blurred image in a short text, which a server sends beside an image's URL: what to show while the image loads.
+/// A blurred placeholder in a short text, which a server sends beside an image's URL, to show while the image loads.
 ///
 /// The format and its formulas are those of the description at https://blurha.sh: a few cosine waves across and down,
-/// each with an amount of red, green and blue light, in base 83. Nothing here waits or hops to another thread.
+/// each with an amount of red, green and blue light, in base 83. All operations are synchronous and run on the
+/// caller's thread.
 public struct BlurHash: Hashable, Sendable {
-    /// The text: 4 characters and 2 for each component, 6 to 166 of them.
+    /// The text: 4 characters and 2 more for each component, 6 to 166 in all.
     public let text: String
-    /// Cosine waves across, 1 to 9.
+    /// The number of cosine waves across, 1 to 9.
     public let componentsX: Int
-    /// Cosine waves down, 1 to 9.
+    /// The number of cosine waves down, 1 to 9.
     public let componentsY: Int
-    /// What each character stands for, 0 to 82.
+    /// The base 83 value of each character, 0 to 82.
     private let digits: [UInt8]
 
-    /// Reads a text.
+    /// Parses a text.
     ///
-    /// - Throws: `BlurHashError` where the text is not one that an encoder writes: a character that base 83 does not
-    ///   have, a length that does not fit the components, a value beyond those of a colour.
+    /// - Throws: `BlurHashError` if no encoder writes the text: a character that is not a base 83 digit, a length
+    ///   that does not fit the components, or a value beyond those of a colour.
     public init(_ text: String) throws(BlurHashError) {
         guard let first = text.first, text.count >= 6 else { throw .tooShort(characters: text.count) }
         guard let flag = Base83.digit(first) else { throw .invalidCharacter(first, at: 0) }
@@ -36,7 +37,7 @@ public struct BlurHash: Hashable, Sendable {
         for index in 1..<x * y where wave(index) >= Self.waveValues { throw .invalidValue(at: 4 + 2 * index) }
     }
 
-    /// Of digits that make a valid text.
+    /// Creates the value from digits that make a valid text.
     init(_ digits: [UInt8], componentsX: Int, componentsY: Int) {
         text = String(decoding: digits.map { Base83.alphabet[Int($0)] }, as: UTF8.self)
         self.digits = digits
@@ -44,21 +45,22 @@ public struct BlurHash: Hashable, Sendable {
         self.componentsY = componentsY
     }
 
-    /// The average of the image's light, which the text holds as a colour; opaque.
+    /// The average light of the image, which the text stores as a colour; opaque.
     public var averageColor: Color {
         func channel(_ shift: Int) -> Double { Double((average >> shift) & 255) / 255 }
         return Color(red: channel(16), green: channel(8), blue: channel(0))
     }
 
-    /// How strongly the strongest wave may be, 0 to 82; its amount of light is `(strength + 1) / 166`.
+    /// The amplitude limit of the waves, 0 to 82; the strongest wave has an amount of light of
+    /// `(strength + 1) / 166`.
     var strength: Int { Int(digits[1]) }
-    /// Red, green and blue, a byte each.
+    /// The average colour as `0xRRGGBB`, a byte for each channel.
     var average: Int { Base83.number(digits[2..<6]) }
 
-    /// What three channels of 19 steps make.
+    /// The number of values of a wave: three channels of 19 steps.
     static let waveValues = 19 * 19 * 19
 
-    /// Red, green and blue of the component `index`, which is at least 1, in 19 steps each.
+    /// Returns the red, green and blue of the component `index`, which is at least 1, in 19 steps each.
     func wave(_ index: Int) -> Int {
         let start = 4 + 2 * index
         return Base83.number(digits[start..<start + 2])

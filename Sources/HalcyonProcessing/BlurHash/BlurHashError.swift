@@ -1,24 +1,24 @@
 import HalcyonImage
 
-/// Why there is no BlurHash, or no image of one.
+/// An error of parsing, encoding or drawing a BlurHash.
 public enum BlurHashError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A text of fewer than the 6 characters that the shortest one has.
+    /// The text has fewer than 6 characters, the length of the shortest one.
     case tooShort(characters: Int)
-    /// A character that base 83 does not have; the first one is at 0.
+    /// The text has a character that is not a base 83 digit, at this offset; the first character is at 0.
     case invalidCharacter(Character, at: Int)
-    /// A first character that stands for more than 9 components.
+    /// The first character encodes more than 9 components on an axis.
     case invalidSizeFlag(Character)
-    /// Another length than the components need that the first character stands for.
+    /// The text's length differs from the one that the components in its first character need.
     case wrongLength(characters: Int, expected: Int)
-    /// Characters that stand for more than a colour has; the text's first one is at 0.
+    /// The characters at this offset encode a value beyond those of a colour; the first character is at 0.
     case invalidValue(at: Int)
-    /// Components outside 1...9.
+    /// A number of components is outside 1...9.
     case invalidComponents(x: Int, y: Int)
-    /// A side outside 1...4,096 pixels.
+    /// A side is outside 1...4,096 pixels.
     case invalidSize(PixelSize)
-    /// A punch that is infinite or no number.
+    /// The punch is infinite or not a number.
     case invalidPunch(Double)
-    /// A background with a channel that is infinite or no number.
+    /// A channel of the background is infinite or not a number.
     case invalidBackground
 
     public var description: String {

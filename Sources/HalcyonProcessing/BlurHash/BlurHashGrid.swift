@@ -6,13 +6,13 @@ struct BlurHashGrid {
     private static let maximumSide = 64
 
     private let size: PixelSize
-    /// The pixels across and down of the blocks.
+    /// The pixel ranges of the blocks across and down.
     private let columns: [Range<Int>]
     private let rows: [Range<Int>]
-    /// Of the pixels of each block, row by row: red, green, blue.
+    /// The sums of the light of each block's pixels, row by row: red, green, blue.
     private let sums: [SIMD3<Double>]
 
-    /// - Parameter background: with every channel within 0...1; its alpha does not count.
+    /// - Parameter background: A colour with every channel within 0...1; its alpha is ignored.
     init(_ bitmap: Bitmap, background: Color) {
         let columns = Self.blocks(bitmap.width)
         let rows = Self.blocks(bitmap.height)
@@ -32,11 +32,11 @@ struct BlurHashGrid {
         (size, self.columns, self.rows, self.sums) = (bitmap.size, columns, rows, sums)
     }
 
-    /// The components, row by row: the average of light times wave, and twice that for all but the first.
+    /// Returns the components, row by row: the average of light times wave, doubled for all but the first.
     func components(_ countX: Int, _ countY: Int) -> [SIMD3<Double>] {
         let across = (0..<countX).map { Self.cosines($0, columns, of: size.width) }
         let down = (0..<countY).map { Self.cosines($0, rows, of: size.height) }
-        // For each row of blocks the sums along it: those do not depend on the wave down.
+        // The sums along each row of blocks, computed once, as they do not depend on the wave down.
         let lines = rows.indices.map { row in
             across.map { wave in
                 wave.enumerated().reduce(SIMD3<Double>.zero) { $0 + sums[row * columns.count + $1.offset] * $1.element }
@@ -50,19 +50,20 @@ struct BlurHashGrid {
         }
     }
 
-    /// `length` pixels in at most 64 ranges that differ by one pixel at most.
+    /// Divides `length` pixels into at most 64 ranges whose lengths differ by at most one pixel.
     private static func blocks(_ length: Int) -> [Range<Int>] {
         let count = min(length, maximumSide)
         return (0..<count).map { $0 * length / count..<($0 + 1) * length / count }
     }
 
-    /// The average over each range of `cos(pi * component * x / length)`, by the closed form of such a sum.
+    /// Returns the average of `cos(pi * component * x / length)` over each range, by the closed form of such a sum.
     private static func cosines(_ component: Int, _ ranges: [Range<Int>], of length: Int) -> [Double] {
         let angle = .pi * Double(component) / Double(length)
         return ranges.map { range in
             let count = Double(range.count)
             let middle = cos(angle * (Double(range.lowerBound) + (count - 1) / 2))
-            // The sine below is zero for no range of more pixels: it needs a wave shorter than two of them.
+            // The sine below is not zero for a range of more than one pixel: that would need a wave shorter than two
+            // pixels.
             if component == 0 || range.count == 1 { return middle }
             return middle * sin(angle * count / 2) / (count * sin(angle / 2))
         }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Between sRGB's bytes and amounts of light from 0 to 1, by the curve of IEC 61966-2-1.
+/// Conversions between sRGB bytes and amounts of light from 0 to 1, by the curve of IEC 61966-2-1.
 enum LinearLight {
-    /// The light of each byte.
+    /// The amount of light of each byte.
     static let ofByte: [Double] = (0...255).map { light(Double($0)) }
 
-    /// The least light that is rounded to each byte, and one more that none reaches.
+    /// The least amount of light that is rounded to each byte, and a final infinite sentinel.
     static let thresholds: [Float] = (0...255).map { $0 == 0 ? 0 : Float(light(Double($0) - 0.5)) } + [.infinity]
 
-    /// How many parts of the light `guesses` has a byte for. In darkness, where the curve is steepest, a part is 0.8
-    /// bytes wide: from the byte of its beginning the right one is at most 1 away.
+    /// The number of parts that `guesses` divides the light into. In darkness, where the curve is steepest, a part is
+    /// 0.8 bytes wide: the right byte is at most 1 above the byte at the part's beginning.
     static let parts: Float = 4096
 
-    /// The byte of the least light of each part, and that of full light.
+    /// The byte at the beginning of each part, and the byte of full light.
     static let guesses: [UInt8] = {
         var byte = 0
         return (0...Int(parts)).map { part in
@@ -21,7 +21,7 @@ enum LinearLight {
         }
     }()
 
-    /// The nearest byte to an amount of light; what is outside 0...1 is taken for its end.
+    /// Returns the nearest byte to an amount of light, which is clamped to 0...1.
     static func byte(_ light: Double) -> Int {
         let light = min(max(light, 0), 1)
         let value = light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055

@@ -1,13 +1,13 @@
 import HalcyonImage
 
-/// The light of pixels that lie on a background.
+/// Computes the light of pixels on a background.
 struct PixelLight {
     private let light = LinearLight.ofByte
     private let blue: Int
     private let green: Int
     private let red: Int
 
-    /// - Parameter background: with every channel within 0...1; its alpha does not count.
+    /// - Parameter background: A colour with every channel within 0...1; its alpha is ignored.
     init(background: Color) {
         func byte(_ value: Double) -> Int { Int((value * 255).rounded()) }
         blue = byte(background.blue)
@@ -15,7 +15,7 @@ struct PixelLight {
         red = byte(background.red)
     }
 
-    /// The light of premultiplied pixels in a row.
+    /// Returns the sum of the light of premultiplied pixels in a row.
     func sum(_ bytes: UnsafeRawBufferPointer) -> SIMD3<Double> {
         var sums: (Double, Double, Double) = (0, 0, 0)
         light.withUnsafeBufferPointer { light in

@@ -3,18 +3,19 @@ import HalcyonSystem
 
 /// Draws another image over an image.
 ///
-/// It is known by the watermark's pixels, so that it needs no name.
+/// The key holds a hash of the watermark's pixels, so that it needs no identifier.
 public struct WatermarkProcessor: ImageProcessor {
     public let watermark: Image
-    /// Where it sits: 0 is left, 0.5 the middle, 1 right. 1 by default.
+    /// The horizontal position: 0 is left, 0.5 the middle, 1 right. 1 by default.
     public var anchorX: Double
-    /// 0 is the top, 1 the bottom. 1 by default.
+    /// The vertical position: 0 is the top, 1 the bottom. 1 by default.
     public var anchorY: Double
-    /// Pixels that are left at each edge. 0 by default.
+    /// The distance from each edge in pixels. 0 by default.
     public var margin: Int
-    /// The watermark's width as a part of the image's; nil, the default, is its own size. What does not fit is cut off.
+    /// The watermark's width as a fraction of the image's; nil, the default, keeps its own size. The part that does
+    /// not fit is cut off.
     public var widthFraction: Double?
-    /// 0 to 1, the default.
+    /// The opacity, 0 to 1, the default.
     public var opacity: Double
     private let digest: PixelDigest
 
@@ -53,8 +54,8 @@ public struct WatermarkProcessor: ImageProcessor {
         hasher.combine(opacity)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where an anchor is no number, the margin negative, the opacity not in
-    ///   0...1, or the width not above 0 and at most 1.
+    /// - Throws: `ProcessingError.invalidArgument` if an anchor is NaN, the margin negative or larger than
+    ///   `Bitmap.maximumSide`, the opacity not in 0...1, or the width not above 0 and at most 1.
     public func validate() throws {
         try Fraction.validate(opacity, processor: "watermark")
         guard !anchorX.isNaN, !anchorY.isNaN else {
@@ -85,7 +86,7 @@ public struct WatermarkProcessor: ImageProcessor {
         return image.replacing(bitmap)
     }
 
-    /// Pixels of all of the watermark, whatever of it can be seen.
+    /// Returns the size of the whole watermark in pixels, including any part outside the image.
     private func sizedMark(for size: PixelSize) -> PixelSize {
         guard let widthFraction else { return watermark.size }
         let width = max(1, (Double(size.width) * widthFraction).rounded())
@@ -93,7 +94,7 @@ public struct WatermarkProcessor: ImageProcessor {
         return PixelSize(Int(width), max(1, Int(height)))
     }
 
-    /// Only what can be seen of it is scaled.
+    /// Returns the visible part; only that part is scaled.
     private func part(_ visible: PixelRect, of size: PixelSize, context: WorkContext) throws -> Image {
         var plan = GeometryPlan(watermark.size)
         if size != watermark.size {
@@ -104,7 +105,7 @@ public struct WatermarkProcessor: ImageProcessor {
         return try OpacityProcessor(opacity).process(plan.applied(to: watermark, context: context), context: context)
     }
 
-    /// Left of the image where the watermark is larger.
+    /// Returns the offset of the watermark, which is negative if the watermark is larger than the image.
     private func place(_ anchor: Double, _ length: Int, _ mark: Int) -> Int {
         margin + Anchor.offset(anchor, room: length - mark - 2 * margin)
     }

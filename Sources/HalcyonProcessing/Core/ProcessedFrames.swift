@@ -1,15 +1,15 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// The frames of an animation after a processor, each made when it is asked for.
+/// The processed frames of an animation, each made on demand.
 final class ProcessedFrames: AnimationFrameSource {
     private let animation: AnimatedImage
-    /// What a frame is an image of.
+    /// The image that the animation belongs to; each frame replaces its bitmap.
     private let image: Image
     private let processor: any ImageProcessor
     private let size: PixelSize
 
-    /// - Parameter first: the first frame, processed: the others must be of its size.
+    /// - Parameter first: The first frame, processed; the others must have its size.
     convenience init(_ animation: AnimatedImage, of image: Image, by processor: any ImageProcessor, first: Bitmap) {
         self.init(animation, of: image, by: processor, size: first.size)
     }
@@ -23,7 +23,7 @@ final class ProcessedFrames: AnimationFrameSource {
 
     var cost: Int { animation.cost }
 
-    /// Beside the frame that is processed the result, and another bitmap on the way to it.
+    /// The decoder's working memory plus the result and one intermediate bitmap.
     var workingBytes: Int { animation.workingBytes.adding(2, times: size.bitmapBytes) }
 
     func makeReader() -> any AnimationFrameSource {

@@ -1,10 +1,10 @@
-/// Why a processor has no result.
+/// An error that a processor reports.
 public enum ProcessingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A parameter that no image could be processed with, such as a width of zero.
+    /// A parameter that suits no image, such as a width of zero.
     case invalidArgument(processor: String, reason: String)
-    /// A parameter that does not suit this image, such as a crop beside it.
+    /// A parameter that does not suit this image, such as a crop outside of it.
     case notApplicable(processor: String, reason: String)
-    /// The system or a library refused.
+    /// The system or a library failed.
     case failed(processor: String, reason: String)
 
     public var description: String {

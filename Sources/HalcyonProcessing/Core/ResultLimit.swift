@@ -1,11 +1,11 @@
 import HalcyonImage
 
-/// The largest image that a processor makes.
+/// The limit on the size of a processor's result.
 enum ResultLimit {
-    /// 2^28, a bitmap of 1 GiB: what a decode may have, too.
+    /// 2^28 pixels, a bitmap of 1 GiB: the same limit as for a decode.
     static let maximumPixels = 1 << 28
 
-    /// - Throws: `ProcessingError.notApplicable` where an image of this size is not to be had.
+    /// - Throws: `ProcessingError.notApplicable` if the size exceeds the limit.
     static func check(_ size: PixelSize, processor: String) throws {
         let side = Bitmap.maximumSide
         guard size.width <= side, size.height <= side, let area = size.area, area <= maximumPixels else {

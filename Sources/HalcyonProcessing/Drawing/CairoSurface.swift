@@ -1,17 +1,17 @@
 import CCairo
 import HalcyonImage
 
-/// A Cairo surface over a part of a bitmap's memory: Cairo's ARGB32 is the canonical layout, so nothing is converted.
+/// A Cairo surface over a part of a bitmap's memory. Cairo's ARGB32 is the canonical layout, so nothing is converted.
 ///
-/// It must not outlive the memory: make it inside `withPixels` or a bitmap's `fill`.
+/// It must not outlive the memory: create it inside `withPixels` or a bitmap's `fill`.
 struct CairoSurface: ~Copyable {
     let pointer: OpaquePointer
     private let processor: String
 
     /// - Parameters:
-    ///   - width: pixels of a row of all of the memory.
-    ///   - rect: its sides at most 32,766 pixels: Pixman adds one at each edge and draws nothing, without a word, where
-    ///     16 bits do not hold that.
+    ///   - width: The number of pixels in a row of the whole memory.
+    ///   - rect: The part, with sides of at most 32,766 pixels: Pixman adds one at each edge and silently draws
+    ///     nothing if 16 bits do not hold the sum.
     /// - Throws: `ProcessingError.failed`.
     init(_ memory: UnsafeMutableRawBufferPointer, width: Int, _ rect: PixelRect, processor: String) throws {
         let first = memory.baseAddress.map { $0 + (rect.y * width + rect.x) * 4 }
@@ -31,7 +31,7 @@ struct CairoSurface: ~Copyable {
 
     /// Draws on the surface.
     ///
-    /// - Throws: `ProcessingError.failed` with what Cairo said; what `body` throws.
+    /// - Throws: `ProcessingError.failed` with Cairo's message; the errors of `body`.
     func draw(_ body: (OpaquePointer) throws -> Void) throws {
         guard let cairo = cairo_create(pointer) else {
             throw ProcessingError.failed(processor: processor, reason: "no memory")

@@ -2,7 +2,7 @@ import CHalcyonPixels
 import HalcyonImage
 import HalcyonSystem
 
-/// The memory of a bitmap that is being made, to be drawn on by rows.
+/// The memory of a new bitmap, for drawing by rows.
 struct Canvas {
     private let pixels: UnsafeMutableBufferPointer<UInt32>
     let size: PixelSize
@@ -25,7 +25,8 @@ struct Canvas {
         }
     }
 
-    /// Draws a bitmap that lies inside of the canvas, by its alpha or in the place of what is there.
+    /// Draws a bitmap that lies inside of the canvas, either over the present pixels by its alpha or in place of
+    /// them.
     ///
     /// - Throws: `CancellationError` within 16 rows of the cancellation.
     mutating func draw(_ bitmap: Bitmap, x: Int, y: Int, over: Bool, context: WorkContext) throws {

@@ -1,7 +1,7 @@
 import HalcyonImage
 
 extension Color {
-    /// A pixel of this colour: blue in the lowest byte, premultiplied.
+    /// The colour as a premultiplied pixel, blue in the lowest byte.
     var packed: UInt32 {
         let color = clamped
         func byte(_ value: Double) -> UInt32 { UInt32((value * 255).rounded()) }
@@ -10,7 +10,7 @@ extension Color {
             | byte(alpha) << 24
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where a channel is no number.
+    /// - Throws: `ProcessingError.invalidArgument` if a channel is not finite.
     func validate(processor: String) throws {
         guard isFinite else {
             throw ProcessingError.invalidArgument(processor: processor, reason: "a colour that is no number")

@@ -2,9 +2,10 @@ import CCairo
 import HalcyonImage
 import HalcyonSystem
 
-/// Two layers of one size that become one, by Cairo.
+/// Two layers of one size, combined into one bitmap by Cairo.
 ///
-/// In tiles: Cairo's surfaces end at 32,767 pixels a side, and a long drawing is called off between two of them.
+/// The work is done in tiles: Cairo's surfaces are limited to 32,767 pixels a side, and cancellation is checked
+/// between two tiles.
 struct Layers {
     enum Layer {
         case bitmap(Bitmap, alpha: Double)
@@ -19,11 +20,11 @@ struct Layers {
     }
 
     let size: PixelSize
-    /// What is there, and what is drawn onto it.
+    /// The lower layer.
     let destination: Layer
     let source: Layer
     let mode: BlendMode
-    /// For errors.
+    /// The processor's name, for errors.
     let processor: String
 
     private static let tile = PixelSize(16_384, 256)
@@ -61,18 +62,19 @@ struct Layers {
             cairo_paint(cairo)
         case .bitmap(let bitmap, let alpha):
             try bitmap.withPixels { bytes in
-                // Cairo has one type for what it reads and what it writes.
+                // Cairo has a single type for memory that it reads and memory that it writes.
                 let memory = UnsafeMutableRawBufferPointer(mutating: bytes)
                 let surface = try CairoSurface(memory, width: bitmap.width, rect, processor: processor)
                 cairo_set_source_surface(cairo, surface.pointer, 0, 0)
                 paint(cairo, alpha: alpha, mode)
-                // The surface ends here, and Cairo keeps what it last painted with.
+                // The surface is destroyed here, but Cairo would keep it as its last source.
                 cairo_set_source_rgba(cairo, 0, 0, 0, 0)
             }
         }
     }
 
-    /// With less than all of its alpha, the layer itself is fainter, and not the drawing of it.
+    /// Paints the current source. An alpha below 1 makes the layer itself fainter before it is combined by the mode,
+    /// rather than the result.
     private func paint(_ cairo: OpaquePointer, alpha: Double, _ mode: cairo_operator_t) {
         guard alpha < 1 else { return cairo_paint(cairo) }
         cairo_push_group(cairo)

@@ -2,9 +2,9 @@ import HalcyonImage
 
 /// A line along the inside of a shape's edge.
 public struct Border: Hashable, Sendable {
-    /// Pixels. 4 by default.
+    /// The width in pixels. 4 by default.
     public var width: Double
-    /// Black by default.
+    /// The colour. Black by default.
     public var color: Color
 
     public init(width: Double = 4, color: Color = .black) {
@@ -12,7 +12,8 @@ public struct Border: Hashable, Sendable {
         self.color = color
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where the width is negative or no number, or the colour is none.
+    /// - Throws: `ProcessingError.invalidArgument` if the width is negative or not finite, or a channel of the colour
+    ///   is not finite.
     func validate(processor: String) throws {
         guard width.isFinite, width >= 0 else {
             throw ProcessingError.invalidArgument(processor: processor, reason: "a border of \(width) pixels")

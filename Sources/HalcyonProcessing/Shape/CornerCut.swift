@@ -1,26 +1,27 @@
 import Foundation
 
-/// What an arc cuts off each pixel of a top left corner: exact areas, by the integral of the circle.
+/// The area that an arc cuts off each pixel of a top left corner, exact by the integral of the circle.
 ///
-/// Only the pixels that it cuts in part are kept: some two for each of radius and inset.
+/// Only the pixels that are cut in part are stored: some two for each pixel of radius and inset.
 struct CornerCut {
     private struct Row {
-        /// The first column that is not cut off as a whole, and the end of those that are cut.
+        /// The first column that is not cut off entirely, and the end of the columns that are cut.
         let start: Int
         let end: Int
-        /// Where the cuts of the columns between are.
+        /// The offset of these columns' areas in `cuts`.
         let offset: Int
     }
 
-    /// Columns and rows that the corner reaches.
+    /// The number of columns and rows that the corner reaches.
     let reach: Int
     private let inset: Double
     private let rows: [Row]
     private let cuts: [Float]
 
     /// - Parameters:
-    ///   - radius: of the arc, in pixels.
-    ///   - inset: of the edges from the image's, in pixels; what lies outside of them is no part of the cut.
+    ///   - radius: The radius of the arc in pixels.
+    ///   - inset: The distance of the edges from the image's in pixels. The area outside of them is not part of the
+    ///     cut.
     init(radius: Double, inset: Double) {
         let reach = radius > 0 ? Int((radius + inset).rounded(.up)) : 0
         let arc = Arc(radius: radius, inset: inset)
@@ -31,7 +32,7 @@ struct CornerCut {
                 rows.append(Row(start: 0, end: 0, offset: 0))
                 continue
             }
-            // To the left of `empty` nothing of the row is inside of the arc, and from `full` on all of it.
+            // To the left of `empty` no part of the row is inside of the arc; from `full` on all of it is.
             let (empty, full) = (arc.column(at: bottom), arc.column(at: top))
             let end = min(reach, Int(full.rounded(.up)))
             let start = min(end, Int(empty.rounded(.down)))
@@ -46,7 +47,7 @@ struct CornerCut {
         (self.reach, self.inset, self.rows, self.cuts) = (reach, inset, rows, cuts)
     }
 
-    /// Columns of a row up to the last that is cut.
+    /// Returns the number of columns of a row up to the last one that is cut.
     func columns(row: Int) -> Int { row < reach ? rows[row].end : 0 }
 
     /// The area that is cut off a pixel.
@@ -58,26 +59,26 @@ struct CornerCut {
     }
 }
 
-/// The arc of a top left corner: its height at x is c - sqrt(r^2 - (c - x)^2), about a middle at c on both axes.
+/// The arc of a top left corner: its height at x is c - sqrt(r^2 - (c - x)^2), about a centre at c on both axes.
 private struct Arc {
     let radius: Double
     let inset: Double
 
     private var middle: Double { radius + inset }
 
-    /// Where the arc has a height.
+    /// Returns the column at which the arc has a height.
     func column(at height: Double) -> Double {
         let rise = min(max(middle - height, 0), radius)
         return middle - (radius * radius - rise * rise).squareRoot()
     }
 
-    /// Between the arc and a row's lower edge.
+    /// Returns the area between the arc and a row's lower edge.
     func area(from left: Double, to right: Double, above bottom: Double) -> Double {
         guard right > left else { return 0 }
         return (bottom - middle) * (right - left) + integral(middle - left) - integral(middle - right)
     }
 
-    /// Of sqrt(r^2 - t^2) from 0 to t.
+    /// Returns the integral of sqrt(r^2 - t^2) from 0 to t.
     private func integral(_ t: Double) -> Double {
         let t = min(max(t, -radius), radius)
         return (t * (radius * radius - t * t).squareRoot() + radius * radius * asin(t / radius)) / 2

@@ -1,14 +1,14 @@
 import HalcyonImage
 
-/// How large the arc of a corner is.
+/// The radius of a corner's arc.
 public enum CornerRadius: Hashable, Sendable {
     case pixels(Double)
-    /// Of the image's width: 0.5 makes half circles of a square's sides.
+    /// A fraction of the image's width: 0.5 makes half circles of a square's sides.
     case widthFraction(Double)
-    /// Of the image's height.
+    /// A fraction of the image's height.
     case heightFraction(Double)
 
-    /// - Throws: `ProcessingError.invalidArgument` where it is negative or no number.
+    /// - Throws: `ProcessingError.invalidArgument` if the value is negative or not finite.
     func validate(processor: String) throws {
         let value: Double =
             switch self {
@@ -19,7 +19,7 @@ public enum CornerRadius: Hashable, Sendable {
         }
     }
 
-    /// Pixels for an image of this size; more than half of the shorter side is taken as half.
+    /// Returns the radius in pixels for an image of this size, at most half of the shorter side.
     func pixels(in size: PixelSize) -> Double {
         let half = Double(min(size.width, size.height)) / 2
         return switch self {

@@ -1,4 +1,4 @@
-/// Which corners of an image.
+/// A set of an image's corners.
 public struct Corners: OptionSet, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }

@@ -1,6 +1,6 @@
 import HalcyonImage
 
-/// A rectangle with round corners in an image, as the share of each pixel that it covers.
+/// The coverage of an image's pixels by a rectangle with round corners.
 struct RoundedRect {
     private let size: PixelSize
     private let inset: Double
@@ -8,8 +8,8 @@ struct RoundedRect {
     private let cut: CornerCut
 
     /// - Parameters:
-    ///   - radius: pixels, at most half of a side less the inset.
-    ///   - inset: pixels from the image's edges.
+    ///   - radius: The radius in pixels, at most half of a side less the inset.
+    ///   - inset: The distance from the image's edges in pixels.
     init(size: PixelSize, radius: Double, corners: Corners, inset: Double = 0) {
         self.size = size
         self.inset = inset
@@ -17,21 +17,21 @@ struct RoundedRect {
         cut = CornerCut(radius: corners.isEmpty ? 0 : radius, inset: inset)
     }
 
-    /// Columns at either end of a row that may not be covered like its middle.
+    /// Returns the number of columns at either end of a row whose coverage may differ from the middle's.
     func margin(row: Int) -> Int {
         let cut = cut.columns(row: min(row, size.height - 1 - row))
         return min((size.width + 1) / 2, max(cut, Int(inset.rounded(.up))))
     }
 
-    /// What a row's middle is covered by: 1 but for an inset.
+    /// Returns the coverage of a row's middle: 1, except in rows that the inset cuts.
     func middle(row: Int) -> Float { Float(Self.edge(row, size.height, inset)) }
 
-    /// Whether all pixels of a row are covered alike.
+    /// Whether all pixels of a row have the same coverage.
     func isPlain(row: Int) -> Bool {
         inset == 0 && min(row, size.height - 1 - row) >= cut.reach
     }
 
-    /// The share of a pixel.
+    /// Returns the share of a pixel that the rectangle covers.
     func coverage(column: Int, row: Int) -> Float {
         let plain = Float(Self.edge(column, size.width, inset)) * middle(row: row)
         let (right, bottom) = (size.width - 1 - column, size.height - 1 - row)
@@ -43,7 +43,7 @@ struct RoundedRect {
         return max(0, plain - cut)
     }
 
-    /// How much of a pixel lies between two edges.
+    /// Returns the share of a pixel that lies between two edges on one axis.
     private static func edge(_ place: Int, _ length: Int, _ inset: Double) -> Double {
         max(0, min(Double(place + 1), Double(length) - inset) - max(Double(place), inset))
     }
