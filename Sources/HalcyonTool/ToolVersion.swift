@@ -1,6 +1,6 @@
 import Halcyon
 
-/// What `halcyon --version` prints.
+/// The output of `halcyon --version`.
 enum ToolVersion {
     static let text = HalcyonVersion.current
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Halcyon
 
-/// Where the tool keeps its disk cache.
+/// The option for the folder of the tool's disk cache.
 struct CacheFolder: ParsableArguments {
     @Option(name: .customLong("cache"), help: "The cache folder. (default: $XDG_CACHE_HOME/halcyon)")
     var folder: String?

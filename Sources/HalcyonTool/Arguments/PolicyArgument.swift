@@ -1,7 +1,7 @@
 import ArgumentParser
 import Halcyon
 
-/// How the caches are used.
+/// The use of the caches.
 enum PolicyArgument: String, ExpressibleByArgument, CaseIterable {
     case `default`
     case reload

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Halcyon
 
-/// `320x240`, `320x240:fill`.
+/// A size in pixels, with an optional resize mode: `320x240`, `320x240:fill`.
 struct SizeArgument: ExpressibleByArgument {
     let size: PixelSize
     let mode: ResizeMode
@@ -20,7 +20,7 @@ struct SizeArgument: ExpressibleByArgument {
 
     var processor: ResizeProcessor { ResizeProcessor(size, mode: mode) }
 
-    /// `WxH`, both at least 1.
+    /// Parses `WxH`, both at least 1.
     static func size(_ text: some StringProtocol) -> PixelSize? {
         let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard sides.count == 2, let width = sides[0], let height = sides[1], width > 0, height > 0 else { return nil }

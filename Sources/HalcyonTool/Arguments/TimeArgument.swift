@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A time: `30` or `30s` in seconds, `10m`, `12h`, `7d`.
+/// A duration: `30` or `30s` in seconds, `10m`, `12h`, `7d`.
 struct TimeArgument: ExpressibleByArgument {
     let seconds: Double
 
@@ -10,7 +10,7 @@ struct TimeArgument: ExpressibleByArgument {
         let number = units[last] == nil ? argument : String(argument.dropLast())
         guard let value = Double(number), value >= 0 else { return nil }
         seconds = value * (units[last] ?? 1)
-        // Three centuries: beyond that somebody mistyped, and times overflow.
+        // A duration above three centuries is a typing mistake, and times would overflow.
         guard seconds < 1e10 else { return nil }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Halcyon
 
-/// What `show` says.
+/// The output of `halcyon cache show`.
 struct CacheEntryReport: Encodable {
     let source: String
     let bytes: Int

@@ -1,13 +1,13 @@
 import Foundation
 import Halcyon
 
-/// What `info` says.
+/// The output of `halcyon cache info`.
 struct CacheInfoReport: Encodable {
     let folder: String
     let entries: Int
     let bytes: Int
     let expired: Int
-    /// The last use of the entry that would be trimmed first, ISO 8601.
+    /// The last use of the entry that would be trimmed first, in ISO 8601.
     let oldest: String?
 
     init(_ info: DiskCache.Info) {

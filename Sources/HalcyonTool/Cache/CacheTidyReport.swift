@@ -1,4 +1,4 @@
-/// What the tidying commands say.
+/// The output of the commands that remove entries.
 struct CacheTidyReport: Encodable {
     let removedEntries: Int
     let removedBytes: Int

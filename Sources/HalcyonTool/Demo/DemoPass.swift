@@ -1,4 +1,4 @@
-/// The three ways in which the demo loads everything.
+/// The demo's three passes over all images.
 enum DemoPass: Int, CaseIterable, Sendable {
     case cold, disk, memory
 
@@ -10,7 +10,7 @@ enum DemoPass: Int, CaseIterable, Sendable {
         }
     }
 
-    /// In labels.
+    /// The name for labels.
     var short: String {
         switch self {
         case .cold: "net"

@@ -2,7 +2,7 @@ import DemoServer
 import Foundation
 import Halcyon
 
-/// The demo's work: a server, a pipeline with an empty cache, and a list to load.
+/// A run of the demo: a server, a pipeline with an empty cache, and a list of images to load.
 struct DemoRun {
     let pipeline: ImagePipeline
     private(set) var items: [DemoItem]
@@ -34,12 +34,12 @@ struct DemoRun {
             cacheFolder: cacheFolder, concurrency: command.concurrency)
     }
 
-    /// Loads everything once.
+    /// Loads all images once.
     ///
-    /// - Returns: milliseconds from the first start to the last end.
+    /// - Returns: The milliseconds from the first start to the last end.
     mutating func run(_ pass: DemoPass) async -> Double {
         if pass == .disk {
-            // What the first pass stored must be on disk, and nowhere else.
+            // The entries of the first pass must be on disk, and only there.
             await pipeline.configuration.cache.disk?.flush()
             pipeline.configuration.cache.clearMemory()
         }
@@ -66,7 +66,7 @@ struct DemoRun {
         return total
     }
 
-    /// Leaves nothing behind.
+    /// Stops the server and the pipeline, and removes the cache folder.
     func finish() async {
         await server?.stop()
         await pipeline.shutdown()
@@ -90,7 +90,7 @@ struct DemoRun {
         let title: String
     }
 
-    /// The gallery's own list, the picture that was made here, and the two that must fail.
+    /// Returns the images of the gallery's list, the picture that was made here, and the two that must fail.
     private static func items(of gallery: URL, served base: URL) throws -> [DemoItem] {
         let listed = try JSONDecoder().decode(
             [Listed].self, from: Data(contentsOf: gallery.appending(path: "gallery.json")))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Times as the demo shows them: enough digits to compare, no more.
+/// Formats durations for the demo, with just enough digits to compare them.
 enum Milliseconds {
     static func text(_ value: Double) -> String {
         switch value {

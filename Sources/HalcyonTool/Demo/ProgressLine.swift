@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A bar that fills on a terminal, and plain lines elsewhere.
+/// A progress bar on a terminal; plain lines elsewhere.
 struct ProgressLine {
     private let title: String
     private let total: Int
@@ -23,7 +23,7 @@ struct ProgressLine {
         let width = 28
         let filled = total > 0 ? width * done / total : width
         let bar = String(repeating: "━", count: filled) + String(repeating: "─", count: width - filled)
-        // Back to the start of the line, and what the last name left behind wiped out.
+        // Returns to the start of the line and erases the previous name.
         Output.write("\r\u{1B}[2K\(bar) \(done)/\(total)  \(name)", to: FileHandle.standardOutput)
     }
 

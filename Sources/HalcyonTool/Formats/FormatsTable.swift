@@ -1,6 +1,6 @@
 import Halcyon
 
-/// What each format can, as rows of words.
+/// The capabilities of each format as rows of text.
 struct FormatsTable {
     static let head = [
         "format", "still", "animated", "as it arrives", "scaled decode", "encode", "encode animated",
@@ -18,7 +18,7 @@ struct FormatsTable {
         }
     }
 
-    /// Columns for people.
+    /// The table with aligned columns, for a terminal.
     var text: String {
         let lines = [Self.head] + rows
         let widths = Self.head.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }

@@ -1,6 +1,6 @@
 import Halcyon
 
-/// What `load` says of one source in one pass.
+/// The output of `halcyon load` for one source in one pass.
 struct LoadReport: Encodable, Sendable {
     let source: String
     let pass: Int
@@ -9,7 +9,7 @@ struct LoadReport: Encodable, Sendable {
     var width: Int?
     var height: Int?
     var frames: Int?
-    /// Of the source's encoded bytes.
+    /// The number of the source's encoded bytes.
     var bytes: Int?
     var milliseconds: Double
     var output: String?
@@ -21,7 +21,7 @@ struct LoadReport: Encodable, Sendable {
         case source, pass, ok, origin, format, width, height, frames, bytes, milliseconds, output, error
     }
 
-    /// Every key is there every time, `null` where there is nothing to say.
+    /// Encodes every key each time, with `null` for a missing value.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         try container.encode(source, forKey: .source)
@@ -38,7 +38,7 @@ struct LoadReport: Encodable, Sendable {
         try container.encode(error, forKey: .error)
     }
 
-    /// For people.
+    /// The report as a line for a terminal.
     var line: String {
         let time = milliseconds < 10 ? String(format: "%.2f ms", milliseconds) : String(format: "%.0f ms", milliseconds)
         guard let width, let height, let origin else { return "\(source)  failed  \(time)" }

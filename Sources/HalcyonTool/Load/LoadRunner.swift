@@ -10,7 +10,7 @@ struct LoadRunner: Sendable {
     let writer: OutputWriter
     let concurrency: Int
 
-    /// One pass over the list. `tell` is called in the list's order, as soon as everything before is done.
+    /// Loads the list once. Calls `tell` in the list's order, as soon as all sources before are done.
     func run(pass: Int, tell: (LoadReport) -> Void) async {
         await withTaskGroup(of: (Int, LoadReport).self) { group in
             var started = 0
@@ -48,7 +48,7 @@ struct LoadRunner: Sendable {
             report.height = response.image.height
             report.frames = response.image.info.frameCount
             report.bytes = response.metrics.bytes
-            // Once is enough: the other passes measure.
+            // The first pass writes the file; the others only measure.
             if pass == 1 {
                 report.output = try await writer.write(
                     response, isUntouched: request.processors.isEmpty, index: index, source: entry)

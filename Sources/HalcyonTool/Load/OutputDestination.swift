@@ -1,14 +1,16 @@
 import ArgumentParser
 import Foundation
 
-/// What `-o` means.
+/// The destination that `-o` names.
 enum OutputDestination: Sendable {
     case none
     case standardOutput
     case file(String)
     case folder(String)
 
-    /// A folder where the path is one, ends in a slash, or there are several sources.
+    /// Parses the argument: a folder if the path is one, ends in a slash, or there are several sources; otherwise a file.
+    ///
+    /// - Throws: `ValidationError` if the argument is empty, or does not suit several sources.
     init(_ argument: String?, sourceCount: Int) throws {
         guard let argument else {
             self = .none

@@ -1,6 +1,6 @@
 import Halcyon
 
-/// What `probe` says of one source.
+/// The output of `halcyon probe` for one source.
 struct ProbeReport: Encodable, Sendable {
     let source: String
     var info: ImageInfo?
@@ -10,7 +10,7 @@ struct ProbeReport: Encodable, Sendable {
         case source, ok, format, width, height, frames, loops, alpha, bitsPerChannel, orientation, colorSpace, error
     }
 
-    /// Every key is there every time, `null` where there is nothing to say.
+    /// Encodes every key each time, with `null` for a missing value.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         try container.encode(source, forKey: .source)
@@ -27,7 +27,7 @@ struct ProbeReport: Encodable, Sendable {
         try container.encode(error, forKey: .error)
     }
 
-    /// For people.
+    /// The report as a line for a terminal.
     var line: String? {
         guard let info else { return nil }
         var facts = ["\(info.format)", "\(info.size)", "\(info.bitsPerChannel) bit", "\(info.colorSpace)"]

@@ -1,4 +1,4 @@
-/// What a processor is about, and the processors of each kind.
+/// A group of processors in the documentation.
 enum ProcessorTopic: String, CaseIterable, Sendable {
     case geometry = "Geometry"
     case shape = "Shape"

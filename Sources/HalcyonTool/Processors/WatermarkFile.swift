@@ -1,11 +1,11 @@
 import Foundation
 import Halcyon
 
-/// The file of a watermark.
+/// Reads the file of a watermark.
 enum WatermarkFile {
-    /// Reads it on the calling thread.
+    /// Reads an image file on the calling thread.
     ///
-    /// - Throws: `FailureReport`, which names the file.
+    /// - Throws: `FailureReport` with the file's name.
     @Sendable static func image(_ path: String) throws -> Image {
         do {
             return try Image(contentsOf: URL(filePath: path))
