@@ -3,7 +3,7 @@ import Foundation
 import Halcyon
 import HalcyonGTK
 
-/// Opens and closes the window again and again, and says what is left: nothing must grow.
+/// Opens and closes the window repeatedly, and prints the remaining widgets and memory: nothing must grow.
 @MainActor struct Cycles {
     private let application: UnsafeMutablePointer<GtkApplication>
     private let collection: Collection
@@ -21,7 +21,7 @@ import HalcyonGTK
         for cycle in 1...count {
             let census = WidgetCensus()
             let widgets = await open(counting: census)
-            // GTK lets go of some things when it is idle.
+            // GTK releases some objects only when it is idle.
             await pipeline.configuration.cache.disk?.flush()
             for _ in 0..<3000 where census.count > 0 || TextureTable.shared.count > 0 {
                 try? await Task.sleep(for: .milliseconds(20))
@@ -34,9 +34,9 @@ import HalcyonGTK
         }
     }
 
-    /// The window with all that is seen of it loaded, and an animation.
+    /// Opens the window with its visible pictures loaded and an animation shown, then destroys it.
     ///
-    /// - Returns: the widgets that it had.
+    /// - Returns: The number of widgets that the window had.
     private func open(counting census: WidgetCensus) async -> Int {
         let window = GalleryWindow(application, collection.pictures, from: pipeline)
         gtk_window_present(window.widget.cast())

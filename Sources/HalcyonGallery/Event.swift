@@ -1,6 +1,6 @@
 import CGTK
 
-/// Closures as handlers of GObject's signals, for as long as the object lives.
+/// A closure that handles a GObject signal, for as long as the object lives.
 @MainActor final class Event {
     private let body: @MainActor (UnsafeMutableRawPointer?) -> Void
 
@@ -8,7 +8,7 @@ import CGTK
         self.body = body
     }
 
-    /// A signal without parameters.
+    /// Connects a closure to a signal without parameters.
     static func on(_ object: Widget, _ name: String, _ body: @escaping @MainActor () -> Void) {
         on(raw: UnsafeMutableRawPointer(object), name, body)
     }
@@ -18,7 +18,7 @@ import CGTK
         connect(object, name, unsafeBitCast(call, to: GCallback.self), Event { _ in body() })
     }
 
-    /// A signal with one parameter, which is a pointer or a number in one.
+    /// Connects a closure to a signal with one parameter, which is a pointer or a number in place of one.
     static func on(
         raw object: UnsafeMutableRawPointer, _ name: String,
         with body: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void

@@ -1,6 +1,6 @@
 import Halcyon
 
-/// What is known of an image and of its load, in words.
+/// Formats the facts about an image and its load.
 enum Facts {
     static func text(of response: ImageResponse) -> String {
         let (image, metrics) = (response.image, response.metrics)

@@ -1,11 +1,11 @@
 import Foundation
 import Halcyon
 
-/// Pictures in formats that the gallery's folder does not have, as far as they can be written here.
+/// Makes pictures in formats that the gallery's folder does not have, as far as this build can write them.
 enum FurtherFormats {
-    /// Makes what is not there yet.
+    /// Makes the files that do not exist yet.
     ///
-    /// - Returns: names of files.
+    /// - Returns: The names of the files.
     static func make(of picture: URL, in folder: URL) throws -> [String] {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var made: [String] = []
@@ -22,7 +22,7 @@ enum FurtherFormats {
         return made + ["sailing-boat.svg"]
     }
 
-    /// Nil where this build has no coder for it.
+    /// Returns the encoded picture, or nil if this build has no coder for the format.
     private static func data(of picture: URL, as format: ImageFormat) throws -> Data? {
         let bytes = try Data(contentsOf: picture)
         guard format == .tiff || format == .bmp else { return try? Image(data: bytes).data(as: format) }

@@ -2,14 +2,14 @@ import CGTK
 import Halcyon
 import HalcyonGTK
 
-/// All pictures, of which the list makes widgets for those that are seen.
+/// The grid of all pictures; the list makes widgets only for the visible ones.
 @MainActor final class GridPage {
     let widget: Widget
     private let list: Widget
     private let tiles = Tiles()
     private let prefetcher: ImageListPrefetcher
 
-    /// The tiles by the list's items.
+    /// The tiles, keyed by the list's items.
     @MainActor fileprivate final class Tiles {
         var all: [OpaquePointer: Tile] = [:]
     }
@@ -42,14 +42,14 @@ import HalcyonGTK
                     tiles.all[$0]?.show(pictures[Int(gtk_list_item_get_position($0))], from: pipeline)
                 }
             })
-        // `activate` has the position in the place of a pointer.
+        // The `activate` signal passes the position in place of a pointer.
         Event.on(raw: UnsafeMutableRawPointer(list), "activate", with: { open(pictures[Int(bitPattern: $0)]) })
     }
 
-    /// Some of what is seen is not there yet.
+    /// Whether a visible tile is still loading.
     var isLoading: Bool { tiles.all.values.contains { $0.isMapped && $0.isLoading } }
 
-    /// None of it was laid out yet.
+    /// Whether no tile is laid out yet.
     var isEmpty: Bool { !tiles.all.values.contains { $0.isMapped } }
 
     private static func item(_ pointer: UnsafeMutableRawPointer?, _ body: (OpaquePointer) -> Void) {
@@ -58,7 +58,7 @@ import HalcyonGTK
 }
 
 extension GridPage.Tiles {
-    /// What a tile will ask for: all of them have one size.
+    /// Returns the request that a tile will make; all tiles have one size.
     fileprivate func request(_ picture: Picture, in pipeline: ImagePipeline) -> ImageRequest? {
         all.values.first(where: \.isMapped)?.request(picture, in: pipeline)
     }

@@ -1,9 +1,9 @@
 import Foundation
 import Halcyon
 
-/// Opaque pictures as files without compression, in the two formats that only old programs write so.
+/// Writers of uncompressed files for opaque pictures, in two formats that are hardly written so today.
 enum PlainFiles {
-    /// Rows from the bottom, each filled up to four bytes.
+    /// Returns a BMP file: rows from the bottom, each padded to a multiple of four bytes.
     static func bmp(_ image: Image) -> Data {
         let row = (image.width * 3 + 3) & ~3
         var file = Data("BM".utf8)
@@ -21,7 +21,7 @@ enum PlainFiles {
         return file
     }
 
-    /// One strip, and what describes it behind.
+    /// Returns a TIFF file: one strip, followed by its directory.
     static func tiff(_ image: Image) -> Data {
         let count = image.width * image.height * 3
         let (bits, directory) = (8 + count, 8 + count + 6)
@@ -36,7 +36,7 @@ enum PlainFiles {
         }
         for _ in 0..<3 { file.append16(8) }
         if directory % 2 == 1 { file.append(0) }
-        // Tag, type (3 is 16 bits, 4 is 32), how many, and the value or its place.
+        // Each entry: the tag, the type (3 is 16 bits, 4 is 32), the number of values, and the value or its offset.
         let entries = [
             (256, 4, 1, image.width), (257, 4, 1, image.height), (258, 3, 3, bits), (259, 3, 1, 1), (262, 3, 1, 2),
             (273, 4, 1, 8), (277, 3, 1, 3), (278, 4, 1, image.height), (279, 4, 1, count),

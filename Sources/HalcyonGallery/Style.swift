@@ -1,6 +1,6 @@
 import CGTK
 
-/// What the theme does not say.
+/// The gallery's additions to the theme.
 @MainActor enum Style {
     static func install() {
         guard let provider = gtk_css_provider_new() else { return }

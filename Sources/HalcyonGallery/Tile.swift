@@ -2,7 +2,7 @@ import CGTK
 import Halcyon
 import HalcyonGTK
 
-/// One picture in the grid; the list takes it for another picture when that one has been scrolled away.
+/// A picture in the grid. The list reuses a tile for another picture when its own is scrolled away.
 @MainActor final class Tile {
     let widget: Widget
     private let view = ImageView()
@@ -32,7 +32,7 @@ import HalcyonGTK
             transition: .fade(.milliseconds(250)), pipeline: pipeline)
     }
 
-    /// What it asks for, of a picture, at the size that it has.
+    /// Returns the request for a picture at the tile's present size.
     func request(_ picture: Picture, in pipeline: ImagePipeline) -> ImageRequest {
         ImageRequest(picture.url).fitting(
             width: Int(gtk_widget_get_width(view.widget)), height: Int(gtk_widget_get_height(view.widget)),

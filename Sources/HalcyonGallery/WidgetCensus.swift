@@ -1,13 +1,13 @@
 import CGTK
 
-/// Counts widgets that live on.
+/// Counts the widgets that are still alive.
 @MainActor final class WidgetCensus {
-    /// By the names of their types.
+    /// The number of living widgets by the name of their type.
     private(set) var living: [String: Int] = [:]
 
     var count: Int { living.values.reduce(0, +) }
 
-    /// One widget's entry, for as long as it lives.
+    /// The entry of one widget, for as long as the widget lives.
     @MainActor private final class Entry {
         let census: WidgetCensus
         let type: String
@@ -22,7 +22,7 @@ import CGTK
         }
     }
 
-    /// From now on a widget and all in it are counted, but for GTK's own window for tooltips, of which there is one for all.
+    /// Starts to count a widget and its descendants, except GTK's own tooltip window, which all windows share.
     func add(_ widget: Widget) {
         let object = UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self)
         let type = g_type_name(object.pointee.g_type_instance.g_class.pointee.g_type).map { String(cString: $0) } ?? "?"

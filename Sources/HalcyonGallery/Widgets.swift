@@ -1,15 +1,15 @@
 import CGTK
 
-/// GTK in Swift's clothes: as much of it as the gallery wears.
+/// A GTK widget; the extension and `Make` wrap the part of GTK that the gallery uses.
 typealias Widget = UnsafeMutablePointer<GtkWidget>
 
 extension UnsafeMutablePointer<GtkWidget> {
-    /// The same object by another of its types.
+    /// Returns the same pointer as another of the object's types.
     func cast<Type>() -> UnsafeMutablePointer<Type> {
         UnsafeMutableRawPointer(self).assumingMemoryBound(to: Type.self)
     }
 
-    /// The same object by a type that C does not show.
+    /// The same pointer for a type that C declares as opaque.
     var opaque: OpaquePointer { OpaquePointer(self) }
 
     func addClass(_ name: String) -> Widget {
@@ -17,7 +17,7 @@ extension UnsafeMutablePointer<GtkWidget> {
         return self
     }
 
-    /// Takes all the room that there is.
+    /// Makes the widget take all available space.
     func expanding(across: Bool = true, down: Bool = true) -> Widget {
         gtk_widget_set_hexpand(self, across ? 1 : 0)
         gtk_widget_set_vexpand(self, down ? 1 : 0)
@@ -61,7 +61,7 @@ extension UnsafeMutablePointer<GtkWidget> {
         return button
     }
 
-    /// A slider that says where it is.
+    /// Makes a slider that shows its value.
     static func slider(
         _ range: ClosedRange<Double>, step: Double, at value: Double, _ action: @escaping @MainActor (Double) -> Void
     ) -> Widget {
@@ -88,7 +88,7 @@ extension UnsafeMutablePointer<GtkWidget> {
         return window.expanding()
     }
 
-    /// A heading and what belongs to it.
+    /// Makes a heading with the widgets below it.
     static func section(_ title: String, _ children: [Widget]) -> Widget {
         box(GTK_ORIENTATION_VERTICAL, spacing: 6, [label(title, class: "heading")] + children)
     }
