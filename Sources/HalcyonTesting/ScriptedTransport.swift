@@ -2,10 +2,10 @@ import Foundation
 import HalcyonNetwork
 import HalcyonSystem
 
-/// A transport without a network: it answers what a test has scripted for each URL, and counts.
+/// A transport without a network: it gives the scripted answers for each URL, and records the requests.
 ///
-/// Nothing in it waits by the clock. Answers that are to come late wait at a `ScriptedTransportGate`.
-/// A URL without a script is answered with status 404.
+/// It uses no clock: a delayed answer waits at a `ScriptedTransportGate`. A URL without a script is answered with
+/// status 404 by default.
 public final class ScriptedTransport: Transport {
     private struct State {
         var scripts: [String: [Answer]] = [:]
@@ -17,15 +17,15 @@ public final class ScriptedTransport: Transport {
     private let state = Lock(State())
     private let fallback: @Sendable (TransportRequest) -> Answer
 
-    /// - Parameter fallback: answers the URLs that have no script.
+    /// - Parameter fallback: Answers the URLs that have no script.
     public init(fallback: @escaping @Sendable (TransportRequest) -> Answer = { _ in .status(404) }) {
         self.fallback = fallback
     }
 
     // MARK: Scripting
 
-    /// Scripts the answers of a URL, one for each request; the last one is repeated. A user in the URL counts for nothing: a
-    /// downloader sends it as a credential.
+    /// Scripts the answers for a URL, one for each request; the last one is repeated. A user in the URL is ignored,
+    /// as a downloader sends it as a credential.
     public func answer(_ url: URL, with answers: Answer...) {
         state.withLock { $0.scripts[Self.name(of: url)] = answers }
     }
@@ -34,12 +34,12 @@ public final class ScriptedTransport: Transport {
 
     // MARK: Looking back
 
-    /// Every request in the order they came.
+    /// All requests, in the order in which they arrived.
     public var requests: [TransportRequest] { state.withLock { $0.requests } }
 
     public var requestCount: Int { state.withLock { $0.requests.count } }
 
-    /// The requests for one URL.
+    /// Returns the requests for one URL.
     public func requests(for url: URL) -> [TransportRequest] {
         state.withLock { $0.requests.filter { Self.name(of: $0.url) == Self.name(of: url) } }
     }
@@ -47,12 +47,12 @@ public final class ScriptedTransport: Transport {
     /// The URLs whose transfers were cancelled or dropped before their end.
     public var cancelled: [URL] { state.withLock { $0.cancelled } }
 
-    /// Waits until there were so many requests.
+    /// Waits until at least `count` requests have arrived.
     public func waitForRequests(_ count: Int) async throws {
         try await wait { requests, _ in requests >= count }
     }
 
-    /// Waits until so many transfers were cancelled.
+    /// Waits until at least `count` transfers have been cancelled.
     public func waitForCancellations(_ count: Int) async throws {
         try await wait { _, cancelled in cancelled >= count }
     }
@@ -60,12 +60,12 @@ public final class ScriptedTransport: Transport {
     private func wait(until isMet: @escaping @Sendable (Int, Int) -> Bool) async throws {
         let gate = ScriptedTransportGate()
         change { $0.watchers.append((isMet, gate)) }
-        // Who stops waiting is forgotten; who was answered is so already.
+        // Removes the watcher of a cancelled wait; a completed one is already removed.
         defer { state.withLock { $0.watchers.removeAll { $0.gate === gate } } }
         try await gate.wait()
     }
 
-    /// Those who wait for requests or cancellations.
+    /// The number of waits for requests or cancellations.
     package var watcherCount: Int { state.withLock { $0.watchers.count } }
 
     private func change<Result>(_ body: (inout State) -> Result) -> Result {

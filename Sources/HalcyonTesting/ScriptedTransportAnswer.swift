@@ -2,9 +2,9 @@ import Foundation
 import HalcyonNetwork
 
 extension ScriptedTransport {
-    /// What one request is answered with: a head, then steps.
+    /// The answer to one request: a head, then the steps of the body.
     public struct Answer: Sendable {
-        /// What happens in the body, in order; after the last step it ends.
+        /// A step of the body; the body ends after the last one.
         public enum Step: Sendable {
             case chunk(Data)
             case wait(ScriptedTransportGate)
@@ -14,9 +14,9 @@ extension ScriptedTransport {
         public var status: Int
         public var headers: HTTPHeaders
         public var steps: [Step]
-        /// What the head waits for.
+        /// The gate that the head waits at.
         public var headGate: ScriptedTransportGate?
-        /// Thrown instead of a head.
+        /// The error that is thrown instead of a head.
         public var failure: (any Error)?
 
         public init(
@@ -30,29 +30,29 @@ extension ScriptedTransport {
             self.failure = failure
         }
 
-        /// A whole body with its length.
+        /// Returns an answer with a whole body and its length.
         public static func data(_ data: Data, status: Int = 200, headers: HTTPHeaders = HTTPHeaders()) -> Answer {
             var all: HTTPHeaders = ["Content-Length": "\(data.count)"]
             all = all.merging(headers)
             return Answer(status: status, headers: all, steps: data.isEmpty ? [] : [.chunk(data)])
         }
 
-        /// A status without a body.
+        /// Returns an answer with a status and no body.
         public static func status(_ status: Int, headers: HTTPHeaders = HTTPHeaders()) -> Answer {
             Answer(status: status, headers: headers)
         }
 
-        /// A redirect.
+        /// Returns a redirect.
         public static func redirect(_ status: Int = 302, to location: String) -> Answer {
             Answer(status: status, headers: ["Location": location])
         }
 
-        /// No answer at all.
+        /// Returns an answer that fails without a head.
         public static func failure(_ error: any Error) -> Answer {
             Answer(failure: error)
         }
 
-        /// This answer, whose head waits at a gate.
+        /// Returns this answer with a head that waits at a gate.
         public func held(by gate: ScriptedTransportGate) -> Answer {
             var copy = self
             copy.headGate = gate

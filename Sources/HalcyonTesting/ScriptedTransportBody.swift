@@ -2,7 +2,7 @@ import Foundation
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The body of a scripted answer: it takes a step when it is asked for a chunk.
+/// The body of a scripted answer, which takes a step for each chunk that is requested.
 final class ScriptedTransportBody: Sendable {
     private enum Phase {
         case running
@@ -13,7 +13,7 @@ final class ScriptedTransportBody: Sendable {
         var steps: Fifo<ScriptedTransport.Answer.Step>
         var phase = Phase.running
         var received = 0
-        /// What waits at a gate, so that a cancel from another thread reaches it.
+        /// The task that waits at a gate, so that a cancellation from another thread reaches it.
         var waiting: Task<Void, any Error>?
     }
 
@@ -70,7 +70,7 @@ final class ScriptedTransportBody: Sendable {
             case nil: state.phase = .ended(.success(()))
             default: break
             }
-            // The end is known with the last byte: a body that was read to there is not cancelled by being dropped.
+            // The end is known with the last byte: dropping a body that was read to its end does not cancel it.
             if case .chunk = step, state.steps.isEmpty { state.phase = .ended(.success(())) }
             return step
         }
