@@ -23,7 +23,7 @@ typedef struct {
 } taps;
 
 // Weighs `count` rows of bytes into one row of pixels. The weights are in parts of 16,384, and their number is even:
-// an odd number is followed by a zero, for any row.
+// an odd number is followed by a zero weight, with an arbitrary row.
 void halcyon_weigh_rows(const uint8_t *const *rows, const int16_t *weights, size_t count, float4 *line, size_t width);
 
 // Weighs the pixels of a line. The memory after its last pixel must have room for another one.
