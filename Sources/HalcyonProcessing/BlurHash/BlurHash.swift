@@ -66,3 +66,76 @@ public struct BlurHash: Hashable, Sendable {
         return Base83.number(digits[start..<start + 2])
     }
 }
+
+/// An error of parsing, encoding or drawing a BlurHash.
+public enum BlurHashError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The text has fewer than 6 characters, the length of the shortest one.
+    case tooShort(characters: Int)
+    /// The text has a character that is not a base 83 digit, at this offset; the first character is at 0.
+    case invalidCharacter(Character, at: Int)
+    /// The first character encodes more than 9 components on an axis.
+    case invalidSizeFlag(Character)
+    /// The text's length differs from the one that the components in its first character need.
+    case wrongLength(characters: Int, expected: Int)
+    /// The characters at this offset encode a value beyond those of a colour; the first character is at 0.
+    case invalidValue(at: Int)
+    /// A number of components is outside 1...9.
+    case invalidComponents(x: Int, y: Int)
+    /// A side is outside 1...4,096 pixels.
+    case invalidSize(PixelSize)
+    /// The punch is infinite or not a number.
+    case invalidPunch(Double)
+    /// A channel of the background is infinite or not a number.
+    case invalidBackground
+
+    public var description: String {
+        switch self {
+        case .tooShort(let count): "a BlurHash has at least 6 characters, not \(count)"
+        case .invalidCharacter(let character, let offset):
+            "\(String(character).debugDescription) at \(offset) is no character of a BlurHash"
+        case .invalidSizeFlag(let character): "no BlurHash begins with \(String(character).debugDescription)"
+        case .wrongLength(let count, let expected):
+            "\(count) characters in a BlurHash that begins as one of \(expected)"
+        case .invalidValue(let offset): "the characters at \(offset) stand for no colour"
+        case .invalidComponents(let x, let y): "a BlurHash has 1 to 9 components a side, not \(x) and \(y)"
+        case .invalidSize(let size): "the image of a BlurHash has 1 to 4096 pixels a side, not \(size)"
+        case .invalidPunch(let punch): "a punch of \(punch)"
+        case .invalidBackground: "a background with a channel that is no number"
+        }
+    }
+}
+
+/// The base 83 digits of a BlurHash text, in the order of the format's description.
+enum Base83 {
+    static let alphabet = Array(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
+
+    /// The value of each digit, indexed by ASCII code.
+    private static let digits: [UInt8?] = {
+        var digits = [UInt8?](repeating: nil, count: 128)
+        for (digit, code) in alphabet.enumerated() { digits[Int(code)] = UInt8(digit) }
+        return digits
+    }()
+
+    /// Returns the value of a digit, 0 to 82, or nil if the character is not a base 83 digit.
+    static func digit(_ character: Character) -> UInt8? {
+        // An ASCII value is below 128.
+        character.asciiValue.flatMap { digits[Int($0)] }
+    }
+
+    /// Returns the number that digits encode, the most significant digit first.
+    static func number(_ digits: some Sequence<UInt8>) -> Int {
+        digits.reduce(0) { $0 * 83 + Int($1) }
+    }
+
+    /// Encodes a number below 83 to the power of `count` as `count` digits.
+    static func digits(_ number: Int, count: Int) -> [UInt8] {
+        var digits = [UInt8](repeating: 0, count: count)
+        var rest = number
+        for index in digits.indices.reversed() {
+            digits[index] = UInt8(rest % 83)
+            rest /= 83
+        }
+        return digits
+    }
+}
