@@ -1,3 +1,4 @@
+import Foundation
 import Halcyon
 
 /// The value of a `--process` option: the spelling of a processor.
@@ -22,5 +23,20 @@ struct ProcessorArgument: Sendable {
     /// - Throws: `FailureReport` if a file that the spelling names cannot be read.
     func processor() throws -> any ImageProcessor {
         try ProcessorTable.processor(text, images: WatermarkFile.image)
+    }
+}
+
+/// Reads the file of a watermark.
+enum WatermarkFile {
+    /// Reads an image file on the calling thread.
+    ///
+    /// - Throws: `FailureReport` with the file's name.
+    @Sendable static func image(_ path: String) throws -> Image {
+        do {
+            return try Image(contentsOf: URL(filePath: path))
+        } catch {
+            let failure = FailureReport(error)
+            throw FailureReport(code: failure.code, message: "watermark \(path): \(failure.message)")
+        }
     }
 }

@@ -1,6 +1,0 @@
-import Halcyon
-
-/// The output of `halcyon --version`.
-enum ToolVersion {
-    static let text = HalcyonVersion.current
-}
