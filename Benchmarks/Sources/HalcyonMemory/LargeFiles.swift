@@ -15,7 +15,7 @@ struct LargeFiles {
         let format: ImageFormat
         var hasAlpha = false
         var options = EncodeOptions()
-        /// Whether the decode must stay within the allowance; otherwise within what it reserves and the allowance.
+        /// Whether memory may grow by the output and the allowance; otherwise by the decode's reservation and the allowance.
         var isStreamed = true
     }
 

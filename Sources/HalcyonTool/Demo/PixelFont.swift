@@ -1,6 +1,6 @@
 /// One character of ``PixelFont``.
 struct Glyph: Sendable {
-    /// How far the pen moves on, the gap to the next letter included.
+    /// The distance that the pen advances, including the gap to the next letter.
     let width: Int
 
     /// The rows from top to bottom. Bit 0 is the leftmost pixel.
@@ -33,7 +33,7 @@ enum PixelFont {
         glyphs[character] ?? missing
     }
 
-    /// How many pixels wide a single line of text is.
+    /// Returns the width of a single line of text in pixels.
     static func width(of text: String) -> Int {
         text.reduce(0) { $0 + glyph(for: $1).width }
     }
