@@ -1,13 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Language mode 6 is the tools version's default; a warning is an error everywhere.
+/// Settings of all Swift targets. Language mode 6 is the tools version's default; a warning is an error everywhere.
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// The libraries that the floors call straight; Halcyon itself links them too.
+/// The libraries that the floors call directly; Halcyon itself links them too.
 let libraries = ["avif", "curl", "gif", "jpeg", "png", "webp"]
 
 let package = Package(
@@ -18,7 +18,7 @@ let package = Package(
         .executable(name: "halcyon-view-bench", targets: ["HalcyonViewBench"]),
     ],
     dependencies: [
-        // By name: the identity of a path would be whatever the clone's folder is called.
+        // The name is given, as the identity of a path would be the name of the clone's folder.
         .package(name: "halcyon", path: "..", traits: [.defaults, "AVIF", "HEIC", "TIFF", "BMP", "SVG"])
     ],
     targets: [

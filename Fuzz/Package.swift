@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: the flags that libFuzzer needs bar a package from being anyone's dependency.
+// A separate package: the flags that libFuzzer needs prevent a package from being a dependency of others.
 let package = Package(
     name: "halcyon-fuzz",
     dependencies: [

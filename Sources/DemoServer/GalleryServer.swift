@@ -3,16 +3,17 @@ import FlyingSocks
 import Foundation
 import Glibc
 
-/// An HTTP server on the loopback that serves the files of some folders, and answers 404 to everything else.
+/// An HTTP server on the loopback that serves the files of some folders, and responds to any other request with 404.
 package struct GalleryServer {
-    /// `http://127.0.0.1:PORT/`. A path's last part is the file; what is before it makes other URLs of it.
+    /// The URL `http://127.0.0.1:PORT/`. The last component of a request's path is the file; the components before it
+    /// only make its URLs differ.
     package let base: URL
     private let server: HTTPServer
     private let running: Task<Void, any Error>
 
-    /// Starts on a free port. The first folder that has a file serves it.
+    /// Starts the server on a free port. A file is served from the first folder that has it.
     ///
-    /// - Parameter latency: how long an answer is held back; not at all by default.
+    /// - Parameter latency: The delay of a response; none by default.
     package static func start(
         folders: [URL], latency: @escaping @Sendable (_ path: String) -> Duration = { _ in .zero }
     ) async throws -> GalleryServer {
@@ -36,14 +37,14 @@ package struct GalleryServer {
     }
 }
 
-/// Why there is no server.
+/// An error of starting the server.
 package enum GalleryServerError: Error, CustomStringConvertible {
     case noPort
 
     package var description: String { "the gallery's server has no port" }
 }
 
-/// Serves files with what a cache needs to know.
+/// Serves files with the headers that a cache needs.
 private struct FolderHandler: HTTPHandler {
     let folders: [URL]
     let latency: @Sendable (String) -> Duration
@@ -80,8 +81,8 @@ private struct FolderHandler: HTTPHandler {
     }
 }
 
-/// Turns Nagle's algorithm off on each socket: header and body are two writes, and the second would wait 40 ms for the
-/// client's delayed acknowledgement.
+/// Turns Nagle's algorithm off on each socket: header and body are two writes, and the second would wait 40 ms for
+/// the client's delayed acknowledgement.
 private struct NoDelayPool: AsyncSocketPool {
     let base: any AsyncSocketPool
 

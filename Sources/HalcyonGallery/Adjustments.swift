@@ -1,10 +1,10 @@
 import CGTK
 import Halcyon
 
-/// What is done to the picture, by sliders and switches.
+/// The sliders and switches that set the picture's processors.
 @MainActor final class Adjustments {
     let widget: Widget
-    /// Called when something was moved.
+    /// Called when the user changes a control.
     var onChange: (@MainActor () -> Void)?
 
     private struct Values {
@@ -35,7 +35,7 @@ import Halcyon
             })
     }
 
-    /// In the order in which they make sense.
+    /// The processors, in a sensible order.
     var processors: [any ImageProcessor] {
         var processors: [any ImageProcessor] = []
         if values.mirrored { processors.append(.flip(.horizontal)) }
@@ -51,7 +51,7 @@ import Halcyon
         return processors
     }
 
-    /// Without a call of `onChange`.
+    /// Resets all controls without calling `onChange`.
     func reset() {
         values = Values()
         isResetting = true

@@ -1,7 +1,7 @@
 import CGTK
 import Halcyon
 
-/// What the caches hold and how often they helped.
+/// The page with the contents of the caches and the hit rate of the memory cache.
 @MainActor final class CachePage {
     let widget: Widget
     private let pipeline: ImagePipeline
@@ -34,7 +34,7 @@ import Halcyon
         gtk_box_append(page.cast(), row)
     }
 
-    /// Reads the figures anew.
+    /// Refreshes the figures.
     func update() async {
         let memory = pipeline.cache.memoryStatistics
         let (size, count) = (await pipeline.cache.diskSize, await pipeline.cache.diskCount)

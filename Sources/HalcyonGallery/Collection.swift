@@ -2,7 +2,7 @@ import DemoServer
 import Foundation
 import Halcyon
 
-/// The pictures on show, and the server that they come from.
+/// The pictures on show, and the server that serves them.
 struct Collection: Sendable {
     let pictures: [Picture]
     private let server: GalleryServer
@@ -13,11 +13,11 @@ struct Collection: Sendable {
     }
 
     /// - Parameters:
-    ///   - folder: with a `gallery.json`.
-    ///   - generated: where pictures in further formats are made, once.
-    ///   - count: each file comes as often as it takes, under another URL each time.
-    ///   - latency: the longest that an answer is held back.
-    ///   - own: a file that comes before all others.
+    ///   - folder: The folder of the pictures, with a `gallery.json`.
+    ///   - generated: The folder for pictures in further formats, which are made once.
+    ///   - count: The number of pictures. Files repeat as often as needed, under another URL each time.
+    ///   - latency: The longest delay of a response.
+    ///   - own: A file that comes before all others.
     static func open(
         _ folder: URL, generated: URL, count: Int, latency: Duration, own: URL? = nil
     ) async throws -> Collection {
@@ -27,7 +27,7 @@ struct Collection: Sendable {
             Listed(file: $0, title: "Kingfisher")
         }
         let server = try await GalleryServer.start(folders: [folder, generated]) { path in
-            // The same for each picture every time, and not the same for all.
+            // The same delay for a picture each time, but different ones among the pictures.
             latency * Double(path.utf8.reduce(7) { ($0 &* 31 &+ Int($1)) & 0xFF }) / 255
         }
         let hashes = await hashes(of: listed.map(\.file), in: [folder, generated])
@@ -42,7 +42,7 @@ struct Collection: Sendable {
 
     func close() async { await server.stop() }
 
-    /// Those of the files that are pictures.
+    /// Computes the BlurHash of each file that is an image.
     private static func hashes(of files: [String], in folders: [URL]) async -> [String: String] {
         await withTaskGroup(of: (String, String?).self) { group in
             for file in files {
@@ -61,4 +61,14 @@ struct Collection: Sendable {
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
     }
+}
+
+/// A picture of the gallery.
+struct Picture: Sendable {
+    let title: String
+    let url: URL
+    /// The BlurHash of the file, which is shown until the picture is loaded.
+    let hash: String?
+
+    var format: String { url.pathExtension.uppercased() }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Halcyon
 import HalcyonGTK
 
-/// One picture: as large as wanted, changed as wanted, and played as wanted.
+/// The page of a single picture, with zoom, processors and controls of an animation.
 @MainActor final class DetailPage {
     let widget: Widget
     private let view = AnimatedImageView()
@@ -66,7 +66,7 @@ import HalcyonGTK
         playing.follow(nil)
     }
 
-    /// The same picture, changed: what is seen stays until that is there.
+    /// Loads the picture with the present processors; the current image stays until the new one is ready.
     private func load() {
         guard let picture else { return }
         view.setImage(
@@ -74,7 +74,7 @@ import HalcyonGTK
             pipeline: pipeline)
     }
 
-    /// - Parameter factor: times the size at which the whole of the picture is seen.
+    /// - Parameter factor: A multiple of the size at which the whole picture fits.
     func zoom(to factor: Double) { gtk_range_set_value(slider.cast(), factor) }
 
     private func zoom() {
@@ -83,7 +83,7 @@ import HalcyonGTK
         zoomed.zoom = factor > 1 ? zoomed.fittingZoom.map { $0 * factor } : nil
     }
 
-    /// The wheel and the size of the window zoom too.
+    /// Moves the slider along, as the wheel and the window's size change the zoom too.
     private func follow() {
         guard let shown = zoomed.shownZoom, let fitting = zoomed.fittingZoom else { return }
         isFollowing = true
@@ -100,4 +100,31 @@ import HalcyonGTK
         case .empty, .loading: playing.follow(nil)
         }
     }
+}
+
+/// Formats the facts about an image and its load.
+enum Facts {
+    static func text(of response: ImageResponse) -> String {
+        let (image, metrics) = (response.image, response.metrics)
+        var lines = [
+            "\(image.info.format.name.uppercased()), \(image.info.size.width) x \(image.info.size.height) pixels",
+            "on the view \(image.width) x \(image.height)",
+            "from \(response.origin.rawValue) in \(milliseconds(metrics.total))",
+        ]
+        if let animation = image.animation { lines.append("\(animation.frameCount) frames") }
+        if let bytes = metrics.bytes { lines.append(self.bytes(bytes)) }
+        if let decode = metrics.decode { lines.append("decoded in \(milliseconds(decode))") }
+        if let process = metrics.process { lines.append("processed in \(milliseconds(process))") }
+        return lines.joined(separator: "\n")
+    }
+
+    static func bytes(_ count: Int) -> String {
+        count < 1 << 20 ? "\(oneDigit(Double(count) / 1024)) KiB" : "\(oneDigit(Double(count) / 1_048_576)) MiB"
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        "\(oneDigit(duration / .milliseconds(1))) ms"
+    }
+
+    private static func oneDigit(_ value: Double) -> String { String((value * 10).rounded() / 10) }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import Halcyon
 
-/// Pictures in formats that the gallery's folder does not have, as far as they can be written here.
+/// Makes pictures in formats that the gallery's folder does not have, as far as this build can write them.
 enum FurtherFormats {
-    /// Makes what is not there yet.
+    /// Makes the files that do not exist yet.
     ///
-    /// - Returns: names of files.
+    /// - Returns: The names of the files.
     static func make(of picture: URL, in folder: URL) throws -> [String] {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var made: [String] = []
@@ -22,7 +22,7 @@ enum FurtherFormats {
         return made + ["sailing-boat.svg"]
     }
 
-    /// Nil where this build has no coder for it.
+    /// Returns the encoded picture, or nil if this build has no coder for the format.
     private static func data(of picture: URL, as format: ImageFormat) throws -> Data? {
         let bytes = try Data(contentsOf: picture)
         guard format == .tiff || format == .bmp else { return try? Image(data: bytes).data(as: format) }
@@ -41,4 +41,67 @@ enum FurtherFormats {
         <path d="M90 200 H300 L270 235 H125 Z" fill="#6b4226"/>
         </svg>
         """
+}
+
+/// Writers of uncompressed files for opaque pictures, in two formats that are hardly written so today.
+enum PlainFiles {
+    /// Returns a BMP file: rows from the bottom, each padded to a multiple of four bytes.
+    static func bmp(_ image: Image) -> Data {
+        let row = (image.width * 3 + 3) & ~3
+        var file = Data("BM".utf8)
+        for value in [54 + row * image.height, 0, 54, 40, image.width, image.height] { file.append32(value) }
+        file.append16(1)
+        file.append16(24)
+        for value in [0, row * image.height, 0, 0, 0, 0] { file.append32(value) }
+        for y in (0..<image.height).reversed() {
+            for x in 0..<image.width {
+                guard let pixel = image.bitmap.pixel(x: x, y: y) else { continue }
+                file.append(contentsOf: [pixel.blue, pixel.green, pixel.red])
+            }
+            file.append(contentsOf: [UInt8](repeating: 0, count: row - image.width * 3))
+        }
+        return file
+    }
+
+    /// Returns a TIFF file: one strip, followed by its directory.
+    static func tiff(_ image: Image) -> Data {
+        let count = image.width * image.height * 3
+        let (bits, directory) = (8 + count, 8 + count + 6)
+        var file = Data("II".utf8)
+        file.append16(42)
+        file.append32(directory + directory % 2)
+        for y in 0..<image.height {
+            for x in 0..<image.width {
+                guard let pixel = image.bitmap.pixel(x: x, y: y) else { continue }
+                file.append(contentsOf: [pixel.red, pixel.green, pixel.blue])
+            }
+        }
+        for _ in 0..<3 { file.append16(8) }
+        if directory % 2 == 1 { file.append(0) }
+        // Each entry: the tag, the type (3 is 16 bits, 4 is 32), the number of values, and the value or its offset.
+        let entries = [
+            (256, 4, 1, image.width), (257, 4, 1, image.height), (258, 3, 3, bits), (259, 3, 1, 1), (262, 3, 1, 2),
+            (273, 4, 1, 8), (277, 3, 1, 3), (278, 4, 1, image.height), (279, 4, 1, count),
+        ]
+        file.append16(entries.count)
+        for (tag, type, count, value) in entries {
+            file.append16(tag)
+            file.append16(type)
+            file.append32(count)
+            file.append32(value)
+        }
+        file.append32(0)
+        return file
+    }
+}
+
+extension Data {
+    fileprivate mutating func append16(_ value: Int) {
+        append(contentsOf: [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)])
+    }
+
+    fileprivate mutating func append32(_ value: Int) {
+        append16(value)
+        append16(value >> 16)
+    }
 }

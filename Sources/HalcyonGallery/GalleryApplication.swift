@@ -3,7 +3,7 @@ import Foundation
 import Halcyon
 import HalcyonGTK
 
-/// The program: its server, its caches and its window.
+/// The application, with its server, its caches and its window.
 @MainActor final class GalleryApplication {
     private let command: GalleryCommand
     private let application: UnsafeMutablePointer<GtkApplication>
@@ -18,18 +18,20 @@ import HalcyonGTK
             preconditionFailure("GTK makes no application")
         }
         self.application = application
-        // Empty at each start, so that there is something to see of loading.
+        // The cache is empty at each start, so that loading can be seen.
         cacheFolder = FileManager.default.temporaryDirectory
             .appending(path: "halcyon-gallery-\(ProcessInfo.processInfo.processIdentifier)")
         pipeline = ImagePipeline(configuration: .init(cache: ImageCache(disk: DiskCache(folder: cacheFolder))))
     }
 
-    /// - Returns: the program's exit status, once its window was closed.
+    /// Runs the application until its window is closed.
+    ///
+    /// - Returns: The exit status of the process.
     func run() -> Int32 {
         Event.on(raw: UnsafeMutableRawPointer(application), "activate") { [weak self] in
             self?.activate()
         }
-        // Its end writes what waits to be written; low memory and the network's return are heeded.
+        // Flushes pending writes at shutdown, and handles low memory and the network's return.
         GTKApplication.follow(application, pipeline: pipeline)
         let application = UnsafeMutableRawPointer(application).assumingMemoryBound(to: GApplication.self)
         let ended = g_application_run(application, 0, nil)
@@ -40,7 +42,7 @@ import HalcyonGTK
 
     private func activate() {
         let application = UnsafeMutableRawPointer(application).assumingMemoryBound(to: GApplication.self)
-        // Nothing is open before the pictures are known.
+        // Keeps the application alive while no window is open, until the pictures are known.
         g_application_hold(application)
         Style.install()
         Task {
@@ -72,4 +74,25 @@ import HalcyonGTK
         self.window = nil
         await collection.close()
     }
+}
+
+/// The gallery's additions to the theme.
+@MainActor enum Style {
+    static func install() {
+        guard let provider = gtk_css_provider_new() else { return }
+        gtk_css_provider_load_from_data(provider, css, -1)
+        gtk_style_context_add_provider_for_display(
+            gdk_display_get_default(), OpaquePointer(provider), guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
+        g_object_unref(provider)
+    }
+
+    private static let css = """
+        .pictures { padding: 12px; background: transparent; }
+        .pictures > child { padding: 6px; border-radius: 12px; }
+        .tile .picture { border-radius: 10px; background: alpha(currentColor, 0.08); }
+        .tile-title { font-size: 0.9em; }
+        .tile-format { font-size: 0.7em; font-weight: bold; opacity: 0.55; }
+        .stage { background: alpha(currentColor, 0.05); }
+        .figures { font-size: 1.1em; }
+        """
 }

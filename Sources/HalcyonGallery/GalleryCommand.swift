@@ -4,7 +4,7 @@ import Foundation
 import Halcyon
 import HalcyonGTK
 
-/// A window with a thousand pictures.
+/// The command `halcyon-gallery`: a window with a thousand pictures by default.
 @main
 struct GalleryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,7 +41,7 @@ struct GalleryCommand: ParsableCommand {
         GTKMainLoop.attach()
         let status = MainActor.assumeIsolated {
             let application = GalleryApplication(self)
-            // GTK's signals have it weakly, and its loop runs within this.
+            // GTK's signal handlers hold the application weakly, and its loop runs within this call.
             return withExtendedLifetime(application) { application.run() }
         }
         if status != 0 { throw ExitCode(status) }

@@ -1,7 +1,7 @@
 import CGTK
 import Halcyon
 
-/// The gallery's window: the grid, a picture, and the caches.
+/// The gallery's window, with the grid, the page of a picture, and the page of the caches.
 @MainActor final class GalleryWindow {
     let widget: Widget
     private let stack: Widget
@@ -49,12 +49,12 @@ import Halcyon
         gtk_stack_set_visible_child_name(stack.opaque, "picture")
     }
 
-    /// - Parameter factor: times the size at which the whole of the picture is seen.
+    /// - Parameter factor: A multiple of the size at which the whole picture fits.
     func zoom(to factor: Double) { detail.zoom(to: factor) }
 
     func showCaches() { gtk_stack_set_visible_child_name(stack.opaque, "caches") }
 
-    /// Returns once the window was closed.
+    /// Returns once the window is closed.
     func closed() async {
         let window = UnsafeMutableRawPointer(widget)
         await withCheckedContinuation { continuation in
@@ -67,7 +67,7 @@ import Halcyon
         while grid?.isEmpty ?? true { try? await Task.sleep(for: .milliseconds(20)) }
     }
 
-    /// Returns once all that is seen is there.
+    /// Returns once everything visible is loaded.
     func settled() async {
         repeat { try? await Task.sleep(for: .milliseconds(20)) } while isLoading
     }

@@ -2,14 +2,14 @@ import CGTK
 import Halcyon
 import HalcyonGTK
 
-/// All pictures, of which the list makes widgets for those that are seen.
+/// The grid of all pictures; the list makes widgets only for the visible ones.
 @MainActor final class GridPage {
     let widget: Widget
     private let list: Widget
     private let tiles = Tiles()
     private let prefetcher: ImageListPrefetcher
 
-    /// The tiles by the list's items.
+    /// The tiles, keyed by the list's items.
     @MainActor fileprivate final class Tiles {
         var all: [OpaquePointer: Tile] = [:]
     }
@@ -42,14 +42,14 @@ import HalcyonGTK
                     tiles.all[$0]?.show(pictures[Int(gtk_list_item_get_position($0))], from: pipeline)
                 }
             })
-        // `activate` has the position in the place of a pointer.
+        // The `activate` signal passes the position in place of a pointer.
         Event.on(raw: UnsafeMutableRawPointer(list), "activate", with: { open(pictures[Int(bitPattern: $0)]) })
     }
 
-    /// Some of what is seen is not there yet.
+    /// Whether a visible tile is still loading.
     var isLoading: Bool { tiles.all.values.contains { $0.isMapped && $0.isLoading } }
 
-    /// None of it was laid out yet.
+    /// Whether no tile is laid out yet.
     var isEmpty: Bool { !tiles.all.values.contains { $0.isMapped } }
 
     private static func item(_ pointer: UnsafeMutableRawPointer?, _ body: (OpaquePointer) -> Void) {
@@ -58,7 +58,7 @@ import HalcyonGTK
 }
 
 extension GridPage.Tiles {
-    /// What a tile will ask for: all of them have one size.
+    /// Returns the request that a tile will make; all tiles have one size.
     fileprivate func request(_ picture: Picture, in pipeline: ImagePipeline) -> ImageRequest? {
         all.values.first(where: \.isMapped)?.request(picture, in: pipeline)
     }
@@ -68,4 +68,51 @@ extension GridPage.Tiles {
         all[item] = tile
         gtk_list_item_set_child(item, tile.widget)
     }
+}
+
+/// A picture in the grid. The list reuses a tile for another picture when its own is scrolled away.
+@MainActor final class Tile {
+    let widget: Widget
+    private let view = ImageView()
+    private let title = Make.label("", class: "tile-title")
+    private let format = Make.label("", class: "tile-format")
+
+    init() {
+        view.contentFit = .cover
+        view.loadingIndicator = .progressBar
+        gtk_widget_set_size_request(view.widget, 150, 130)
+        gtk_widget_set_overflow(view.widget, GTK_OVERFLOW_HIDDEN)
+        widget = Make.box(
+            GTK_ORIENTATION_VERTICAL, spacing: 4,
+            [
+                view.widget.addClass("picture").expanding(),
+                Make.box(GTK_ORIENTATION_HORIZONTAL, spacing: 6, [title.expanding(down: false), format]),
+            ]
+        ).addClass("tile")
+    }
+
+    func show(_ picture: Picture, from pipeline: ImagePipeline) {
+        gtk_label_set_text(title.opaque, picture.title)
+        gtk_label_set_text(format.opaque, picture.format)
+        view.accessibleLabel = picture.title
+        view.setImage(
+            from: picture.url, placeholder: picture.hash.flatMap { try? .blurHash($0) },
+            transition: .fade(.milliseconds(250)), pipeline: pipeline)
+    }
+
+    /// Returns the request for a picture at the tile's present size.
+    func request(_ picture: Picture, in pipeline: ImagePipeline) -> ImageRequest {
+        ImageRequest(picture.url).fitting(
+            width: Int(gtk_widget_get_width(view.widget)), height: Int(gtk_widget_get_height(view.widget)),
+            scaleFactor: Int(gtk_widget_get_scale_factor(view.widget)), contentFit: view.contentFit,
+            pipeline: pipeline)
+    }
+
+    var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
+
+    var isLoading: Bool {
+        if case .loading = view.state { true } else { false }
+    }
+
+    func clear() { view.showImage(nil) }
 }

@@ -1,7 +1,7 @@
 import CGTK
 import Halcyon
 
-/// Stops, goes on, and changes the pace of an animation; hidden where there is none.
+/// The controls that play, stop, seek and change the speed of an animation; hidden for a still image.
 @MainActor final class PlayerControls {
     let widget: Widget
     private var player: AnimatedImagePlayer?

@@ -3,7 +3,7 @@ import Foundation
 import Halcyon
 import HalcyonGTK
 
-/// Pictures of the window's pages.
+/// Writes screenshots of the window's pages.
 @MainActor struct Screenshots {
     private let window: GalleryWindow
     private let pictures: [Picture]
@@ -17,7 +17,7 @@ import HalcyonGTK
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         gtk_window_present(window.widget.cast())
         await window.laidOut()
-        // Long enough for the first pictures, and not for all.
+        // Long enough for the first pictures to load, but not for all.
         try await Task.sleep(for: .milliseconds(250))
         try await write("gallery-loading.png", folder)
         try await settle()
@@ -36,13 +36,13 @@ import HalcyonGTK
         gtk_window_destroy(window.widget.cast())
     }
 
-    /// Everything that is seen is there, and no transition runs any more.
+    /// Waits until everything visible is loaded and all transitions have ended.
     private func settle() async throws {
         await window.settled()
         try await Task.sleep(for: .seconds(1))
     }
 
-    /// What the window shows once it shows anything.
+    /// Returns the window's content once it has any.
     private func drawn() async throws -> (node: OpaquePointer, width: Int32, height: Int32) {
         let paintable = gtk_widget_paintable_new(window.widget)
         defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }

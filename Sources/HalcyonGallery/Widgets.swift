@@ -1,15 +1,15 @@
 import CGTK
 
-/// GTK in Swift's clothes: as much of it as the gallery wears.
+/// A GTK widget; the extension and `Make` wrap the part of GTK that the gallery uses.
 typealias Widget = UnsafeMutablePointer<GtkWidget>
 
 extension UnsafeMutablePointer<GtkWidget> {
-    /// The same object by another of its types.
+    /// Returns the same pointer as another of the object's types.
     func cast<Type>() -> UnsafeMutablePointer<Type> {
         UnsafeMutableRawPointer(self).assumingMemoryBound(to: Type.self)
     }
 
-    /// The same object by a type that C does not show.
+    /// The same pointer for a type that C declares as opaque.
     var opaque: OpaquePointer { OpaquePointer(self) }
 
     func addClass(_ name: String) -> Widget {
@@ -17,7 +17,7 @@ extension UnsafeMutablePointer<GtkWidget> {
         return self
     }
 
-    /// Takes all the room that there is.
+    /// Makes the widget take all available space.
     func expanding(across: Bool = true, down: Bool = true) -> Widget {
         gtk_widget_set_hexpand(self, across ? 1 : 0)
         gtk_widget_set_vexpand(self, down ? 1 : 0)
@@ -61,7 +61,7 @@ extension UnsafeMutablePointer<GtkWidget> {
         return button
     }
 
-    /// A slider that says where it is.
+    /// Makes a slider that shows its value.
     static func slider(
         _ range: ClosedRange<Double>, step: Double, at value: Double, _ action: @escaping @MainActor (Double) -> Void
     ) -> Widget {
@@ -88,7 +88,7 @@ extension UnsafeMutablePointer<GtkWidget> {
         return window.expanding()
     }
 
-    /// A heading and what belongs to it.
+    /// Makes a heading with the widgets below it.
     static func section(_ title: String, _ children: [Widget]) -> Widget {
         box(GTK_ORIENTATION_VERTICAL, spacing: 6, [label(title, class: "heading")] + children)
     }
@@ -97,5 +97,51 @@ extension UnsafeMutablePointer<GtkWidget> {
         let name = label(title, class: "dim-label")
         gtk_widget_set_size_request(name, 88, -1)
         return box(GTK_ORIENTATION_HORIZONTAL, spacing: 8, [name, child])
+    }
+}
+
+/// A closure that handles a GObject signal, for as long as the object lives.
+@MainActor final class Event {
+    private let body: @MainActor (UnsafeMutableRawPointer?) -> Void
+
+    private init(_ body: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void) {
+        self.body = body
+    }
+
+    /// Connects a closure to a signal without parameters.
+    static func on(_ object: Widget, _ name: String, _ body: @escaping @MainActor () -> Void) {
+        on(raw: UnsafeMutableRawPointer(object), name, body)
+    }
+
+    static func on(raw object: UnsafeMutableRawPointer, _ name: String, _ body: @escaping @MainActor () -> Void) {
+        let call: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in Event.call(data, nil) }
+        connect(object, name, unsafeBitCast(call, to: GCallback.self), Event { _ in body() })
+    }
+
+    /// Connects a closure to a signal with one parameter, which is a pointer or a number in place of one.
+    static func on(
+        raw object: UnsafeMutableRawPointer, _ name: String,
+        with body: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void
+    ) {
+        let call: @convention(c) (gpointer?, gpointer?, gpointer?) -> Void = { _, value, data in Event.call(data, value)
+        }
+        connect(object, name, unsafeBitCast(call, to: GCallback.self), Event(body))
+    }
+
+    private static func connect(
+        _ object: UnsafeMutableRawPointer, _ name: String, _ callback: GCallback, _ event: Event
+    ) {
+        let forget: GClosureNotify = { data, _ in
+            if let data { Unmanaged<Event>.fromOpaque(data).release() }
+        }
+        g_signal_connect_data(
+            object, name, callback, Unmanaged.passRetained(event).toOpaque(), forget, GConnectFlags(rawValue: 0))
+    }
+
+    private nonisolated static func call(_ data: gpointer?, _ value: gpointer?) {
+        guard let data else { return }
+        let event = Unmanaged<Event>.fromOpaque(data).takeUnretainedValue()
+        let value = UInt(bitPattern: value)
+        MainActor.assumeIsolated { event.body(UnsafeMutableRawPointer(bitPattern: value)) }
     }
 }

@@ -2,7 +2,7 @@ import Dispatch
 import HalcyonCache
 import HalcyonSystem
 
-/// A file system that fails where a test wants it to, and otherwise passes every call on.
+/// A file system that fails on demand, and otherwise forwards every call to another one.
 public final class FaultInjectingFileSystem: FileSystem {
     private struct State {
         var calls: [FileOperation: Int] = [:]
@@ -13,12 +13,12 @@ public final class FaultInjectingFileSystem: FileSystem {
         var held: [FileOperation: Hold] = [:]
     }
 
-    /// A kind of call that waits.
+    /// The state of an operation whose calls are held back.
     private struct Hold {
         let gate = DispatchSemaphore(value: 0)
-        /// Calls that have come and that nobody has waited for yet.
+        /// The number of calls that have arrived and that no test has waited for yet.
         var arrivals = 0
-        /// One for each test that waits for a call.
+        /// A gate for each test that waits for a call.
         var waiters: [ScriptedTransportGate] = []
     }
 
@@ -34,11 +34,11 @@ public final class FaultInjectingFileSystem: FileSystem {
         self.base = base
     }
 
-    /// Lets one call of a kind fail, by default the next one.
+    /// Lets one call of an operation fail, by default the next one.
     ///
     /// - Parameters:
-    ///   - call: counted from now on, the next one is 1.
-    ///   - code: the system's error number, such as `ENOSPC`.
+    ///   - call: The number of the call, counted from now on; the next one is 1.
+    ///   - code: The system's error number, such as `ENOSPC`.
     public func fail(_ operation: FileOperation, call: Int = 1, with code: Int32) {
         state.withLock { state in
             let number = state.calls[operation, default: 0] + call
@@ -46,7 +46,7 @@ public final class FaultInjectingFileSystem: FileSystem {
         }
     }
 
-    /// Lets every call of a kind fail from now on.
+    /// Lets every call of an operation fail from now on.
     public func failAlways(_ operation: FileOperation, with code: Int32) {
         state.withLock { state in
             let next = state.calls[operation, default: 0] + 1
@@ -54,12 +54,12 @@ public final class FaultInjectingFileSystem: FileSystem {
         }
     }
 
-    /// Takes all failures back.
+    /// Removes all failures.
     public func failNothing() {
         state.withLock { $0.faults = [:] }
     }
 
-    /// Lets a write take, and a read give, at most so many bytes.
+    /// Limits the number of bytes that one write takes and one read returns.
     public func shorten(writes: Int = .max, reads: Int = .max) {
         state.withLock { state in
             state.longestWrite = writes
@@ -67,29 +67,29 @@ public final class FaultInjectingFileSystem: FileSystem {
         }
     }
 
-    /// Lets every file system have so many bytes left; nil tells the truth again.
+    /// Sets the free space in bytes of every file system; nil restores the real value.
     public func report(freeSpace: Int?) {
         state.withLock { $0.freeSpace = freeSpace }
     }
 
-    /// How many calls of a kind there were.
+    /// Returns the number of calls of an operation so far.
     public func calls(of operation: FileOperation) -> Int {
         state.withLock { $0.calls[operation, default: 0] }
     }
 
-    /// Lets calls of a kind wait until `release` is called. Threads that wait are blocked.
+    /// Holds back calls of an operation until `release` is called. Their threads are blocked.
     public func hold(_ operation: FileOperation) {
         state.withLock { state in
-            // Another one would leave those that wait already waiting for ever.
+            // A second hold would leave the calls that already wait blocked for ever.
             guard state.held[operation] == nil else { return }
             state.held[operation] = Hold()
         }
     }
 
-    /// Waits until a call of a kind that is held has come; each call is waited for once.
+    /// Waits until a call of an operation on hold has arrived; each call is waited for once.
     ///
-    /// Blocks no thread: a program has as many for its tasks as it has cores, and two tests that each blocked one would
-    /// wait for calls that no thread is left to make.
+    /// Blocks no thread: a program has as many threads for its tasks as it has cores, and two tests that each blocked
+    /// one would wait for calls that no thread is left to make.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func waitForHeld(_ operation: FileOperation) async throws {
@@ -107,11 +107,11 @@ public final class FaultInjectingFileSystem: FileSystem {
         try await gate?.wait()
     }
 
-    /// Lets the calls of a kind go on, those that wait and those to come.
+    /// Releases the calls of an operation, present and future ones.
     public func release(_ operation: FileOperation) {
         guard let hold = state.withLock({ $0.held.removeValue(forKey: operation) }) else { return }
         for waiter in hold.waiters { waiter.open() }
-        // Each call that goes on wakes the next.
+        // Each released call wakes the next.
         hold.gate.signal()
     }
 
@@ -218,7 +218,7 @@ public final class FaultInjectingFileSystem: FileSystem {
         try base.synchronizeFolder(path)
     }
 
-    /// Closes the file also when it is to fail, as the system does.
+    /// Closes the file even if the call fails, as the system does.
     public func close(_ file: Int32) throws(SystemCallError) {
         var failure: SystemCallError?
         do { try arrive(.close) } catch { failure = error }

@@ -1,7 +1,7 @@
 import Foundation
 import HalcyonSystem
 
-/// A clock that stands still until it is turned by hand.
+/// A clock that stands still until a test advances it.
 public final class ManualClock: Sendable {
     private struct Sleeper {
         let end: Date
@@ -12,35 +12,34 @@ public final class ManualClock: Sendable {
         var now: Date
         var lastID = 0
         var sleepers: [Int: Sleeper] = [:]
-        /// Tests that wait for so many sleepers.
+        /// The tests that wait for a number of sleepers.
         var watchers: [(count: Int, gate: ScriptedTransportGate)] = []
     }
 
     private let state: Lock<State>
 
-    /// Starts at a moment; by default in the middle of a second in November 2023.
+    /// Creates a clock that starts at a moment; by default in the middle of a second in November 2023.
     public init(_ start: Date = Date(timeIntervalSince1970: 1_700_000_000.5)) {
         state = Lock(State(now: start))
     }
 
-    /// The moment at which it stands. Setting it may also turn it back; who waits for a moment that has come by then goes
-    /// on.
+    /// The clock's time. It may also be set back; a sleeper whose time has come resumes.
     public var now: Date {
         get { state.withLock { $0.now } }
         set { set { _ in newValue } }
     }
 
-    /// Turns it on, or back by a negative duration.
+    /// Advances the clock, or sets it back by a negative duration.
     public func advance(by duration: Duration) {
         set { $0 + Self.seconds(duration) }
     }
 
-    /// The clock as what caches read the time from and wait for.
+    /// The clock as a time source for caches, both for reading the time and for waiting.
     public var timeSource: TimeSource {
         TimeSource({ self.now }, wait: { try await self.wait(for: $0) })
     }
 
-    /// Returns when at least so many wait for this clock, so that a test that turns it does not come too early.
+    /// Returns once at least `count` sleepers wait for this clock, so that a test does not advance it too early.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func waitForSleepers(_ count: Int = 1) async throws {
@@ -79,7 +78,8 @@ public final class ManualClock: Sendable {
     private func sleep(_ id: Int, for seconds: TimeInterval, _ continuation: CheckedContinuation<Void, any Error>) {
         var gates: [ScriptedTransportGate] = []
         let result = state.withLock { state -> Result<Void, any Error>? in
-            // Set before the cancellation handler runs: a cancellation is seen here or finds the sleeper.
+            // The sleeper is stored before the cancellation handler runs: a cancellation is either seen here or finds
+            // the sleeper.
             if Task.isCancelled { return .failure(CancellationError()) }
             guard seconds > 0 else { return .success(()) }
             state.sleepers[id] = Sleeper(end: state.now + seconds, continuation: continuation)

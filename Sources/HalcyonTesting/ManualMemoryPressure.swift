@@ -1,6 +1,6 @@
 import HalcyonSystem
 
-/// Memory pressure that a test makes.
+/// A source of memory pressure that a test controls.
 public final class ManualMemoryPressure: MemoryPressureSource {
     private struct State {
         var subscribers: [Int: @Sendable (MemoryPressure) -> Void] = [:]
@@ -11,11 +11,11 @@ public final class ManualMemoryPressure: MemoryPressureSource {
 
     public init() {}
 
-    /// How many subscriptions there are.
+    /// The number of subscriptions.
     public var subscriberCount: Int { state.withLock { $0.subscribers.count } }
 
-    /// Tells all subscribers a step, the oldest subscription first, on the caller's thread; each has dealt with it when
-    /// this returns.
+    /// Sends a step to all subscribers, the oldest subscription first, on the caller's thread; each has handled it
+    /// when this returns.
     public func send(_ step: MemoryPressure) {
         let bodies = state.withLock { $0.subscribers.sorted { $0.key < $1.key }.map(\.value) }
         for body in bodies { body(step) }

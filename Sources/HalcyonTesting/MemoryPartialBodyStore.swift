@@ -2,7 +2,7 @@ import Foundation
 import HalcyonNetwork
 import HalcyonSystem
 
-/// Partial bodies in memory, to see what a downloader does with them.
+/// A store of partial bodies in memory, for tests of a downloader.
 public final class MemoryPartialBodyStore: PartialBodyStore {
     private struct Kept {
         let record: PartialBodyRecord
@@ -14,9 +14,9 @@ public final class MemoryPartialBodyStore: PartialBodyStore {
 
     public init() {}
 
-    /// Bodies that were asked for.
+    /// The number of bodies that were made.
     public var makeCount: Int { made.withLock { $0 } }
-    /// Bytes of each body that is kept, in no particular order.
+    /// The number of bytes of each body that is kept, in no particular order.
     public var keptCounts: [Int] { kept.withLock { $0.values.map(\.bytes.count) } }
 
     public func make(for key: PartialBodyKey?, _ record: PartialBodyRecord?) throws -> any PartialBody {

@@ -1,9 +1,9 @@
 import HalcyonNetwork
 import HalcyonSystem
 
-/// A network that a test takes away, brings back and makes dear.
+/// A network whose connection and cost a test controls.
 ///
-/// Waits have no clock: they end when the test brings the network back or calls `giveUp()`.
+/// Waits do not use a clock: they end when the test brings the network back or calls `giveUp()`.
 public final class ScriptedNetworkMonitor: NetworkMonitor {
     private struct State {
         var status: NetworkStatus
@@ -19,7 +19,7 @@ public final class ScriptedNetworkMonitor: NetworkMonitor {
         state = Lock(State(status: status))
     }
 
-    /// Whoever waits goes on when it is set to an online one.
+    /// The network's status. Setting an online status resumes all waiters.
     public var status: NetworkStatus {
         get { state.withLock { $0.status } }
         set {
@@ -36,10 +36,10 @@ public final class ScriptedNetworkMonitor: NetworkMonitor {
     /// The limits of all waits so far, in order.
     public var limits: [Duration] { state.withLock { $0.limits } }
 
-    /// Those who wait now.
+    /// The number of current waiters.
     public var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Ends the waits that are under way, as when their limits have passed.
+    /// Ends all current waits, as if their limits had passed.
     public func giveUp() {
         let waiters = state.withLock { state in
             defer { state.waiters = [:] }
@@ -48,7 +48,7 @@ public final class ScriptedNetworkMonitor: NetworkMonitor {
         for waiter in waiters { waiter.resume(returning: false) }
     }
 
-    /// Returns when at least so many wait.
+    /// Returns once at least `count` waiters wait.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func waitForWaiters(_ count: Int = 1) async throws {

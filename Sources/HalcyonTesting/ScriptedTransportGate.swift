@@ -1,6 +1,6 @@
 import HalcyonSystem
 
-/// A gate that a test opens: whatever waits at it goes on then, and passes through without waiting from then on.
+/// A gate that a test opens: all waiters resume then, and later ones pass through without waiting.
 public final class ScriptedTransportGate: Sendable {
     private struct State {
         var isOpen = false

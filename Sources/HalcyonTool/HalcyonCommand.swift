@@ -1,4 +1,5 @@
 import ArgumentParser
+import Halcyon
 
 /// The command-line tool: `halcyon`.
 @main
@@ -21,4 +22,9 @@ struct HalcyonCommand: AsyncParsableCommand {
         Output.outliveReaders()
         await main(nil)
     }
+}
+
+/// The output of `halcyon --version`.
+enum ToolVersion {
+    static let text = HalcyonVersion.current
 }

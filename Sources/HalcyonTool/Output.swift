@@ -1,14 +1,15 @@
 import Foundation
 import Glibc
+import Halcyon
 
-/// Where the tool's words go.
+/// The writers to standard output and standard error.
 enum Output {
-    /// A line for who reads along; one that has gone away is no reason to fail.
+    /// Writes a line to standard output; a closed pipe is not an error.
     static func line(_ text: String) {
         write(text + "\n", to: FileHandle.standardOutput)
     }
 
-    /// An error is one line, whatever the source is called.
+    /// Writes an error as a single line; line breaks in the text, such as in a source's name, become spaces.
     static func error(_ text: String) {
         let line = String(text.map { $0.isNewline ? " " : $0 })
         write("halcyon: " + line + "\n", to: FileHandle.standardError)
@@ -18,9 +19,9 @@ enum Output {
         try? handle.write(contentsOf: Data(text.utf8))
     }
 
-    /// An image on standard output: unlike a line, it must arrive.
+    /// Writes an image to standard output. Unlike a line, it must arrive.
     ///
-    /// - Throws: `FailureReport`.
+    /// - Throws: `FailureReport` if the write fails.
     static func writeImage(_ data: Data) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: data)
@@ -30,16 +31,40 @@ enum Output {
         }
     }
 
-    /// Makes a write to a pipe without a reader an error, not the end of the program: what is to be stored still is.
+    /// Makes a write to a pipe without a reader an error instead of the end of the process, so that pending writes to
+    /// the cache still complete.
     static func outliveReaders() {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// One JSON object as a line, its keys in alphabetical order.
+    /// Encodes a value as one line of JSON, its keys in alphabetical order.
     static func json(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let data = (try? encoder.encode(value)) ?? Data("{}".utf8)
         return String(decoding: data, as: UTF8.self)
+    }
+}
+
+/// An error as the tool reports it.
+struct FailureReport: Encodable, Sendable, Error, CustomStringConvertible {
+    let code: String
+    let message: String
+
+    var description: String { "\(message) (\(code))" }
+
+    init(code: String, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as ImagePipelineError: self.init(code: error.code, message: error.reason)
+        case let error as CodecError: self.init(code: error.code, message: "\(error)")
+        case let error as FailureReport: self = error
+        case is CancellationError: self.init(code: "cancelled", message: "cancelled")
+        default: self.init(code: "processing", message: "\(error)")
+        }
     }
 }

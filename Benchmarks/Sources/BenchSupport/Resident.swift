@@ -1,12 +1,12 @@
 import Foundation
 
-/// This process's resident memory as the kernel counts it, in bytes.
+/// The resident memory of this process in bytes, as the kernel counts it.
 package enum Resident {
     package static var now: Int { field("VmRSS") }
-    /// The most since the last `reset`.
+    /// The peak since the last `reset`.
     package static var peak: Int { field("VmHWM") }
 
-    /// The kernel's way to forget the highest value.
+    /// Makes the kernel forget the peak.
     package static func reset() {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
     }
@@ -18,5 +18,5 @@ package enum Resident {
     }
 }
 
-/// Mebibytes with a decimal.
+/// Formats bytes as mebibytes with one decimal.
 package func mebibytes(_ bytes: Int) -> String { String(format: "%.1f MiB", Double(bytes) / 1_048_576) }

@@ -1,4 +1,4 @@
-/// Something that must not happen in a benchmark: a lookup that misses, an image of the wrong size.
+/// A condition that invalidates a benchmark: a lookup that misses, an image of the wrong size.
 struct BenchmarkFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Strings as C wants them, with a null pointer behind the last.
+/// A null-terminated array of C strings.
 ///
-/// `@unchecked Sendable` because they are only read.
+/// `@unchecked Sendable` because the strings are only read.
 final class CStrings: @unchecked Sendable {
     private let pointers: [UnsafePointer<CChar>?]
 

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Measures Halcyon beside what the same work costs without it.
+/// Measures Halcyon against the cost of the same work without it.
 ///
 ///     halcyon-bench [--filter NAME] [--runs N] [--json] [--python PATH]
 ///     halcyon-bench --decode FILE --to WIDTHxHEIGHT [--runs N] [--rgba OUTPUT]
@@ -34,10 +34,11 @@ struct HalcyonBench {
         if !options.isJSONOnly { print("", Table(outcomes).text, separator: "\n") }
     }
 
-    /// A suite prepares its input when it is asked for its comparisons, so those that the filter excludes are not asked.
+    /// Returns the suites that the filter selects. A suite prepares its input when its comparisons are requested, so
+    /// excluded suites are left out here.
     private static func selected(_ options: Options) -> [any Suite] {
-        // End to end comes first: in a heap that has seen large blocks come and go, less memory goes back to the system
-        // between two runs, and the growth of resident memory would look too small.
+        // End to end comes first: in a heap that has seen large blocks come and go, less memory is returned to the
+        // system between two runs, and the growth of resident memory would look too small.
         let suites: [any Suite] = [
             EndToEndSuite(), RequestSuite(), MemoryHitSuite(), DiskHitSuite(), DiskStoreSuite(), DiskManySuite(),
             DecodeSuite(), ProcessingSuite(python: options.python),

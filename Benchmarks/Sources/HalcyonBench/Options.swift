@@ -1,16 +1,17 @@
 import Halcyon
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
-    /// Part of a comparison's name and variant, as `disk-hit` or `jpeg-decode, 12 Mpx`.
+    /// A part of a comparison's name and variant, such as `disk-hit` or `jpeg-decode, 12 Mpx`.
     private(set) var filter: String?
     private(set) var runs = 20
     private(set) var isJSONOnly = false
-    /// The Python that has Pillow, libvips and OpenCV; without it, image processors are measured alone.
+    /// The path of a Python with Pillow, libvips and OpenCV; without it, only Halcyon's image processors are
+    /// measured.
     private(set) var python: String?
-    /// Set in the second process that the benchmark starts where there is no nginx: the folder that it serves.
+    /// The folder to serve. It is set in the second process that the benchmark starts if there is no nginx.
     private(set) var servedFolder: String?
-    /// Set where one file is decoded to a size instead of measuring everything.
+    /// A decode of one file to a size, which replaces all measurements.
     private(set) var sizedDecode: SizedDecode?
 
     private static let usage = """

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A temporary folder that goes when the benchmark ends.
+/// A temporary folder that is removed when the benchmark ends.
 final class ScratchFolder: Sendable {
     let url: URL
 
@@ -13,7 +13,7 @@ final class ScratchFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// A new, empty folder in it.
+    /// Creates an empty subfolder.
     func makeFolder(_ name: String) throws -> URL {
         let folder = url.appending(path: name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

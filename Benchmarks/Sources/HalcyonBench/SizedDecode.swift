@@ -2,24 +2,24 @@ import CFloors
 import Foundation
 import Halcyon
 
-/// Decodes one file to a size, for scripts that compare the times and the pixels with other programs'.
+/// Decodes one file to a size, for scripts that compare the times and the pixels with those of other programs.
 struct SizedDecode {
     let file: String
     let size: PixelSize
-    /// Decodes that are timed; one before them warms up.
+    /// The number of decodes that are timed; one before them warms up.
     let repeats: Int
-    /// Where the pixels of the last go, red first; nil writes none.
+    /// The path for the pixels of the last decode, red first; nil writes none.
     let output: String?
 
     private struct Report: Encodable {
         let width: Int
         let height: Int
         let repeats: Int
-        /// Of one decode: processor time of the whole process, all threads.
+        /// The processor time of one decode, of all threads of the process.
         let cpuMilliseconds: Double
     }
 
-    /// Prints one JSON object on one line.
+    /// Runs the decodes, and prints one line of JSON.
     func run() throws {
         let data = try Data(contentsOf: URL(filePath: file))
         var image = try decode(data)

@@ -2,7 +2,7 @@ import BenchSupport
 import Foundation
 import Halcyon
 
-/// Small files that declare or unpack to more than anybody has: how long each takes to refuse, and what memory.
+/// Small files that declare or unpack to enormous images: measures the time and memory of each rejection.
 struct Bombs: Decodable {
     let name: String
     let file: String?
@@ -38,7 +38,7 @@ struct Bombs: Decodable {
 
     static func measure() throws {
         var (slow, large, wrong) = (0, 0, 0)
-        // Code and tables of the libraries come in with a first image of each format.
+        // A first image of each format loads the code and tables of its library.
         for file in try MixedDecodes.files().prefix(120) { _ = try? CoderRegistry.shared.decode(file) }
         for bomb in all {
             let data = try bomb.data()

@@ -1,9 +1,9 @@
 import Foundation
 
-/// This program again, for a measurement of its own.
+/// Runs this program again, for a measurement in a process of its own.
 enum Child {
-    /// - Returns: what it printed.
-    /// - Throws: `MemoryFailure` where it failed, with its exit status.
+    /// - Returns: The child's output.
+    /// - Throws: `MemoryFailure` with the exit status if the child failed.
     static func run(_ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A control group with a limit on memory, of version 1 or 2, whichever the machine has.
+/// A control group with a memory limit, of version 1 or 2, whichever the machine has.
 struct ControlGroup {
     let version: String
     private let folder: URL
     private let isFirst: Bool
 
-    /// - Throws: `MemoryFailure` where this process may not make one.
+    /// - Throws: `MemoryFailure` if this process may not create one.
     init(limit: Int) throws {
         let name = "halcyon-memory-\(ProcessInfo.processInfo.processIdentifier)"
         let first = URL(filePath: "/sys/fs/cgroup/memory")
@@ -21,12 +21,12 @@ struct ControlGroup {
         }
     }
 
-    /// Where a process writes its number to be in it.
+    /// The path of the file that a process writes its identifier to in order to join the group.
     var membership: String { folder.appending(path: "cgroup.procs").path }
 
     var peak: Int { Int(read(isFirst ? "memory.max_usage_in_bytes" : "memory.peak")) ?? 0 }
 
-    /// How often the kernel killed something in it.
+    /// The number of times that the kernel killed a process in the group.
     var kills: String {
         let text = read(isFirst ? "memory.oom_control" : "memory.events")
         let line = text.split(separator: "\n").first { $0.hasPrefix("oom_kill ") }

@@ -1,12 +1,11 @@
 import Foundation
 import Glibc
 
-/// Measures what decodes take at their peak, each measurement in a process of its own.
+/// Measures the peak memory of decodes, each measurement in a process of its own.
 ///
 ///     halcyon-memory large|frames|player|mixed|bombs|group FOLDER
 ///
-/// FOLDER keeps the large files between two runs. Prints lines of text; fails only where something else than a figure is
-/// wrong.
+/// FOLDER keeps the large files between two runs. Prints lines of text; fails only for problems other than a figure.
 @main
 struct HalcyonMemory {
     private static let usage = "usage: halcyon-memory large|frames|player|mixed|bombs|group FOLDER"

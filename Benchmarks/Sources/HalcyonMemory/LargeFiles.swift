@@ -2,12 +2,12 @@ import BenchSupport
 import Foundation
 import Halcyon
 
-/// 12,000 x 9,000 pixels to 400 x 300: what memory grows by beyond the file.
+/// Decodes 12,000 x 9,000 pixels to 400 x 300, and measures the growth of memory beyond the file.
 struct LargeFiles {
     let folder: URL
 
     static let size = PixelSize(12_000, 9_000)
-    /// Beside the file and the output.
+    /// The allowed growth in bytes, besides the file and the output.
     private static let allowance = 24 << 20
 
     private struct Kind {
@@ -15,7 +15,7 @@ struct LargeFiles {
         let format: ImageFormat
         var hasAlpha = false
         var options = EncodeOptions()
-        /// Whether it is to stay within the allowance; else it reserves what it needs.
+        /// Whether memory may grow by the output and the allowance; otherwise by the decode's reservation and the allowance.
         var isStreamed = true
     }
 
@@ -56,12 +56,12 @@ struct LargeFiles {
         try file.write(to: folder.appending(path: name))
     }
 
-    /// In the child: prints the growth beyond the file's own bytes, which are in memory before.
+    /// Runs in the child: prints the growth beyond the file's own bytes, which are in memory before.
     static func decode(_ arguments: [String]) throws {
         let data = try Data(contentsOf: URL(filePath: arguments[0]))
         let size = PixelSize(Int(arguments[1]) ?? 0, Int(arguments[2]) ?? 0)
         let options = DecodeOptions(target: TargetSize(size))
-        // Code and tables of the libraries come in with a first small image.
+        // A first small image loads the code and tables of the libraries.
         _ = try? CoderRegistry.shared.decode(
             CoderRegistry.shared.encode(Picture.make(PixelSize(8, 8)), as: .png), options: options)
         let sum = data.reduce(0) { $0 &+ Int($1) }

@@ -2,14 +2,14 @@ import BenchSupport
 import Foundation
 import Halcyon
 
-/// 1,000 requests of a pipeline, 50 of them bombs, in a control group of 256 MiB.
+/// Runs 1,000 requests of a pipeline, 50 of them bombs, in a control group of 256 MiB.
 struct LimitedGroup {
     let folder: URL
 
     private static let limit = 256 << 20
     private static let count = 1000
 
-    /// Makes a group, puts a child in it, and says whether the kernel had to kill it.
+    /// Makes a group, runs a child in it, and prints whether the kernel had to kill it.
     func measure() throws {
         let group = try ControlGroup(limit: Self.limit)
         defer { group.remove() }
@@ -18,7 +18,7 @@ struct LimitedGroup {
         print("group: \(output); \(group.version), peak \(mebibytes(group.peak)), \(group.kills) kills")
     }
 
-    /// In the child.
+    /// Runs the requests, in the child.
     func request() async throws {
         if CommandLine.arguments.count > 3 {
             try Data("\(ProcessInfo.processInfo.processIdentifier)".utf8).write(
@@ -46,7 +46,7 @@ struct LimitedGroup {
         print("\(sources.count) requests at once: \(outcomes)")
     }
 
-    /// Files on disk: small ones, twenty photographs of 12 million pixels, and bombs.
+    /// Returns files on disk: small ones, twenty photographs of 12 million pixels, and bombs.
     private func requests() throws -> [ImageSource] {
         let list = folder.appending(path: "group")
         if !FileManager.default.fileExists(atPath: list.path) {

@@ -2,7 +2,7 @@ import BenchSupport
 import Foundation
 import Halcyon
 
-/// 500 frames of 1000 x 1000 pixels, shown one after the other, and then in any order.
+/// Shows 500 frames of 1000 x 1000 pixels, one after the other and then in any order.
 struct ManyFrames {
     let folder: URL
 
@@ -25,13 +25,13 @@ struct ManyFrames {
                 + "\(mebibytes(4 * canvas)), a canvas and three frames")
     }
 
-    /// Played once, each frame when it is due by a clock that is turned by hand.
+    /// Plays the animation once, each frame when it is due by a manual clock.
     @MainActor func play() async throws {
         let file = folder.appending(path: "frames.gif")
         if !FileManager.default.fileExists(atPath: file.path) { try make(file) }
         let data = try Data(contentsOf: file)
         _ = data.reduce(0) { $0 &+ Int($1) }
-        // The program's own pages are not the animation's.
+        // A first animation loads the program's own pages, which do not count as the animation's memory.
         _ = try await play(try small())
         Resident.reset()
         let before = Resident.now
@@ -43,7 +43,7 @@ struct ManyFrames {
                 + (growth <= 16 << 20 ? "within 16 MiB" : "MORE THAN 16 MiB"))
     }
 
-    /// - Returns: how many frames were shown.
+    /// - Returns: The number of frames that were shown.
     @MainActor private func play(_ data: Data) async throws -> Int {
         let image = try CoderRegistry.shared.decode(data)
         guard let player = AnimatedImagePlayer(image, configuration: .init(repeatCount: .once)) else {
@@ -62,7 +62,7 @@ struct ManyFrames {
         return shown
     }
 
-    /// A hundred frames of 10 x 10 pixels.
+    /// Returns a GIF of a hundred frames of 10 x 10 pixels.
     private func small() throws -> Data {
         let frames = try (0..<100).map { index in
             let pixels: [UInt8] = (0..<100).flatMap { place -> [UInt8] in [UInt8(index), UInt8(place), 90, 255] }
@@ -71,7 +71,7 @@ struct ManyFrames {
         return try data(of: frames)
     }
 
-    /// A square that moves over a picture.
+    /// Writes a GIF with a square that moves over a picture.
     private func make(_ file: URL) throws {
         let size = PixelSize(1000, 1000)
         let ground = try Picture.make(size)

@@ -2,7 +2,7 @@ import BenchSupport
 import Foundation
 import Halcyon
 
-/// 20,000 decodes of all formats and sizes, two at a time: what stays resident.
+/// Runs 20,000 decodes of all formats and sizes, two at a time, and measures the memory that stays resident.
 struct MixedDecodes {
     let folder: URL
 
@@ -43,7 +43,7 @@ struct MixedDecodes {
         if let animation = image?.animation { _ = try? animation.frame(at: animation.frameCount - 1) }
     }
 
-    /// The tests' files, and some of a usual size.
+    /// Returns the files of the tests, and some of a usual size.
     static func files() throws -> [Data] {
         let root = Fixtures.folder
         var files: [Data] = []

@@ -1,7 +1,7 @@
 import Foundation
 import Halcyon
 
-/// A picture with something for every codec to do, the same at every run: slopes, rings, and a little grain.
+/// Makes a picture with detail for every codec, the same in every run: slopes, rings, and a little grain.
 enum Picture {
     static func make(_ size: PixelSize, hasAlpha: Bool = false, shift: Int = 0) throws -> Image {
         let bitmap = try Bitmap(size: size, isOpaque: !hasAlpha) { bytes in

@@ -3,7 +3,7 @@ import Foundation
 import Halcyon
 import HalcyonGTK
 
-/// What views cost: of time on the main thread, of processor time while they play or are not seen.
+/// Measures the cost of views: time on the main thread, and processor time while they play or are hidden.
 ///
 ///     halcyon-view-bench [timing|gif|hidden|scroll|zoom] ...
 @main struct HalcyonViewBench {

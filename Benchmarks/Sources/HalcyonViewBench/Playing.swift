@@ -3,9 +3,9 @@ import Foundation
 import Halcyon
 import HalcyonGTK
 
-/// Animations in a view.
+/// Measures animations in a view.
 @MainActor enum Playing {
-    /// 25 frames a second for two seconds: a square that moves over a picture.
+    /// Makes an animation of two seconds at 25 frames a second: a square that moves over a picture.
     private static func animation(_ side: Int) throws -> Image {
         let size = PixelSize(side, side)
         let frames = try (0..<50).map { index in
@@ -40,7 +40,7 @@ import HalcyonGTK
         return (view, window)
     }
 
-    /// How late frames are shown, beside the frame clock's own ticks.
+    /// Measures the lateness of frames, beside the frame clock's own ticks.
     static func timing() async throws {
         let (view, window) = try await shown(200)
         guard let player = view.player else { throw BenchFailure("no player") }
@@ -61,7 +61,7 @@ import HalcyonGTK
         window.close()
     }
 
-    /// A GIF of 480 x 480 at 25 frames a second.
+    /// Measures a GIF of 480 x 480 at 25 frames a second.
     static func cost() async throws {
         let (view, window) = try await shown(480)
         let playing = try await share()
@@ -69,7 +69,7 @@ import HalcyonGTK
         view.stop()
         try await Task.sleep(for: .seconds(1))
         let standing = try await share()
-        // The same frames, drawn by GTK alone from textures that are there.
+        // The same frames, drawn by GTK alone from ready-made textures.
         guard let image = view.content.image, let animation = image.animation else { throw BenchFailure("no image") }
         let textures = try (0..<animation.frameCount).map { ImageTexture(try animation.frame(at: $0)) }
         let picture = gtk_picture_new()
@@ -94,7 +94,7 @@ import HalcyonGTK
                 + "takes \(percent(floor)), of one colour \(percent(plain)); stopped it takes \(percent(standing))")
     }
 
-    /// What the window itself takes: a square of one colour, 25 times a second.
+    /// Measures the cost of the window itself: a square of one colour, 25 times a second.
     private static func plainDrawing() async throws -> Double {
         guard let area = gtk_drawing_area_new() else { throw BenchFailure("no widget") }
         gtk_drawing_area_set_draw_func(
@@ -117,7 +117,7 @@ import HalcyonGTK
         return share
     }
 
-    /// Twenty views that play, in a window that is hidden.
+    /// Measures twenty playing views in a hidden window.
     static func hidden() async throws {
         let box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0)
         guard let box else { throw BenchFailure("no box") }
@@ -142,7 +142,7 @@ import HalcyonGTK
         withExtendedLifetime(views) { window.close() }
     }
 
-    /// Of one core, over five seconds.
+    /// Returns the processor time as a share of one core, over five seconds.
     private static func share() async throws -> Double {
         let (start, before) = (ContinuousClock.now, processorSeconds())
         try await Task.sleep(for: .seconds(5))

@@ -1,13 +1,13 @@
 import CGTK
 import Foundation
 
-/// The main actor on GLib's main loop, as `GTKMainLoop.attach()` puts it there, each of its turns timed: these are the slices
-/// of the main thread that Halcyon's code and this program's take.
+/// Runs the main actor on GLib's main loop, like `GTKMainLoop.attach()`, and times each of its turns: these are the
+/// slices of the main thread that Halcyon's code and this program take.
 enum TimedMainQueue {
     private typealias Handle = @convention(c) () -> Int32
     private typealias Callback = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-    /// Touched on the main thread alone.
+    /// The duration of each turn in milliseconds; accessed only on the main thread.
     nonisolated(unsafe) private(set) static var slices: [Double] = []
     nonisolated(unsafe) private static var callback: Callback?
 
@@ -27,7 +27,7 @@ enum TimedMainQueue {
             }, nil)
     }
 
-    /// Milliseconds.
+    /// Runs `body` and records its duration in milliseconds.
     static func timed(_ body: () -> Void) {
         let start = ContinuousClock.now
         body()

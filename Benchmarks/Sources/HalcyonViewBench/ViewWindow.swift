@@ -1,7 +1,7 @@
 import CGTK
 import Foundation
 
-/// A window of so many units with one widget in it.
+/// A window of a given size, in logical pixels, with one widget in it.
 @MainActor struct ViewWindow {
     let window: UnsafeMutablePointer<GtkWidget>
 
@@ -22,7 +22,7 @@ import Foundation
     func close() { gtk_window_destroy(pointer) }
 }
 
-/// Seconds of processor time that this process has taken.
+/// Returns the processor time of this process in seconds.
 func processorSeconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -4,19 +4,20 @@ import Foundation
 import Halcyon
 import HalcyonGTK
 
-/// A very large picture in a window.
+/// Measures a very large picture in a window.
 @MainActor enum Zooming {
     private static let size = PixelSize(12_000, 9_000)
     private static let allowed = 128 << 20
 
-    /// Closer and closer, at a few places each time: what memory grows by, and how long it takes until a place is sharp.
+    /// Zooms in step by step, at a few places each time, and measures the growth of memory and the time until a place
+    /// is sharp.
     ///
-    /// - Parameter file: 12,000 x 9,000 pixels.
+    /// - Parameter file: A picture of 12,000 x 9,000 pixels.
     static func run(_ file: URL) async throws {
         let pipeline = ImagePipeline(configuration: .init(cache: ImageCache(disk: nil)))
         let zoomed = ZoomView()
         let window = try ViewWindow(zoomed.widget, 1100, 760)
-        // GTK's own pages are not the picture's.
+        // GTK's own pages do not count as the picture's memory.
         try await Task.sleep(for: .seconds(1))
         Resident.reset()
         let before = Resident.now

@@ -1,7 +1,7 @@
 import Foundation
 import Halcyon
 
-/// What `HALCYON_FUZZ_TARGET` names: a format whose decoder is run, or one of the other readers of foreign bytes.
+/// The target that `HALCYON_FUZZ_TARGET` names: a format's decoder, or one of the other parsers of untrusted bytes.
 private let target: any FuzzTarget = {
     let name = ProcessInfo.processInfo.environment["HALCYON_FUZZ_TARGET"] ?? ""
     if let format = ImageFormat(name: name), let images = ImageTarget(format) { return images }
@@ -9,21 +9,21 @@ private let target: any FuzzTarget = {
     return other
 }()
 
-/// Reads one input in every way that there is. What it finds wrong ends the process.
+/// A parser under test, which reads one input in every way. A failed check ends the process.
 protocol FuzzTarget: Sendable {
     func run(_ data: Data)
 }
 
-/// The thread that inputs are read on, with the stack of a worker thread: an input that needs more of it ends a program.
+/// The thread that inputs are read on, with the stack size of a worker thread: an input that needs more crashes.
 private let worker = FuzzWorker()
 
 private final class FuzzWorker: @unchecked Sendable {
-    /// That of the library's own threads.
+    /// The stack size of the library's own threads, in bytes.
     private static let stackSize = 8 << 20
 
     private let next = DispatchSemaphore(value: 0)
     private let done = DispatchSemaphore(value: 0)
-    /// Written while the other side waits.
+    /// The current input; written while the other thread waits.
     private var input = Data()
 
     init() {
@@ -42,7 +42,7 @@ private final class FuzzWorker: @unchecked Sendable {
         input = data
         next.signal()
         done.wait()
-        // The leak sanitizer does not take a `Data`'s reference for a pointer.
+        // Releases the input, as the leak sanitizer does not recognize a `Data`'s reference as a pointer.
         input = Data()
     }
 }

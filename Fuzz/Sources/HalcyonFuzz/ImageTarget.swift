@@ -1,15 +1,15 @@
 import Foundation
 import Halcyon
 
-/// The decoder of one format, alone, so that every input is that format's, and the encoder behind it.
+/// The decoder of one format, alone, so that every input is parsed as that format, and the encoders after it.
 struct ImageTarget: FuzzTarget {
     private let coders: CoderRegistry
-    /// What is written of what was read: cheap, and with all frames.
+    /// The encoders for the decoded image: cheap formats, and all frames.
     private let writers = CoderRegistry.standard()
-    /// Small, so that an input that declares much costs nothing.
+    /// Small limits, so that an input that declares a large image costs nothing.
     private let limits = DecodeLimits(maximumPixels: 1 << 20, maximumFrames: 64, maximumTotalPixels: 1 << 23)
 
-    /// Nil for a format that this build has no coder for.
+    /// Returns nil for a format without a coder in this build.
     init?(_ format: ImageFormat) {
         guard let coder = CoderRegistry.standard().coders.first(where: { $0.formats.contains(format) }) else {
             return nil
@@ -30,7 +30,7 @@ struct ImageTarget: FuzzTarget {
         for pieces in [2, 7] { feed(data, pieces: pieces) }
     }
 
-    /// What it says of itself must be what it is; all frames, then all of it written and read again.
+    /// Decodes the whole input with all frames, whose sizes must be the declared one, then encodes it and probes the file.
     private func decodeAll(_ data: Data) {
         guard let image = try? coders.decode(data, options: DecodeOptions(limits: limits)) else { return }
         precondition(image.size == image.info.size)
@@ -44,7 +44,7 @@ struct ImageTarget: FuzzTarget {
         precondition(info.size == image.size)
     }
 
-    /// A part, its colours as they are stored, and that part as a file with its profile and its orientation.
+    /// Decodes a region with its colours as stored, encodes it with its profile and its orientation, and decodes the file.
     private func cutOut(_ data: Data) {
         let options = DecodeOptions(
             region: PixelRect(x: 1, y: 1, width: 7, height: 6), color: .asStored, firstFrameOnly: true, limits: limits)
@@ -59,7 +59,7 @@ struct ImageTarget: FuzzTarget {
         precondition(again.size == part.size)
     }
 
-    /// In pieces, as it would arrive; the whole must then be what a decode gives.
+    /// Feeds the input in pieces, as it would arrive; the final image must equal that of a decode.
     private func feed(_ data: Data, pieces: Int) {
         let options = DecodeOptions(limits: limits)
         guard let decoding = coders.makeProgressive(for: data, options: options) else { return }

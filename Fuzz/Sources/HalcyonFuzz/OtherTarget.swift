@@ -2,7 +2,8 @@ import Foundation
 import Halcyon
 import HalcyonTesting
 
-/// Readers of foreign bytes that are no pictures: of servers, of the neighbour in the folder, of programs.
+/// The parsers of untrusted bytes other than images: from servers, from other writers of the cache folder, from
+/// programs.
 enum OtherTarget: String, FuzzTarget {
     case http, body, disk, records, icc, exif, blurhash
 
@@ -18,7 +19,7 @@ enum OtherTarget: String, FuzzTarget {
         }
     }
 
-    /// A head: a name, a colon and a value in each line.
+    /// Parses a response head: a name, a colon and a value in each line.
     private func readFields(_ data: Data) {
         let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", maxSplits: 100)
         let fields = lines.map { line -> HTTPHeaders.Field in
@@ -36,7 +37,7 @@ enum OtherTarget: String, FuzzTarget {
         _ = (merged.conditionalHeaders, merged.freshUntil)
     }
 
-    /// What lies beside kept bodies and entries.
+    /// Parses the records that are stored beside partial bodies and entries.
     private func readRecords(_ data: Data) {
         _ = try? JSONDecoder().decode(PartialBodyRecord.self, from: data)
         guard let metadata = try? JSONDecoder().decode(HTTPCacheMetadata.self, from: data) else { return }
@@ -49,15 +50,16 @@ enum OtherTarget: String, FuzzTarget {
         else { return }
         var image = Image(bitmap: bitmap, info: ImageInfo(format: .bitmap, size: bitmap.size))
         image.colorProfile = data
-        // A profile that is kept is not applied.
+        // A profile that is kept is not applied, so this one is converted.
         _ = try? CoderRegistry.shared.encode(image, as: .png, options: EncodeOptions(keepsColorProfile: false))
         _ = try? CoderRegistry.shared.decode(Self.inks(data))
     }
 
-    /// A TIFF of one pixel of four inks, with a profile.
+    /// Returns a TIFF of one pixel of four inks, with a profile.
     private static func inks(_ profile: Data) -> Data {
         func little(_ value: Int) -> Data { withUnsafeBytes(of: UInt32(value).littleEndian) { Data($0) } }
-        // Number, type, count and value: of bytes 1, of 16 bits 3, of 32 bits 4, undefined 7.
+        // Each field: the tag, the type (1 is bytes, 3 is 16 bits, 4 is 32, 7 is undefined), the count, and the
+        // value.
         let fields: [(Int, Int, Int, Int)] = [
             (256, 3, 1, 1), (257, 3, 1, 1), (258, 1, 4, 0x0808_0808), (259, 3, 1, 1), (262, 3, 1, 5), (273, 4, 1, 8),
             (277, 3, 1, 4), (278, 3, 1, 1), (279, 4, 1, 4), (34_675, 7, profile.count, 138),
@@ -69,7 +71,7 @@ enum OtherTarget: String, FuzzTarget {
         return file + little(0) + profile
     }
 
-    /// A JPEG whose EXIF the input is.
+    /// Decodes a JPEG whose EXIF is the input.
     private func readExif(_ data: Data) {
         let body = Data("Exif\0\0".utf8) + data.prefix(65_000)
         let length = body.count + 2
@@ -85,7 +87,7 @@ enum OtherTarget: String, FuzzTarget {
     }
 }
 
-/// A disk cache with one entry, whose file each input takes the place of.
+/// A disk cache with one entry, whose file each input replaces.
 private final class Folder: Sendable {
     static let shared = Folder()
 
@@ -110,7 +112,7 @@ private final class Folder: Sendable {
     }
 }
 
-/// A server whose bodies are packed in any way, and come in pieces of any size.
+/// A server whose bodies have any content coding, and arrive in pieces of any size.
 private final class Server: @unchecked Sendable {
     static let shared = Server()
 
@@ -118,10 +120,10 @@ private final class Server: @unchecked Sendable {
     private static let maximumBytes = 1 << 20
 
     private let done = DispatchSemaphore(value: 0)
-    /// Written while nobody waits for the other side.
+    /// The result; written while no other thread accesses it.
     private var result: Result<Data, any Error>?
 
-    /// The first byte says the codings and the size of pieces.
+    /// Answers a request; the first byte selects the codings and the size of the pieces.
     func answer(_ data: Data) {
         guard let first = data.first else { return }
         let (packed, coding) = (data.dropFirst(), Self.codings[Int(first & 3)])

@@ -3,14 +3,14 @@
 
 #include "halcyon_codecs.h"
 
-/// How many rows go by between two questions whether the work is still wanted.
+/// The number of rows between two checks for cancellation.
 #define HALCYON_ROWS_PER_QUESTION 64
 
 static inline bool halcyon_is_cancelled(const halcyon_codec_call *call) {
     return call->cancelled != NULL && call->cancelled(call->context);
 }
 
-/// x / 255, rounded to the nearest, exact for x up to 255 * 255.
+/// Returns x / 255, rounded to the nearest, exact for x up to 255 * 255.
 static inline uint8_t halcyon_div255(uint32_t x) {
     x += 128;
     return (uint8_t)((x + (x >> 8)) >> 8);
@@ -18,7 +18,8 @@ static inline uint8_t halcyon_div255(uint32_t x) {
 
 void halcyon_set_message(halcyon_codec_call *call, const char *message);
 
-/// Grows by doubling; false where the system has no memory, with `output` as it was.
+/// Appends bytes to a buffer that grows by doubling. Returns false if the system has no memory, with `output`
+/// unchanged.
 bool halcyon_append(halcyon_codec_output *output, const uint8_t *bytes, size_t count);
 
 /// Makes room for `count` more bytes.

@@ -11,36 +11,40 @@ struct halcyon_color {
     cmsHTRANSFORM transform;
 };
 
-/// The memory of the conversion that this thread makes.
+/// The memory accounting of the conversion that this thread creates.
 static _Thread_local struct {
-    /// Bytes that lcms2 holds.
+    /// The bytes that lcms2 holds.
     size_t held;
-    /// Bytes that it may hold.
+    /// The bytes that lcms2 may hold.
     size_t limit;
-    /// Whether there was no memory for lcms2. It says NULL for that and for a profile that it cannot read, and the two must
-    /// not be taken for each other: without its conversion an image would be shown in wrong colours.
+    /// Whether an allocation of lcms2 failed for want of memory. lcms2 returns NULL both for that and for a profile
+    /// that it cannot read, and the two must not be confused: without its conversion an image would be shown in wrong
+    /// colours.
     bool is_short;
-    /// Whether it asked for more than the limit.
+    /// Whether lcms2 requested more than the limit.
     bool is_over;
-    /// Memory for the rest of a conversion that is given up: lcms2 crashes where small pieces are refused.
+    /// Memory for the rest of a conversion that is abandoned: lcms2 crashes if small allocations fail.
     uint8_t *reserve;
-    /// Bytes of it that were given out.
+    /// The bytes of the reserve that were handed out.
     size_t reserve_used;
 } memory;
 
-/// Beside what the profile's length accounts for: curves of 4,096 steps, and a table of 23 steps for each of four inks.
+/// The limit in bytes besides the part that depends on the profile's length: curves of 4,096 steps, and a table of 23
+/// steps for each of four inks.
 static const size_t least_limit = 4 << 20;
 
-/// Several times what a conversion takes beside its tables. The system gives pages only to what is used of it.
+/// Several times the memory that a conversion needs besides its tables. The system provides pages only for the part
+/// that is used.
 static const size_t reserve_size = 1 << 20;
 
-/// Before each block of the reserve stands its size, in as many bytes as keep the block aligned.
+/// The size of a block of the reserve is stored before the block, in as many bytes as keep the block aligned.
 enum { RESERVE_HEADER = 16 };
 
-/// lcms2 holds the profile and up to three copies of a table, in words where the profile has bytes: seven times the
-/// profile. It allocates a table by its declared size before it reads it: a profile of 2 KB can declare 500 MB.
+/// Starts the accounting of a conversion. lcms2 holds the profile and up to three copies of a table, in words where
+/// the profile has bytes: seven times the profile. It allocates a table by its declared size before it reads it: a
+/// profile of 2 KB can declare 500 MB.
 ///
-/// Returns false without memory for the reserve.
+/// Returns false if there is no memory for the reserve.
 static bool begin_counting(size_t profile_size) {
     memory.held = 0;
     memory.limit = least_limit + profile_size * 8;
@@ -51,7 +55,7 @@ static bool begin_counting(size_t profile_size) {
     return !memory.is_short;
 }
 
-/// Once lcms2 has given back all that it held of the reserve.
+/// Ends the accounting, once lcms2 has freed all blocks of the reserve.
 static void end_counting(void) {
     free(memory.reserve);
     memory.reserve = NULL;
@@ -62,7 +66,7 @@ static bool is_of_reserve(const void *block) {
     return memory.reserve != NULL && place >= start && place < start + reserve_size;
 }
 
-/// A block of the reserve; NULL where it is used up. Nothing that was made with it is kept.
+/// Allocates a block from the reserve; NULL if it is used up. Objects that use such a block are discarded.
 static void *allocate_from_reserve(size_t size) {
     size_t whole = RESERVE_HEADER + ((size + RESERVE_HEADER - 1) & ~(size_t)(RESERVE_HEADER - 1));
     if (memory.reserve == NULL || whole > reserve_size - memory.reserve_used) return NULL;
@@ -126,8 +130,8 @@ static cmsBool lock_no_mutex(cmsContext context, void *mutex) {
 
 static void unlock_no_mutex(cmsContext context, void *mutex) { (void)context, (void)mutex; }
 
-/// One thread makes a conversion, and its profiles are gone before others see it. lcms2's own mutexes crash where there
-/// is no memory for them.
+/// A plug-in without mutexes: a single thread creates a conversion, and its profiles are closed before others see it.
+/// lcms2's own mutexes crash if there is no memory for them.
 static cmsPluginMutex mutex_handler = {
     .base = {cmsPluginMagicNumber, 2000, cmsPluginMutexSig, NULL},
     .CreateMutexPtr = make_no_mutex,
@@ -143,7 +147,7 @@ static cmsPluginMemHandler memory_handler = {
     .ReallocPtr = reallocate,
 };
 
-/// How many pixels are converted at once, where they have to be divided by alpha first.
+/// The number of pixels that are converted at once if they have to be unpremultiplied first.
 enum { CHUNK = 512 };
 
 static bool is_of_pixels(cmsHPROFILE profile) {
@@ -165,7 +169,7 @@ static cmsColorSpaceSignature signature(halcyon_color_model model) {
 }
 
 static cmsUInt32Number layout(halcyon_color_model model, bool is_deep) {
-    // Of a grey pixel's four channels the first; the others are equal or alpha.
+    // The first of a grey pixel's four channels; the others are equal or alpha.
     cmsUInt32Number grey = COLORSPACE_SH(PT_GRAY) | EXTRA_SH(3) | CHANNELS_SH(1);
     switch (model) {
     case HALCYON_COLOR_CMYK: return TYPE_CMYK_8;
@@ -174,21 +178,22 @@ static cmsUInt32Number layout(halcyon_color_model model, bool is_deep) {
     }
 }
 
-/// The context itself is not yet of the handler's memory.
+/// Creates a context. The context itself is not allocated by the memory handler yet.
 static cmsContext create_context(void) {
     cmsContext context = cmsCreateContext(&memory_handler, NULL);
     if (context == NULL) memory.is_short = true;
     return context;
 }
 
-/// Takes the context and the profile. NULL where lcms2 can make nothing of it.
+/// Takes ownership of the context and the profile. Returns NULL if lcms2 cannot make a conversion of them.
 static halcyon_color *make_color(cmsContext context, cmsHPROFILE profile, halcyon_color_model model, bool is_deep) {
     cmsHPROFILE srgb = cmsCreate_sRGBProfileTHR(context);
     cmsHTRANSFORM transform = NULL;
     if (srgb != NULL) {
         // A version 4 profile would make lcms2 lighten the shadows, which no browser does.
         cmsSetProfileVersion(srgb, 2.1);
-        // Without the cache of the last pixel, threads can share it. Of words lcms2 would make a coarse table.
+        // Without the cache of the last pixel, threads can share the transform. For words lcms2 would optimize it to
+        // a coarse table.
         cmsUInt32Number flags = cmsFLAGS_NOCACHE | (is_deep ? cmsFLAGS_NOOPTIMIZE : 0);
         transform = cmsCreateTransformTHR(context, profile, layout(model, is_deep), srgb, TYPE_BGRA_8,
                                           INTENT_PERCEPTUAL, flags);
@@ -215,7 +220,7 @@ static int difference(const uint8_t *a, const uint8_t *b) {
     return most;
 }
 
-/// Whether a coarse grid of colours and every grey stay what they are, but for rounding.
+/// Whether a coarse grid of colours and all greys stay unchanged, except for rounding.
 static bool changes_nothing(const halcyon_color *color, halcyon_color_model model, bool is_deep) {
     enum { STEPS = 9, COUNT = 256 + STEPS * STEPS * STEPS };
     uint8_t before[COUNT][4], after[COUNT][4];
@@ -244,14 +249,14 @@ static bool changes_nothing(const halcyon_color *color, halcyon_color_model mode
     return true;
 }
 
-/// Keeps a conversion that converts.
+/// Keeps a conversion only if it changes colours.
 static halcyon_color *if_needed(halcyon_color *color, halcyon_color_model model, bool is_deep) {
     if (color == NULL || model == HALCYON_COLOR_CMYK || !changes_nothing(color, model, is_deep)) return color;
     halcyon_color_free(color);
     return NULL;
 }
 
-/// Nothing of `color` is used where lcms2 was refused memory: it may have gone on without a part of it.
+/// Discards `color` if an allocation of lcms2 was refused: it may have gone on without a part of it.
 static halcyon_color *unless_refused(halcyon_color *color, bool *no_memory) {
     *no_memory = memory.is_short;
     if (color != NULL && (memory.is_short || memory.is_over)) {
@@ -272,7 +277,7 @@ static halcyon_color *create(const uint8_t *bytes, size_t size, halcyon_color_mo
         cmsDeleteContext(context);
         return NULL;
     }
-    // Before all others lcms2 would take this tag, which browsers do not know: a chain of elements, of which a few
+    // lcms2 would prefer this tag to all others, and browsers do not support it: a chain of elements, of which a few
     // kilobytes can name hundred thousands, and each is read and run for every colour.
     if (cmsIsTag(profile, cmsSigDToB0Tag)) cmsWriteTag(profile, cmsSigDToB0Tag, NULL);
     return if_needed(make_color(context, profile, model, is_deep), model, is_deep);

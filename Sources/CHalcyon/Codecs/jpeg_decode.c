@@ -47,7 +47,7 @@ halcyon_codec_status halcyon_jpeg_decode(const uint8_t *data, size_t size, const
     halcyon_jpeg_prepare(&info, layout);
     jpeg_start_decompress(&info);
     read_rows(&info, layout, pixels, sink);
-    // Reads on to the end marker, so that a file that was cut off between two scans is found out.
+    // Reads up to the end marker, so that a file that is truncated between two scans is detected.
     jpeg_finish_decompress(&info);
     jpeg_destroy_decompress(&info);
     return HALCYON_CODEC_OK;

@@ -6,7 +6,7 @@
 
 #include <jerror.h>
 
-/// Writes into a buffer that grows. libjpeg's own loses its buffer when an error ends the work.
+/// A destination that writes into a growing buffer. libjpeg's own loses its buffer when an error ends the work.
 typedef struct {
     struct jpeg_destination_mgr manager;
     halcyon_codec_output *output;
@@ -32,7 +32,7 @@ static void end_block(j_compress_ptr info) {
     target->output->count = target->output->capacity - target->manager.free_in_buffer;
 }
 
-/// Lays premultiplied pixels on an opaque colour.
+/// Blends premultiplied pixels over an opaque colour.
 static void lay_on(const uint8_t *bgra, uint8_t *result, int width, uint32_t background) {
     uint32_t blue = background & 255, green = background >> 8 & 255, red = background >> 16 & 255;
     for (int x = 0; x < width; x++, bgra += 4, result += 4) {

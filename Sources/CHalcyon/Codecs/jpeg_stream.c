@@ -11,14 +11,14 @@ struct halcyon_jpeg_stream {
     struct jpeg_decompress_struct info;
     halcyon_jpeg_guard guard;
     struct jpeg_source_mgr source;
-    /// What libjpeg has not used yet.
+    /// The bytes that libjpeg has not used yet.
     halcyon_codec_output pending;
-    /// Bytes that libjpeg wants to pass over and that have not come yet.
+    /// The number of bytes that libjpeg wants to skip and that have not arrived yet.
     size_t to_skip;
     phase phase;
     halcyon_codec_status status;
     halcyon_jpeg_layout layout;
-    /// With a single scan: the rows so far. Libjpeg hands out each row once.
+    /// The rows so far, for a single scan. libjpeg returns each row only once.
     uint8_t *rows;
     JSAMPARRAY cmyk;
 };
@@ -27,7 +27,7 @@ static void do_nothing(j_decompress_ptr info) {
     (void)info;
 }
 
-/// "Come back when there is more": libjpeg then goes back to where it can begin again.
+/// Reports that there is no more data yet; libjpeg then returns to the last point where it can resume.
 static boolean suspend(j_decompress_ptr info) {
     (void)info;
     return FALSE;
@@ -75,7 +75,7 @@ void halcyon_jpeg_stream_free(halcyon_jpeg_stream *stream) {
     free(stream);
 }
 
-/// Adds the new bytes behind those that are still unused, and drops the used ones.
+/// Appends the new bytes to those that are still unused, and drops the used ones.
 static bool take_in(halcyon_jpeg_stream *stream, const uint8_t *data, size_t size) {
     size_t skipped = stream->to_skip < size ? stream->to_skip : size;
     stream->to_skip -= skipped;
@@ -88,7 +88,8 @@ static bool take_in(halcyon_jpeg_stream *stream, const uint8_t *data, size_t siz
     return true;
 }
 
-/// Several scans are kept as coefficients, and each preview is made from them; a single one is decoded row by row.
+/// Starts the decode. Several scans are kept as coefficients, and each preview is made from them; a single one is
+/// decoded row by row.
 static void start(halcyon_jpeg_stream *stream) {
     j_decompress_ptr info = &stream->info;
     if (!jpeg_start_decompress(info)) return;
@@ -107,7 +108,7 @@ static void start(halcyon_jpeg_stream *stream) {
 
 static void read_scans(halcyon_jpeg_stream *stream) {
     while (true) {
-        // A row of blocks, or up to the next scan.
+        // Consumes a row of blocks, or the data up to the next scan.
         int result = jpeg_consume_input(&stream->info);
         halcyon_jpeg_watch((j_common_ptr)&stream->info);
         if (result == JPEG_SUSPENDED) return;
@@ -118,7 +119,7 @@ static void read_scans(halcyon_jpeg_stream *stream) {
     }
 }
 
-/// Reads one row into `row`; false where libjpeg needs more data for it.
+/// Reads one row into `row`; false if libjpeg needs more data for it.
 static bool read_row(halcyon_jpeg_stream *stream, uint8_t *row) {
     JSAMPROW target = stream->cmyk != NULL ? stream->cmyk[0] : row;
     if (jpeg_read_scanlines(&stream->info, &target, 1) != 1) return false;
@@ -136,7 +137,7 @@ static void read_rows(halcyon_jpeg_stream *stream) {
     stream->phase = FINISHING;
 }
 
-/// Goes on as far as the data reaches: every phase that comes to its end hands over to the next.
+/// Advances as far as the data reaches: each phase that completes hands over to the next.
 static void advance(halcyon_jpeg_stream *stream) {
     j_decompress_ptr info = &stream->info;
     phase before;
@@ -160,7 +161,7 @@ static void advance(halcyon_jpeg_stream *stream) {
     } while (stream->phase != before);
 }
 
-/// Readies a stream for one call; false where it has failed before.
+/// Prepares a stream for one call; false if it has failed before.
 static bool enter(halcyon_jpeg_stream *stream, halcyon_codec_call *call) {
     stream->guard.call = call;
     if (stream->status == HALCYON_CODEC_OK) return true;
@@ -170,7 +171,7 @@ static bool enter(halcyon_jpeg_stream *stream, halcyon_codec_call *call) {
 
 halcyon_codec_status halcyon_jpeg_stream_append(halcyon_jpeg_stream *stream, const uint8_t *data, size_t size,
                                                 halcyon_codec_call *call) {
-    // Bytes behind the end are tolerated.
+    // Bytes after the end are tolerated.
     if (!enter(stream, call) || stream->phase == FINISHED) return stream->status;
     if (!take_in(stream, data, size)) return stream->status = HALCYON_CODEC_NO_MEMORY;
     if (setjmp(stream->guard.escape)) return stream->status = stream->guard.status;
@@ -187,7 +188,7 @@ halcyon_jpeg_progress halcyon_jpeg_stream_progress(const halcyon_jpeg_stream *st
     if (stream->phase == READING_HEADER || stream->phase == STARTING) return progress;
     progress.has_scans = info->buffered_image;
     if (progress.has_scans) {
-        // The one that is being read is not whole.
+        // The scan that is being read is not complete.
         progress.scans = progress.is_finished ? info->input_scan_number : info->input_scan_number - 1;
     } else {
         progress.rows = progress.is_finished ? stream->layout.height : (int)info->output_scanline;
@@ -195,7 +196,7 @@ halcyon_jpeg_progress halcyon_jpeg_stream_progress(const halcyon_jpeg_stream *st
     return progress;
 }
 
-/// One pass over the coefficients. It never waits for data, because the scan that it shows is whole.
+/// Makes one pass over the coefficients. It never waits for data, because the scan that it shows is complete.
 static void read_scan(halcyon_jpeg_stream *stream, int scan, halcyon_codec_bitmap bitmap) {
     j_decompress_ptr info = &stream->info;
     if (info->out_color_space == JCS_CMYK && stream->cmyk == NULL) {

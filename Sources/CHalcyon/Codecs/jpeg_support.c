@@ -23,19 +23,20 @@ static void leave_with_current_message(j_common_ptr info) {
     halcyon_jpeg_leave(info, memory ? HALCYON_CODEC_NO_MEMORY : guard->failure, message);
 }
 
-/// Level -1 is a warning: the file is not as it should be, and libjpeg goes on.
+/// Handles a message. Level -1 is a warning: the file is irregular, and libjpeg goes on.
 static void judge_warning(j_common_ptr info, int level) {
     if (level >= 0) return;
     switch (info->err->msg_code) {
-    // The data ends, or a marker comes, before the pixels do: libjpeg paints what is missing grey. To us that is no
-    // image, because it is what a broken transfer looks like.
+    // The data ends, or a marker comes, before the pixels do: libjpeg fills the missing part with grey. Halcyon does
+    // not accept that as an image, because it is what a broken transfer looks like.
     case JWRN_JPEG_EOF:
     case JWRN_HIT_MARKER:
         leave_with_current_message(info);
         break;
-    // Everything else is tolerated, as browsers do: bytes between segments (EXTRANEOUS_DATA) and odd headers
+    // All other warnings are tolerated, as browsers do: bytes between segments (EXTRANEOUS_DATA) and odd headers
     // (ADOBE_XFORM, NOT_SEQUENTIAL, BOGUS_PROGRESSION, JFIF_MAJOR) change no pixel, and a bad code (HUFF_BAD_CODE,
-    // ARITH_BAD_CODE) or a lost restart marker (MUST_RESYNC) garbles a few blocks of an image that is all there.
+    // ARITH_BAD_CODE) or a lost restart marker (MUST_RESYNC) garbles a few blocks of an image that is otherwise
+    // complete.
     default:
         break;
     }
@@ -60,7 +61,7 @@ void halcyon_jpeg_check_scans(j_decompress_ptr info) {
 void halcyon_jpeg_watch(j_common_ptr info) {
     halcyon_jpeg_guard *guard = guard_of(info);
     if (info->is_decompressor) halcyon_jpeg_check_scans((j_decompress_ptr)info);
-    // Called once a row, or, while a progressive file is read, once a row of blocks.
+    // Called for each row, or for each row of blocks while a progressive file is read.
     if (guard->steps++ % 16 == 0 && halcyon_is_cancelled(guard->call)) {
         halcyon_jpeg_leave(info, HALCYON_CODEC_CANCELLED, "cancelled");
     }
@@ -83,7 +84,7 @@ void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info) {
     info->progress = &guard->progress;
 }
 
-/// Ink to light. Adobe's files store what is left of the light (255 is no ink), others the ink itself.
+/// Converts ink to light. Adobe's files store the remaining light (255 is no ink), others the ink itself.
 void halcyon_jpeg_convert_cmyk(uint8_t *cmyk, uint8_t *bgra, size_t width, bool inverted, halcyon_codec_ink ink) {
     if (ink.convert != NULL) {
         if (inverted) {
@@ -106,7 +107,7 @@ void halcyon_jpeg_prepare(j_decompress_ptr info, const halcyon_jpeg_layout *layo
     if ((int)info->image_width != layout->stored_width || (int)info->image_height != layout->stored_height) {
         halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "it has two headers that disagree");
     }
-    // Straight into the bitmap's layout, except ink, which libjpeg does not turn into light.
+    // Decodes directly to the bitmap's layout, except ink, which libjpeg does not convert to light.
     info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_EXT_BGRA;
     info->scale_num = (unsigned)layout->eighths;
     info->scale_denom = 8;

@@ -3,45 +3,45 @@
 
 #include <setjmp.h>
 #include <stdio.h>
-// jpeglib.h needs stdio.h before it.
+// jpeglib.h requires stdio.h.
 #include <jpeglib.h>
 
 #include "codecs_internal.h"
 
-/// libjpeg's two hooks into us, and the way out of it. One object per call, on the stack of the function that calls
-/// setjmp.
+/// The error and progress hooks of libjpeg, and the jump out of it. One object per call, on the stack of the function
+/// that calls setjmp.
 typedef struct {
     struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
     halcyon_codec_call *call;
     halcyon_codec_status status;
-    /// What libjpeg's own errors mean for this call.
+    /// The status that libjpeg's own errors have in this call.
     halcyon_codec_status failure;
     unsigned steps;
 } halcyon_jpeg_guard;
 
-/// Puts the guard into `info`, before jpeg_create_*.
+/// Installs the error hook in `info`, before jpeg_create_*.
 void halcyon_jpeg_guard_errors(halcyon_jpeg_guard *guard, halcyon_codec_call *call, halcyon_codec_status failure,
                                j_common_ptr info);
-/// The same for progress, after jpeg_create_*, which clears it.
+/// Installs the progress hook, after jpeg_create_*, which clears it.
 void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info);
 
-/// Leaves libjpeg with a status and a message of our own.
+/// Leaves libjpeg with a status and a message of Halcyon's own.
 _Noreturn void halcyon_jpeg_leave(j_common_ptr info, halcyon_codec_status status, const char *message);
 
-/// Leaves libjpeg where a file has more scans than any real one, or where they would cost more passes over its pixels
-/// than any real one does.
+/// Leaves libjpeg if a file has more scans than any real one, or if they would cost more passes over its pixels than
+/// any real one's.
 void halcyon_jpeg_check_scans(j_decompress_ptr info);
 
-/// Checks the scans, and every sixteenth time whether the result is still wanted. Libjpeg's progress hook; to be called
-/// by hand where libjpeg does not.
+/// Checks the scans, and every sixteenth time the cancellation. This is libjpeg's progress hook; it must be called by
+/// hand where libjpeg does not call it.
 void halcyon_jpeg_watch(j_common_ptr info);
 
-/// Sets the layout and the scale once the header is read, and leaves libjpeg where they do not give what was planned.
+/// Sets the layout and the scale once the header is read, and leaves libjpeg if they do not give the planned size.
 void halcyon_jpeg_prepare(j_decompress_ptr info, const halcyon_jpeg_layout *layout);
 
-/// Ink to light. May change `cmyk`.
+/// Converts ink to light. May change `cmyk`.
 void halcyon_jpeg_convert_cmyk(uint8_t *cmyk, uint8_t *bgra, size_t width, bool inverted, halcyon_codec_ink ink);
 
 #endif

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// How much of a file is handed to libpng between two questions. Less would make it copy large chunks over and over.
+/// The number of bytes that libpng gets between two checks for cancellation. A smaller one would make it copy large
+/// chunks over and over.
 static const size_t piece = 1 << 24;
 
-/// One decode, which libpng's hooks go on with as the data reaches.
+/// The state of a decode, which libpng's hooks advance as far as the data reaches.
 typedef struct {
     halcyon_png_guard guard;
     halcyon_png_layout layout;
-    /// All rows, or the only one there is room for.
+    /// All rows, or a single row if the rows go to the sink.
     uint8_t *pixels;
     bool has_one_row;
     halcyon_codec_rows sink;
@@ -22,29 +23,30 @@ typedef struct {
     bool is_interlaced;
     bool is_started;
     bool is_finished;
-    /// Rows that came, of an interlaced file those of every pass.
+    /// The number of rows that have arrived, of an interlaced file those of every pass.
     int rows;
 } decoding;
 
-/// Chunks that change no pixel here: libpng would unpack them, and a compressed one of a few kilobytes can unpack to
-/// gigabytes.
+/// Skips chunks that change no pixel here: libpng would unpack them, and a compressed one of a few kilobytes can
+/// unpack to gigabytes.
 static void skip_metadata(png_structp png) {
     static const png_byte names[] = "bKGD\0cHRM\0eXIf\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0"
                                     "tEXt\0tIME\0zTXt";
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, (int)(sizeof names / 5));
 }
 
-/// Everything becomes 8-bit BGRA, or 16-bit RGBA. Returns whether alpha can be below its highest.
+/// Sets up the conversion of all formats to 8-bit BGRA or 16-bit RGBA. Returns whether alpha can be below its
+/// maximum.
 static bool set_up_conversion(png_structp png, png_infop info, bool is_deep) {
     png_byte color = png_get_color_type(png, info);
     bool has_alpha = (color & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
     png_set_expand(png);
     if (!(color & PNG_COLOR_MASK_COLOR)) png_set_gray_to_rgb(png);
     if (is_deep) {
-        // In the machine's own order.
+        // In the machine's byte order.
         if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);
     } else {
-        // Rounded; png_set_strip_16 would cut the lower byte off.
+        // This rounds; png_set_strip_16 would truncate to the upper byte.
         png_set_scale_16(png);
         png_set_bgr(png);
     }
@@ -59,10 +61,10 @@ static void check_layout(png_structp png, png_infop info, halcyon_png_layout lay
     }
 }
 
-/// Before the first pixel.
+/// Called before the first pixel.
 static void start(png_structp png, png_infop info) {
     decoding *state = png_get_progressive_ptr(png);
-    // Pixels behind another chunk: libpng calls again, and drops them.
+    // Called again if pixels follow another chunk: libpng drops them.
     if (state->is_started) return;
     state->is_started = true;
     check_layout(png, info, state->layout);
@@ -93,16 +95,17 @@ static void take_row(png_structp png, png_bytep new_row, png_uint_32 y, int pass
         png_progressive_combine_row(png, row, new_row);
     }
     state->rows++;
-    // While it is still in the processor's cache; the rows of an interlaced file are not whole yet.
+    // Premultiplied while the row is still in the processor's cache; the rows of an interlaced file are not complete
+    // yet.
     if (state->has_alpha && !state->is_interlaced) halcyon_premultiply(row, width);
     if (state->has_one_row) state->sink.put(state->sink.context, (int)y, row);
 }
 
-/// At the end chunk.
+/// Called at the end chunk.
 static void finish(png_structp png, png_infop info) {
     (void)info;
     decoding *state = png_get_progressive_ptr(png);
-    // Some of what is wrong with the compressed data only makes libpng stop unpacking it.
+    // Some errors in the compressed data only make libpng stop unpacking it.
     bool is_whole = state->is_started
                     && (state->is_interlaced ? png_get_current_pass_number(png) > 6
                                              : png_get_current_row_number(png) >= (png_uint_32)state->layout.height);
@@ -114,21 +117,21 @@ static void finish(png_structp png, png_infop info) {
 }
 
 static void set_up_reader(png_structp png, decoding *state) {
-    // The header was checked against the caller's limits already; libpng's own end at a million.
+    // The header was already checked against the caller's limits; libpng's own default is a million.
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     skip_metadata(png);
-    // The push reader, also where all is there: what is compressed behind the last row it passes over, where the other
-    // one unpacks it to its end, a thousand times its length.
+    // The push reader is used even if all data is present: it skips compressed data after the last row, which the
+    // other reader unpacks to its end, up to a thousand times its length.
     png_set_progressive_read_fn(png, state, start, take_row, finish);
 }
 
-/// Up to the end chunk, so that a file that was cut off behind its pixels is found out.
+/// Reads up to the end chunk, so that a file that is truncated after its pixels is detected.
 static void read_file(png_structp png, png_infop info, decoding *state, const uint8_t *data, size_t size) {
     set_up_reader(png, state);
     for (size_t offset = 0; offset < size && !state->is_finished; offset += piece) {
         halcyon_png_ask(png, &state->guard);
         size_t count = size - offset < piece ? size - offset : piece;
-        // libpng only reads.
+        // libpng only reads the bytes.
         png_process_data(png, info, (png_bytep)data + offset, count);
     }
     if (!state->is_finished) png_error(png, "the file was cut off");
@@ -165,11 +168,11 @@ halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyo
     return status;
 }
 
-/// What libpng's push reader gets of a chunk that is none of pixels. It collects such a chunk before it looks at it, and
-/// copies what it has with each part that comes.
+/// The longest chunk, other than pixels, that libpng's push reader gets. It collects such a chunk before it parses
+/// it, and copies the collected bytes with each part that arrives.
 static const uint32_t largest_chunk = 1 << 16;
 
-/// What it gets in the place of a larger one: an empty chunk that means nothing.
+/// The replacement of a longer one: an empty chunk without a meaning.
 static const uint8_t empty_chunk[12] = {0, 0, 0, 0, 's', 'k', 'I', 'p', 0x6D, 0xF2, 0x71, 0xDF};
 
 struct halcyon_png_stream {
@@ -177,11 +180,11 @@ struct halcyon_png_stream {
     png_structp png;
     png_infop info;
     bool is_set_up;
-    /// The file's signature, then the length and name of the chunk at hand, as far as they are there.
+    /// The file's signature, then the length and name of the current chunk, as far as they have arrived.
     uint8_t head[8];
     size_t head_bytes;
     bool has_signature;
-    /// Bytes that are still to come of the chunk's body and checksum.
+    /// The number of bytes of the chunk's body and checksum that have not arrived.
     uint64_t rest;
     bool is_skipped;
 };
@@ -190,7 +193,7 @@ halcyon_png_stream *halcyon_png_stream_create(halcyon_png_layout layout) {
     halcyon_png_stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL) return NULL;
     stream->state.guard.failure = HALCYON_CODEC_DAMAGED;
-    // Cleared, so that what never comes is transparent.
+    // Cleared, so that missing rows are transparent.
     stream->state.layout = layout;
     stream->state.pixels = calloc((size_t)layout.width * (size_t)layout.height, 4);
     stream->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &stream->state.guard, halcyon_png_fail,
@@ -211,11 +214,11 @@ void halcyon_png_stream_free(halcyon_png_stream *stream) {
 }
 
 static void feed(halcyon_png_stream *stream, const uint8_t *data, size_t size) {
-    // libpng only reads.
+    // libpng only reads the bytes.
     png_process_data(stream->png, stream->info, (png_bytep)data, size);
 }
 
-/// With the head of a chunk whole.
+/// Handles the complete head of a chunk.
 static void begin_chunk(halcyon_png_stream *stream) {
     const uint8_t *head = stream->head, *name = head + 4;
     uint32_t length = (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
@@ -225,12 +228,12 @@ static void begin_chunk(halcyon_png_stream *stream) {
         feed(stream, head, sizeof stream->head);
         return;
     }
-    // An uppercase letter: nobody may pass it over. Of a palette libpng finds out itself that it is missing.
+    // An uppercase letter marks a critical chunk, which no reader may skip. libpng itself detects a missing palette.
     if ((name[0] & 0x20) == 0 && memcmp(name, "PLTE", 4) != 0) png_error(stream->png, "a chunk is too long");
     feed(stream, empty_chunk, sizeof empty_chunk);
 }
 
-/// Takes in bytes of a head, and returns how many.
+/// Takes bytes of a head, and returns their number.
 static size_t take_head(halcyon_png_stream *stream, const uint8_t *data, size_t size) {
     size_t missing = sizeof stream->head - stream->head_bytes;
     size_t count = size < missing ? size : missing;
@@ -247,7 +250,7 @@ static size_t take_head(halcyon_png_stream *stream, const uint8_t *data, size_t 
     return count;
 }
 
-/// A function of its own, so that no local of the one with the setjmp changes behind it.
+/// A separate function, so that no local variable of the function with the setjmp changes after it.
 static void append_pieces(halcyon_png_stream *stream, const uint8_t *data, size_t size) {
     if (!stream->is_set_up) {
         set_up_reader(stream->png, &stream->state);
@@ -286,7 +289,7 @@ bool halcyon_png_stream_is_finished(const halcyon_png_stream *stream) {
 void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bitmap bitmap) {
     size_t pixels = (size_t)bitmap.width * (size_t)bitmap.height;
     memcpy(bitmap.pixels, stream->state.pixels, pixels * 4);
-    // Of an interlaced file that is done at the end.
+    // For an interlaced file this is done at the end.
     if (stream->state.has_alpha && stream->state.is_interlaced && !stream->state.is_finished) {
         halcyon_premultiply(bitmap.pixels, pixels);
     }

@@ -7,7 +7,7 @@
 PNG_NORETURN void halcyon_png_fail(png_structp png, png_const_charp message) {
     halcyon_png_guard *guard = png_get_error_ptr(png);
     if (guard->status == HALCYON_CODEC_OK) {
-        // libpng has no error codes, and words its one shortage of memory in two ways.
+        // libpng has no error codes, and two wordings for a lack of memory.
         bool memory = message != NULL && (strstr(message, "emory") != NULL);
         guard->status = memory ? HALCYON_CODEC_NO_MEMORY : guard->failure;
         halcyon_set_message(guard->call, message);

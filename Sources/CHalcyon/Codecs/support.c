@@ -36,7 +36,7 @@ void halcyon_discard(halcyon_codec_output *output) {
 }
 
 void halcyon_premultiply(uint8_t *bgra, size_t pixels) {
-    // Without a branch on alpha, so that the compiler can use vectors: alpha 255 and 0 come out right by themselves.
+    // No branch on alpha, so that the compiler can vectorize: alpha 255 and 0 give the right result as well.
     for (size_t i = 0; i < pixels; i++, bgra += 4) {
         uint32_t alpha = bgra[3];
         bgra[0] = halcyon_div255(bgra[0] * alpha);
@@ -58,7 +58,7 @@ void halcyon_rgba_to_bgra(const uint8_t *rgba, uint8_t *bgra, size_t pixels, int
         for (int channel = 0; channel < 4; channel++) {
             const uint8_t *word = rgba + order[channel] * 2;
             uint32_t value = (uint32_t)word[0] | (uint32_t)word[1] << 8;
-            // A file's pixels may exceed their own depth.
+            // The values of a file may exceed its declared depth.
             if (value > top) value = top;
             bgra[channel] = (uint8_t)((value * 255 + top / 2) / top);
         }
@@ -71,7 +71,7 @@ void halcyon_make_opaque(uint8_t *bgra, size_t pixels) {
 
 static uint8_t unpremultiplied(uint32_t value, uint32_t alpha) {
     uint32_t result = (value * 255 + alpha / 2) / alpha;
-    // A channel above its alpha is no valid pixel, but a processor may have made one.
+    // A channel above its alpha is not a valid pixel, but a processor may have made one.
     return result > 255 ? 255 : (uint8_t)result;
 }
 
@@ -92,7 +92,7 @@ void halcyon_unpremultiply(const uint8_t *bgra, uint8_t *result, size_t pixels) 
 }
 
 bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels) {
-    // A row's worth at a time: quick to leave, and still wide enough for vectors.
+    // In chunks: small enough to leave early, and wide enough for vectors.
     while (pixels > 0) {
         size_t chunk = pixels < 1024 ? pixels : 1024;
         uint8_t all = 255;

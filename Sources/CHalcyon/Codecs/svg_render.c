@@ -11,8 +11,8 @@ static halcyon_codec_status fail(halcyon_codec_call *call, GError *error) {
     return HALCYON_CODEC_DAMAGED;
 }
 
-/// Without a base address librsvg follows no reference out of the document, neither to files nor to the network; and
-/// without its flag for unlimited documents, libxml2 bounds how entities grow.
+/// Opens a document. Without a base address librsvg follows no reference out of the document, neither to files nor to
+/// the network; and without its flag for unlimited documents, libxml2 limits the growth of entities.
 static RsvgHandle *open_document(const uint8_t *data, size_t size, halcyon_codec_call *call) {
     GError *error = NULL;
     RsvgHandle *handle = rsvg_handle_new_from_data(data, size, &error);
@@ -24,7 +24,7 @@ static RsvgHandle *open_document(const uint8_t *data, size_t size, halcyon_codec
     return handle;
 }
 
-/// One side of the root element, 0 where it hangs on a font.
+/// Returns one side of the root element in pixels, 0 if it depends on a font.
 static double absolute(RsvgLength length) {
     switch (length.unit) {
     case RSVG_UNIT_PX: return length.length;
@@ -37,7 +37,7 @@ static double absolute(RsvgLength length) {
     }
 }
 
-/// The size that the document names itself, else that of its view box, else what browsers take: 300 x 150.
+/// Returns the size that the document declares, else that of its view box, else the default of browsers: 300 x 150.
 static void natural_size(RsvgHandle *handle, double *width, double *height) {
     if (rsvg_handle_get_intrinsic_size_in_pixels(handle, width, height)) return;
     gboolean has_width, has_height, has_box;
@@ -74,7 +74,7 @@ static halcyon_codec_status draw(RsvgHandle *handle, cairo_surface_t *surface, h
         return HALCYON_CODEC_DAMAGED;
     }
     cairo_t *context = cairo_create(surface);
-    // Scaled by the context, so that a stretched image is stretched and not set into a frame.
+    // Scaled by the context, so that the image is stretched instead of letterboxed.
     cairo_scale(context, bitmap.width / width, bitmap.height / height);
     RsvgRectangle viewport = {0, 0, width, height};
     GError *error = NULL;

@@ -6,15 +6,15 @@
 
 #include "codecs_internal.h"
 
-/// The file in memory as libtiff reads it, and where its first error goes.
+/// The file in memory that libtiff reads, and the destination of its first error.
 typedef struct {
     const uint8_t *data;
     uint64_t size;
     uint64_t offset;
     halcyon_codec_call *call;
-    /// Where to go from an error behind which libtiff must not go on.
+    /// The jump for an error after which libtiff must not go on.
     jmp_buf leave;
-    /// The handle that is to be freed then; NULL where it cannot be.
+    /// The handle that must be freed then; NULL if it cannot be.
     TIFF *broken;
 } source_t;
 
@@ -35,7 +35,7 @@ static tmsize_t write_nothing(thandle_t handle, void *bytes, tmsize_t count) {
 
 static toff_t seek(thandle_t handle, toff_t offset, int whence) {
     source_t *source = handle;
-    // Beyond the end nothing is read, so wrapping around does no harm.
+    // Reads beyond the end return nothing, so wrapping around does no harm.
     source->offset = whence == SEEK_SET ? offset : whence == SEEK_CUR ? source->offset + offset : source->size + offset;
     return source->offset;
 }
@@ -47,7 +47,7 @@ static int close_nothing(thandle_t handle) {
 
 static toff_t size_of(thandle_t handle) { return ((source_t *)handle)->size; }
 
-/// Lends the memory itself, so that nothing is copied before it is unpacked. libtiff only reads it.
+/// Maps the file's memory itself, so that nothing is copied before it is unpacked. libtiff only reads it.
 static int lend(thandle_t handle, void **base, toff_t *size) {
     source_t *source = handle;
     *base = (void *)(uintptr_t)source->data;
@@ -63,11 +63,11 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     char message[sizeof call->message];
     vsnprintf(message, sizeof message, format, arguments);
     if (call->message[0] == 0) memcpy(call->message, message, sizeof message);
-    // libtiff 4.5 goes on without the table of its fields, and reads it.
+    // libtiff 4.5 goes on without the table of its fields, and reads through it.
     bool has_no_fields = strcmp(format, "Failed to allocate fields array") == 0;
-    // It has counted a value that is not there, and would free it: what the handle holds is lost.
+    // libtiff has counted a value that does not exist, and would free it: the contents of the handle are leaked.
     bool has_no_values = strcmp(format, "%s: Failed to allocate space for list of custom values") == 0;
-    // It uses a libjpeg that it could not set up. What is being read then is lost as well.
+    // libtiff uses a libjpeg that it could not set up. The read buffer leaks as well.
     bool has_no_jpeg = module != NULL && strcmp(module, "JPEGLib") == 0 && strstr(message, "Insufficient memory") != NULL;
     if (has_no_fields || has_no_values || has_no_jpeg) {
         source->broken = has_no_values ? NULL : tiff;
@@ -76,7 +76,7 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-/// What libtiff merely warns of, other programs show.
+/// Ignores a warning: other programs show such files.
 static int ignore_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
     (void)tiff, (void)user, (void)module, (void)format, (void)arguments;
     return 1;
@@ -92,12 +92,13 @@ static TIFFOpenOptions *make_options(source_t *source, size_t most_bytes) {
 }
 
 static TIFF *open_source(source_t *source, TIFFOpenOptions *options) {
-    // The tables of strips are read when they are needed.
+    // The tables of strips are read on demand.
     return TIFFClientOpenExt("data", "rD", source, read_bytes, write_nothing, seek, close_nothing, size_of, lend,
                              take_back, options);
 }
 
-/// libtiff takes the upper byte of 16-bit grey; this rounds. Replaces its routine, with its arguments.
+/// Converts 16-bit grey with rounding, where libtiff truncates to the upper byte. Replaces its routine, with its
+/// arguments.
 static void put_gray16(TIFFRGBAImage *image, uint32_t *raster, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
                        int32_t from_skew, int32_t to_skew, unsigned char *bytes) {
     (void)x, (void)y;
@@ -115,7 +116,8 @@ static void put_gray16(TIFFRGBAImage *image, uint32_t *raster, uint32_t x, uint3
     }
 }
 
-/// libtiff multiplies ink itself, without a profile; this leaves it for one. Replaces its routine, with its arguments.
+/// Copies ink unchanged for a conversion by profile, where libtiff multiplies it itself. Replaces its routine, with
+/// its arguments.
 static void put_ink(TIFFRGBAImage *image, uint32_t *raster, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
                     int32_t from_skew, int32_t to_skew, unsigned char *bytes) {
     (void)x, (void)y;
@@ -135,7 +137,7 @@ static void swap_red_and_blue(uint8_t *pixels, size_t count) {
     }
 }
 
-/// Whole strips or rows of tiles at a time, so that none is unpacked twice.
+/// Returns a number of rows that covers whole strips or rows of tiles, so that none is unpacked twice.
 static uint32_t rows_at_once(TIFF *tiff, uint32_t height) {
     uint32_t unit = 0;
     TIFFGetFieldDefaulted(tiff, TIFFIsTiled(tiff) ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, &unit);
@@ -156,8 +158,8 @@ static halcyon_codec_status read_rows(TIFFRGBAImage *image, halcyon_codec_bitmap
     return HALCYON_CODEC_OK;
 }
 
-/// Whether libtiff had memory for the fields that decoding reads. Where it had none, it says that they are there, gives NULL
-/// for them and reads through it itself.
+/// Whether libtiff had memory for the fields that decoding reads. If it had none, it reports that they are present,
+/// returns NULL for them and dereferences that itself.
 static bool has_fields(TIFF *tiff) {
     uint16_t count = 0, *samples = NULL, *red = NULL, *green = NULL, *blue = NULL;
     uint32_t length = 0;
@@ -180,7 +182,7 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
     bool is_gray = image.photometric == PHOTOMETRIC_MINISBLACK || image.photometric == PHOTOMETRIC_MINISWHITE;
     bool is_ink = image.photometric == PHOTOMETRIC_SEPARATED && image.isContig && image.bitspersample == 8
                   && image.samplesperpixel >= 4 && layout.ink.convert != NULL;
-    // Turning is done elsewhere, for all formats.
+    // Orientation is applied elsewhere, for all formats.
     image.orientation = ORIENTATION_TOPLEFT;
     image.req_orientation = ORIENTATION_TOPLEFT;
     if (image.width != (uint32_t)bitmap.width || image.height != (uint32_t)bitmap.height) {
@@ -195,7 +197,7 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
         if (is_ink) image.put.contig = put_ink;
         status = read_rows(&image, bitmap, call);
     }
-    // What libtiff has multiplied by alpha itself, it has not for grey.
+    // libtiff premultiplies all other pixels itself, but not grey.
     bool is_straight = is_gray && image.isContig && image.alpha == EXTRASAMPLE_UNASSALPHA;
     TIFFRGBAImageEnd(&image);
     if (status != HALCYON_CODEC_OK) return status;
@@ -213,7 +215,7 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
     return HALCYON_CODEC_OK;
 }
 
-/// A function of its own, so that no local of the one with the setjmp changes behind it.
+/// A separate function, so that no local variable of the function with the setjmp changes after it.
 static halcyon_codec_status decode_source(source_t *source, TIFFOpenOptions *options, halcyon_tiff_layout layout,
                                           halcyon_codec_bitmap bitmap) {
     halcyon_codec_call *call = source->call;
@@ -240,7 +242,7 @@ halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, halcy
         status = HALCYON_CODEC_NO_MEMORY;
     }
     TIFFOpenOptionsFree(options);
-    // libtiff leaves out what it has no memory for, and says so without failing.
+    // libtiff omits parts that it has no memory for, and reports that without failing.
     if (strstr(call->message, "emory") != NULL || strstr(call->message, "o space") != NULL) {
         return HALCYON_CODEC_NO_MEMORY;
     }

@@ -90,10 +90,10 @@ CURLcode halcyon_curl_get_offset(CURL *easy, CURLINFO info, int64_t *value) {
     return code;
 }
 
-// What a descriptor looks like, of those that children inherit.
+// The state of a descriptor among those that child processes inherit.
 enum end { NO_PAIR = -1, QUIET = 0, READS = 1, WRITES = 2 };
 
-// Whether a descriptor may be an end of a pair of sockets, and which one as long as a byte is in it.
+// Returns whether a descriptor may be an end of a socket pair, and which end it is if a byte is in transit.
 static int pair_end(int file) {
     int flags = fcntl(file, F_GETFD);
     if (flags < 0 || (flags & FD_CLOEXEC) != 0) return NO_PAIR;
@@ -106,7 +106,7 @@ static int pair_end(int file) {
     return (readable == 1 ? READS : 0) | (unread > 0 ? WRITES : 0);
 }
 
-// The ends of the handle's wake-up, among all descriptors of the process: they change with it as no other does.
+// Finds the two ends of the handle's wake-up among all descriptors of the process: only they change with it.
 static bool find_wakeup(CURLM *multi, int found[2]) {
     DIR *folder = opendir("/proc/self/fd");
     if (folder == NULL) return false;
@@ -117,7 +117,7 @@ static bool find_wakeup(CURLM *multi, int found[2]) {
         if (entry->d_name[0] == '.' || pair_end(file) != QUIET) continue;
         if (curl_multi_wakeup(multi) != CURLM_OK) break;
         int end = pair_end(file);
-        // Takes the byte out again.
+        // Drains the byte.
         curl_multi_poll(multi, NULL, 0, 0, NULL);
         if ((end != READS && end != WRITES) || pair_end(file) != QUIET) continue;
         found[end == WRITES] = file;
@@ -135,7 +135,7 @@ CURLM *halcyon_curl_multi(void) {
         return NULL;
     }
     curl_multi_poll(multi, NULL, 0, 0, NULL);
-    // libcurl 7.88 makes the pair without SOCK_CLOEXEC and tells nobody its numbers.
+    // libcurl 7.88 creates the pair without SOCK_CLOEXEC and does not expose its descriptors.
     int pair[2];
     if (find_wakeup(multi, pair)) {
         fcntl(pair[0], F_SETFD, FD_CLOEXEC);

@@ -1,22 +1,23 @@
-// libcurl 7.88 reads a connection with HTTP/2 for as long as more is there and none of it is for a stream: frames of
-// windows and priorities, empty or padded data, trailers. OpenSSL does the same with messages of TLS. No callback of
-// libcurl is called meanwhile, and all other transfers wait, so the reads are bounded below OpenSSL.
+// libcurl 7.88 reads an HTTP/2 connection for as long as more data is available and none of it belongs to a stream:
+// window and priority frames, empty or padded data, trailers. OpenSSL does the same with TLS messages. libcurl calls
+// no callback meanwhile, and all other transfers wait, so the reads are limited below OpenSSL.
 #include "halcyon_curl.h"
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
 
-// Bytes, as many as one transfer keeps for its reader: an honest server's body is not read further in a turn either.
+// The limit in bytes: the amount that one transfer buffers for its reader, as the body of an honest server is not
+// read further in a turn either.
 static const size_t limit = 256 << 10;
 
-// What one layer of TLS has read in the last turn in which it read.
+// The bytes that a TLS layer has read in the last turn in which it read.
 struct halcyon_curl_layer {
     halcyon_curl_turns *turns;
     uint64_t turn;
     size_t count;
-    // Whether it is inside of another one, that to a proxy. The outer one is bounded, and may hold bytes for the inner one
-    // that no poll sees: had that to wait, it would wait for ever.
+    // Whether it is inside of another layer, the one to a proxy. The outer layer is limited, and may hold bytes for
+    // the inner one that no poll sees: if the inner one had to wait, it would wait for ever.
     bool is_inner;
 };
 
@@ -56,7 +57,7 @@ static void add_limit(
     (void)is_sent, (void)version, (void)type, (void)bytes, (void)length;
     BIO *bio = SSL_get_rbio(tls);
     struct halcyon_curl_layer *layer = bio == NULL ? NULL : calloc(1, sizeof *layer);
-    // Without memory the next message is tried.
+    // If there is no memory, the next message tries again.
     if (layer == NULL) return;
     layer->turns = turns;
     BIO_set_callback_arg(bio, (char *)layer);

@@ -7,9 +7,9 @@ struct _HalcyonArea {
     void *data;
     void (*forget)(void *data);
     int width, height;
-    // That of its picture at the last layout.
+    // The picture's size at the last layout.
     int picture_width, picture_height;
-    // Sides that are as long as the picture wants them.
+    // Whether a side follows the picture's natural length.
     gboolean free_width, free_height;
     gboolean stands_in;
 };
@@ -20,7 +20,8 @@ static void halcyon_area_measure(
     GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural, int *minimum_baseline,
     int *natural_baseline) {
     HalcyonArea *self = HALCYON_AREA(widget);
-    // What only stands in does not say how large the view is to be: where it has no length by itself, it follows its picture.
+    // A placeholder does not determine the view's size: before the first layout, the area requests no length for it. A
+    // side that gets no length then follows the picture.
     gboolean is_wanted = self->paintable && !(self->stands_in && self->width < 0);
     double ratio = self->paintable ? gdk_paintable_get_intrinsic_aspect_ratio(self->paintable) : 0;
     if (!is_wanted) {
@@ -41,7 +42,7 @@ static GtkSizeRequestMode halcyon_area_request_mode(GtkWidget *widget) {
     return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
 }
 
-// How large it, or the overlay around it, is to be at least, as a program has said; 0 or less is nothing.
+// Returns the size request of the widget or of the overlay around it, as a program has set it; 0 or less is none.
 static void get_request(GtkWidget *widget, int *width, int *height) {
     int outer_width = 0, outer_height = 0;
     GtkWidget *parent = gtk_widget_get_parent(widget);
@@ -51,11 +52,12 @@ static void get_request(GtkWidget *widget, int *width, int *height) {
     *height = MAX(*height, outer_height);
 }
 
-// What a layout tells of one side: without a picture it has no length, with one just that of the picture, and it goes along when
-// that changes. Where the first layout has a picture already, it is taken to follow it.
+// Derives from a layout whether a side follows the picture: without a picture it has no length, with one exactly the
+// picture's, and it changes along with it. If the first layout already has a picture, the side is assumed to follow
+// it.
 static gboolean is_free(gboolean was_free, gboolean is_another, int length, int former, int natural, int request) {
     if (natural <= 0) return length == 0;
-    // For want of room, for now.
+    // Temporarily shorter, for lack of space.
     if (was_free && !is_another && length < natural && length != request) return TRUE;
     if (abs(length - natural) > 1 || length == request) return FALSE;
     return was_free || (is_another && length != former);
@@ -74,7 +76,7 @@ static void learn_sides(HalcyonArea *self, int width, int height) {
     gboolean is_first = self->width < 0;
     gboolean has_picture = picture_width > 0 && picture_height > 0;
     if (!has_picture && (natural_width > 0 || natural_height > 0)) {
-        // A hint is as good as a size.
+        // A size hint counts like a requested size: the sides do not follow the picture.
         self->free_width = self->free_height = FALSE;
     } else {
         gboolean follows = abs(width - natural_width) <= 1 && abs(height - natural_height) <= 1;
@@ -129,7 +131,7 @@ static void halcyon_area_class_init(HalcyonAreaClass *class) {
 }
 
 static void halcyon_area_init(HalcyonArea *self) {
-    // The first layout is told even where it leaves nothing.
+    // The first layout is reported even if it leaves no space.
     self->width = self->height = -1;
     gtk_widget_set_overflow(GTK_WIDGET(self), GTK_OVERFLOW_HIDDEN);
 }

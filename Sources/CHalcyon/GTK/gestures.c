@@ -7,9 +7,9 @@ typedef struct {
     void (*toggle)(void *data, double x, double y);
     void *data;
     void (*forget)(void *data);
-    // Of the pointer, which a turn of the wheel does not tell.
+    // The position of the pointer, which a scroll event does not contain.
     double x, y;
-    // How far the gesture under way has come.
+    // The progress of the current gesture.
     double scale, dragged_x, dragged_y;
 } Gestures;
 
@@ -29,7 +29,7 @@ static gboolean scrolled(GtkEventController *controller, double x, double y, Ges
     (void)x;
     if (!(gtk_event_controller_get_current_event_state(controller) & GDK_CONTROL_MASK)) return FALSE;
     if (!self->is_wanted(self->data)) return FALSE;
-    // A touchpad tells pixels, about ten of which are one step of a wheel.
+    // A touchpad reports pixels, about ten of which equal one step of a wheel.
     GdkScrollUnit unit = gtk_event_controller_scroll_get_unit(GTK_EVENT_CONTROLLER_SCROLL(controller));
     self->zoom(self->data, pow(1.25, unit == GDK_SCROLL_UNIT_SURFACE ? -y / 10 : -y), self->x, self->y);
     return TRUE;
@@ -51,7 +51,7 @@ static void pinched(GtkGesture *gesture, double scale, Gestures *self) {
 static void drag_began(GtkGesture *gesture, double x, double y, Gestures *self) {
     (void)x, (void)y;
     GdkDevice *device = gtk_event_controller_get_current_event_device(GTK_EVENT_CONTROLLER(gesture));
-    // A finger scrolls by itself.
+    // A touchscreen's finger scrolls already.
     if (!self->is_wanted(self->data) || (device && gdk_device_get_source(device) == GDK_SOURCE_TOUCHSCREEN)) {
         gtk_gesture_set_state(gesture, GTK_EVENT_SEQUENCE_DENIED);
     }
@@ -60,7 +60,7 @@ static void drag_began(GtkGesture *gesture, double x, double y, Gestures *self) 
 
 static void dragged(GtkGesture *gesture, double x, double y, Gestures *self) {
     GtkWidget *widget = gtk_event_controller_get_widget(GTK_EVENT_CONTROLLER(gesture));
-    // Nobody else drags along, once it is no click any more.
+    // Once the drag is no longer a click, no other widget handles it.
     if (gtk_drag_check_threshold(widget, 0, 0, (int)x, (int)y)) {
         gtk_gesture_set_state(gesture, GTK_EVENT_SEQUENCE_CLAIMED);
     }
@@ -80,13 +80,13 @@ void halcyon_zoom_gestures(
     void (*forget)(void *data)) {
     Gestures *self = g_new0(Gestures, 1);
     *self = (Gestures){.is_wanted = is_wanted, .zoom = zoom, .pan = pan, .toggle = toggle, .data = data, .forget = forget};
-    // The widget has its controllers for no longer than this.
+    // The controllers of the widget live no longer than this.
     g_object_set_data_full(G_OBJECT(widget), "halcyon-gestures", self, gestures_free);
     GtkEventController *motion = gtk_event_controller_motion_new();
     g_signal_connect(motion, "enter", G_CALLBACK(moved), self);
     g_signal_connect(motion, "motion", G_CALLBACK(moved), self);
     GtkEventController *wheel = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL);
-    // Before the widget scrolls.
+    // Handled before the widget scrolls.
     gtk_event_controller_set_propagation_phase(wheel, GTK_PHASE_CAPTURE);
     g_signal_connect(wheel, "scroll", G_CALLBACK(scrolled), self);
     GtkGesture *pinch = gtk_gesture_zoom_new();

@@ -9,19 +9,19 @@ typedef struct {
 struct _HalcyonPaintable {
     GObject parent;
     Layer shown;
-    // What a transition leads away from.
+    // The content that a transition replaces.
     Layer former;
     double progress;
     HalcyonStyle style;
     HalcyonEdge edge;
     HalcyonFit fit;
     int hint_width, hint_height;
-    // A part of what is shown, more sharply; may be NULL. Its place is in shares of the whole.
+    // A part of the shown content with a higher resolution; may be NULL. Its place is in fractions of the whole.
     GdkTexture *detail;
     graphene_rect_t place;
-    // Drawn beneath; may be NULL.
+    // A paintable that is drawn beneath; may be NULL.
     GdkPaintable *ground;
-    // A weak pointer: whose colour templates have, and whose direction of text decides what is mirrored.
+    // A weak pointer to the widget whose colour templates have, and whose text direction determines the mirroring.
     GtkWidget *widget;
     void (*drawn)(void *data);
     void *data;
@@ -45,7 +45,7 @@ static double layer_height(const Layer *layer) {
     return layer->content ? gdk_texture_get_height(layer->content) / layer->scale : 0;
 }
 
-// That of the image, else the hint, else that of the ground.
+// Returns the size of the image, else the hint, else the size of the ground.
 static void natural_size(GdkPaintable *paintable, double *width, double *height) {
     HalcyonPaintable *self = HALCYON_PAINTABLE(paintable);
     *width = self->shown.content ? layer_width(&self->shown) : self->hint_width;
@@ -75,8 +75,9 @@ static double natural_ratio(GdkPaintable *paintable) {
 
 // MARK: Drawing
 
-// For `halcyon_texture_draw`: Cairo reads the pixels where they are drawn as they stand. What is moved or turned would be put
-// on whole pixels before it is moved, and be mixed a second time.
+// Returns the widget for `halcyon_texture_draw`, if the drawing is neither moved nor turned: Cairo reads the pixels
+// in place only then. A moved or turned one would be snapped to whole pixels before the transformation, and be
+// resampled a second time.
 static GtkWidget *lender(const HalcyonPaintable *self) {
     return self->progress >= 1 || self->style == HALCYON_STYLE_FADE ? self->widget : NULL;
 }
@@ -87,7 +88,7 @@ static void draw_pixels(
         layer->content, snapshot, &GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height), lender(self));
 }
 
-// In the widget's colour, by the content's alpha.
+// Draws a template in the widget's colour, by the content's alpha.
 static void draw_template(
     const HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, double width, double height) {
     GdkRGBA color;
@@ -119,7 +120,8 @@ static void draw_content(
     }
 }
 
-// A place on the pixels of the screen: between two of them everything would be mixed of both.
+// Returns a place that is aligned to the pixels of the screen: between two of them every pixel would be a mixture of
+// both.
 static graphene_rect_t whole_pixels(const HalcyonPaintable *self, double left, double top, double right, double bottom) {
     double factor = self->widget ? gtk_widget_get_scale_factor(self->widget) : 1;
     double x = floor(left * factor + 0.5), y = floor(top * factor + 0.5);
@@ -128,7 +130,7 @@ static graphene_rect_t whole_pixels(const HalcyonPaintable *self, double left, d
         (float)(x / factor), (float)(y / factor), (float)(width / factor), (float)(height / factor));
 }
 
-// The content around the detail, and the detail in its place: neither may be seen through the other.
+// Draws the content around the detail, and the detail in its place: neither may show through the other.
 static void draw_detailed(
     const HalcyonPaintable *self, const Layer *layer, GtkSnapshot *snapshot, float width, float height) {
     graphene_rect_t place = self->place;
@@ -197,8 +199,8 @@ static void draw_slide(HalcyonPaintable *self, GtkSnapshot *snapshot, double wid
     gtk_snapshot_pop(snapshot);
 }
 
-// A card that is turned, seen from afar: as wide as the cosine of its angle, and askew as it leans. Not in three
-// dimensions, which GSK's Cairo renderer cannot draw.
+// Draws a turning card, seen from afar: as wide as the cosine of its angle, and skewed as it leans. It is not
+// three-dimensional, as GSK's Cairo renderer cannot draw that.
 static void draw_flip(HalcyonPaintable *self, GtkSnapshot *snapshot, double width, double height) {
     gboolean is_first_half = self->progress < 0.5;
     double angle = self->progress * G_PI;

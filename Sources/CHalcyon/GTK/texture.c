@@ -1,6 +1,6 @@
 #include "halcyon_gtk.h"
 
-// Of a texture that was made here: where its pixels are, and whether all of them are opaque.
+// The pixels of a texture that was made here, and whether all of them are opaque.
 static G_DEFINE_QUARK(halcyon-pixels, pixels)
 static G_DEFINE_QUARK(halcyon-opaque, opaque)
 
@@ -17,7 +17,7 @@ GdkTexture *halcyon_texture_new(
 
 // MARK: Cairo
 
-// A pattern has a reference of the texture, whose pixels it lends to Cairo for as long as that draws.
+// A pattern holds a reference of the texture, and lends its pixels to Cairo while that draws.
 
 static cairo_surface_t *lend(
     cairo_pattern_t *pattern, void *texture, cairo_surface_t *target, const cairo_rectangle_int_t *extents) {
@@ -53,7 +53,7 @@ static cairo_pattern_t *pattern_new(GdkTexture *texture) {
     cairo_raster_source_pattern_set_acquire(pattern, lend, take_back);
     cairo_raster_source_pattern_set_copy(pattern, copied);
     cairo_raster_source_pattern_set_finish(pattern, finished);
-    // At its edges it is not mixed with what is around it.
+    // The edge pixels are not mixed with the surroundings.
     cairo_pattern_set_extend(pattern, CAIRO_EXTEND_PAD);
     return pattern;
 }

@@ -1,6 +1,6 @@
-// A Gaussian as three passes of a box whose two outermost samples count in part, so that its variance is exactly a third of
-// the Gaussian's, or below one pixel of weights that make the Gaussian itself. Samples between passes have 16 bits, a few of
-// them behind the point; a large blur is one of a reduced picture.
+// A Gaussian by three box passes whose two outermost samples have a fractional weight, so that the variance of a pass
+// is exactly a third of the Gaussian's, or below one pixel by weights that make the Gaussian itself. Samples between
+// passes have 16 bits, a few of them fractional; a large blur is applied to a reduced picture.
 #include "halcyon_pixels.h"
 #include "pixels_internal.h"
 
@@ -16,17 +16,17 @@ typedef uint16_t half16 __attribute__((vector_size(32)));
 typedef uint32_t word16 __attribute__((vector_size(64)));
 
 typedef struct {
-    // Samples from the middle to the one that counts in part.
+    // The distance from the middle to the sample with a fractional weight.
     long reach;
-    // What that one counts, and the whole sum is divided by: as parts of 65,536.
+    // The weight of that sample, and the inverse of the sum of all weights, in parts of 65,536.
     uint16_t part, inverse;
-    // Makes the division round.
+    // The rounding term of the division.
     uint16_t half;
-    // Bits behind the point. No sum has more than 15 bits, so that even one level stays what it is.
+    // The number of fractional bits. No sum has more than 15 bits, so that even a single level is preserved.
     int bits;
 } box;
 
-// Of the three passes; all of one reach.
+// The boxes of the three passes; all have one reach.
 typedef struct {
     box pass[3];
 } boxes;
@@ -36,7 +36,7 @@ static box weights(int reach, double part) {
     double total = 2 * reach - 1 + 2 * part;
     int bits = 0;
     while (bits < 6 && total * (double)(4 << bits) <= 256) bits++;
-    // Up: what is cut off in the products must not make a bright picture darker.
+    // Rounded up: the truncation of the products must not make a bright picture darker.
     return (box){reach, (uint16_t)(part * 65536), (uint16_t)fmin(ceil(65536 / total), 65535), (uint16_t)(total / 2), bits};
 }
 
@@ -50,8 +50,9 @@ static box make_box(double sigma) {
     return weights(r + 1, part);
 }
 
-// The samples of a Gaussian, q^(n^2), are the product of passes of three samples, (a, 1 + a^2, a) where a is q, q^3, q^5 and
-// so on (Jacobi). Up to one pixel the first three leave next to nothing out, while boxes have another shape.
+// Returns the boxes of a blur. The samples of a Gaussian, q^(n^2), are the product of passes of three samples, (a, 1
+// + a^2, a) where a is q, q^3, q^5 and so on (Jacobi). Up to one pixel the first three omit next to nothing, while
+// boxes have another shape.
 static boxes make_boxes(double sigma) {
     boxes b;
     for (int i = 0; i < 3; i++) {
@@ -61,20 +62,21 @@ static boxes make_boxes(double sigma) {
     return b;
 }
 
-// One of the three passes down a strip: it is given rows and, once it has as many as its box is high, gives one for each.
+// One of the three passes down a strip: it takes rows and, once it has as many as its box is high, returns one for
+// each.
 typedef struct {
     half16 *rows;
     half16 *sums;
     long taken;
 } stage;
 
-// What the stages of a strip of columns work in.
+// The working memory of the stages of a strip of columns.
 typedef struct {
     half16 *memory;
     size_t ring;  // of one stage
 } strip;
 
-// MARK: The two ways through a bitmap, for each kind of processor
+// MARK: The two directions through a bitmap, for each kind of processor
 
 #define FOR(name) name##_any
 #define TARGET
@@ -106,7 +108,7 @@ static halcyon_status all_across(halcyon_bitmap source, halcyon_bitmap result, c
         const uint8_t *from[4];
         uint8_t *to[4];
         for (long i = 0; i < 4; i++) {
-            // Fewer than four are left at the end: the last of them more than once.
+            // Fewer than four rows are left at the end: the last one is repeated.
             size_t row = (size_t)(y + i < source.height ? y + i : source.height - 1);
             from[i] = source.pixels + row * source.stride;
             to[i] = result.pixels + row * result.stride;
@@ -118,7 +120,7 @@ static halcyon_status all_across(halcyon_bitmap source, halcyon_bitmap result, c
 }
 
 static halcyon_status all_down(halcyon_bitmap result, const boxes *b, halcyon_cancelled cancelled, void *context) {
-    // What a strip keeps of a small blur stays in the first-level cache.
+    // The memory of a strip fits the first-level cache for a small blur.
     long reach = b->pass[0].reach, columns = reach <= 12 ? 64 : 32;
     size_t lanes = (size_t)columns / 4;
     strip s = {.ring = (2 * (size_t)reach + 1) * lanes};
@@ -145,11 +147,11 @@ static halcyon_status blur(halcyon_bitmap source, halcyon_bitmap result, double 
 
 // MARK: Large blurs
 
-// Up to here a bit is left behind the point.
+// The largest sigma for the passes: up to here a fractional bit is left.
 static const double most = 31;
 
-// What a reduction to means and an enlargement by triangles leave of a blur, in pixels between them. It is more than `most`
-// where an image is less than a few of them; then all that is left of it are its edges.
+// Returns the blur that remains after a reduction to means and an enlargement by triangles, in pixels of the reduced
+// picture. It would be more than `most` if an image is smaller than a few of them; then only its edges are left.
 static double left_of(double sigma, double factor) {
     return fmin(sqrt(fmax(sigma * sigma - factor * factor / 4, 0)) / factor, most);
 }
@@ -170,10 +172,11 @@ static halcyon_status reduce(halcyon_bitmap source, halcyon_bitmap result, uint8
     return status;
 }
 
-// `small` has one pixel more on each side than means: of what lies beyond the edges, which are the outermost pixels alone.
+// Reduces a source with its edges: `small` has one more pixel on each side than means, for the area beyond the edges,
+// which consists of the outermost pixels alone.
 static halcyon_status reduce_with_edges(halcyon_bitmap source, halcyon_bitmap small, uint8_t *memory,
                                         halcyon_cancelled cancelled, void *context) {
-    // Where each of three columns, and of three rows, comes from and goes to.
+    // The origin and the destination of each of three columns, and of three rows.
     const int from_x[3] = {0, 0, source.width - 1}, widths[3] = {1, source.width, 1};
     const int from_y[3] = {0, 0, source.height - 1}, heights[3] = {1, source.height, 1};
     const int to_x[3] = {0, 1, small.width - 1}, small_widths[3] = {1, small.width - 2, 1};

@@ -1,5 +1,5 @@
-// The passes of a blur. `blur.c` includes it once for each kind of processor, with `FOR` to name what is for it, `TARGET` to
-// compile it, and `HIGH` for the upper 16 bits of products.
+// The passes of a blur. `blur.c` includes this file once for each kind of processor, with `FOR` to name its
+// functions, `TARGET` to compile them, and `HIGH` for the upper 16 bits of products.
 
 // MARK: Across
 
@@ -49,17 +49,17 @@ TARGET static void FOR(across)(const uint8_t *const from[4], uint8_t *const to[4
 
 // MARK: Down
 
-// Where the next row is to be put.
+// Returns the slot of the next row.
 TARGET static inline half16 *FOR(slot)(const stage *s, long lanes, long reach) {
     return s->rows + (s->taken % (2 * reach + 1)) * lanes;
 }
 
-// Takes the row that was put there. Whether one came out.
+// Consumes the row in the slot. Returns whether a row of the result is complete.
 TARGET static inline bool FOR(pass_down)(stage *s, half16 *out, long lanes, box b) {
     long span = 2 * b.reach, rows = span + 1, j = s->taken++;
     const half16 *last = s->rows + (j % rows) * lanes;
     if (j < span) {
-        // The first of them is at the edge of the box already.
+        // The first row is at the edge of the box already.
         for (long i = 0; i < lanes; i++) s->sums[i] = j == 0 ? (half16){0} + b.half : s->sums[i] + last[i];
         return false;
     }
@@ -101,18 +101,18 @@ TARGET static inline void FOR(narrow)(const half16 *row, uint8_t *out, long widt
     }
 }
 
-// In place: each row is read before what comes out is written over it.
+// Works in place: each row is read before a row of the result is written over it.
 TARGET static void FOR(down)(uint8_t *pixels, long stride, long width, long height, strip s, const boxes *b) {
     long reach = b->pass[0].reach, lanes = (width + 3) / 4, done = 0;
     int bits = b->pass[0].bits;
     half16 *sums = s.memory + 3 * s.ring, *outgoing = sums + 3 * lanes;
     stage stages[3];
     for (int i = 0; i < 3; i++) stages[i] = (stage){s.memory + (size_t)i * s.ring, sums + i * lanes, 0};
-    // The last row is read before it is written, and comes again and again behind it.
+    // The last row is read before it is overwritten, and is repeated beyond the edge.
     half16 *edge = outgoing + lanes;
     FOR(widen)(pixels + (height - 1) * stride, edge, width, bits);
     for (long y = -3 * reach; done < height; y++) {
-        // Rows lie so far apart that the processor does not see what comes next.
+        // The distance between rows is too large for the processor to prefetch them itself.
         if (y + 24 < height) {
             const uint8_t *ahead = pixels + (y + 24 < 0 ? 0 : y + 24) * stride;
             for (long x = 0; x < width * 4; x += 64) __builtin_prefetch(ahead + x, 1);

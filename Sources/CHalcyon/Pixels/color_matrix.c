@@ -13,7 +13,7 @@ typedef float float8 __attribute__((vector_size(32)));
 
 #define CLAMPED(value, most) __builtin_elementwise_min(__builtin_elementwise_max(value, (float8){0}), most)
 
-// The colours stay multiplied with their alpha: what a matrix adds is then a part of the alpha, and no division is needed.
+// Transforms premultiplied colours: a bias is then a fraction of the alpha, and no division is needed.
 ALWAYS void transform_premultiplied(word8 *in_place, const halcyon_color_matrix *m) {
     word8 pixels = *in_place;
     float8 b = FLOATS(pixels & 255), g = FLOATS((pixels >> 8) & 255), r = FLOATS((pixels >> 16) & 255);
@@ -33,7 +33,7 @@ ALWAYS void transform_straight(word8 *in_place, const halcyon_color_matrix *m) {
     word8 pixels = *in_place;
     float8 one = (float8){0} + 1;
     float8 a = FLOATS(pixels >> 24);
-    // Nothing has no colour.
+    // A transparent pixel has no colour; this avoids a division by zero.
     float8 scale = 1 / __builtin_elementwise_max(a, one);
     float8 b = FLOATS(pixels & 255) * scale, g = FLOATS((pixels >> 8) & 255) * scale;
     float8 r = FLOATS((pixels >> 16) & 255) * scale;

@@ -8,7 +8,8 @@ halcyon_status halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int 
     const uint32_t *in = (const uint32_t *)source.pixels;
     uint32_t *out = (uint32_t *)result.pixels;
     long width = source.width, height = source.height, line = (long)(source.stride / 4);
-    // Where the source's first pixel goes, and how far a step right and a step down in it move there.
+    // The place of the source's first pixel, and the distances that a step right and a step down in the source move
+    // there.
     long start = 0, right = 1, down = result.width;
     switch (orientation) {
     case 2: start = width - 1; right = -1; break;

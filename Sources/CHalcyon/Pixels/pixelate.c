@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Writes the first row of a line of blocks: each its mean. `sums` has four places for a block.
+// Writes the first row of a line of blocks, each block with its mean. `sums` has four places for a block.
 static void make_row(uint8_t *out, const uint64_t *sums, size_t width, size_t block, size_t rows) {
     for (size_t x = 0, i = 0; x < width; x += block, i += 4) {
         size_t columns = width - x < block ? width - x : block;

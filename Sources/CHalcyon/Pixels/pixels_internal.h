@@ -1,4 +1,4 @@
-// What the kernels share.
+// Definitions that the kernels share.
 #ifndef HALCYON_PIXELS_INTERNAL_H
 #define HALCYON_PIXELS_INTERNAL_H
 
@@ -8,8 +8,8 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-// Compiles a body twice, for any processor and for those with AVX2, and calls what the one at hand has. Not
-// `target_clones`: its resolvers run before a sanitizer is ready for them.
+// Compiles a body twice, for any processor and for those with AVX2, and calls the variant for the present processor.
+// `target_clones` is not used: its resolvers run before a sanitizer is ready for them.
 #if defined(__x86_64__)
 #define VARIANTS(type, name, parameters, call)                                                                        \
     __attribute__((target("avx2,fma"))) static type name##_avx2 parameters {                                          \
@@ -30,13 +30,13 @@
 #define VARIANT(name) name##_any
 #endif
 
-// For vectors of any width. NULL where there is no memory.
+// Allocates memory that is aligned for vectors of any width. NULL if there is no memory.
 static inline void *allocate(size_t bytes) {
     void *memory = NULL;
     return posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;
 }
 
-// a * b / 255 to the nearest, exact for bytes.
+// Returns a * b / 255, rounded to the nearest, exact for bytes.
 static inline uint32_t scaled(uint32_t a, uint32_t b) {
     uint32_t product = a * b + 128;
     return (product + (product >> 8)) >> 8;

@@ -1,9 +1,9 @@
 // Separable convolution, in one of three ways:
-// - A reduction whose result rows need few rows of the source keeps these in a ring, weighs them into one row, and scales that
-//   across: bytes are read as they are, many at a time.
-// - A reduction that needs many adds each source row, scaled across, to the few result rows that it is a part of.
+// - A reduction whose result rows need few rows of the source keeps these in a ring, weighs them into one row, and
+//   scales that across: bytes are read unchanged, many at a time.
+// - A reduction that needs many adds each source row, scaled across, to the few result rows that it contributes to.
 // - An enlargement scales each source row across and keeps it until the last result row that needs it is made.
-// So no more than 112 rows are kept, however high the source is.
+// No more than 112 rows are kept, however high the source is.
 #include "halcyon_pixels.h"
 #include "pixels_internal.h"
 #include "resample_kernels.h"
@@ -33,7 +33,7 @@ static double weigh(halcyon_filter filter, double x) {
     }
 }
 
-// The overlap of a source pixel with the span that a result pixel covers: exact area averaging.
+// Returns the overlap of a source pixel with the span that a result pixel covers: exact area averaging.
 static double overlap(int pixel, double from, double to) {
     double left = fmax(from, pixel), right = fmin(to, pixel + 1.0);
     return right > left ? right - left : 0;
@@ -102,7 +102,7 @@ static inline void store(uint8_t *pixel, float4 value, bool premultiplied) {
     value = __builtin_elementwise_max(value, (float4){0, 0, 0, 0});
     value = __builtin_elementwise_min(value, (float4){255, 255, 255, 255});
     if (premultiplied) {
-        // The filter's negative lobes can lift a colour over its alpha, which would shine at soft edges.
+        // The filter's negative lobes can raise a colour above its alpha, which would glow at soft edges.
         float alpha = value[3];
         value = __builtin_elementwise_min(value, (float4){alpha, alpha, alpha, alpha});
     }
@@ -125,27 +125,27 @@ static void store_row(halcyon_bitmap result, int y, const float4 *sum) {
     for (size_t x = 0; x < (size_t)result.width; x++) store(out + x * 4, sum[x], true);
 }
 
-// The most rows that are kept. Beyond, reading them side by side takes more pages than a processor remembers, and the second
-// way is as fast.
+// The most rows that are kept. With more, reading them side by side touches more pages than a processor's translation
+// cache holds, and the second way is as fast.
 enum { most_kept = 112 };
 
 struct halcyon_row_sink {
     halcyon_bitmap result;
     size_t source_width;
     kernel across, down;
-    // With kernels: room for one row of the source, behind it a row of the result, and behind that the rows that are kept.
+    // With kernels: room for one row of the source, followed by a row of the result and the rows that are kept.
     float4 *line, *scaled, *kept;
     size_t kept_rows;
     enum { weighing_first, gathering, scattering } way;
-    // For the first way: the weights of each result row, as parts of 16,384, and the rows of bytes.
+    // For the first way: the weights of each result row, in parts of 16,384, and the rows of bytes.
     int16_t *parts;
     uint8_t *bytes;
     int begun, done;  // result rows
-    // Asked while one source row makes many of the result, as all of the work is within it.
+    // Checked while one source row makes many result rows, as all of the work is within that row.
     halcyon_cancelled cancelled;
     void *context;
     bool is_cancelled;
-    // Without kernels: the part that is copied.
+    // Without kernels: the offset of the part that is copied.
     int left, top;
 };
 
@@ -153,13 +153,13 @@ static bool is_whole_number(double value) {
     return value == floor(value);
 }
 
-// Whether the part is cut out of the source, and no pixel changes.
+// Whether the part is only cut out of the source, without a change of a pixel.
 static bool is_cut(halcyon_region region, halcyon_bitmap result) {
     return region.width == result.width && region.height == result.height && is_whole_number(region.x)
            && is_whole_number(region.y);
 }
 
-// The most result rows that share a source row: a handful in a reduction.
+// Returns the largest number of result rows that share a source row: a handful in a reduction.
 static size_t overlapping_rows(const kernel *down, int height) {
     int most = 1;
     for (int y = 0, end = 0; y < height; y++) {
@@ -169,7 +169,7 @@ static size_t overlapping_rows(const kernel *down, int height) {
     return (size_t)most;
 }
 
-// Weights that a result row has room for: an even number.
+// Returns the number of weights that a result row has room for, an even number.
 static size_t parts_of(const kernel *down) {
     return ((size_t)down->longest + 1) & ~(size_t)1;
 }
@@ -187,7 +187,7 @@ static bool make_parts(halcyon_row_sink *sink) {
             rest -= parts[i];
             if (parts[i] > parts[largest]) largest = i;
         }
-        // All of them together are one, so that what is even stays what it is.
+        // The weights add up to exactly one, so that a uniform area is preserved.
         parts[largest] = (int16_t)(parts[largest] + rest);
     }
     return true;
@@ -203,7 +203,7 @@ static bool prepare(halcyon_row_sink *sink, int source_width, int source_height,
                                                        : gathering;
     sink->kept_rows = sink->way == scattering ? overlapping_rows(&sink->down, sink->result.height)
                                               : (size_t)sink->down.longest;
-    // One more, to be read and not to count.
+    // One more pixel, which is read but has no effect.
     size_t rows = 1 + (sink->way == weighing_first ? 0 : sink->kept_rows), line = (size_t)source_width + 1;
     sink->line = allocate((line + width * rows) * sizeof *sink->line);
     if (!sink->line) return false;
@@ -265,13 +265,13 @@ static void scale_row(halcyon_row_sink *sink, const uint8_t *row, float4 *target
     halcyon_weigh_line(sink->line, target, sink->across.items, (size_t)sink->result.width);
 }
 
-// Makes the next result row of the rows of bytes that it needs.
+// Makes the next result row from the rows of bytes that it needs.
 static void make_row(halcyon_row_sink *sink, const uint8_t *const *rows) {
     taps t = sink->down.items[sink->done];
     span columns = needed_columns(sink);
     const uint8_t *moved[most_kept + 1];
     for (int i = 0; i < t.count; i++) moved[i] = rows[i] + columns.first * 4;
-    // The weights are an even number.
+    // The number of weights is even.
     moved[t.count] = moved[0];
     const int16_t *parts = sink->parts + (size_t)sink->done * parts_of(&sink->down);
     halcyon_weigh_rows(moved, parts, ((size_t)t.count + 1) & ~(size_t)1, sink->line + columns.first,
@@ -280,7 +280,7 @@ static void make_row(halcyon_row_sink *sink, const uint8_t *const *rows) {
     store_row(sink->result, sink->done++, sink->scaled);
 }
 
-// The first way, with rows that come one by one.
+// The first way, with rows that arrive one by one.
 static void keep_and_weigh(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
     const taps *items = sink->down.items;
     if (row < items[sink->done].first) return;
@@ -294,7 +294,7 @@ static void keep_and_weigh(halcyon_row_sink *sink, int row, const uint8_t *pixel
     }
 }
 
-// The way for few source rows a result row.
+// The way for few source rows per result row.
 static void gather(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
     const taps *items = sink->down.items;
     int width = sink->result.width;
@@ -314,7 +314,7 @@ static void gather(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
     }
 }
 
-// The way for many source rows a result row.
+// The way for many source rows per result row.
 static void scatter(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
     const taps *items = sink->down.items;
     int width = sink->result.width, height = sink->result.height;
@@ -323,7 +323,7 @@ static void scatter(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
     scale_row(sink, pixels, sink->scaled);
     for (int y = sink->done; y < sink->begun; y++) {
         int i = row - items[y].first;
-        // A row that comes again is none that is needed.
+        // A repeated row is not needed.
         if (i < 0 || i >= items[y].count) continue;
         float4 *sum = sink->kept + ((size_t)y % sink->kept_rows) * (size_t)width;
         add_down(sum, sink->scaled, items[y].weights[i], width, i == 0);
@@ -356,7 +356,7 @@ bool halcyon_row_sink_is_full(const halcyon_row_sink *sink) {
     return sink->done == sink->result.height;
 }
 
-// The first way, with all rows at hand.
+// The first way, with all rows present.
 static halcyon_status weigh_all(halcyon_row_sink *sink, halcyon_bitmap source, halcyon_cancelled cancelled,
                                 void *context) {
     while (sink->done < sink->result.height) {

@@ -8,7 +8,7 @@
 
 // MARK: For any processor
 
-// The pixels from `from` on. Whole numbers, as with AVX2: the results are the same.
+// Weighs the pixels from `from` on. Whole numbers, as with AVX2, so that the results are equal.
 static void weigh_rows_any(const uint8_t *const *rows, const int16_t *weights, size_t count, float4 *line, size_t from,
                            size_t width) {
     for (size_t x = from; x < width; x++) {
@@ -23,7 +23,7 @@ static void weigh_line_any(const float4 *line, float4 *result, const taps *items
         const float4 *pixels = line + items[x].first;
         const float *weights = items[x].weights;
         int count = items[x].count, j = 0;
-        // Two sums, so that one need not wait for the other.
+        // Two sums, so that the additions do not depend on each other.
         float4 even = {0, 0, 0, 0}, odd = {0, 0, 0, 0};
         for (; j + 2 <= count; j += 2) {
             even += pixels[j] * weights[j];
@@ -40,7 +40,8 @@ static void weigh_line_any(const float4 *line, float4 *result, const taps *items
 
 #define AVX2 __attribute__((target("avx2,fma")))
 
-// Sixteen channels of two rows, times a weight each, onto the sums of 0-3 and 8-11 and of 4-7 and 12-15.
+// Multiplies sixteen channels of two rows with a weight each, and adds them to the sums of 0-3 and 8-11 and of 4-7
+// and 12-15.
 AVX2 static inline void weigh_pair(const uint8_t *upper, const uint8_t *lower, __m256i weights, __m256i *low,
                                    __m256i *high) {
     __m256i a = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)upper));

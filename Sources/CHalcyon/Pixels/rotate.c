@@ -1,4 +1,5 @@
-// Any turn, by bilinear samples: in tiles, since a row of the result crosses as many rows of the source as it is long.
+// Rotation by any angle with bilinear samples, in tiles, since a row of the result crosses as many rows of the source
+// as it is long.
 #include "halcyon_pixels.h"
 #include "pixels_internal.h"
 
@@ -11,14 +12,14 @@ typedef uint32_t word8 __attribute__((vector_size(32)));
 typedef uint16_t half4 __attribute__((vector_size(8)));
 typedef uint8_t byte4 __attribute__((vector_size(4)));
 
-// Places in the source: 32 bits of whole pixels and 32 behind the point.
+// A coordinate in the source: 32 bits of whole pixels and 32 fractional bits.
 typedef int64_t place;
 
 static inline place fixed(double value) {
     return (place)llround(value * 4294967296.0);
 }
 
-// `left` and `right` hold a pixel of the upper row and one of the lower.
+// Mixes four pixels: `upper` and `lower` each hold a left and a right one.
 ALWAYS uint32_t mixed(half8 upper, half8 lower, uint32_t across, uint32_t down) {
     half8 pair = upper * (uint16_t)(256 - down) + lower * (uint16_t)down;
     half8 weights = (half8){0} + (uint16_t)(across << 8);
@@ -33,7 +34,7 @@ ALWAYS uint32_t mixed(half8 upper, half8 lower, uint32_t across, uint32_t down) 
     return pixel;
 }
 
-// A sample whose four pixels are all there.
+// Returns a sample whose four pixels are all inside of the source.
 ALWAYS uint32_t inner_sample(halcyon_bitmap source, place x, place y) {
     const uint8_t *upper = source.pixels + (size_t)(y >> 32) * source.stride + (size_t)(x >> 32) * 4;
     byte8 top, bottom;
@@ -50,7 +51,7 @@ static uint32_t pixel_at(halcyon_bitmap source, long x, long y) {
     return pixel;
 }
 
-// A sample at the edge: beyond it the source is transparent.
+// Returns a sample at the edge: beyond it the source is transparent.
 static uint32_t edge_sample(halcyon_bitmap source, place x, place y) {
     long left = (long)(x >> 32), top = (long)(y >> 32);
     uint32_t pixels[4] = {pixel_at(source, left, top), pixel_at(source, left + 1, top), pixel_at(source, left, top + 1),
@@ -86,7 +87,7 @@ static void narrow(long *from, long *to, place start, place step, place limit) {
     }
     if (first > (double)*from) *from = first > (double)*to ? *to : (long)ceil(first);
     if (last < (double)*to) *to = last < (double)*from ? *from : (long)ceil(last);
-    // Doubles round, and what is out of bounds must not be read.
+    // Doubles are rounded, and nothing out of bounds may be read.
     while (*from < *to && (start + step * *from < 0 || start + step * *from >= limit)) ++*from;
     while (*from < *to && (start + step * (*to - 1) < 0 || start + step * (*to - 1) >= limit)) --*to;
 }
@@ -94,7 +95,7 @@ static void narrow(long *from, long *to, place start, place step, place limit) {
 // A row of the result.
 typedef struct {
     place start_x, start_y;  // of its first column
-    // The columns that see the source at all, and of these the ones that see nothing else.
+    // The columns that see any of the source, and those of them that see only the source.
     long from, first, last, to;
 } line;
 
@@ -148,7 +149,7 @@ ALWAYS void turn_inner(halcyon_bitmap source, uint8_t *out, const line *l, const
     }
 }
 
-// The columns `left..<right` of a row.
+// Draws the columns `left..<right` of a row.
 ALWAYS void turn_part(halcyon_bitmap source, uint8_t *out, const line *l, const turn *t, long left, long right) {
     long from = within(l->from, left, right), to = within(l->to, left, right);
     long first = within(l->first, left, right), last = within(l->last, left, right);
@@ -173,7 +174,8 @@ halcyon_status halcyon_turn(halcyon_bitmap source, halcyon_bitmap result, halcyo
         long rows = result.height - top < tile_height ? result.height - top : tile_height;
         for (long i = 0; i < rows; i++) {
             double x = 0.5 - result.width / 2.0, y = (double)(top + i) + 0.5 - result.height / 2.0;
-            // A source pixel's colour is that of its middle. The fraction is cut to 8 bits: half of one rounds it.
+            // The colour of a source pixel is that of its centre. The fraction is truncated to 8 bits: adding half of
+            // one unit rounds it.
             lines[i] = make_line(source, &t, cosine * x + sine * y + source.width / 2.0 - 0.5 + 1 / 512.0,
                                  -sine * x + cosine * y + source.height / 2.0 - 0.5 + 1 / 512.0, result.width);
         }

@@ -7,13 +7,13 @@ static inline uint8_t byte(float value, float most) {
     return (uint8_t)(value + 0.5f);
 }
 
-// `blurred` lies where the result comes.
+// Sharpens a row in place of `blurred`, which is in the result's memory.
 static void sharpen_row(const uint8_t *in, uint8_t *blurred, size_t width, float amount) {
     for (size_t x = 0; x < width * 4; x += 4) {
-        // What is darker only because it is less there must not be taken for a darker colour: both are compared at the
-        // alpha of the source.
+        // A pixel that is darker only because its alpha is lower must not count as a darker colour: both are compared
+        // at the alpha of the source.
         float alpha = in[x + 3], around = blurred[x + 3];
-        // Where next to nothing is around, its colour is lost in its rounding, and says as little.
+        // If the surroundings are almost transparent, rounding has destroyed their colour, so it counts for less.
         float trust = around < 32 ? around / 32 : 1;
         float scale = around > 0 ? alpha / around : 0;
         for (size_t i = 0; i < 3; i++) {

@@ -34,7 +34,7 @@ int halcyon_open_unnoticed(const char *path, int flags) {
 }
 
 int halcyon_open_nameless(const char *folder) {
-    // O_EXCL: no name can be given to it later either.
+    // O_EXCL: the file cannot be given a name later either.
     return open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
 }
 
@@ -47,15 +47,15 @@ static void at_end(void) {
 
 // Handlers run in the reverse order of their registration, so this one is registered before main.
 __attribute__((constructor)) static void prepare_end(void) {
-    // Else libcrypto frees its locks at the first use's place among the handlers, and a thread that makes a hash or reads
-    // from a connection in that moment ends the program by a signal.
+    // Otherwise libcrypto frees its locks at the place of its first use among the handlers, and a thread that
+    // computes a hash or reads from a connection at that moment crashes the program.
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     atexit(at_end);
 }
 
 void halcyon_at_end(void (*function)(void)) { atomic_store(&end, function); }
 
-// The signals that were noted, a bit each; the semaphore counts how often.
+// The signals that were noted, a bit each; the semaphore counts them.
 static _Atomic uint64_t noted;
 static sem_t count;
 
@@ -75,7 +75,7 @@ int halcyon_note_signal(int number) {
         return -1;
     }
     if (sigaction(number, NULL, &former) != 0) return -1;
-    // As by `nohup`, or in the background of a shell.
+    // An ignored signal stays ignored, as under `nohup` or in the background of a shell.
     return former.sa_handler == SIG_IGN ? 0 : sigaction(number, &action, NULL);
 }
 
@@ -96,7 +96,7 @@ void halcyon_raise_default(int number) {
     signal(number, SIG_DFL);
     sigemptyset(&set);
     sigaddset(&set, number);
-    // Raised for this thread, which does not block it: no other thread's mask can hold the signal up.
+    // Raised on this thread, which does not block it: no other thread's mask can delay the signal.
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     raise(number);
 }

@@ -2,20 +2,20 @@ import Foundation
 import HalcyonImage
 
 extension BlurHash {
-    /// The longest side that `image` draws, in pixels.
+    /// The longest side of an image that ``image(_:punch:)`` draws, in pixels.
     public static let maximumSide = 4096
 
-    /// Draws the blurred image, opaque, its `info` that of a program's own pixels.
+    /// Draws the blurred image, opaque, with the `info` of a bitmap that a program made.
     ///
-    /// Draw it small and let the view enlarge it. Cost: 32 by 32 pixels of 4 by 3 components take some 20 microseconds;
-    /// linear in the pixels times `componentsX`. Memory beside the result: 4 bytes for each pixel of a row and of a
-    /// column, times the components.
+    /// Draw it small and let the view enlarge it. Cost: 32 by 32 pixels of 4 by 3 components take some 20
+    /// microseconds; the time is linear in the number of pixels times `componentsX`. Memory besides the result: 4
+    /// bytes for each pixel of a row and of a column, times the number of components.
     ///
     /// - Parameters:
-    ///   - size: in pixels, 32 by 32 by default. The text does not know the shape of its image.
-    ///   - punch: the contrast, as a factor of every wave: 1 by default, 0 is the average colour alone, a negative one
-    ///     turns light to dark.
-    /// - Throws: `BlurHashError.invalidSize` where a side is outside 1...4,096, `.invalidPunch`;
+    ///   - size: The size in pixels, 32 by 32 by default. The text does not hold the aspect ratio of its image.
+    ///   - punch: The contrast, as a factor of every wave: 1 by default, 0 leaves only the average colour, a negative
+    ///     value turns light to dark.
+    /// - Throws: `BlurHashError.invalidSize` if a side is outside 1...4,096, `.invalidPunch`;
     ///   `BitmapError.outOfMemory`.
     public func image(_ size: PixelSize = PixelSize(32, 32), punch: Double = 1) throws -> Image {
         let sides = 1...Self.maximumSide
@@ -27,10 +27,10 @@ extension BlurHash {
         return Image(bitmap: bitmap, info: ImageInfo(format: .bitmap, size: size))
     }
 
-    /// Blue, green and red light of each component, row by row; the fourth lane is zero.
+    /// Returns the blue, green and red light of each component, row by row; the fourth lane is zero.
     private func components(_ punch: Double) -> [SIMD4<Float>] {
         let light = [0, 8, 16].map { Float(LinearLight.ofByte[(average >> $0) & 255]) }
-        // More is as good as this, and sums of this are still numbers.
+        // A larger factor would look the same, and sums of larger values could overflow to infinity.
         let maximum = Double(strength + 1) / 166 * min(max(punch, -1e6), 1e6)
         let waves = (1..<componentsX * componentsY).map { index in
             let value = wave(index)
@@ -43,8 +43,8 @@ extension BlurHash {
         return [SIMD4(light[0], light[1], light[2], 0)] + waves
     }
 
-    /// A pixel is the sum of `component(i, j) * cos(pi * i * x / width) * cos(pi * j * y / height)`. The sum over `j` is
-    /// the same for a whole row.
+    /// Draws the pixels: each is the sum of `component(i, j) * cos(pi * i * x / width) * cos(pi * j * y / height)`.
+    /// The sum over `j` is the same for a whole row.
     private func draw(into output: UnsafeMutableRawBufferPointer, _ size: PixelSize, _ components: [SIMD4<Float>]) {
         let columns = Self.cosines(componentsX, size.width)
         let rows = Self.cosines(componentsY, size.height)
@@ -71,7 +71,7 @@ extension BlurHash {
         }
     }
 
-    /// Of every component at each of `count` places, the components of a place side by side.
+    /// Returns the cosines of every component at each of `count` places; the components of one place are adjacent.
     private static func cosines(_ components: Int, _ count: Int) -> [Float] {
         var cosines: [Float] = []
         cosines.reserveCapacity(components * count)
@@ -81,5 +81,39 @@ extension BlurHash {
             }
         }
         return cosines
+    }
+}
+
+/// Conversions between sRGB bytes and amounts of light from 0 to 1, by the curve of IEC 61966-2-1.
+enum LinearLight {
+    /// The amount of light of each byte.
+    static let ofByte: [Double] = (0...255).map { light(Double($0)) }
+
+    /// The least amount of light that is rounded to each byte, and a final infinite sentinel.
+    static let thresholds: [Float] = (0...255).map { $0 == 0 ? 0 : Float(light(Double($0) - 0.5)) } + [.infinity]
+
+    /// The number of parts that `guesses` divides the light into. In darkness, where the curve is steepest, a part is
+    /// 0.8 bytes wide: the right byte is at most 1 above the byte at the part's beginning.
+    static let parts: Float = 4096
+
+    /// The byte at the beginning of each part, and the byte of full light.
+    static let guesses: [UInt8] = {
+        var byte = 0
+        return (0...Int(parts)).map { part in
+            while thresholds[byte + 1] <= Float(part) / parts { byte += 1 }
+            return UInt8(byte)
+        }
+    }()
+
+    /// Returns the nearest byte to an amount of light, which is clamped to 0...1.
+    static func byte(_ light: Double) -> Int {
+        let light = min(max(light, 0), 1)
+        let value = light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+        return Int(value * 255 + 0.5)
+    }
+
+    private static func light(_ byte: Double) -> Double {
+        let value = byte / 255
+        return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
     }
 }

@@ -1,13 +1,13 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// Draws an image onto a ground of one colour.
+/// Draws an image onto a background of one colour.
 public struct BlendProcessor: ImageProcessor {
-    /// `.over` by default.
+    /// The blend mode. `.over` by default.
     public var mode: BlendMode
-    /// What the image's alpha is multiplied with first, 0 to 1. 1 by default.
+    /// The factor that the image's alpha is multiplied with first, 0 to 1. 1 by default.
     public var alpha: Double
-    /// The ground. Clear by default.
+    /// The background colour. Clear by default.
     public var background: Color
 
     public init(_ mode: BlendMode = .over, alpha: Double = 1, background: Color = .clear) {
@@ -23,7 +23,8 @@ public struct BlendProcessor: ImageProcessor {
         key.encode(background)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where alpha is not in 0...1 or the colour is no number.
+    /// - Throws: `ProcessingError.invalidArgument` if alpha is not in 0...1 or the colour has a channel that is not
+    ///   finite.
     public func validate() throws {
         try Fraction.validate(alpha, processor: "blend")
         try background.validate(processor: "blend")
@@ -39,7 +40,7 @@ public struct BlendProcessor: ImageProcessor {
 }
 
 extension ImageProcessor where Self == BlendProcessor {
-    /// Draws the image onto a ground of one colour.
+    /// Draws the image onto a background of one colour.
     public static func blend(_ mode: BlendMode = .over, alpha: Double = 1, background: Color = .clear) -> Self {
         BlendProcessor(mode, alpha: alpha, background: background)
     }

@@ -6,13 +6,13 @@ import HalcyonSystem
 ///
 /// On sRGB values from 0 to 1: ((saturated - 0.5) * contrast + 0.5 + brightness) * 2 ^ exposure, clamped at the end.
 public struct ColorControlsProcessor: ImageProcessor {
-    /// Is added: -1 is black, 1 white. 0 by default.
+    /// The value that is added: -1 gives black, 1 white. 0 by default.
     public var brightness: Double
-    /// About the middle: 0 is an even grey. 1 by default.
+    /// The factor of the distance from middle grey: 0 gives an even grey. 1 by default.
     public var contrast: Double
-    /// 0 is grey. 1 by default.
+    /// The factor of the saturation: 0 gives grey. 1 by default.
     public var saturation: Double
-    /// Stops: 1 doubles the light. 0 by default.
+    /// The exposure in stops: 1 doubles the values. 0 by default.
     public var exposure: Double
 
     public init(brightness: Double = 0, contrast: Double = 1, saturation: Double = 1, exposure: Double = 0) {
@@ -27,9 +27,9 @@ public struct ColorControlsProcessor: ImageProcessor {
         for value in [brightness, contrast, saturation, exposure] { key.encode(value) }
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where one of them is no number.
+    /// - Throws: `ProcessingError.invalidArgument` if a parameter is not finite.
     public func validate() throws {
-        // A stop of minus infinity is black in the matrix, and nothing to be seen of it.
+        // An exposure of minus infinity gives a finite matrix, black, so the check of the matrix would not find it.
         guard exposure.isFinite else {
             throw ProcessingError.invalidArgument(processor: "colors", reason: "an exposure of \(exposure)")
         }
@@ -56,4 +56,23 @@ extension ImageProcessor where Self == ColorControlsProcessor {
         ColorControlsProcessor(
             brightness: brightness, contrast: contrast, saturation: saturation, exposure: exposure)
     }
+}
+
+/// Makes an image grey and a little lighter: colour controls with a saturation of 0 and an exposure of 0.7 stops.
+public struct BlackWhiteProcessor: ImageProcessor {
+    private static let controls = ColorControlsProcessor(saturation: 0, exposure: 0.7)
+
+    public init() {}
+
+    /// Encodes the equivalent colour controls, so that both share cached results.
+    public func encode(into key: inout KeyEncoder) { Self.controls.encode(into: &key) }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try Self.controls.process(image, context: context)
+    }
+}
+
+extension ImageProcessor where Self == BlackWhiteProcessor {
+    /// Makes an image grey and a little lighter.
+    public static var blackWhite: Self { BlackWhiteProcessor() }
 }

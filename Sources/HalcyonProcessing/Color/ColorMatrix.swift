@@ -1,23 +1,23 @@
 import CHalcyonPixels
 import HalcyonImage
 
-/// A matrix over a pixel's red, green, blue and alpha, each from 0 to 1 and not multiplied with alpha.
+/// A matrix over a pixel's red, green, blue and alpha, each from 0 to 1 and not premultiplied.
 ///
-/// What comes out is clamped to 0...1. Four rows, for the channels that come out, of five columns: for the channels that go
-/// in, and what is added.
+/// The results are clamped to 0...1. The matrix has four rows, one for each output channel, of five columns: one for
+/// each input channel, and a bias that is added.
 public struct ColorMatrix: Hashable, Sendable {
     public var red: Row
     public var green: Row
     public var blue: Row
     public var alpha: Row
 
-    /// What a channel is made of.
+    /// The coefficients of an output channel.
     public struct Row: Hashable, Sendable {
         public var red: Double
         public var green: Double
         public var blue: Double
         public var alpha: Double
-        /// Is added.
+        /// The value that is added.
         public var bias: Double
 
         public init(_ red: Double, _ green: Double, _ blue: Double, _ alpha: Double = 0, bias: Double = 0) {
@@ -31,7 +31,7 @@ public struct ColorMatrix: Hashable, Sendable {
         var values: [Double] { [red, green, blue, alpha, bias] }
     }
 
-    /// - Parameter alpha: leaves it as it is by default.
+    /// - Parameter alpha: The row of the alpha channel, which keeps alpha unchanged by default.
     public init(red: Row, green: Row, blue: Row, alpha: Row = Row(0, 0, 0, 1)) {
         self.red = red
         self.green = green
@@ -41,10 +41,10 @@ public struct ColorMatrix: Hashable, Sendable {
 
     public static let identity = ColorMatrix(red: Row(1, 0, 0), green: Row(0, 1, 0), blue: Row(0, 0, 1))
 
-    /// The light that each channel gives, by ITU-R BT.709.
+    /// The share of each channel in the luminance, by ITU-R BT.709.
     static let luma = (red: 0.2126, green: 0.7152, blue: 0.0722)
 
-    /// Colours of light and dark alone: 0 is grey, 1 leaves all as it is, more is more colourful.
+    /// Returns a matrix that changes the saturation: 0 gives grey, 1 changes nothing, more gives stronger colours.
     public static func saturation(_ amount: Double) -> ColorMatrix {
         let (red, green, blue) = (luma.red * (1 - amount), luma.green * (1 - amount), luma.blue * (1 - amount))
         return ColorMatrix(
@@ -52,14 +52,14 @@ public struct ColorMatrix: Hashable, Sendable {
             blue: Row(red, green, blue + amount))
     }
 
-    /// Each colour times `factor`, plus `bias`.
+    /// Returns a matrix that multiplies each colour with `factor` and adds `bias`.
     public static func scale(_ factor: Double, bias: Double = 0) -> ColorMatrix {
         ColorMatrix(
             red: Row(factor, 0, 0, bias: bias), green: Row(0, factor, 0, bias: bias),
             blue: Row(0, 0, factor, bias: bias))
     }
 
-    /// This one, then another; what is clamped between two steps is not here.
+    /// Returns the product of this matrix and the next one. Values between the two steps are not clamped.
     public func followed(by next: ColorMatrix) -> ColorMatrix {
         func row(_ next: Row) -> Row {
             let first = rows.map(\.values), factors = [next.red, next.green, next.blue, next.alpha]
@@ -74,10 +74,10 @@ public struct ColorMatrix: Hashable, Sendable {
 
     var rows: [Row] { [red, green, blue, alpha] }
 
-    /// Whether all of it are numbers that a `Float` holds.
+    /// Whether all values are finite as `Float`.
     var isFinite: Bool { rows.allSatisfy { $0.values.allSatisfy { Float($0).isFinite } } }
 
-    /// Whether colours are made of colours alone, and alpha of a part of itself.
+    /// Whether the output colours depend on the input colours alone, and alpha is a fraction of itself.
     var isSeparable: Bool {
         red.alpha == 0 && green.alpha == 0 && blue.alpha == 0 && alpha.red == 0 && alpha.green == 0
             && alpha.blue == 0 && alpha.bias == 0 && (0...1).contains(alpha.alpha)

@@ -15,7 +15,7 @@ public struct ColorMatrixProcessor: ImageProcessor {
         for row in matrix.rows { row.values.forEach { key.encode($0) } }
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where the matrix has what is no number.
+    /// - Throws: `ProcessingError.invalidArgument` if the matrix has a value that is not finite.
     public func validate() throws { try matrix.validate(processor: "matrix") }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
@@ -30,12 +30,12 @@ extension ColorMatrix {
         }
     }
 
-    /// - Throws: what `validate(processor:)` throws; `CancellationError` within 16 rows of the cancellation.
+    /// - Throws: The errors of `validate(processor:)`; `CancellationError` within 16 rows of the cancellation.
     func applied(to image: Image, processor: String, context: WorkContext) throws -> Image {
         try validate(processor: processor)
         if self == .identity { return image }
         var kernel = kernel
-        // Alpha that is made of alpha alone, and stays, is no other than it was.
+        // An opaque image stays opaque if its alpha depends on alpha alone, with a factor of 1.
         let isOpaque = image.bitmap.isOpaque && isSeparable && alpha.alpha == 1
         let bitmap = try image.bitmap.applying(isOpaque: isOpaque, context: context) {
             halcyon_transform_colors($0, $1, &kernel, $2, $3)
@@ -47,4 +47,22 @@ extension ColorMatrix {
 extension ImageProcessor where Self == ColorMatrixProcessor {
     /// Multiplies each pixel with a matrix.
     public static func colorMatrix(_ matrix: ColorMatrix) -> Self { ColorMatrixProcessor(matrix) }
+}
+
+/// Makes each colour its complement; alpha stays.
+public struct InvertProcessor: ImageProcessor {
+    public init() {}
+
+    public func encode(into key: inout KeyEncoder) {
+        key.encode(type: "halcyon.invert", version: 1)
+    }
+
+    public func process(_ image: Image, context: WorkContext) throws -> Image {
+        try ColorMatrix.scale(-1, bias: 1).applied(to: image, processor: "invert", context: context)
+    }
+}
+
+extension ImageProcessor where Self == InvertProcessor {
+    /// Makes each colour its complement.
+    public static var invert: Self { InvertProcessor() }
 }

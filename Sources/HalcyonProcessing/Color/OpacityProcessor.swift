@@ -3,7 +3,7 @@ import HalcyonSystem
 
 /// Makes an image more transparent.
 public struct OpacityProcessor: ImageProcessor {
-    /// What alpha is multiplied with: 0 is clear, 1 leaves all as it is.
+    /// The factor that alpha is multiplied with: 0 is clear, 1 changes nothing.
     public var opacity: Double
 
     public init(_ opacity: Double) {
@@ -15,7 +15,7 @@ public struct OpacityProcessor: ImageProcessor {
         key.encode(opacity)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where it is not in 0...1.
+    /// - Throws: `ProcessingError.invalidArgument` if the opacity is not in 0...1.
     public func validate() throws { try Fraction.validate(opacity, processor: "opacity") }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {

@@ -1,11 +1,11 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// Lays a colour over an image, where the image is.
+/// Lays a colour over an image, within the image's own alpha.
 public struct OverlayProcessor: ImageProcessor {
-    /// Its alpha lets more of the image through.
+    /// The colour. A lower alpha lets more of the image through.
     public var color: Color
-    /// How much of the image is left: 0 is the colour alone, 1 the image. 0.5 by default.
+    /// The share of the image that is left: 0 gives the colour alone, 1 the image. 0.5 by default.
     public var fraction: Double
 
     public init(_ color: Color, fraction: Double = 0.5) {
@@ -19,7 +19,8 @@ public struct OverlayProcessor: ImageProcessor {
         key.encode(fraction)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where the colour is no number or the fraction is not in 0...1.
+    /// - Throws: `ProcessingError.invalidArgument` if a channel of the colour is not finite or the fraction is not in
+    ///   0...1.
     public func validate() throws {
         try color.validate(processor: "overlay")
         try Fraction.validate(fraction, processor: "overlay")

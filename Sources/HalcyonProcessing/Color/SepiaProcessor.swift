@@ -3,7 +3,7 @@ import HalcyonSystem
 
 /// Gives an image the brown of an old photograph, by the matrix of the W3C's Filter Effects.
 public struct SepiaProcessor: ImageProcessor {
-    /// From 0, which changes nothing, to 1, the default.
+    /// The strength, from 0, which changes nothing, to 1, the default.
     public var intensity: Double
 
     public init(intensity: Double = 1) {
@@ -15,7 +15,7 @@ public struct SepiaProcessor: ImageProcessor {
         key.encode(intensity)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where it is not in 0...1.
+    /// - Throws: `ProcessingError.invalidArgument` if the intensity is not in 0...1.
     public func validate() throws { try Fraction.validate(intensity, processor: "sepia") }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
@@ -30,6 +30,6 @@ public struct SepiaProcessor: ImageProcessor {
 }
 
 extension ImageProcessor where Self == SepiaProcessor {
-    /// Gives the brown of an old photograph; 1 is all of it.
+    /// Gives the brown of an old photograph; an intensity of 1 is the full effect.
     public static func sepia(intensity: Double = 1) -> Self { SepiaProcessor(intensity: intensity) }
 }

@@ -4,7 +4,8 @@ import HalcyonSystem
 /// Draws a colour onto an image.
 public struct TintProcessor: ImageProcessor {
     public var color: Color
-    /// `.sourceAtop` by default: over the image, and only where it is. With an opaque colour that is a silhouette.
+    /// The blend mode. `.sourceAtop` by default: over the image, and only within it. An opaque colour then makes a
+    /// silhouette.
     public var mode: BlendMode
 
     public init(_ color: Color, mode: BlendMode = .sourceAtop) {
@@ -18,7 +19,7 @@ public struct TintProcessor: ImageProcessor {
         key.encode(mode.rawValue)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where the colour is no number.
+    /// - Throws: `ProcessingError.invalidArgument` if a channel of the colour is not finite.
     public func validate() throws { try color.validate(processor: "tint") }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {

@@ -1,12 +1,12 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// A processor made of a closure, known by the identifier that it is given.
+/// A processor made of a closure and identified by a name.
 ///
 ///     let invert = GeneralProcessor("org.example.invert") { image, context in ... }
 ///
-/// Two with the same identifier and version are taken for the same: whatever changes what the closure does, a captured value
-/// too, must be in the identifier.
+/// Two with the same identifier and version are treated as equal: anything that changes the closure's output,
+/// including captured values, must be part of the identifier.
 public struct GeneralProcessor: ImageProcessor {
     public typealias Work = @Sendable (_ image: Image, _ context: WorkContext) throws -> Image
 
@@ -16,8 +16,8 @@ public struct GeneralProcessor: ImageProcessor {
     private let work: Work
 
     /// - Parameters:
-    ///   - version: to be raised when the output changes for the same identifier. 1 by default.
-    ///   - appliesPerFrame: whether the frames of an animation are processed too. True by default.
+    ///   - version: The version, to be raised when the output changes for the same identifier. 1 by default.
+    ///   - appliesPerFrame: Whether the frames of an animation are processed too. True by default.
     public init(
         _ identifier: String, version: Int = 1, appliesPerFrame: Bool = true, _ work: @escaping Work
     ) {
@@ -48,7 +48,7 @@ public struct GeneralProcessor: ImageProcessor {
 }
 
 extension ImageProcessor where Self == GeneralProcessor {
-    /// A processor made of a closure, known by its identifier.
+    /// A processor made of a closure and identified by a name.
     public static func general(
         _ identifier: String, version: Int = 1, appliesPerFrame: Bool = true, _ work: @escaping GeneralProcessor.Work
     ) -> Self {

@@ -1,20 +1,22 @@
+import CXXHash
 import HalcyonImage
 import HalcyonSystem
 
 /// Draws another image over an image.
 ///
-/// It is known by the watermark's pixels, so that it needs no name.
+/// The key holds a hash of the watermark's pixels, so that it needs no identifier.
 public struct WatermarkProcessor: ImageProcessor {
     public let watermark: Image
-    /// Where it sits: 0 is left, 0.5 the middle, 1 right. 1 by default.
+    /// The horizontal position: 0 is left, 0.5 the middle, 1 right. 1 by default.
     public var anchorX: Double
-    /// 0 is the top, 1 the bottom. 1 by default.
+    /// The vertical position: 0 is the top, 1 the bottom. 1 by default.
     public var anchorY: Double
-    /// Pixels that are left at each edge. 0 by default.
+    /// The distance from each edge in pixels. 0 by default.
     public var margin: Int
-    /// The watermark's width as a part of the image's; nil, the default, is its own size. What does not fit is cut off.
+    /// The watermark's width as a fraction of the image's; nil, the default, keeps its own size. The part that does
+    /// not fit is cut off.
     public var widthFraction: Double?
-    /// 0 to 1, the default.
+    /// The opacity, 0 to 1, the default.
     public var opacity: Double
     private let digest: PixelDigest
 
@@ -53,8 +55,8 @@ public struct WatermarkProcessor: ImageProcessor {
         hasher.combine(opacity)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where an anchor is no number, the margin negative, the opacity not in
-    ///   0...1, or the width not above 0 and at most 1.
+    /// - Throws: `ProcessingError.invalidArgument` if an anchor is NaN, the margin negative or larger than
+    ///   `Bitmap.maximumSide`, the opacity not in 0...1, or the width not above 0 and at most 1.
     public func validate() throws {
         try Fraction.validate(opacity, processor: "watermark")
         guard !anchorX.isNaN, !anchorY.isNaN else {
@@ -85,7 +87,7 @@ public struct WatermarkProcessor: ImageProcessor {
         return image.replacing(bitmap)
     }
 
-    /// Pixels of all of the watermark, whatever of it can be seen.
+    /// Returns the size of the whole watermark in pixels, including any part outside the image.
     private func sizedMark(for size: PixelSize) -> PixelSize {
         guard let widthFraction else { return watermark.size }
         let width = max(1, (Double(size.width) * widthFraction).rounded())
@@ -93,7 +95,7 @@ public struct WatermarkProcessor: ImageProcessor {
         return PixelSize(Int(width), max(1, Int(height)))
     }
 
-    /// Only what can be seen of it is scaled.
+    /// Returns the visible part; only that part is scaled.
     private func part(_ visible: PixelRect, of size: PixelSize, context: WorkContext) throws -> Image {
         var plan = GeometryPlan(watermark.size)
         if size != watermark.size {
@@ -104,7 +106,7 @@ public struct WatermarkProcessor: ImageProcessor {
         return try OpacityProcessor(opacity).process(plan.applied(to: watermark, context: context), context: context)
     }
 
-    /// Left of the image where the watermark is larger.
+    /// Returns the offset of the watermark, which is negative if the watermark is larger than the image.
     private func place(_ anchor: Double, _ length: Int, _ mark: Int) -> Int {
         margin + Anchor.offset(anchor, room: length - mark - 2 * margin)
     }
@@ -119,5 +121,22 @@ extension ImageProcessor where Self == WatermarkProcessor {
         WatermarkProcessor(
             watermark, anchorX: anchorX, anchorY: anchorY, margin: margin, widthFraction: widthFraction,
             opacity: opacity)
+    }
+}
+
+/// The XXH3-128 hash of a bitmap's pixels.
+struct PixelDigest: Hashable, Sendable {
+    private let low: UInt64
+    private let high: UInt64
+
+    /// Hashes the pixels. Cost: linear in the bytes, at the speed of memory.
+    init(_ bitmap: Bitmap) {
+        let hash = bitmap.withPixels { XXH3_128bits($0.baseAddress, $0.count) }
+        (low, high) = (hash.low64, hash.high64)
+    }
+
+    func encode(into key: inout KeyEncoder) {
+        key.encode(Int(bitPattern: UInt(low)))
+        key.encode(Int(bitPattern: UInt(high)))
     }
 }

@@ -1,12 +1,12 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// Several processors in a row, as one.
+/// A processor that applies several processors in order.
 ///
-/// It is the list that it stands for: chains of chains are one chain, and a request with a chain has the key of one with its
-/// processors. Made of two processors by `+` or `|>`.
+/// A chain is equivalent to the list of its processors: nested chains are flattened, and a request with a chain has
+/// the same key as one with its processors. The operators `+` and `|>` make a chain of two processors.
 public struct ChainProcessor: ImageProcessor {
-    /// In order; none of them is a chain.
+    /// The processors in order; none of them is a chain.
     public let processors: [any ImageProcessor]
 
     public init(_ processors: [any ImageProcessor]) {
@@ -16,10 +16,10 @@ public struct ChainProcessor: ImageProcessor {
     public var appliesPerFrame: Bool { processors.allSatisfy(\.appliesPerFrame) }
 
     public func encode(into key: inout KeyEncoder) {
-        // As one alone writes itself.
+        // A chain of one processor has that processor's encoding.
         if processors.count == 1 { return processors[0].encode(into: &key) }
         key.encode(type: "halcyon.chain", version: 1)
-        // So that a longer one does not begin with it.
+        // The count keeps the encoding of one chain from being a prefix of a longer one's.
         key.encode(processors.count)
         for processor in processors { key.encode(nested: { processor.encode(into: &$0) }) }
     }
@@ -43,15 +43,15 @@ public struct ChainProcessor: ImageProcessor {
 }
 
 extension ImageProcessor where Self == ChainProcessor {
-    /// Several processors in a row.
+    /// Applies several processors in order.
     public static func chain(_ processors: [any ImageProcessor]) -> Self { ChainProcessor(processors) }
 }
 
 extension ImageProcessor {
-    /// This processor, then another.
+    /// Returns a chain of this processor and another one.
     public func appending(_ next: any ImageProcessor) -> ChainProcessor { ChainProcessor([self, next]) }
 
-    /// The left one, then the right one.
+    /// Returns a chain of the left processor and the right one.
     public static func + (left: Self, right: any ImageProcessor) -> ChainProcessor { left.appending(right) }
 }
 
@@ -62,13 +62,13 @@ precedencegroup ProcessorChainPrecedence {
 
 infix operator |> : ProcessorChainPrecedence
 
-/// The left one, then the right one.
+/// Returns a chain of the left processor and the right one.
 public func |> (left: any ImageProcessor, right: any ImageProcessor) -> ChainProcessor {
     ChainProcessor([left, right])
 }
 
 extension [any ImageProcessor] {
-    /// With the processors of each chain in its place.
+    /// The processors, with each chain replaced by its own processors.
     package var flattened: [any ImageProcessor] {
         guard contains(where: { $0 is ChainProcessor }) else { return self }
         return flatMap { ($0 as? ChainProcessor)?.processors ?? [$0] }

@@ -1,36 +1,36 @@
 import CCairo
 
-/// How what is drawn and what is there become one: all of Cairo's operators.
+/// The way in which a source layer is combined with a destination layer: all of Cairo's operators.
 ///
-/// The first group is Porter and Duff's: which of the two remains where. From `multiply` on they are PDF's blend modes.
+/// The first group is Porter and Duff's operators. The modes from `multiply` on are PDF's blend modes.
 public enum BlendMode: String, Hashable, Sendable, CaseIterable {
-    /// Nothing remains.
+    /// Neither layer.
     case clear
-    /// Only what is drawn.
+    /// Only the source.
     case source
-    /// What is drawn, over what is there.
+    /// The source over the destination.
     case over
-    /// What is drawn, where there is something.
+    /// The source, where the destination is.
     case sourceIn
-    /// What is drawn, where there is nothing.
+    /// The source, where the destination is not.
     case sourceOut
-    /// What is drawn, over what is there and only there.
+    /// The source over the destination, and only where the destination is.
     case sourceAtop
-    /// What is there stays.
+    /// The destination, unchanged.
     case destination
-    /// What is there, over what is drawn.
+    /// The destination over the source.
     case destinationOver
-    /// What is there, where something is drawn.
+    /// The destination, where the source is.
     case destinationIn
-    /// What is there, where nothing is drawn.
+    /// The destination, where the source is not.
     case destinationOut
-    /// What is there, over what is drawn and only there.
+    /// The destination over the source, and only where the source is.
     case destinationAtop
-    /// Either of them, but not both.
+    /// Either layer, but not where both are.
     case xor
-    /// The sum.
+    /// The sum of both layers.
     case add
-    /// As `over`, with coverages that are taken not to overlap.
+    /// As `over`, with coverages that are assumed not to overlap.
     case saturate
     case multiply
     case screen
@@ -49,11 +49,11 @@ public enum BlendMode: String, Hashable, Sendable, CaseIterable {
     case luminosity
 
     var cairo: cairo_operator_t {
-        // Declared in Cairo's order.
+        // The cases are declared in Cairo's order.
         cairo_operator_t(UInt32(Self.allCases.firstIndex(of: self) ?? 2))
     }
 
-    /// Whether the result of two layers, of which these are opaque, is.
+    /// Whether the result is opaque, given whether each of the two layers is.
     func isOpaque(source: Bool, destination: Bool) -> Bool {
         switch self {
         case .clear, .sourceOut, .destinationOut, .xor: false

@@ -2,7 +2,7 @@ import CHalcyonPixels
 import HalcyonImage
 import HalcyonSystem
 
-/// The memory of a bitmap that is being made, to be drawn on by rows.
+/// The memory of a new bitmap, for drawing by rows.
 struct Canvas {
     private let pixels: UnsafeMutableBufferPointer<UInt32>
     let size: PixelSize
@@ -25,7 +25,8 @@ struct Canvas {
         }
     }
 
-    /// Draws a bitmap that lies inside of the canvas, by its alpha or in the place of what is there.
+    /// Draws a bitmap that lies inside of the canvas, either over the present pixels by its alpha or in place of
+    /// them.
     ///
     /// - Throws: `CancellationError` within 16 rows of the cancellation.
     mutating func draw(_ bitmap: Bitmap, x: Int, y: Int, over: Bool, context: WorkContext) throws {
@@ -40,6 +41,24 @@ struct Canvas {
                     source + start * bitmap.bytesPerRow, bitmap.width, min(16, bitmap.height - start),
                     over && !bitmap.isOpaque)
             }
+        }
+    }
+}
+
+extension Color {
+    /// The colour as a premultiplied pixel, blue in the lowest byte.
+    var packed: UInt32 {
+        let color = clamped
+        func byte(_ value: Double) -> UInt32 { UInt32((value * 255).rounded()) }
+        let alpha = color.alpha
+        return byte(color.blue * alpha) | byte(color.green * alpha) << 8 | byte(color.red * alpha) << 16
+            | byte(alpha) << 24
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` if a channel is not finite.
+    func validate(processor: String) throws {
+        guard isFinite else {
+            throw ProcessingError.invalidArgument(processor: processor, reason: "a colour that is no number")
         }
     }
 }

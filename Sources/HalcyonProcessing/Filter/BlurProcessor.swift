@@ -2,14 +2,15 @@ import CHalcyonPixels
 import HalcyonImage
 import HalcyonSystem
 
-/// Blurs an image as a Gaussian does.
+/// Blurs an image like a Gaussian.
 ///
-/// By three passes of a box each way, whose widths make the Gaussian's variance exactly, or below a radius of 1 by the
-/// Gaussian's own weights; beyond its edges the image goes on as its outermost pixels. A photograph is within 40 dB of
-/// the Gaussian itself; stripes of black and white that are as wide as a radius or two are, at worst, eight levels off. Cost:
-/// linear in the pixels, whatever the radius, but for images that are thinner than it.
+/// The blur is made of three box passes on each axis, whose widths match the Gaussian's variance exactly, or below a
+/// radius of 1 of the Gaussian's own weights. Beyond its edges the image is extended by its outermost pixels. The
+/// result for a photograph is within 40 dB of the Gaussian; stripes of black and white that are as wide as one or two
+/// radii differ by at most eight levels. Cost: linear in the pixels, whatever the radius, except for images that are
+/// thinner than it.
 public struct BlurProcessor: ImageProcessor {
-    /// In pixels.
+    /// The largest radius in pixels.
     public static let maximumRadius = 1000.0
 
     /// The Gaussian's standard deviation in pixels; 0 changes nothing, more than 1,000 is an error.

@@ -2,9 +2,9 @@ import CHalcyonPixels
 import HalcyonImage
 import HalcyonSystem
 
-/// Fills squares with their mean colours, from the top left on.
+/// Fills squares with their mean colours, starting at the top left.
 public struct PixelateProcessor: ImageProcessor {
-    /// Of a square, in pixels; 1 changes nothing.
+    /// The side of a square in pixels; 1 changes nothing.
     public var side: Int
 
     public init(side: Int) {
@@ -16,7 +16,7 @@ public struct PixelateProcessor: ImageProcessor {
         key.encode(side)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where the side is below 1.
+    /// - Throws: `ProcessingError.invalidArgument` if the side is below 1.
     public func validate() throws {
         guard side >= 1 else {
             throw ProcessingError.invalidArgument(processor: "pixelate", reason: "squares of \(side) pixels")
@@ -26,7 +26,7 @@ public struct PixelateProcessor: ImageProcessor {
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try validate()
         guard side > 1 else { return image }
-        // One square is no larger than the image.
+        // A square needs to be no larger than the image.
         let side = Int32(min(side, max(image.width, image.height)))
         let bitmap = try image.bitmap.applying(isOpaque: image.bitmap.isOpaque, context: context) {
             halcyon_pixelate($0, $1, side, $2, $3)

@@ -2,11 +2,11 @@ import CHalcyonPixels
 import HalcyonImage
 import HalcyonSystem
 
-/// Makes edges clearer, by adding what a blur takes away.
+/// Sharpens edges by adding the difference between the image and its blur.
 public struct SharpenProcessor: ImageProcessor {
-    /// How much of that: 0 changes nothing. 0.5 by default, at most 100.
+    /// The factor of that difference: 0 changes nothing. 0.5 by default, at most 100.
     public var amount: Double
-    /// Of the blur, in pixels: how far from an edge the change reaches. 1 by default.
+    /// The radius of the blur in pixels, which is how far from an edge the change reaches. 1 by default.
     public var radius: Double
 
     public init(amount: Double = 0.5, radius: Double = 1) {
@@ -20,7 +20,7 @@ public struct SharpenProcessor: ImageProcessor {
         key.encode(radius)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where the amount is not in 0...100 or the radius not in 0...1,000.
+    /// - Throws: `ProcessingError.invalidArgument` if the amount is not in 0...100 or the radius not in 0...1,000.
     public func validate() throws {
         guard (0...100).contains(amount) else {
             throw ProcessingError.invalidArgument(
@@ -40,7 +40,7 @@ public struct SharpenProcessor: ImageProcessor {
 }
 
 extension ImageProcessor where Self == SharpenProcessor {
-    /// Makes edges clearer.
+    /// Sharpens edges by adding the difference between the image and its blur.
     public static func sharpen(amount: Double = 0.5, radius: Double = 1) -> Self {
         SharpenProcessor(amount: amount, radius: radius)
     }

@@ -3,12 +3,12 @@ import HalcyonSystem
 
 /// Keeps a rectangle of an image.
 public struct CropProcessor: GeometricProcessor {
-    /// Which rectangle.
+    /// The rectangle to keep.
     public enum Region: Hashable, Sendable {
-        /// Pixels from the top left; the part of it that lies outside the image is left out.
+        /// A rectangle in pixels from the top left; the part of it that lies outside the image is ignored.
         case rect(PixelRect)
-        /// A size in pixels and where it sits: 0 is left or top, 0.5 the middle, 1 right or bottom. Anchors are clamped
-        /// to 0...1, the size to the image.
+        /// A size in pixels and its position: 0 is left or top, 0.5 the middle, 1 right or bottom. Anchors are
+        /// clamped to 0...1, the size to the image.
         case anchored(PixelSize, x: Double, y: Double)
     }
 
@@ -34,7 +34,7 @@ public struct CropProcessor: GeometricProcessor {
         }
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` for an empty rectangle or an anchor that is no number.
+    /// - Throws: `ProcessingError.invalidArgument` for an empty rectangle or an anchor that is NaN.
     public func validate() throws {
         switch region {
         case .rect(let rect):
@@ -47,7 +47,7 @@ public struct CropProcessor: GeometricProcessor {
         }
     }
 
-    /// - Throws: what `validate()` throws; `ProcessingError.notApplicable` for a rectangle beside the image.
+    /// - Throws: The errors of `validate()`; `ProcessingError.notApplicable` for a rectangle outside the image.
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try processGeometry(image, context: context)
     }
@@ -91,5 +91,13 @@ extension ImageProcessor where Self == CropProcessor {
     /// Keeps `size` pixels at an anchor, the middle by default.
     public static func crop(to size: PixelSize, anchorX: Double = 0.5, anchorY: Double = 0.5) -> Self {
         CropProcessor(.anchored(size, x: anchorX, y: anchorY))
+    }
+}
+
+/// The position of a smaller rectangle in a larger one: 0 is left or top, 0.5 the middle, 1 right or bottom.
+enum Anchor {
+    /// Returns the offset in whole pixels, for `room` spare pixels. The anchor is clamped to 0...1.
+    static func offset(_ anchor: Double, room: Int) -> Int {
+        Int((min(max(anchor, 0), 1) * Double(room)).rounded())
     }
 }

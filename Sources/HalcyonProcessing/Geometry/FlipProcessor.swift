@@ -4,9 +4,9 @@ import HalcyonSystem
 /// Mirrors an image.
 public struct FlipProcessor: GeometricProcessor {
     public enum Axis: String, Sendable, Hashable, CaseIterable {
-        /// Left and right change places.
+        /// Swaps left and right.
         case horizontal
-        /// Top and bottom change places.
+        /// Swaps top and bottom.
         case vertical
     }
 

@@ -1,23 +1,23 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// What a processor does to the places of pixels.
+/// The effect of a processor on the places of pixels.
 enum GeometryStep {
-    /// Pixels go to other places and stay what they are.
+    /// Pixels move to other places and keep their values.
     case exact
     case scaling
 }
 
-/// A processor that only cuts, turns or scales: neighbours of this kind are done in one go.
+/// A processor that only cuts, turns or scales. Consecutive ones are done in one pass.
 protocol GeometricProcessor: ImageProcessor {
-    /// Nil where its parameters make more of it.
+    /// The processor's effect, or nil if its parameters need more than a geometry plan can do.
     var geometryStep: GeometryStep? { get }
 
-    /// Adds what it does to an image of `plan.size`.
+    /// Adds the processor's effect on an image of `plan.size`.
     func add(to plan: inout GeometryPlan) throws
 }
 
-/// Several geometric processors in one go.
+/// Several geometric processors in one pass.
 struct GeometryRun: ImageProcessor {
     private let processors: [any ImageProcessor]
 
@@ -41,7 +41,7 @@ struct GeometryRun: ImageProcessor {
 }
 
 extension GeometricProcessor {
-    /// By itself.
+    /// Applies the processor by itself.
     func processGeometry(_ image: Image, context: WorkContext) throws -> Image {
         var plan = GeometryPlan(image.size)
         try add(to: &plan)

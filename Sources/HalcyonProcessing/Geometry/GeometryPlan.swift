@@ -1,14 +1,14 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// Cuts, turns and at most one scaling, gathered into one pass: a part of the source is scaled and then turned.
+/// Cuts, turns and at most one scaling, combined into one pass: a part of the source is scaled and then turned.
 ///
-/// The pixels are those of one step after the other within one level, since what is cut away is not sampled and a turn
-/// only exchanges places.
+/// Each pixel is within one level of the result of separate steps, since pixels that are cut away are not sampled and
+/// a turn only exchanges places.
 struct GeometryPlan {
-    /// Of the source, before it is turned.
+    /// The part of the source that is kept, before it is turned.
     private var part: PixelRect
-    /// From the part to the size before the turn; nil where nothing is scaled.
+    /// The scaling from the part to the size before the turn; nil if nothing is scaled.
     private var scaling: (geometry: ResizeGeometry, filter: ResizeFilter)?
     private var orientation = Orientation.up
     private let source: PixelSize
@@ -18,7 +18,7 @@ struct GeometryPlan {
         part = PixelRect(x: 0, y: 0, width: source.width, height: source.height)
     }
 
-    /// Of the result so far.
+    /// The size of the result so far.
     var size: PixelSize { orientation.applied(to: scaling?.geometry.size ?? part.size) }
 
     /// Keeps a rectangle that lies inside of `size`.
@@ -41,7 +41,7 @@ struct GeometryPlan {
         orientation = orientation.followed(by: next)
     }
 
-    /// Scales; once at most.
+    /// Adds a scaling; allowed once at most.
     mutating func scale(_ geometry: ResizeGeometry, filter: ResizeFilter) {
         scaling = (geometry.turned(by: orientation.inverse, from: size), filter)
     }
@@ -62,13 +62,13 @@ struct GeometryPlan {
 }
 
 extension ResizeGeometry {
-    /// Source pixels for one of the result.
+    /// The number of source pixels for each pixel of the result.
     fileprivate var scaleX: Double { sourceWidth / Double(size.width) }
     fileprivate var scaleY: Double { sourceHeight / Double(size.height) }
 
-    /// The same for a source that is turned.
+    /// Returns the same scaling for a source that is turned.
     ///
-    /// - Parameter source: the size before the turn.
+    /// - Parameter source: The size before the turn.
     fileprivate func turned(by orientation: Orientation, from source: PixelSize) -> ResizeGeometry {
         var turned = self
         let (width, height) = (Double(source.width), Double(source.height))
@@ -83,7 +83,7 @@ extension ResizeGeometry {
 }
 
 extension Orientation {
-    /// An orientation is its mirrorings, and then an exchange of rows and columns.
+    /// An orientation is its mirrorings, followed by an exchange of rows and columns.
     fileprivate var mirrorsX: Bool { [.upMirrored, .down, .rightMirrored, .left].contains(self) }
     fileprivate var mirrorsY: Bool { [.down, .downMirrored, .rightMirrored, .right].contains(self) }
 
@@ -101,15 +101,15 @@ extension Orientation {
             }
     }
 
-    /// This one, then another.
+    /// Returns the orientation that has the effect of this one followed by another.
     fileprivate func followed(by next: Orientation) -> Orientation {
-        // Behind an exchange, a mirroring across is one down.
+        // After an exchange, a mirroring across becomes one down.
         let (x, y) = swapsSides ? (next.mirrorsY, next.mirrorsX) : (next.mirrorsX, next.mirrorsY)
         return Orientation(
             mirrorsX: mirrorsX != x, mirrorsY: mirrorsY != y, swaps: swapsSides != next.swapsSides)
     }
 
-    /// Where a rectangle of an image of this size goes.
+    /// Returns the place of a rectangle of an image of this size after the turn.
     fileprivate func applied(to rect: PixelRect, in size: PixelSize) -> PixelRect {
         let x = mirrorsX ? size.width - rect.x - rect.size.width : rect.x
         let y = mirrorsY ? size.height - rect.y - rect.size.height : rect.y

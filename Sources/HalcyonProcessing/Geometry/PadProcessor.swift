@@ -1,19 +1,19 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// Puts an image on a larger ground.
+/// Puts an image on a larger background.
 public struct PadProcessor: ImageProcessor {
-    /// How much larger.
+    /// The amount of padding.
     public enum Amount: Hashable, Sendable {
         /// Pixels on each side.
         case insets(top: Int, left: Int, bottom: Int, right: Int)
-        /// At least so many pixels, and where the image sits in them: 0 is left or top, 0.5 the middle, 1 right or bottom.
-        /// Anchors are clamped to 0...1. A side of the image that is longer stays as it is.
+        /// A minimum size in pixels, and the image's position in it: 0 is left or top, 0.5 the middle, 1 right or
+        /// bottom. Anchors are clamped to 0...1. A longer side of the image is kept.
         case size(PixelSize, x: Double, y: Double)
     }
 
     public var amount: Amount
-    /// The ground, also behind what is transparent in the image. Clear by default.
+    /// The background colour, also behind transparent parts of the image. Clear by default.
     public var background: Color
 
     public init(_ amount: Amount, background: Color = .clear) {
@@ -36,7 +36,8 @@ public struct PadProcessor: ImageProcessor {
         key.encode(background)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` for negative insets, an empty size, or what is no number.
+    /// - Throws: `ProcessingError.invalidArgument` for negative insets, insets or sides above `Bitmap.maximumSide`,
+    ///   an empty size, an anchor that is NaN or a colour that is not finite.
     public func validate() throws {
         try background.validate(processor: "pad")
         switch amount {
@@ -55,7 +56,8 @@ public struct PadProcessor: ImageProcessor {
         }
     }
 
-    /// - Throws: what `validate()` throws; `ProcessingError.notApplicable` where the result is larger than a bitmap can be.
+    /// - Throws: The errors of `validate()`; `ProcessingError.notApplicable` if the result is larger than a bitmap
+    ///   can be.
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try validate()
         let (size, x, y) = placed(image.size)
@@ -91,7 +93,7 @@ extension ImageProcessor where Self == PadProcessor {
         PadProcessor(.insets(top: pixels, left: pixels, bottom: pixels, right: pixels), background: background)
     }
 
-    /// Puts the image on a ground of at least `size` pixels, in the middle by default.
+    /// Puts the image on a background of at least `size` pixels, in the middle by default.
     public static func pad(
         to size: PixelSize, anchorX: Double = 0.5, anchorY: Double = 0.5, background: Color = .clear
     ) -> Self {

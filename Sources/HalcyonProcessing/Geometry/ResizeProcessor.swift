@@ -9,7 +9,7 @@ public struct ResizeProcessor: GeometricProcessor {
     /// The longest side of a box, in pixels.
     public static let maximumSide = 65_535
 
-    /// Pixels.
+    /// The box in pixels.
     public var size: PixelSize
     public var mode: ResizeMode
     /// Whether the result may be larger than the source.
@@ -33,7 +33,7 @@ public struct ResizeProcessor: GeometricProcessor {
         key.encode(filter.rawValue)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where a side is below 1 or above `maximumSide`.
+    /// - Throws: `ProcessingError.invalidArgument` if a side is below 1 or above `maximumSide`.
     public func validate() throws {
         guard (1...Self.maximumSide).contains(size.width), (1...Self.maximumSide).contains(size.height) else {
             throw ProcessingError.invalidArgument(
@@ -45,7 +45,8 @@ public struct ResizeProcessor: GeometricProcessor {
         try processGeometry(image, context: context)
     }
 
-    /// Which pixel is nearest to the middle between two depends on the side that one comes from.
+    /// The geometry step. `nearest` is not combined with others: its choice between two equally near pixels depends
+    /// on the side that it comes from, so a turn or a cut would change it.
     var geometryStep: GeometryStep? { filter == .nearest ? nil : .scaling }
 
     func add(to plan: inout GeometryPlan) throws {

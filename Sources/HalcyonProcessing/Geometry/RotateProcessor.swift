@@ -5,14 +5,15 @@ import HalcyonSystem
 
 /// Turns an image clockwise by any angle.
 ///
-/// Quarter turns of which nothing is cut off only exchange places. Others are sampled bilinearly in premultiplied pixels, so that edges are smooth and
-/// have no fringe. Cost: linear in the pixels of the result.
+/// Quarter turns that cut nothing off only exchange the places of pixels. Other angles are sampled bilinearly in
+/// premultiplied pixels, so that edges are smooth and have no fringe. Cost: linear in the pixels of the result.
 public struct RotateProcessor: GeometricProcessor {
-    /// Degrees, clockwise. Whole turns change nothing.
+    /// The angle in degrees, clockwise. Whole turns change nothing.
     public var degrees: Double
-    /// Whether the result grows to hold all of the image; else it keeps the size, and corners are cut off. True by default.
+    /// Whether the result grows to hold the whole image; otherwise it keeps the size, and corners are cut off. True
+    /// by default.
     public var fitsSize: Bool
-    /// What lies behind. Clear by default.
+    /// The colour behind the image. Clear by default.
     public var background: Color
 
     public init(degrees: Double, fitsSize: Bool = true, background: Color = .clear) {
@@ -28,7 +29,7 @@ public struct RotateProcessor: GeometricProcessor {
         key.encode(background)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where the angle or the colour is no number.
+    /// - Throws: `ProcessingError.invalidArgument` if the angle or a channel of the colour is not finite.
     public func validate() throws {
         guard degrees.isFinite else {
             throw ProcessingError.invalidArgument(processor: "rotate", reason: "an angle of \(degrees) degrees")
@@ -36,7 +37,8 @@ public struct RotateProcessor: GeometricProcessor {
         try background.validate(processor: "rotate")
     }
 
-    /// - Throws: what `validate()` throws; `ProcessingError.notApplicable` where the result is larger than a bitmap can be.
+    /// - Throws: The errors of `validate()`; `ProcessingError.notApplicable` if the result is larger than a bitmap
+    ///   can be.
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try validate()
         if geometryStep != nil { return try processGeometry(image, context: context) }
@@ -45,7 +47,7 @@ public struct RotateProcessor: GeometricProcessor {
 
     // MARK: - Quarter turns
 
-    /// The quarters of a whole turn; nil for any other angle.
+    /// The number of quarter turns, 0 to 3; nil for any other angle.
     private var quarters: Int? {
         guard degrees.isFinite else { return nil }
         let rest = degrees.truncatingRemainder(dividingBy: 360)
@@ -54,7 +56,7 @@ public struct RotateProcessor: GeometricProcessor {
     }
 
     var geometryStep: GeometryStep? {
-        // At a kept size, a quarter turn cuts and leaves bars.
+        // A quarter turn that keeps the size cuts parts off and leaves bars.
         guard let quarters, fitsSize || quarters % 2 == 0, background == .clear else { return nil }
         return .exact
     }
@@ -80,7 +82,7 @@ public struct RotateProcessor: GeometricProcessor {
         return image.replacing(bitmap)
     }
 
-    /// Exact where the angle is.
+    /// Returns the sine and the cosine, which are exact for quarter turns.
     private static func sineAndCosine(_ degrees: Double, quarters: Int?) -> (Double, Double) {
         guard let quarters else { return (sin(degrees * .pi / 180), cos(degrees * .pi / 180)) }
         return [(0, 1), (1, 0), (0, -1), (-1, 0)][quarters]
@@ -88,7 +90,7 @@ public struct RotateProcessor: GeometricProcessor {
 
     private static func size(holding size: PixelSize, sine: Double, cosine: Double) -> PixelSize {
         let (width, height) = (Double(size.width), Double(size.height))
-        // What only rounding adds must not add a row.
+        // Rounding errors alone must not add a row.
         func side(_ value: Double) -> Int { max(1, Int((value - 1e-6).rounded(.up))) }
         return PixelSize(
             side(width * abs(cosine) + height * abs(sine)), side(width * abs(sine) + height * abs(cosine)))
@@ -96,7 +98,7 @@ public struct RotateProcessor: GeometricProcessor {
 }
 
 extension ImageProcessor where Self == RotateProcessor {
-    /// Turns clockwise by an angle in degrees; the result grows to hold all of the image.
+    /// Turns clockwise by an angle in degrees; by default the result grows to hold the whole image.
     public static func rotate(degrees: Double, fitsSize: Bool = true, background: Color = .clear) -> Self {
         RotateProcessor(degrees: degrees, fitsSize: fitsSize, background: background)
     }

@@ -1,13 +1,13 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// Draws a line along the inside of an image's edge. What lies outside of round corners stays; `RoundCornersProcessor` cuts
-/// it off.
+/// Draws a line along the inside of an image's edge. The image outside of round corners stays;
+/// `RoundCornersProcessor` cuts it off.
 public struct BorderProcessor: ImageProcessor {
     public var border: Border
-    /// Of the line's outer edge; more than half of the shorter side is taken as half. 0 by default.
+    /// The radius of the line's outer edge; at most half of the shorter side is used. 0 by default.
     public var radius: CornerRadius
-    /// All by default.
+    /// The corners that are round. All by default.
     public var corners: Corners
 
     public init(_ border: Border = Border(), radius: CornerRadius = .pixels(0), corners: Corners = .all) {
@@ -23,7 +23,8 @@ public struct BorderProcessor: ImageProcessor {
         key.encode(corners.rawValue)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where a length is negative or no number, or the colour is none.
+    /// - Throws: `ProcessingError.invalidArgument` if a length is negative or not finite, or a channel of the colour
+    ///   is not finite.
     public func validate() throws {
         try border.validate(processor: "border")
         try radius.validate(processor: "border")
@@ -45,5 +46,39 @@ extension ImageProcessor where Self == BorderProcessor {
         width: Double = 4, color: Color = .black, radius: CornerRadius = .pixels(0), corners: Corners = .all
     ) -> Self {
         BorderProcessor(Border(width: width, color: color), radius: radius, corners: corners)
+    }
+}
+
+/// A line along the inside of a shape's edge.
+public struct Border: Hashable, Sendable {
+    /// The width in pixels. 4 by default.
+    public var width: Double
+    /// The colour. Black by default.
+    public var color: Color
+
+    public init(width: Double = 4, color: Color = .black) {
+        self.width = width
+        self.color = color
+    }
+
+    /// - Throws: `ProcessingError.invalidArgument` if the width is negative or not finite, or a channel of the colour
+    ///   is not finite.
+    func validate(processor: String) throws {
+        guard width.isFinite, width >= 0 else {
+            throw ProcessingError.invalidArgument(processor: processor, reason: "a border of \(width) pixels")
+        }
+        try color.validate(processor: processor)
+    }
+
+    func encode(into key: inout KeyEncoder) {
+        key.encode(width)
+        key.encode(color)
+    }
+}
+
+extension KeyEncoder {
+    mutating func encode(_ border: Border?) {
+        encode(border != nil)
+        border?.encode(into: &self)
     }
 }

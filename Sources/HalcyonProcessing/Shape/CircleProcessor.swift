@@ -3,9 +3,9 @@ import HalcyonSystem
 
 /// Cuts the largest circle out of the middle of an image.
 public struct CircleProcessor: ImageProcessor {
-    /// Along the inside of the circle. None by default.
+    /// The border along the inside of the circle. None by default.
     public var border: Border?
-    /// What is behind the image and around the circle. Clear by default.
+    /// The colour behind the image and around the circle. Clear by default.
     public var background: Color
 
     public init(border: Border? = nil, background: Color = .clear) {
@@ -19,7 +19,8 @@ public struct CircleProcessor: ImageProcessor {
         key.encode(background)
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where the border's width is negative or no number, or a colour is none.
+    /// - Throws: `ProcessingError.invalidArgument` if the border's width is negative or not finite, or a channel of a
+    ///   colour is not finite.
     public func validate() throws {
         try border?.validate(processor: "circle")
         try background.validate(processor: "circle")

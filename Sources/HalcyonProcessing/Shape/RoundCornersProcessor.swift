@@ -3,19 +3,20 @@ import HalcyonSystem
 
 /// Cuts the corners of an image to circular arcs, with smooth edges.
 ///
-/// Cost: a copy of the image, and the pixels of the corners.
+/// Cost: a copy of the image, and the drawing of the corners.
 public struct RoundCornersProcessor: ImageProcessor {
     public typealias Corners = HalcyonProcessing.Corners
 
-    /// More than half of the shorter side is taken as half.
+    /// The radius of the corners; at most half of the shorter side is used.
     public var radius: CornerRadius
-    /// All by default.
+    /// The corners that are cut. All by default.
     public var corners: Corners
-    /// What is behind the image, in the corners too. Clear by default.
+    /// The colour behind the image, also in the corners. Clear by default.
     public var background: Color
-    /// Along the inside of the edge. None by default.
+    /// The border along the inside of the edge. None by default.
     public var border: Border?
-    /// The pixels that the image is scaled to fill, cut to them, before its corners are. Its own by default.
+    /// The size in pixels that the image is scaled to fill, and cut to, before its corners are cut. The image's own
+    /// by default.
     public var targetSize: PixelSize?
 
     public init(
@@ -29,7 +30,7 @@ public struct RoundCornersProcessor: ImageProcessor {
         self.targetSize = targetSize
     }
 
-    /// - Parameter radius: pixels.
+    /// - Parameter radius: The radius in pixels.
     public init(radius: Double, corners: Corners = .all) {
         self.init(.pixels(radius), corners: corners)
     }
@@ -44,7 +45,8 @@ public struct RoundCornersProcessor: ImageProcessor {
         if let targetSize { key.encode(targetSize) }
     }
 
-    /// - Throws: `ProcessingError.invalidArgument` where a length is negative or no number, or the target is empty.
+    /// - Throws: `ProcessingError.invalidArgument` if a length is negative or not finite, a channel of a colour is
+    ///   not finite, or a side of the target size is outside 1...65,535.
     public func validate() throws {
         try radius.validate(processor: "round")
         try background.validate(processor: "round")
@@ -73,7 +75,7 @@ extension ImageProcessor where Self == RoundCornersProcessor {
         RoundCornersProcessor(radius: radius, corners: corners)
     }
 
-    /// Rounds the corners, with a ground, a border or at a size.
+    /// Rounds the corners, optionally with a background, a border or a target size.
     public static func roundCorners(
         _ radius: CornerRadius, corners: Corners = .all, background: Color = .clear, border: Border? = nil,
         targetSize: PixelSize? = nil
@@ -81,4 +83,60 @@ extension ImageProcessor where Self == RoundCornersProcessor {
         RoundCornersProcessor(
             radius, corners: corners, background: background, border: border, targetSize: targetSize)
     }
+}
+
+/// The radius of a corner's arc.
+public enum CornerRadius: Hashable, Sendable {
+    case pixels(Double)
+    /// A fraction of the image's width: 0.5 makes half circles of a square's sides.
+    case widthFraction(Double)
+    /// A fraction of the image's height.
+    case heightFraction(Double)
+
+    /// - Throws: `ProcessingError.invalidArgument` if the value is negative or not finite.
+    func validate(processor: String) throws {
+        let value: Double =
+            switch self {
+            case .pixels(let value), .widthFraction(let value), .heightFraction(let value): value
+            }
+        guard value.isFinite, value >= 0 else {
+            throw ProcessingError.invalidArgument(processor: processor, reason: "a radius of \(value)")
+        }
+    }
+
+    /// Returns the radius in pixels for an image of this size, at most half of the shorter side.
+    func pixels(in size: PixelSize) -> Double {
+        let half = Double(min(size.width, size.height)) / 2
+        return switch self {
+        case .pixels(let pixels): min(pixels, half)
+        case .widthFraction(let fraction): min(fraction * Double(size.width), half)
+        case .heightFraction(let fraction): min(fraction * Double(size.height), half)
+        }
+    }
+
+    func encode(into key: inout KeyEncoder) {
+        switch self {
+        case .pixels(let value):
+            key.encode(0)
+            key.encode(value)
+        case .widthFraction(let value):
+            key.encode(1)
+            key.encode(value)
+        case .heightFraction(let value):
+            key.encode(2)
+            key.encode(value)
+        }
+    }
+}
+
+/// A set of an image's corners.
+public struct Corners: OptionSet, Hashable, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    public static let topLeft = Corners(rawValue: 1)
+    public static let topRight = Corners(rawValue: 2)
+    public static let bottomRight = Corners(rawValue: 4)
+    public static let bottomLeft = Corners(rawValue: 8)
+    public static let all: Corners = [.topLeft, .topRight, .bottomRight, .bottomLeft]
 }

@@ -1,26 +1,27 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// Cuts an image to a rectangle with round corners, with a border along its edge and a ground behind it.
+/// Cuts an image to a rectangle with round corners, with a border along its edge and a background behind it.
 ///
-/// All in premultiplied pixels: a pixel that is half covered is half of each channel, so that edges have no fringe.
+/// The arithmetic is on premultiplied pixels: a pixel that is half covered has half of each channel, so that edges
+/// have no fringe.
 struct ShapePainter {
     private let outer: RoundedRect
-    /// What the border leaves of the image; nil without one.
+    /// The part of the image inside of the border; nil without a border.
     private let inner: RoundedRect?
     private let border: SIMD4<Float>
     private let ground: SIMD4<Float>
     private let clips: Bool
     private let cuts: Bool
 
-    /// - Parameter clips: whether the image ends at the shape; else only the border is drawn.
+    /// - Parameter clips: Whether the image is cut to the shape; otherwise only the border is drawn.
     init(
         _ size: PixelSize, radius: Double, corners: Corners, border: Border?, background: Color, clips: Bool = true
     ) {
         outer = RoundedRect(size: size, radius: radius, corners: corners)
         self.clips = clips
         cuts = clips && radius > 0 && !corners.isEmpty
-        // A border that leaves nothing is as wide as half of the image.
+        // A border that would cover the whole image is as wide as half of its shorter side.
         let width = min(border?.width ?? 0, Double(min(size.width, size.height)) / 2)
         inner =
             width > 0
@@ -77,8 +78,8 @@ struct ShapePainter {
     }
 
     /// - Parameters:
-    ///   - covered: the share of the pixel that the shape covers.
-    ///   - left: the share of it that the border leaves.
+    ///   - covered: The share of the pixel that the shape covers.
+    ///   - left: The share of the pixel that is inside of the border.
     private func paint(
         _ source: UnsafeBufferPointer<UInt32>, _ target: UnsafeMutableBufferPointer<UInt32>, _ column: Int,
         _ covered: Float, _ left: Float?
@@ -86,7 +87,7 @@ struct ShapePainter {
         let ring = max(0, covered - (left ?? covered))
         let line = border * ring
         var pixel = Self.vector(source[column])
-        // The border covers the image by its alpha, and only where it is.
+        // The border covers the image by its alpha, and only where the border is.
         pixel = pixel * ((clips ? covered : 1) - ring * border.w / 255) + line
         if ground.w > 0, clips { pixel += ground * (1 - pixel.w / 255) }
         target[column] = Self.packed(pixel)

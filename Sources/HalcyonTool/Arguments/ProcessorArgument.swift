@@ -1,12 +1,15 @@
+import Foundation
 import Halcyon
 
-/// One `--process`: a spelling that suits a processor.
+/// The value of a `--process` option: the spelling of a processor.
 ///
 /// Files that it names are read when the processor is made, not before.
 struct ProcessorArgument: Sendable {
     private let text: String
 
-    /// - Throws: `ValidationError`, which says what the processor takes.
+    /// Checks the spelling.
+    ///
+    /// - Throws: `ValidationError` with the forms that the processor takes.
     init(_ text: String) throws {
         self.text = text
         _ = try ProcessorTable.processor(text) { _ in
@@ -15,8 +18,25 @@ struct ProcessorArgument: Sendable {
         }
     }
 
-    /// - Throws: `FailureReport` where a file that it names cannot be read.
+    /// Makes the processor.
+    ///
+    /// - Throws: `FailureReport` if a file that the spelling names cannot be read.
     func processor() throws -> any ImageProcessor {
         try ProcessorTable.processor(text, images: WatermarkFile.image)
+    }
+}
+
+/// Reads the file of a watermark.
+enum WatermarkFile {
+    /// Reads an image file on the calling thread.
+    ///
+    /// - Throws: `FailureReport` with the file's name.
+    @Sendable static func image(_ path: String) throws -> Image {
+        do {
+            return try Image(contentsOf: URL(filePath: path))
+        } catch {
+            let failure = FailureReport(error)
+            throw FailureReport(code: failure.code, message: "watermark \(path): \(failure.message)")
+        }
     }
 }

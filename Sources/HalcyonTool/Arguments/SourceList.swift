@@ -4,13 +4,16 @@ import Halcyon
 
 /// The sources of a command line.
 enum SourceList {
-    /// One source as it was written, but for the user of a URL, and what it means.
+    /// A source: its text as it was written, without the user of a URL, and the parsed value.
     struct Entry: Sendable {
         let text: String
         let source: ImageSource
     }
 
-    /// Puts the lines of standard input where a `-` stands; blank lines and lines that begin with `#` are left out.
+    /// Parses the arguments. A `-` is replaced by the lines of standard input, without blank lines and lines that
+    /// begin with `#`.
+    ///
+    /// - Throws: `ValidationError` if there is more than one `-`.
     static func read(_ arguments: [String]) throws -> [Entry] {
         guard arguments.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Standard input can be read once: give one '-'.")
@@ -27,10 +30,10 @@ enum SourceList {
         return texts.map { Entry(text: withoutUser($0), source: source($0)) }
     }
 
-    /// The source as reports name it, without a user and a password.
+    /// Returns the source as reports name it, without a user and a password.
     static func withoutUser(_ text: String) -> String { ImageKey(source: text).source }
 
-    /// A URL where there is a scheme, else a file.
+    /// Returns a URL source if the text has a scheme, otherwise a file source.
     static func source(_ text: String) -> ImageSource {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let isURL =

@@ -1,8 +1,8 @@
 import Halcyon
 
-/// A picture to paint on: rectangles, images, text.
+/// A bitmap with operations that draw rectangles, images and text.
 struct Canvas {
-    /// Premultiplied BGRA.
+    /// An opaque colour.
     struct Color {
         let blue: UInt8
         let green: UInt8
@@ -28,7 +28,7 @@ struct Canvas {
         }
     }
 
-    /// The picture so far.
+    /// Returns the picture so far.
     func bitmap() throws -> Bitmap {
         try Bitmap(size: size, isOpaque: true, pixels: pixels)
     }
@@ -40,7 +40,7 @@ struct Canvas {
         }
     }
 
-    /// Paints an image over what is there, its transparency respected. What falls outside is left out.
+    /// Draws an image over the present pixels by its alpha. The part outside of the canvas is ignored.
     mutating func draw(_ bitmap: Bitmap, x: Int, y: Int) {
         guard let rect = PixelRect(x: x, y: y, width: bitmap.width, height: bitmap.height).clamped(to: size) else {
             return
@@ -62,7 +62,7 @@ struct Canvas {
         }
     }
 
-    /// Writes a line of text, its top left at a place, each font pixel as a square of `scale` pixels.
+    /// Draws a line of text with its top left corner at a position, each font pixel as a square of `scale` pixels.
     mutating func write(_ text: String, x: Int, y: Int, color: Color, scale: Int = 1) {
         var pen = x
         for character in text {

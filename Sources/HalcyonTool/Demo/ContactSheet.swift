@@ -1,9 +1,9 @@
 import Foundation
 import Halcyon
 
-/// Puts the demo's thumbnails on one picture, each with what it is and how long it took.
+/// Draws the demo's thumbnails on one picture, each with its title, its format and its load times.
 struct ContactSheet {
-    /// Pixels of a thumbnail.
+    /// The size of a thumbnail in pixels.
     static let cell = PixelSize(288, 216)
     static let cornerRadius = 16.0
     private static let gap = 28
@@ -15,7 +15,7 @@ struct ContactSheet {
     private static let accent = Canvas.Color(0x3FB8AF)
     private static let warning = Canvas.Color(0xF2A65A)
 
-    /// What is asked of the pipeline for each thumbnail.
+    /// The processors of each thumbnail's request.
     static var processors: [any ImageProcessor] {
         [.resize(to: cell, mode: .fill, upscale: true), .roundCorners(radius: cornerRadius)]
     }
@@ -59,7 +59,7 @@ struct ContactSheet {
         }
     }
 
-    /// `JPEG  net 41 ms  disk 6 ms  mem 0.1 ms`.
+    /// The format and the load times: `JPEG  net 41 ms  disk 6 ms  mem 0.1 ms`.
     static func label(_ item: DemoItem) -> String {
         let format = item.response?.image.info.format.name.uppercased() ?? ""
         let times = zip(DemoPass.allCases, item.outcomes).map { pass, outcome in
@@ -68,7 +68,7 @@ struct ContactSheet {
         return ([format] + times).joined(separator: "  ")
     }
 
-    /// The empty place of an image that must fail.
+    /// Draws an empty frame in place of an image that must fail.
     private static func frame(_ place: (x: Int, y: Int), on canvas: inout Canvas) {
         canvas.fill(PixelRect(x: place.x, y: place.y, width: cell.width, height: cell.height), .init(0x1C222C))
         for edge in [

@@ -1,9 +1,9 @@
 import Foundation
 import Halcyon
 
-/// One image of the demo, and what came of it in each pass.
+/// An image of the demo, with the outcome of each pass.
 struct DemoItem: Sendable {
-    /// What a pass brought.
+    /// The result of one pass.
     struct Outcome: Sendable {
         let milliseconds: Double
         let result: Result<ImageResponse, FailureReport>
@@ -11,11 +11,11 @@ struct DemoItem: Sendable {
 
     let title: String
     let source: ImageSource
-    /// The error code that this one must end with; nil for an image.
+    /// The error code that the load must fail with; nil for an image that must load.
     let mustFail: String?
     var outcomes: [Outcome] = []
 
-    /// Whether every pass ended as it must.
+    /// Whether every pass ended as expected.
     var isAsExpected: Bool {
         outcomes.allSatisfy { outcome in
             switch outcome.result {
@@ -25,7 +25,7 @@ struct DemoItem: Sendable {
         }
     }
 
-    /// The response of the first pass that has one.
+    /// The response of the first pass that succeeded.
     var response: ImageResponse? {
         for outcome in outcomes {
             if case .success(let response) = outcome.result { return response }
@@ -38,5 +38,27 @@ struct DemoItem: Sendable {
             if case .failure(let failure) = outcome.result { return failure }
         }
         return nil
+    }
+}
+
+/// The demo's three passes over all images.
+enum DemoPass: Int, CaseIterable, Sendable {
+    case cold, disk, memory
+
+    var title: String {
+        switch self {
+        case .cold: "cold: everything comes over the network"
+        case .disk: "memory cleared: everything comes from disk"
+        case .memory: "warm: everything is in memory"
+        }
+    }
+
+    /// The name for labels.
+    var short: String {
+        switch self {
+        case .cold: "net"
+        case .disk: "disk"
+        case .memory: "mem"
+        }
     }
 }

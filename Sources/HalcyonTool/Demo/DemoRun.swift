@@ -1,8 +1,9 @@
 import DemoServer
 import Foundation
+import Glibc
 import Halcyon
 
-/// The demo's work: a server, a pipeline with an empty cache, and a list to load.
+/// A run of the demo: a server, a pipeline with an empty cache, and a list of images to load.
 struct DemoRun {
     let pipeline: ImagePipeline
     private(set) var items: [DemoItem]
@@ -34,12 +35,12 @@ struct DemoRun {
             cacheFolder: cacheFolder, concurrency: command.concurrency)
     }
 
-    /// Loads everything once.
+    /// Loads all images once.
     ///
-    /// - Returns: milliseconds from the first start to the last end.
+    /// - Returns: The milliseconds from the first start to the last end.
     mutating func run(_ pass: DemoPass) async -> Double {
         if pass == .disk {
-            // What the first pass stored must be on disk, and nowhere else.
+            // The entries of the first pass must be on disk, and only there.
             await pipeline.configuration.cache.disk?.flush()
             pipeline.configuration.cache.clearMemory()
         }
@@ -66,7 +67,7 @@ struct DemoRun {
         return total
     }
 
-    /// Leaves nothing behind.
+    /// Stops the server and the pipeline, and removes the cache folder.
     func finish() async {
         await server?.stop()
         await pipeline.shutdown()
@@ -90,7 +91,7 @@ struct DemoRun {
         let title: String
     }
 
-    /// The gallery's own list, the picture that was made here, and the two that must fail.
+    /// Returns the images of the gallery's list, the picture that was made here, and the two that must fail.
     private static func items(of gallery: URL, served base: URL) throws -> [DemoItem] {
         let listed = try JSONDecoder().decode(
             [Listed].self, from: Data(contentsOf: gallery.appending(path: "gallery.json")))
@@ -102,5 +103,37 @@ struct DemoRun {
             item("A broken file", "broken.jpg", mustFail: "damagedImage"),
             item("Nothing there", "missing.jpg", mustFail: "httpStatus"),
         ]
+    }
+}
+
+/// A progress bar on a terminal; plain lines elsewhere.
+struct ProgressLine {
+    private let title: String
+    private let total: Int
+    private let isTerminal = isatty(STDOUT_FILENO) == 1
+    private var done = 0
+
+    init(title: String, total: Int) {
+        self.title = title
+        self.total = total
+        if !isTerminal { Output.line("\(title) (\(total) images)") }
+    }
+
+    mutating func advance(_ name: String) {
+        done += 1
+        guard isTerminal else {
+            Output.line("  \(done)/\(total)  \(name)")
+            return
+        }
+        let width = 28
+        let filled = total > 0 ? width * done / total : width
+        let bar = String(repeating: "━", count: filled) + String(repeating: "─", count: width - filled)
+        // Returns to the start of the line and erases the previous name.
+        Output.write("\r\u{1B}[2K\(bar) \(done)/\(total)  \(name)", to: FileHandle.standardOutput)
+    }
+
+    func finish(_ milliseconds: Double) {
+        let line = "\(title): \(Milliseconds.text(milliseconds))"
+        Output.line(isTerminal ? "\r\u{1B}[2K\(line)" : line)
     }
 }

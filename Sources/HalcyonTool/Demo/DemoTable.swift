@@ -1,10 +1,10 @@
 import Foundation
 import Halcyon
 
-/// The demo's last word: a line per image, a line per pass.
+/// The demo's summary: a line for each image and for each pass.
 struct DemoTable {
     let items: [DemoItem]
-    /// Milliseconds of each pass from its start to its end.
+    /// The duration of each pass in milliseconds.
     let totals: [Double]
 
     var lines: [String] {
@@ -36,7 +36,7 @@ struct DemoTable {
             }
     }
 
-    /// Columns as wide as their widest cell; numbers are easier to compare flush right.
+    /// Pads the columns to their widest cell. Numbers are flush right, which makes them easier to compare.
     private static func aligned(_ rows: [[String]]) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }
@@ -45,6 +45,17 @@ struct DemoTable {
                 let space = String(repeating: " ", count: widths[column] - text.count)
                 return column < 2 ? text + space : space + text
             }.joined(separator: "  ")
+        }
+    }
+}
+
+/// Formats durations for the demo, with just enough digits to compare them.
+enum Milliseconds {
+    static func text(_ value: Double) -> String {
+        switch value {
+        case ..<0.1: String(format: "%.3f ms", value)
+        case ..<10: String(format: "%.1f ms", value)
+        default: String(format: "%.0f ms", value)
         }
     }
 }

@@ -7,7 +7,7 @@ enum LargeImage {
     static let title = "High peaks"
     private static let size = PixelSize(4400, 3000)
 
-    /// Makes the file unless it is there.
+    /// Makes the file unless it exists.
     static func make(in folder: URL, coders: CoderRegistry) throws {
         let file = folder.appending(path: fileName)
         guard !FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) else { return }
@@ -23,7 +23,7 @@ enum LargeImage {
         try coders.encode(image, as: .jpeg, options: EncodeOptions()).write(to: file, options: .atomic)
     }
 
-    /// One ridge of mountains: a sum of waves, rougher the nearer it is.
+    /// A mountain ridge: a sum of waves, rougher the nearer it is.
     private struct Range {
         let depth: Double
         private let waves: [(length: Double, height: Double, phase: Double)]
@@ -46,7 +46,7 @@ enum LargeImage {
 
     private static func paint(_ x: Int, _ y: Int, tops: [Double], _ output: UnsafeMutableRawBufferPointer) {
         let height = Double(y) / Double(size.height)
-        // Dusk: from deep blue above to apricot at the horizon, with the sun's glow to the right.
+        // The sky at dusk: from deep blue above to apricot at the horizon, with the sun's glow to the right.
         let glow = exp(-(pow((Double(x) - 3100) / 900, 2) + pow((Double(y) - 1150) / 520, 2)))
         var color = mix((38, 52, 98), (246, 186, 140), min(1, height * 2.1))
         color = mix(color, (255, 236, 190), glow * 0.85)

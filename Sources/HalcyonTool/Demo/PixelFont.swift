@@ -1,6 +1,6 @@
 /// One character of ``PixelFont``.
 struct Glyph: Sendable {
-    /// How far the pen moves on, the gap to the next letter included.
+    /// The distance that the pen advances, including the gap to the next letter.
     let width: Int
 
     /// The rows from top to bottom. Bit 0 is the leftmost pixel.
@@ -9,9 +9,9 @@ struct Glyph: Sendable {
 
 /// A small proportional bitmap font for captions.
 ///
-/// A font of our own keeps the demo free of font files and of a text layout library, and gives
-/// the same pixels on every machine. The letters are drawn in `PixelFont+Glyphs.swift`. They cover
-/// printable ASCII and the marks `·`, `×`, `…` and `—`; capitals are nine pixels tall.
+/// A font of its own keeps the demo free of font files and of a text layout library, and gives the same pixels on
+/// every machine. The letters are drawn in `PixelFont+Glyphs.swift`. They cover printable ASCII and the marks `·`,
+/// `×`, `…` and `—`; capitals are nine pixels tall.
 ///
 /// To draw a text, take ``glyph(for:)`` of each character, set the pixels of its rows, and move
 /// right by its ``Glyph/width``.
@@ -33,7 +33,7 @@ enum PixelFont {
         glyphs[character] ?? missing
     }
 
-    /// How many pixels wide a single line of text is.
+    /// Returns the width of a single line of text in pixels.
     static func width(of text: String) -> Int {
         text.reduce(0) { $0 + glyph(for: $1).width }
     }
@@ -41,8 +41,8 @@ enum PixelFont {
     /// The parsed art. A static property is computed once, on first use, and safely from any thread.
     private static let glyphs: [Character: Glyph] = parse(art)
 
-    /// What stands for a character that the font does not have. A box shows the gap where an empty
-    /// space would hide it.
+    /// The glyph of a character that the font does not have. A box makes the gap visible, which an empty space would
+    /// hide.
     private static let missing = Glyph(
         width: 8,
         rows: (0..<glyphHeight).map { row in
@@ -54,7 +54,7 @@ enum PixelFont {
         }
     )
 
-    /// Reads bands of letters out of the text art.
+    /// Parses bands of letters from the text art.
     private static func parse(_ art: String) -> [Character: Glyph] {
         var glyphs: [Character: Glyph] = [
             " ": Glyph(width: spaceWidth, rows: Array(repeating: 0, count: glyphHeight))
@@ -64,8 +64,8 @@ enum PixelFont {
             let cells = band.map { $0.split(separator: " ") }
             guard let names = cells.first else { continue }
             let drawings = cells.dropFirst()
-            // A slip made while editing should be found at the first run of a debug build, and
-            // should cost no more than some letters in a release build.
+            // A mistake in the art should be found at the first run of a debug build, and should cost no more than
+            // some letters in a release build.
             guard drawings.count == glyphHeight, drawings.allSatisfy({ $0.count == names.count }) else {
                 assertionFailure("The band of \(names.joined(separator: " ")) is not regular")
                 continue
@@ -80,7 +80,7 @@ enum PixelFont {
         return glyphs
     }
 
-    /// One line of a drawing as bits.
+    /// Returns one line of a drawing as bits.
     private static func bits(_ line: Substring) -> UInt32 {
         var bits: UInt32 = 0
         for (column, mark) in line.enumerated() where mark == "#" {

@@ -62,13 +62,13 @@ struct LoadCommand: AsyncParsableCommand {
                 say(report, to: destination)
             }
         }
-        // Entries reach the disk also where it is slow.
+        // A slow disk gets time to store the pending entries.
         await pipeline.shutdown(within: .seconds(60))
         if !allSucceeded { throw ExitCode(1) }
     }
 
     private func say(_ report: LoadReport, to destination: OutputDestination) {
-        // Standard output belongs to the image when it goes there.
+        // Standard output is reserved for the image if it is written there.
         let handle = destination.isStandardOutput ? FileHandle.standardError : FileHandle.standardOutput
         if json {
             Output.write(Output.json(report) + "\n", to: handle)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Halcyon
 
-/// What `load` is told to make of its sources.
+/// The options of `halcyon load` that apply to every source.
 struct LoadOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: "A file, a folder, or - for standard output.")
     var output: String?
@@ -61,9 +61,9 @@ struct LoadOptions: ParsableArguments {
         }
     }
 
-    /// What `--resize` and `--process` ask for, in the order of the work.
+    /// Returns the processors of `--resize` and `--process`, in the order of application.
     ///
-    /// - Throws: `FailureReport` where the file of a watermark cannot be read.
+    /// - Throws: `FailureReport` if the file of a watermark cannot be read.
     func makeProcessors() throws -> [any ImageProcessor] {
         let resizing = resize.map { [$0.processor] } ?? []
         return resizing + (try processors.map { try $0.processor() })

@@ -10,7 +10,7 @@ struct LoadRunner: Sendable {
     let writer: OutputWriter
     let concurrency: Int
 
-    /// One pass over the list. `tell` is called in the list's order, as soon as everything before is done.
+    /// Loads the list once. Calls `tell` in the list's order, as soon as all sources before are done.
     func run(pass: Int, tell: (LoadReport) -> Void) async {
         await withTaskGroup(of: (Int, LoadReport).self) { group in
             var started = 0
@@ -48,7 +48,7 @@ struct LoadRunner: Sendable {
             report.height = response.image.height
             report.frames = response.image.info.frameCount
             report.bytes = response.metrics.bytes
-            // Once is enough: the other passes measure.
+            // The first pass writes the file; the others only measure.
             if pass == 1 {
                 report.output = try await writer.write(
                     response, isUntouched: request.processors.isEmpty, index: index, source: entry)
@@ -64,5 +64,53 @@ struct LoadRunner: Sendable {
 extension Duration {
     var milliseconds: Double {
         Double(components.seconds) * 1000 + Double(components.attoseconds) / 1e15
+    }
+}
+
+/// The output of `halcyon load` for one source in one pass.
+struct LoadReport: Encodable, Sendable {
+    let source: String
+    let pass: Int
+    var origin: ImageOrigin?
+    var format: String?
+    var width: Int?
+    var height: Int?
+    var frames: Int?
+    /// The number of the source's encoded bytes.
+    var bytes: Int?
+    var milliseconds: Double
+    var output: String?
+    var error: FailureReport?
+
+    var isOK: Bool { error == nil }
+
+    private enum Keys: String, CodingKey {
+        case source, pass, ok, origin, format, width, height, frames, bytes, milliseconds, output, error
+    }
+
+    /// Encodes every key each time, with `null` for a missing value.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(source, forKey: .source)
+        try container.encode(pass, forKey: .pass)
+        try container.encode(isOK, forKey: .ok)
+        try container.encode(origin?.rawValue, forKey: .origin)
+        try container.encode(format, forKey: .format)
+        try container.encode(width, forKey: .width)
+        try container.encode(height, forKey: .height)
+        try container.encode(frames, forKey: .frames)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(milliseconds, forKey: .milliseconds)
+        try container.encode(output, forKey: .output)
+        try container.encode(error, forKey: .error)
+    }
+
+    /// The report as a line for a terminal.
+    var line: String {
+        let time = milliseconds < 10 ? String(format: "%.2f ms", milliseconds) : String(format: "%.0f ms", milliseconds)
+        guard let width, let height, let origin else { return "\(source)  failed  \(time)" }
+        var line = "\(source)  \(format ?? "")  \(width)x\(height)  \(bytes ?? 0) bytes  \(origin.rawValue)  \(time)"
+        if let output { line += "  -> \(output)" }
+        return line
     }
 }

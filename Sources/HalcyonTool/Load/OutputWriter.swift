@@ -1,15 +1,18 @@
+import ArgumentParser
 import Foundation
 import Halcyon
 
-/// Writes loaded images where `-o` says.
+/// Writes loaded images to the destination of `-o`.
 struct OutputWriter: Sendable {
     let destination: OutputDestination
     let format: ImageFormat?
     let quality: Int?
     let coders: CoderRegistry
 
-    /// - Returns: the file that was written, `-` for standard output, nil where nothing is asked for.
-    /// - Parameter isUntouched: whether the request asked for no change of the pixels.
+    /// Writes the image of a response.
+    ///
+    /// - Parameter isUntouched: Whether the request has no processors.
+    /// - Returns: The path of the written file, `-` for standard output, nil without a destination.
     func write(
         _ response: ImageResponse, isUntouched: Bool, index: Int, source: SourceList.Entry
     ) async throws -> String? {
@@ -21,7 +24,7 @@ struct OutputWriter: Sendable {
             try Output.writeImage(data)
             return "-"
         case .file(let path):
-            // A name that says what the bytes are not would be a trap for who opens it.
+            // An extension that contradicts the bytes would mislead other programs.
             let byName = ImageFormat(name: URL(filePath: path).pathExtension)
             let (data, _) = try await encoded(response, isUntouched, as: format ?? byName)
             try save(data, to: path)
@@ -35,14 +38,14 @@ struct OutputWriter: Sendable {
         }
     }
 
-    /// The source's own bytes where nothing was changed, so that nothing is lost; else the image, encoded.
+    /// Returns the source's own bytes if nothing was changed, so that nothing is lost; otherwise the encoded image.
     private func encoded(
         _ response: ImageResponse, _ isUntouched: Bool, as wanted: ImageFormat?
     ) async throws -> (Data, ImageFormat) {
         let image = response.image
         let own = image.info.format
         if isUntouched, wanted == nil || wanted == own {
-            // After a memory hit they may be kept nowhere any more.
+            // After a memory hit the bytes may no longer be stored anywhere.
             if let data = try? await response.data() { return (data, own) }
         }
         let format = wanted ?? coders.defaultFormat(for: image)
@@ -68,7 +71,7 @@ struct OutputWriter: Sendable {
         }
     }
 
-    /// The last path component without its extension, made safe for a file name.
+    /// Returns the last path component without its extension, made safe for a file name.
     private static func stem(of entry: SourceList.Entry) -> String {
         let last: String
         switch entry.source {
@@ -76,7 +79,7 @@ struct OutputWriter: Sendable {
         default: last = "image"
         }
         var safe = ""
-        // By scalar, since a slash may hide in a character, and by byte, since that is what file systems count.
+        // Split by scalar, since a character may contain a slash, and limited by bytes, as file systems count them.
         for scalar in last.unicodeScalars {
             let isControl = scalar.value < 0x20 || scalar.value == 0x7F
             let text = isControl || scalar == "/" ? "_" : String(scalar)
@@ -84,5 +87,39 @@ struct OutputWriter: Sendable {
             safe += text
         }
         return safe.isEmpty ? "image" : safe
+    }
+}
+
+/// The destination that `-o` names.
+enum OutputDestination: Sendable {
+    case none
+    case standardOutput
+    case file(String)
+    case folder(String)
+
+    /// Parses the argument: a folder if the path is one, ends in a slash, or there are several sources; otherwise a file.
+    ///
+    /// - Throws: `ValidationError` if the argument is empty, or does not suit several sources.
+    init(_ argument: String?, sourceCount: Int) throws {
+        guard let argument else {
+            self = .none
+            return
+        }
+        if argument == "-" {
+            guard sourceCount == 1 else { throw ValidationError("-o - takes one source.") }
+            self = .standardOutput
+            return
+        }
+        guard !argument.isEmpty else { throw ValidationError("-o is empty.") }
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder)
+        if exists, !isFolder.boolValue, sourceCount > 1 {
+            throw ValidationError("-o \(argument) is a file; several sources need a folder.")
+        }
+        self = argument.hasSuffix("/") || isFolder.boolValue || sourceCount > 1 ? .folder(argument) : .file(argument)
+    }
+
+    var isStandardOutput: Bool {
+        if case .standardOutput = self { true } else { false }
     }
 }

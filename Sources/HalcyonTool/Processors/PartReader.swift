@@ -1,38 +1,38 @@
 import Halcyon
 
-/// What the parts of a processor's value look like. Each function is nil for a text that does not.
+/// Parsers of the parts of a processor's value. Each function returns nil for a text of another form.
 enum PartReader {
     static func number(_ text: Substring) -> Double? { Double(text) }
 
     static func integer(_ text: Substring) -> Int? { Int(text) }
 
-    /// `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa`.
+    /// Parses `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`.
     static func color(_ text: Substring) -> Color? { text.hasPrefix("#") ? Color(hex: String(text)) : nil }
 
     static func word<Word: RawRepresentable<String>>(_ text: Substring) -> Word? { Word(rawValue: String(text)) }
 
-    /// A mode's name in small letters, its words joined by hyphens: `source-atop`.
+    /// Parses a mode's name in small letters, its words joined by hyphens: `source-atop`.
     static func blendMode(_ text: Substring) -> BlendMode? { BlendMode.allCases.first { spelling($0) == text } }
 
     static func spelling(_ mode: BlendMode) -> String {
         mode.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
     }
 
-    /// `50%` is 0.5.
+    /// Parses a percentage: `50%` is 0.5.
     static func share(_ text: Substring) -> Double? {
         text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : nil
     }
 
-    /// Numbers between commas.
+    /// Parses numbers that are separated by commas.
     static func numbers(_ text: Substring) -> [Double]? { list(text, number) }
 
-    /// `50%,0%`.
+    /// Parses an anchor: `50%,0%`.
     static func anchor(_ text: Substring) -> (x: Double, y: Double)? {
         guard let shares = list(text, share), shares.count == 2 else { return nil }
         return (shares[0], shares[1])
     }
 
-    /// A size, and an anchor where one follows: `WxH` or `WxH@X%,Y%`.
+    /// Parses a size and an optional anchor, the middle by default: `WxH` or `WxH@X%,Y%`.
     static func anchored(_ text: Substring) -> (size: PixelSize, x: Double, y: Double)? {
         let pair = text.split(separator: "@", omittingEmptySubsequences: false)
         guard let size = SizeArgument.size(pair[0]), pair.count <= 2 else { return nil }
@@ -40,7 +40,7 @@ enum PartReader {
         return anchor(pair[1]).map { (size, $0.x, $0.y) }
     }
 
-    /// `WxH@X,Y`.
+    /// Parses a rectangle: `WxH@X,Y`.
     static func rect(_ text: Substring) -> PixelRect? {
         let pair = text.split(separator: "@", omittingEmptySubsequences: false)
         guard pair.count == 2, let size = SizeArgument.size(pair[0]), let place = list(pair[1], integer),
@@ -49,13 +49,13 @@ enum PartReader {
         return PixelRect(x: place[0], y: place[1], width: size.width, height: size.height)
     }
 
-    /// Pixels, or a share of the width, `10%`, or of the height, `10%h`.
+    /// Parses a radius: pixels, a fraction of the width, `10%`, or a fraction of the height, `10%h`.
     static func radius(_ text: Substring) -> CornerRadius? {
         if text.hasSuffix("%h") { return share(text.dropLast()).map { .heightFraction($0) } }
         return share(text).map { .widthFraction($0) } ?? number(text).map { .pixels($0) }
     }
 
-    /// `tl,tr`: top and bottom, left and right.
+    /// Parses corners: `tl,tr`, of top and bottom, left and right.
     static func corners(_ text: Substring) -> Corners? {
         let names: [Substring: Corners] = [
             "tl": .topLeft, "tr": .topRight, "br": .bottomRight, "bl": .bottomLeft,
@@ -63,7 +63,7 @@ enum PartReader {
         return list(text) { names[$0] }.map { Corners($0) }
     }
 
-    /// `4` or `4,#fff`.
+    /// Parses a border: `4` or `4,#fff`.
     static func border(_ text: Substring) -> Border? {
         let pair = text.split(separator: ",", omittingEmptySubsequences: false)
         guard let width = number(pair[0]), pair.count <= 2 else { return nil }
@@ -71,14 +71,15 @@ enum PartReader {
         return color(pair[1]).map { Border(width: width, color: $0) }
     }
 
-    /// `10` on all sides, or `TOP,LEFT,BOTTOM,RIGHT`.
+    /// Parses insets: `10` for all sides, or `TOP,LEFT,BOTTOM,RIGHT`.
     static func insets(_ text: Substring) -> PadProcessor.Amount? {
         guard let sides = list(text, integer), sides.count == 1 || sides.count == 4 else { return nil }
         let side = { sides[$0 % sides.count] }
         return .insets(top: side(0), left: side(1), bottom: side(2), right: side(3))
     }
 
-    /// Twenty numbers, row by row: red, green, blue and alpha in, and what is added; or twelve, without alpha.
+    /// Parses twenty numbers, row by row, of the columns red, green, blue, alpha and bias; or twelve numbers, without
+    /// alpha.
     static func matrix(_ text: Substring) -> ColorMatrix? {
         guard let values = numbers(text) else { return nil }
         func row(_ start: Int) -> ColorMatrix.Row {

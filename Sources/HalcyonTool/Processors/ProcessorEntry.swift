@@ -1,14 +1,14 @@
 import Halcyon
 
-/// A built-in processor: how it is spelled on the command line, and what the documentation says of it.
+/// A built-in processor: its spelling on the command line, and its documentation.
 struct ProcessorEntry: Sendable {
     /// A part of the value.
     struct Part: Sendable {
-        /// As in a form: `RADIUS`.
+        /// The placeholder, as in a form: `RADIUS`.
         let spelling: String
-        /// What the Swift call names it.
+        /// The argument's name in the Swift call.
         let argument: String
-        /// Unit, default and limits.
+        /// The unit, the default and the limits.
         let text: String
 
         init(_ spelling: String, _ argument: String, _ text: String) {
@@ -18,29 +18,29 @@ struct ProcessorEntry: Sendable {
         }
     }
 
-    /// What the pictures show the processor at work on.
+    /// The scene that the processor's picture is made of.
     enum Scene: Sendable {
         case opaque
-        /// With a clear edge.
+        /// The scene with a clear edge.
         case cutOut
     }
 
     let name: String
     let title: String
-    /// The Swift type.
+    /// The name of the Swift type.
     let type: String
-    /// A paragraph.
+    /// The description, a paragraph.
     let text: String
-    /// All that can be written.
+    /// All forms of the spelling.
     let forms: [String]
-    /// What `--help` says; the name and what it cannot do without.
+    /// The short form for `--help`: the name and the required parts.
     let brief: String
     var parts: [Part] = []
     /// The spelling that the picture is made with.
     let example: String
-    /// The same in Swift.
+    /// The Swift call that is equivalent to the example.
     let call: String
     var scene = Scene.opaque
-    /// Takes what the processor needs; what is left over is refused afterwards.
+    /// Takes the parts that the processor needs and makes it; parts that are left over are rejected afterwards.
     let read: @Sendable (inout ProcessorParts) throws -> any ImageProcessor
 }

@@ -1,25 +1,25 @@
 import ArgumentParser
 import Halcyon
 
-/// The parts of a processor's value, between colons, taken one by one.
+/// The parts of a processor's value, separated by colons, which are taken one by one.
 ///
-/// A part is told by what it looks like, numbers among themselves by their order.
+/// A part is recognized by its form, so that the order is free; numbers are distinguished by their order.
 struct ProcessorParts {
     typealias ImageReader = @Sendable (String) throws -> Image
 
     private var parts: [Substring]
     private let images: ImageReader
 
-    /// - Parameter value: what follows the name and its `=`; nil where there is none.
+    /// - Parameter value: The text after the name and its `=`; nil if there is none.
     init(_ value: Substring?, images: @escaping ImageReader) {
         parts = value?.split(separator: ":", omittingEmptySubsequences: false) ?? []
         self.images = images
     }
 
-    /// Parts that nobody took.
+    /// The parts that were not taken.
     var rest: [Substring] { parts }
 
-    /// The first part that can be read so; nil where there is none.
+    /// Takes the first part that `read` accepts; nil if there is none.
     mutating func take<Value>(_ read: (Substring) -> Value?) -> Value? {
         for (index, part) in parts.enumerated() {
             guard let value = read(part) else { continue }
@@ -29,33 +29,36 @@ struct ProcessorParts {
         return nil
     }
 
-    /// The part `KEY=VALUE`; nil where there is none.
+    /// Takes the part `KEY=VALUE`; nil if there is none.
     mutating func take<Value>(_ key: String, _ read: (Substring) -> Value?) -> Value? {
         take { part in part.hasPrefix(key + "=") ? read(part.dropFirst(key.count + 1)) : nil }
     }
 
-    /// Whether the part is there that is this word.
+    /// Takes the part that equals a word, and returns whether there is one.
     mutating func take(word: String) -> Bool {
         take { $0 == word ? true : nil } ?? false
     }
 
-    /// The first part that can be read so.
+    /// Takes the first part that `read` accepts.
     ///
-    /// - Throws: `ValidationError` where there is none.
+    /// - Throws: `ValidationError` if there is none.
     mutating func require<Value>(_ what: String, _ read: (Substring) -> Value?) throws -> Value {
         if let value = take(read) { return value }
         throw ValidationError(parts.first.map { "'\($0)' is no \(what)" } ?? "\(what) is missing")
     }
 
-    /// - Throws: `ValidationError` where there is no part.
+    /// Requires at least one part.
+    ///
+    /// - Throws: `ValidationError` if there is none.
     func requireAny(_ what: String) throws {
         guard parts.isEmpty else { return }
         throw ValidationError("\(what) is missing")
     }
 
-    /// The image of the file that all that is left names, colons in its name and all.
+    /// Takes all remaining parts as the name of a file, which may contain colons, and reads its image.
     ///
-    /// - Returns: the image, and what `suffix` makes of the text behind the last `@`, no part of the name then.
+    /// - Returns: The image, and the value of the text after the last `@` if `suffix` accepts it; that text is not
+    ///   part of the name then.
     mutating func takeImage<Value>(_ suffix: (Substring) -> Value?) throws -> (image: Image, suffix: Value?) {
         var name = parts.joined(separator: ":")[...]
         parts = []

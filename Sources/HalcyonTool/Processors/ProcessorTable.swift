@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import Halcyon
 
-/// All built-in processors, and what reads their spellings.
+/// The table of all built-in processors, and the parser of their spellings.
 enum ProcessorTable {
     static let entries = ProcessorTopic.allCases.flatMap(\.entries)
 
-    /// What `--help` says of `--process`.
+    /// The short forms for the help of `--process`.
     static let help = entries.map(\.brief).joined(separator: ", ")
 
-    /// Columns for people: each form, and what the processor does.
+    /// The list for a terminal: each processor's description and forms.
     static var text: String {
         let width = entries.map(\.name.count).max() ?? 0
         let margin = String(repeating: " ", count: width + 2)
@@ -21,10 +21,10 @@ enum ProcessorTable {
         }.joined(separator: "\n")
     }
 
-    /// The processor of a spelling: `NAME[=PART[:PART]...]`.
+    /// Makes the processor of a spelling: `NAME[=PART[:PART]...]`.
     ///
-    /// - Parameter images: reads the file of a watermark.
-    /// - Throws: `ValidationError`, which says what the processor takes; what `images` throws.
+    /// - Parameter images: Reads the file of a watermark.
+    /// - Throws: `ValidationError` with the forms that the processor takes; the errors of `images`.
     static func processor(
         _ text: String, images: @escaping ProcessorParts.ImageReader
     ) throws -> any ImageProcessor {
@@ -39,6 +39,25 @@ enum ProcessorTable {
             return processor
         } catch let error as ValidationError {
             throw ValidationError("\(error.message); \(entry.name) takes \(entry.forms.joined(separator: " or "))")
+        }
+    }
+}
+
+/// A group of processors in the documentation.
+enum ProcessorTopic: String, CaseIterable, Sendable {
+    case geometry = "Geometry"
+    case shape = "Shape"
+    case filter = "Filters"
+    case color = "Colour"
+    case composition = "Composition"
+
+    var entries: [ProcessorEntry] {
+        switch self {
+        case .geometry: GeometryEntries.all
+        case .shape: ShapeEntries.all
+        case .filter: FilterEntries.all
+        case .color: ColorEntries.all
+        case .composition: CompositionEntries.all
         }
     }
 }

@@ -1,4 +1,4 @@
-/// One thing that Halcyon does, and the same done with as little as possible.
+/// An operation of Halcyon and its floor, the same work done with as little as possible.
 struct Comparison: Sendable {
     enum Unit: String, Sendable {
         case nanoseconds = "ns"
@@ -16,27 +16,28 @@ struct Comparison: Sendable {
 
     let name: String
     let variant: String
-    /// Of one operation.
+    /// The unit for the time of one operation.
     let unit: Unit
-    /// How many a run does.
+    /// The number of operations in a run.
     let operations: Int
-    /// Images that an operation loads, where that is worth a figure.
+    /// The number of images that an operation loads, if their rate is to be reported.
     var images: Int?
     let subject: @Sendable () async throws -> Sample
-    /// Nil where rivals stand in its place.
+    /// The floor; nil if the rivals take its place.
     var floor: (@Sendable () async throws -> Sample)?
-    /// Other programs that do the same. The fastest of those that do the same work is the floor.
+    /// Other programs that do the same. The fastest of those that do equivalent work is the floor.
     var rivals: [Rival] = []
 
-    /// Runs both by turns, so that whatever else the machine does meets both alike. The first turn warms up and does
-    /// not count.
+    /// Runs both sides by turns, so that any other load of the machine affects both alike. The first turn warms up
+    /// and does not count.
     func run(_ runs: Int) async throws -> Outcome {
         var subjects: [Sample] = []
         var floors: [Sample] = []
         let likenesses = try rivals.map { try $0.likeness() }
         var times: [[Sample]] = rivals.map { _ in [] }
         for turn in 0...runs {
-            // The one that comes second finds the other's traces in the processor's caches.
+            // The order alternates, as the second side benefits from the first one's traces in the processor's
+            // caches.
             let isSubjectFirst = turn.isMultiple(of: 2)
             if isSubjectFirst { subjects.append(try await subject()) }
             if let floor { floors.append(try await floor()) }
@@ -49,7 +50,7 @@ struct Comparison: Sendable {
                 rivals[index], Array(times[index].dropFirst()), unit: unit, operations: operations,
                 likeness: likenesses[index])
         }
-        // Of the two times, another program on the machine moves this one least.
+        // Processor time decides, as other programs on the machine affect it less than wall time.
         let fastest = rivals.indices.filter { rivals[$0].isAlike }.min {
             outcomes[$0].cpuMinimum < outcomes[$1].cpuMinimum
         }

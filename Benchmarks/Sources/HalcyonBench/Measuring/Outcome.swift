@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a comparison came to. All times are of one operation, in `unit`.
+/// The result of a comparison. All times are of one operation, in `unit`.
 struct Outcome: Encodable {
     let name: String
     let variant: String
@@ -9,7 +9,7 @@ struct Outcome: Encodable {
     let median: Double
     let floorMinimum: Double?
     let floorMedian: Double?
-    /// Of the minima; nil, as all that needs a floor, where there is none.
+    /// The ratio of the minima. Like all values that need a floor, it is nil without one.
     let ratio: Double?
     let cpuMinimum: Double
     let floorCpuMinimum: Double?
@@ -17,10 +17,10 @@ struct Outcome: Encodable {
     let runs: Int
     let imagesPerSecond: Double?
     let floorImagesPerSecond: Double?
-    /// Bytes, the median of all runs.
+    /// The growth of resident memory in bytes, the median of all runs.
     let residentGrowth: Int?
     let floorResidentGrowth: Int?
-    /// The rival that is the floor.
+    /// The name of the rival that is the floor.
     var floor: String?
     var rivals: [RivalOutcome]?
 
@@ -56,7 +56,7 @@ struct Outcome: Encodable {
         floorResidentGrowth = Self.medianGrowth(floors)
     }
 
-    /// One object on one line.
+    /// The outcome as one line of JSON.
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -74,7 +74,7 @@ struct Outcome: Encodable {
         return growths.isEmpty ? nil : Int(median(growths.map(Double.init)))
     }
 
-    /// To a thousandth: what is behind it is noise, and hard to read.
+    /// Rounds to thousandths: further digits are noise and hard to read.
     static func rounded(_ value: Double) -> Double {
         (value * 1000).rounded() / 1000
     }

@@ -1,9 +1,9 @@
 import CFloors
 import Foundation
 
-/// This process's memory as the kernel counts it.
+/// Measures this process's resident memory, as the kernel counts it.
 enum ResidentMemory {
-    /// Times `body` and adds by how much resident memory rose above what it was before.
+    /// Times `body`, and records how far resident memory rose above its level before.
     static func growth(of body: () async throws -> Sample) async rethrows -> Sample {
         bench_trim_heap()
         resetPeak()
@@ -13,7 +13,7 @@ enum ResidentMemory {
         return sample
     }
 
-    /// The kernel's way to forget the highest value, which else holds for the life of the process.
+    /// Makes the kernel forget the peak, which otherwise holds for the life of the process.
     private static func resetPeak() {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
     }

@@ -1,11 +1,11 @@
-/// Another program that does what Halcyon does.
+/// Another program that does the same operation.
 struct Rival: Sendable {
     let name: String
-    /// How it does it, in a few words.
+    /// The method, in a few words.
     let note: String
-    /// Whether it does the same work; what does less is only listed.
+    /// Whether it does equivalent work; a rival that does less is only listed.
     let isAlike: Bool
     let run: @Sendable () throws -> Sample
-    /// How like its result is to Halcyon's, in decibels; nil where nobody looked.
+    /// Returns the similarity of its result to Halcyon's in decibels; nil if it is not compared.
     let likeness: @Sendable () throws -> Double?
 }

@@ -1,4 +1,4 @@
-/// What a rival came to. All times are of one operation, in the comparison's unit.
+/// The result of a rival. All times are of one operation, in the comparison's unit.
 struct RivalOutcome: Encodable {
     let name: String
     let note: String
@@ -6,7 +6,7 @@ struct RivalOutcome: Encodable {
     let minimum: Double
     let median: Double
     let cpuMinimum: Double
-    /// To Halcyon's result, in decibels.
+    /// The similarity to Halcyon's result in decibels.
     let likeness: Double?
 
     init(_ rival: Rival, _ samples: [Sample], unit: Comparison.Unit, operations: Int, likeness: Double?) {

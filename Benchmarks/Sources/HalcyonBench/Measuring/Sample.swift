@@ -1,12 +1,12 @@
 import CFloors
 
-/// What one run took.
+/// The measurements of one run.
 struct Sample: Sendable {
-    /// Nanoseconds by the clock on the wall.
+    /// Wall time in nanoseconds.
     var wall: Double
-    /// Nanoseconds of processor time of all threads of this process.
+    /// Processor time of all threads of this process, in nanoseconds.
     var cpu: Double
-    /// Bytes by which resident memory was higher at its peak than before the run; nil where nobody looked.
+    /// The growth of resident memory from before the run to its peak, in bytes; nil if it was not measured.
     var residentGrowth: Int?
 
     /// Times `body`.
@@ -25,7 +25,7 @@ struct Sample: Sendable {
         return Sample(since: wall, cpu)
     }
 
-    /// What another process has timed.
+    /// Creates a sample from times that another process measured.
     init(wall: Double, cpu: Double) {
         self.wall = wall
         self.cpu = cpu

@@ -1,7 +1,7 @@
 import CFloors
 import Foundation
 
-/// The outcomes as a table in Markdown, which reads well in a terminal too.
+/// The outcomes as a Markdown table, which is also readable in a terminal.
 struct Table {
     private static let heads = [
         "what", "variant", "unit", "Halcyon", "median", "floor", "median", "ratio", "CPU ratio",
@@ -31,7 +31,7 @@ struct Table {
         return lines.joined(separator: "\n")
     }
 
-    /// What only some outcomes have.
+    /// The lines for values that only some outcomes have.
     private var notes: [String] {
         let figures = outcomes.compactMap { outcome -> String? in
             guard let rate = outcome.imagesPerSecond, let floorRate = outcome.floorImagesPerSecond else { return nil }
@@ -44,7 +44,7 @@ struct Table {
         return [""] + outcomes.flatMap(Self.rivals) + figures + [String(cString: bench_library_versions())]
     }
 
-    /// What each rival took, and Halcyon as a multiple of it.
+    /// Returns a line for each rival, with its time and Halcyon's ratio to it.
     private static func rivals(_ outcome: Outcome) -> [String] {
         guard let rivals = outcome.rivals else { return [] }
         let lines = rivals.map { rival in

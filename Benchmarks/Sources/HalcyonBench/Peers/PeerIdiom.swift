@@ -1,4 +1,4 @@
-/// A way to do an operation with one of the peers.
+/// A method of an operation in one of the peers.
 struct PeerIdiom: Decodable, Sendable {
     let name: String
     let note: String

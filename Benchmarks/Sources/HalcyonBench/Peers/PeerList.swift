@@ -1,6 +1,6 @@
-/// What the peers can do.
+/// The operations that the peers offer.
 struct PeerList: Decodable, Sendable {
     let versions: String
-    /// By the operation's name.
+    /// The methods by the operation's name.
     let operations: [String: [PeerIdiom]]
 }

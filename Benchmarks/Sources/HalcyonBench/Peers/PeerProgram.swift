@@ -3,10 +3,10 @@ import Foundation
 import Glibc
 import Halcyon
 
-/// Peers/processing.py in a process of its own, which does one thing whenever it is asked, so that Pillow, libvips and
+/// Peers/processing.py in a process of its own, which executes one command at a time, so that Pillow, libvips and
 /// OpenCV run by turns with Halcyon.
 final class PeerProgram: Sendable {
-    /// From the folder of this package, where scripts/bench is.
+    /// The path from the folder of this package, the working directory that scripts/bench sets.
     private static let script = "Peers/processing.py"
     let list: PeerList
     private let child: bench_child
@@ -31,13 +31,13 @@ final class PeerProgram: Sendable {
         withUnsafePointer(to: child) { bench_stop($0) }
     }
 
-    /// Has every peer take a picture into its memory, from a file of premultiplied BGRA.
+    /// Makes every peer load a picture into memory, from a file of premultiplied BGRA.
     func load(_ picture: String, _ file: URL, size: PixelSize, target: PixelSize) throws {
         let sides = [size.width, size.height, target.width, target.height].map(String.init)
         _ = try Self.ask(child, ["load", picture, file.path(percentEncoded: false)] + sides)
     }
 
-    /// All repeats together.
+    /// Times all repeats together.
     func time(_ picture: String, _ operation: String, _ idiom: PeerIdiom, repeats: Int) throws -> Sample {
         let numbers = try pair(["time", picture, operation, idiom.name, String(repeats)])
         return Sample(wall: Double(numbers.0), cpu: Double(numbers.1))
@@ -56,10 +56,10 @@ final class PeerProgram: Sendable {
         return (numbers[0], numbers[1])
     }
 
-    /// One line there, one line back, without its end.
+    /// Sends one line, and returns the line of the response without its end.
     private static func ask(_ child: bench_child, _ fields: [String]) throws -> String {
         let question = Array((fields.joined(separator: "\t") + "\n").utf8)
-        // A question is shorter than a pipe's buffer: it goes in whole.
+        // A command is shorter than a pipe's buffer, so that one write takes all of it.
         guard write(child.input, question, question.count) == question.count else {
             throw BenchmarkFailure("the peers take no more questions")
         }

@@ -2,9 +2,9 @@ import CFloors
 import Foundation
 import Glibc
 
-/// The smallest server that will do: GET on kept connections, a thread for each, files by sendfile.
+/// A minimal HTTP server: GET on persistent connections, a thread for each, files by sendfile.
 ///
-/// It runs in a process of its own, tells its port on the standard output and ends with its standard input.
+/// It runs in a process of its own, prints its port to standard output, and ends when its standard input ends.
 struct FileServer: Sendable {
     let folder: String
 
@@ -42,7 +42,7 @@ struct FileServer: Sendable {
             }
             guard received > 0 else { return }
             count += received
-            // One request at a time: nobody here sends the next before the answer.
+            // One request at a time: no client here sends the next request before the response.
             guard buffer[..<count].suffix(4).elementsEqual(end) else { continue }
             guard answer(buffer[..<count], connection) else { return }
             count = 0

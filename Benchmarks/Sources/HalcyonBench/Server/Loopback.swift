@@ -3,7 +3,7 @@ import Glibc
 
 /// Sockets on 127.0.0.1.
 enum Loopback {
-    /// Listens on a port that the system picks.
+    /// Listens on a port that the system chooses.
     static func listen() throws -> (socket: Int32, port: UInt16) {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = Self.socketAddress(port: 0)
@@ -19,7 +19,7 @@ enum Loopback {
         return (socket, UInt16(bigEndian: address.sin_port))
     }
 
-    /// A port that was free a moment ago.
+    /// Returns a port that was free a moment ago.
     static func freePort() throws -> UInt16 {
         let (socket, port) = try listen()
         close(socket)
@@ -33,7 +33,7 @@ enum Loopback {
         return url
     }
 
-    /// Returns once something accepts connections.
+    /// Returns once a server accepts connections on a port.
     static func waitForServer(_ port: UInt16) throws {
         for _ in 0..<500 {
             let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// How nginx is found and set up: one worker, nothing written, everything in a temporary folder.
+/// The location and the configuration of nginx: one worker, no logs, everything in a temporary folder.
 enum Nginx {
-    /// nginx on the PATH; nil where there is none.
+    /// The path of nginx in `PATH`; nil if there is none.
     static var program: URL? {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         return path.split(separator: ":").map { URL(filePath: "\($0)/nginx") }
@@ -14,7 +14,7 @@ enum Nginx {
         let path = home.path(percentEncoded: false)
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "    \($0)_temp_path \(path)/\($0);" }.joined(separator: "\n")
-        // Started by root, its worker would be another user, whom the folder does not let in.
+        // If root starts nginx, its worker would run as another user, who has no access to the folder.
         let user = geteuid() == 0 ? "user root;" : ""
         return """
             \(user)

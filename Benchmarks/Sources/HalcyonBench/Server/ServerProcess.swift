@@ -2,10 +2,10 @@ import CFloors
 import Foundation
 import Glibc
 
-/// A server on the loopback, in a process of its own so that its work is not counted as ours: nginx where it is
-/// installed, else this program itself.
+/// A server on the loopback, in a process of its own so that its work is not counted as this one's: nginx if it is
+/// installed, otherwise this program itself.
 final class ServerProcess: Sendable {
-    /// Ends in a slash.
+    /// The base URL, which ends in a slash.
     let address: URL
     private let child: bench_child
 
@@ -33,7 +33,7 @@ final class ServerProcess: Sendable {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         child = try Self.run([program, "--serve", folder.path(percentEncoded: false)])
         var text = [UInt8](repeating: 0, count: 16)
-        // It prints its port once it listens.
+        // The server prints its port once it listens.
         let count = read(child.output, &text, text.count)
         let word = String(decoding: text.prefix(max(0, count)), as: UTF8.self)
         guard let port = UInt16(word.trimmingCharacters(in: .whitespacesAndNewlines)) else {

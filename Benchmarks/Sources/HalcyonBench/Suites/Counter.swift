@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts what several threads found, so that no lookup can be optimised away or miss unseen.
+/// Counts the hits of several threads, so that no lookup can be optimised away and no miss goes unnoticed.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)
 

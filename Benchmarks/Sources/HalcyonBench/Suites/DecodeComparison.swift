@@ -2,26 +2,26 @@ import CFloors
 import Foundation
 import Halcyon
 
-/// A decode by Halcyon beside one of the same file by its library.
+/// A decode by Halcyon compared with a decode of the same file by its C library.
 struct DecodeComparison {
     typealias Floor = @Sendable (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<bench_bitmap>) -> Bool
 
     let name: String
     let variant: String
     let file: Data
-    /// Of Halcyon's image.
+    /// The size of Halcyon's image.
     let size: PixelSize
     var options = DecodeOptions()
-    /// Of the floor's bitmap; nil where both make the same.
+    /// The size of the floor's bitmap; nil if both have the same.
     var floorSize: PixelSize?
-    /// How many decodes a run does.
+    /// The number of decodes in a run.
     let repeats: Int
-    /// Whether both must make the same pixels. The floor's are not premultiplied, and a library's own reduction is
-    /// another one than ours.
+    /// Whether both must make the same pixels. The floor's pixels are not premultiplied, and a library's own
+    /// reduction differs from Halcyon's.
     var comparesPixels = true
     let floor: Floor
 
-    /// - Throws: `BenchmarkFailure` where the two do not make the same picture, and their times would say nothing.
+    /// - Throws: `BenchmarkFailure` if the two do not make the same picture, as their times could not be compared.
     func checked() throws -> Comparison {
         try check()
         return Comparison(
@@ -46,7 +46,7 @@ struct DecodeComparison {
         try Self.withFloor(file, floorSize ?? size, floor) { expected in
             guard comparesPixels else { return }
             let isEqual = image.bitmap.withPixels { bytes in
-                // The fourth byte of libjpeg's BGRX is anything.
+                // The fourth byte of libjpeg's BGRX is undefined.
                 bytes.count == expected.count
                     && bytes.indices.allSatisfy { $0 & 3 == 3 || bytes[$0] == expected[$0] }
             }

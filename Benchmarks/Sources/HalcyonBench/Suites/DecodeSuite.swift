@@ -2,7 +2,7 @@ import CFloors
 import Foundation
 import Halcyon
 
-/// What decoding costs beside the C library called straight.
+/// Compares decodes with direct calls of the C libraries.
 struct DecodeSuite: Suite {
     let names = ["jpeg-decode", "png-decode", "webp-decode", "gif-decode", "avif-decode"]
     private let size = PixelSize(1024, 768)
@@ -39,7 +39,7 @@ struct DecodeSuite: Suite {
                 name: "png-decode", variant: "1024x768, alpha",
                 file: try Self.file(size, as: .png, isOpaque: false), size: size, repeats: 2, comparesPixels: false
             ) { bench_decode_png($0, $1, $2) },
-            // libpng reduces nothing: beside its whole decode stands ours and the reduction.
+            // libpng cannot reduce: its whole decode is compared with Halcyon's decode and reduction.
             DecodeComparison(
                 name: "png-decode", variant: "1024x768, to a quarter", file: opaque, size: quarter,
                 options: DecodeOptions(target: TargetSize(quarter)), floorSize: size, repeats: 2,

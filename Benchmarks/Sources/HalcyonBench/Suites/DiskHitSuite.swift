@@ -2,7 +2,7 @@ import CFloors
 import Foundation
 import Halcyon
 
-/// What it costs to read an entry from the disk cache, and to ask for it, when the system has its file in memory.
+/// Measures reads of an entry in the disk cache, and checks for one, when the system has its file in memory.
 struct DiskHitSuite: Suite {
     let names = ["disk-hit", "disk-contains"]
     private static let entries = 2000
@@ -42,7 +42,7 @@ struct DiskHitSuite: Suite {
                 }
             },
             containing("containsSynchronously(_:)", paths) {
-                // In place: else a copy of each key is measured too.
+                // The keys are read in place; otherwise the copy of each key would be measured too.
                 keys.withUnsafeBufferPointer { keys in
                     var found = 0
                     for index in keys.indices where cache.containsSynchronously(keys[index]) { found += 1 }

@@ -2,9 +2,10 @@ import CFloors
 import Foundation
 import Halcyon
 
-/// A disk cache of 100,000 small entries: its first hit, its size, and what a trim of half of them means for readers.
+/// Measures a disk cache of 100,000 small entries: its first hit, its size, a trim of half of them, and the readers'
+/// latency during a trim.
 ///
-/// Between two runs what was removed is written again, which takes longer than all that is measured: ask for few runs.
+/// Between two runs the removed entries are written again, which takes longer than all measurements: use few runs.
 struct DiskManySuite: Suite {
     let names = ["disk-many"]
     private static let entries = 100_000
@@ -28,7 +29,7 @@ struct DiskManySuite: Suite {
         DiskCache(folder: folder, configuration: DiskCache.Configuration(sizeLimit: 1 << 30, sweepInterval: nil))
     }
 
-    /// Writes those that are missing.
+    /// Writes the missing entries.
     private static func fill(_ cache: DiskCache, _ keys: [DiskKey]) throws {
         for key in keys where !cache.containsSynchronously(key) { try cache.storeSynchronously(data, for: key) }
     }
@@ -73,7 +74,8 @@ struct DiskManySuite: Suite {
             if abs(removed - Self.entries / 2) > Self.entries / 50 { throw BenchmarkFailure("\(removed) went") }
             return sample
         } floor: {
-            // A tenth of it ten times over: to write all of them again takes half a minute on some disks.
+            // A twentieth of the files, timed and multiplied by ten: to write half of them again takes half a minute
+            // on some disks.
             try Self.fill(cache, keys)
             var sample = Sample.of { _ = paths.withPointers { bench_unlink_files($0, Self.entries / 20) } }
             sample.wall *= 10
@@ -82,7 +84,7 @@ struct DiskManySuite: Suite {
         }
     }
 
-    /// The wait of the 99th reader of a hundred, through a trim and without one.
+    /// Compares the 99th percentile of a read's latency during a trim with the one without a trim.
     private func readers(_ cache: DiskCache, _ keys: [DiskKey], _ paths: CStrings) -> Comparison {
         comparison("p99 of entry(for:) during that trim; floor without it", .microseconds) {
             try Self.fill(cache, keys)
@@ -100,7 +102,8 @@ struct DiskManySuite: Suite {
         }
     }
 
-    /// One read after the other, until it is over or there are enough.
+    /// Reads entries one after the other, until `isOver` is true and there are at least 1,000 reads, or there are
+    /// 100,000.
     private static func read(_ cache: DiskCache, _ keys: [DiskKey], until isOver: () -> Bool) async -> Sample {
         var times: [Double] = []
         var sample = Sample.of {}

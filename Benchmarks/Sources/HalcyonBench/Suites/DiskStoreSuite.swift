@@ -2,11 +2,12 @@ import CFloors
 import Foundation
 import Halcyon
 
-/// What it costs to write entries in the place of others, as a cache does once it is full.
+/// Measures writes that replace entries, as in a full cache.
 ///
-/// Processor time is what to look at: how long a disk takes is its own affair. It varies too, with what lies where and
-/// with what the system writes back meanwhile, and so both sides begin alike: a fresh folder each that a cache has
-/// filled, everything on the disk before each run, and two runs forwards, the next two backwards, since which side comes first changes with each.
+/// Only processor time is significant: the disk's own time is not Halcyon's. It varies too, with the layout of the
+/// files and with the system's write-back, and so both sides start alike: each in a fresh folder that a cache has
+/// filled, with everything flushed to disk before each run. Two runs go forwards and the next two backwards, since
+/// the side that comes first changes with each run.
 struct DiskStoreSuite: Suite {
     let names = ["disk-store"]
     private static let entries = 200
@@ -46,7 +47,7 @@ struct DiskStoreSuite: Suite {
             floor: floor)
     }
 
-    /// A cache that has all the entries, in a folder of its own.
+    /// Returns a cache with all entries, in a folder of its own.
     private func cache(
         _ name: String, _ keys: [DiskKey], _ data: Data, _ scratch: ScratchFolder
     ) throws -> DiskCache {
@@ -55,7 +56,7 @@ struct DiskStoreSuite: Suite {
         return cache
     }
 
-    /// The same files in the same folders, written by C.
+    /// Returns the floor: the same files in the same folders, written by C.
     private func floor(
         _ keys: [DiskKey], _ data: Data, _ scratch: ScratchFolder
     ) throws -> @Sendable () throws -> Sample {

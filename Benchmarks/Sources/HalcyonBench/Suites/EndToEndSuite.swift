@@ -2,7 +2,7 @@ import CFloors
 import Foundation
 import Halcyon
 
-/// Many images over the network to thumbnails, all asked for at once.
+/// Loads many images over the network as thumbnails, all requested at once.
 struct EndToEndSuite: Suite {
     let names = ["end-to-end"]
     private static let images = 500
@@ -46,7 +46,7 @@ struct EndToEndSuite: Suite {
             floor: { try await ResidentMemory.growth { try Self.floor(server, folder: floorFolder) } })
     }
 
-    /// A new pipeline each time: nothing is in memory, no connection stands.
+    /// Loads with a new pipeline each time: nothing is in memory, and no connection is open.
     private static func load(
         _ requests: [ImageRequest], disk: DiskCache?, thenFlush: Bool = false
     ) async throws -> (Sample, ImagePipeline) {
@@ -77,7 +77,8 @@ struct EndToEndSuite: Suite {
         return sample
     }
 
-    /// Twice as many threads as cores, so that a core has something to do while a thread waits for the server.
+    /// Runs the floor with twice as many threads as cores, so that a core has work while a thread waits for the
+    /// server.
     private static func floor(_ server: ServerProcess, folder: URL?) throws -> Sample {
         let threads = ProcessInfo.processInfo.activeProcessorCount * 2
         var good: Int32 = 0
@@ -103,7 +104,7 @@ struct EndToEndSuite: Suite {
 }
 
 extension ImageRequest {
-    /// Neither in memory nor on disk.
+    /// The request with neither memory nor disk storage.
     fileprivate var keepingNothing: ImageRequest {
         var request = self
         request.cache = .noStore

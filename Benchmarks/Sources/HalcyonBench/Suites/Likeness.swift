@@ -1,15 +1,16 @@
 import Foundation
 import Halcyon
 
-/// How alike two pictures are.
+/// The similarity of two pictures.
 enum Likeness {
-    /// Below this they are different pictures. It is low because the peers lay a turned picture half a pixel beside ours
-    /// where their canvas is a pixel larger, and noise does not survive that.
+    /// The limit below which two pictures are different ones. It is low because the peers place a rotated picture
+    /// half a pixel away from Halcyon's if their canvas is a pixel larger, and noise does not survive that.
     static let least = 20.0
-    /// By how much a side may differ: the peers do not agree on how a turned picture's sides are rounded.
+    /// The tolerance of a side in pixels: the peers round the sides of a rotated picture differently.
     private static let tolerance = 2
 
-    /// The peak signal-to-noise ratio of all four channels, centre on centre; 99 for the same pixels.
+    /// Returns the peak signal-to-noise ratio of all four channels, with the centres aligned; 99 for identical
+    /// pixels.
     static func decibels(of bitmap: Bitmap, to pixels: Data, _ size: PixelSize) throws -> Double {
         guard abs(bitmap.width - size.width) <= tolerance, abs(bitmap.height - size.height) <= tolerance else {
             throw BenchmarkFailure("\(size) instead of \(bitmap.size)")
@@ -36,7 +37,7 @@ enum Likeness {
         return sum
     }
 
-    /// The middle of a picture.
+    /// The centre part of a picture.
     private struct Cut {
         let bytes: UnsafeRawBufferPointer
         private let width: Int

@@ -12,7 +12,7 @@ final class LoadedImages: Sendable {
 
     static func make(_ count: Int) async throws -> LoadedImages {
         let file = try CoderRegistry.shared.encode(NoiseImage.make(PixelSize(64, 48), seed: 1), as: .jpeg)
-        // Most servers say for how long, so a hit has a time to compare.
+        // Most servers send a max-age, so that a hit has a time to compare.
         let headers: HTTPHeaders = ["Cache-Control": "max-age=86400"]
         let transport = ScriptedTransport { _ in .data(file, headers: headers) }
         let downloader = ImageDownloader(ImageDownloader.Configuration(transport: transport))

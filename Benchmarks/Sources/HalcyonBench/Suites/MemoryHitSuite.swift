@@ -2,7 +2,7 @@ import Foundation
 import Halcyon
 import HalcyonTesting
 
-/// What it costs to find an image that is in memory.
+/// Measures lookups of images in memory, and inserts.
 struct MemoryHitSuite: Suite {
     let names = ["memory-hit", "memory-insert"]
     private static let entries = 1024
@@ -14,7 +14,7 @@ struct MemoryHitSuite: Suite {
         return raw() + hashed() + lookups(images) + responses(images) + inserts()
     }
 
-    /// The cache by itself, with a key that is cheap to hash and to compare.
+    /// Measures the cache alone, with a key that is cheap to hash and to compare.
     private func raw() -> [Comparison] {
         let cache = MemoryCache<Int, Token>()
         var values: [Int: Token] = [:]
@@ -31,8 +31,8 @@ struct MemoryHitSuite: Suite {
         }
     }
 
-    /// The cache by itself, with a key as the pipeline's: text and options, hashed once. Each thread asks with keys of
-    /// its own, as each request has, which are read in place: taking one out of an array would count references.
+    /// Measures the cache alone, with a key like the pipeline's: text and options, hashed once. Each thread has keys
+    /// of its own, as each request has, which are read in place: copying one from an array would count references.
     private func hashed() -> [Comparison] {
         let cache = MemoryCache<HashedText, Token>(weakly: { WeakValue($0) { $0 } })
         var values: [HashedText: Token] = [:]
@@ -55,7 +55,8 @@ struct MemoryHitSuite: Suite {
         }
     }
 
-    /// Inserts into a cache that holds a tenth of them; the floor is a dictionary that forgets in the order of arrival.
+    /// Measures inserts into a cache that holds a tenth of them; the floor is a dictionary that evicts in the order
+    /// of arrival.
     private func inserts() -> [Comparison] {
         let count = 100_000
         let limit = 10_000
@@ -88,7 +89,7 @@ struct MemoryHitSuite: Suite {
         ]
     }
 
-    /// What a view calls before it shows a placeholder.
+    /// Measures the lookup that a view makes before it shows a placeholder.
     private func lookups(_ images: LoadedImages) -> [Comparison] {
         let cache = images.pipeline.configuration.cache
         let (requests, texts, floor) = (images.requests, images.texts, images.floor)
@@ -115,7 +116,7 @@ struct MemoryHitSuite: Suite {
         let sample = Sample.of {
             DispatchQueue.concurrentPerform(iterations: threads) { thread in
                 var count = 0
-                // An odd step visits all entries, in an order that the processor does not foresee too well.
+                // An odd step visits all entries, in an order that the processor cannot predict well.
                 for hit in 0..<hits where isFound((hit &* 389 &+ thread &* 511) & (entries - 1)) { count += 1 }
                 found.add(count)
             }
@@ -124,7 +125,7 @@ struct MemoryHitSuite: Suite {
         return sample
     }
 
-    /// The same with keys that are prepared for each thread.
+    /// Runs the lookups with keys that are prepared for each thread.
     private static func hit(
         threads: Int, _ names: [[Name]], _ isFound: @escaping @Sendable (Name) -> Bool
     ) throws -> Sample {
@@ -193,7 +194,7 @@ struct MemoryHitSuite: Suite {
 }
 
 extension Sample {
-    /// What fewer operations would have taken.
+    /// Returns the time scaled down to fewer operations.
     fileprivate func scaled(by operations: Int, of all: Int) -> Sample {
         var sample = self
         sample.wall *= Double(operations) / Double(all)
@@ -223,7 +224,7 @@ private struct HashedText: Hashable, Sendable {
 
     static func == (left: Self, right: Self) -> Bool { left.known == right.known && left.text == right.text }
 
-    /// What the cache asks for: known already.
+    /// The hash that the cache asks for, which is precomputed.
     var hashValue: Int { known }
 
     func hash(into hasher: inout Hasher) { hasher.combine(known) }

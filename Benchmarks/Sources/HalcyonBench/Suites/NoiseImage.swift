@@ -1,9 +1,9 @@
 import Foundation
 import Halcyon
 
-/// Pictures that a codec has as much to do with as with a photograph: smooth shading under noise, the same at every run.
+/// Makes pictures that are as hard for a codec as a photograph: smooth shading with noise, the same in every run.
 enum NoiseImage {
-    /// Draws one. Different seeds give different pictures.
+    /// Draws a picture. Different seeds give different pictures.
     static func make(_ size: PixelSize, seed: UInt64, isOpaque: Bool = true) throws -> Image {
         let bitmap = try Bitmap(size: size, isOpaque: isOpaque) { bytes in
             var noise = Noise(state: seed &* 0x9E37_79B9_7F4A_7C15 | 1)
@@ -35,7 +35,7 @@ enum NoiseImage {
         UInt8(min(max(value, 0), 255) * alpha / 255)
     }
 
-    /// xorshift64*.
+    /// A xorshift64* generator.
     private struct Noise {
         var state: UInt64
 
@@ -46,7 +46,7 @@ enum NoiseImage {
             return (state &* 0x2545_F491_4F6C_DD1D) >> 32
         }
 
-        /// The sum of four small numbers: nearly normal, from -14 to 14.
+        /// Returns the sum of four small numbers: nearly normal, from -14 to 14.
         mutating func grain() -> Int {
             let bits = next()
             return Int(bits & 7) + Int(bits >> 3 & 7) + Int(bits >> 6 & 7) + Int(bits >> 9 & 7) - 14

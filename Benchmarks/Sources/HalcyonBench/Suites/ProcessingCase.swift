@@ -1,13 +1,13 @@
 import Halcyon
 
-/// Something that a processor does, and what it is called in Peers/idioms.py.
+/// An operation of a processor, and its name in Peers/idioms.py.
 struct ProcessingCase: Sendable {
     let variant: String
     let operation: String
-    /// Makes it for a picture that would be resized to such a size.
+    /// Makes the processor for a picture that would be resized to the given size.
     let processor: @Sendable (PixelSize) -> any ImageProcessor
 
-    /// One line each.
+    /// All cases.
     static let all = [
         ProcessingCase(variant: "resize", operation: "resize") {
             ResizeProcessor($0, mode: .stretch, filter: .lanczos)
@@ -19,7 +19,7 @@ struct ProcessingCase: Sendable {
         ProcessingCase(variant: "round corners 40 px", operation: "round") { _ in RoundCornersProcessor(radius: 40) },
     ]
 
-    /// That of the peers, whose channels go to 255.
+    /// The peers' sepia matrix, whose channels go to 255.
     private static let sepia = ColorMatrix(
         red: .init(0.393, 0.769, 0.189, bias: 6.0 / 255), green: .init(0.349, 0.686, 0.168, bias: 3.0 / 255),
         blue: .init(0.272, 0.534, 0.131, bias: -4.0 / 255))

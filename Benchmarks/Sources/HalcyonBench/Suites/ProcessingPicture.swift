@@ -1,12 +1,12 @@
 import Foundation
 import Halcyon
 
-/// What is processed: opaque, as a photograph is.
+/// A picture to process, opaque like a photograph.
 struct ProcessingPicture: Sendable {
     let title: String
-    /// What it is resized to.
+    /// The size that it is resized to.
     let target: PixelSize
-    /// How often a run processes it, so that a run is long enough to be timed.
+    /// The number of times that a run processes it, so that a run is long enough to be timed.
     let repeats: Int
     let image: Image
 
@@ -17,7 +17,7 @@ struct ProcessingPicture: Sendable {
         image = try NoiseImage.make(size, seed: 7)
     }
 
-    /// Gives it to the peers.
+    /// Loads the picture into the peers.
     func load(_ peers: PeerProgram, _ scratch: ScratchFolder) throws {
         let file = scratch.url.appending(path: "pixels")
         try image.bitmap.withPixels { try Data($0).write(to: file) }

@@ -1,10 +1,11 @@
 import Foundation
 import Halcyon
 
-/// What Halcyon's processors take beside Pillow, libvips and OpenCV, on one core: pixels in memory to pixels in memory.
+/// Compares Halcyon's processors with Pillow, libvips and OpenCV, on one core, from pixels in memory to pixels in
+/// memory.
 struct ProcessingSuite: Suite {
     let names = ["processing"]
-    /// The Python that has them.
+    /// The path of a Python with these libraries.
     let python: String?
 
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
@@ -33,7 +34,7 @@ struct ProcessingSuite: Suite {
         return peers
     }
 
-    /// Not on standard output, where only JSON is wanted.
+    /// Writes to standard error, as standard output may have to hold JSON alone.
     private static func note(_ text: String) {
         FileHandle.standardError.write(Data("processing: \(text)\n".utf8))
     }
@@ -71,7 +72,7 @@ struct ProcessingSuite: Suite {
             name: idiom.name, note: idiom.note, isAlike: idiom.isAlike,
             run: { try peers.time(picture.title, subject.operation, idiom, repeats: picture.repeats) },
             likeness: {
-                // What holds for the small picture holds for the large one, which would take long to compare.
+                // The small picture's comparison holds for the large one too, which would take long to compare.
                 guard picture.repeats > 1 else { return nil }
                 let image = try subject.processor(picture.target).process(picture.image, context: .uncancellable)
                 let file = scratch.url.appending(path: "result")

@@ -2,7 +2,7 @@ import CFloors
 import Foundation
 import Halcyon
 
-/// Many small bodies over kept connections, so many at once: what a request costs beside what libcurl takes for it.
+/// Compares many small requests over persistent connections, a fixed number at once, with the same in libcurl.
 struct RequestSuite: Suite {
     let names = ["request"]
     private static let files = 500
@@ -12,7 +12,7 @@ struct RequestSuite: Suite {
 
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
         let folder = try scratch.makeFolder("bodies")
-        // The whole of an image, and after it what decoders pass over, up to the size.
+        // A whole image, padded to the size with bytes that decoders skip.
         let image = try CoderRegistry.shared.encode(NoiseImage.make(PixelSize(160, 120), seed: 7), as: .jpeg)
         guard image.count < Self.size else { throw BenchmarkFailure("an image of \(image.count) bytes") }
         let body = image + Data(count: Self.size - image.count)

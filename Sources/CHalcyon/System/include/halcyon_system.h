@@ -1,4 +1,4 @@
-// What glibc offers only with _GNU_SOURCE, which Swift's Glibc module does not define.
+// Wrappers of functions that glibc offers only with _GNU_SOURCE, which Swift's Glibc module does not define.
 #ifndef HALCYON_SYSTEM_H
 #define HALCYON_SYSTEM_H
 
@@ -8,30 +8,30 @@ void halcyon_name_thread(const char *name);
 /// The number of processors that the calling thread may run on, at least 1.
 int halcyon_affinity_count(void);
 
-/// The number of the processor that the calling thread runs on just now, or -1. The C library's own function: with
-/// restartable sequences it reads one word that the kernel keeps up to date.
+/// Returns the number of the processor that the calling thread currently runs on, or -1. This is the C library's own
+/// function: with restartable sequences it reads one word that the kernel keeps up to date.
 int sched_getcpu(void);
 
-/// Opens a file without moving its time of last access (O_NOATIME), which only its owner may; others open it plainly.
-/// Returns -1 and sets errno as open does.
+/// Opens a file without updating its time of last access (O_NOATIME), which only its owner may; for others it opens
+/// the file normally. Returns -1 and sets errno as open does.
 int halcyon_open_unnoticed(const char *path, int flags);
 
-/// Opens a file in a folder that has no name and never gets one, to be read and appended to. Returns -1 and sets errno as
-/// open does, EOPNOTSUPP or EISDIR where there are no such files.
+/// Opens a file in a folder that has no name and never gets one, for reading and appending. Returns -1 and sets errno
+/// as open does, EOPNOTSUPP or EISDIR if the file system does not support such files.
 int halcyon_open_nameless(const char *folder);
 
-/// Calls a function at the end of the program: behind all handlers that the program has registered itself, and before the
-/// destructors of the libraries that it was started with. The last call counts.
+/// Registers a function for the end of the program: it is called after all handlers that the program has registered
+/// itself, and before the destructors of the libraries that it was started with. The last call counts.
 void halcyon_at_end(void (*function)(void));
 
-/// Notes a signal from now on, in place of the action that the program has set for it; one that is ignored stays ignored.
-/// Returns 0, or -1 and sets errno where the signal cannot be caught.
+/// Notes a signal from now on, in place of the action that the program has set for it; an ignored signal stays
+/// ignored. Returns 0, or -1 and sets errno if the signal cannot be caught.
 int halcyon_note_signal(int number);
 
-/// Waits for a signal that is noted, and returns its number. Only one thread may wait.
+/// Waits for a noted signal, and returns its number. Only one thread may wait.
 int halcyon_next_signal(void);
 
-/// Takes the default action of a signal on the calling thread, which ends the program for most signals.
+/// Performs the default action of a signal on the calling thread, which ends the program for most signals.
 void halcyon_raise_default(int number);
 
 /// Gives the free pages of the heap back to the system.

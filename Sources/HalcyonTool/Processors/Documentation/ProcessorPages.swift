@@ -3,9 +3,9 @@ import Halcyon
 
 /// The pages of HalcyonProcessing's documentation catalog, one for each processor, and their pictures.
 enum ProcessorPages {
-    /// Writes the whole catalog, in the place of what is there.
+    /// Writes the whole catalog and replaces the present one.
     ///
-    /// - Throws: what drawing, encoding or the file system throws.
+    /// - Throws: The errors of drawing, encoding and the file system.
     static func write(to folder: URL) throws {
         let pictures = folder.appending(path: "Resources")
         try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
@@ -25,7 +25,8 @@ enum ProcessorPages {
         try Data((text + "\n").utf8).write(to: file)
     }
 
-    /// The title in one word. By itself it may be the name of a type, and the page would be dropped for that.
+    /// Returns the file name: the title in one word, with a prefix. Without the prefix it may be the name of a type,
+    /// and the page would be dropped.
     private static func fileName(_ entry: ProcessorEntry) -> String {
         "Processor-" + entry.title.split(separator: " ").map(\.capitalized).joined()
     }

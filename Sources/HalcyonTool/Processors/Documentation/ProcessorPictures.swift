@@ -9,7 +9,7 @@ enum ProcessorPictures {
         scene == .opaque ? "picture" : "picture-clear-edge"
     }
 
-    /// What a processor's example makes of its scene.
+    /// Returns the result of a processor's example on its scene, as PNG.
     static func png(of entry: ProcessorEntry) throws -> Data {
         let processor = try ProcessorTable.processor(entry.example) { _ in try mark() }
         return try encoded(try processor.process(image(of: entry.scene), context: .uncancellable))
@@ -21,7 +21,7 @@ enum ProcessorPictures {
         image(try SampleScene.bitmap(isCutOut: scene == .cutOut))
     }
 
-    /// A plate with round corners, for the watermark.
+    /// Draws the example watermark, a plate with round corners.
     private static func mark() throws -> Image {
         let text = "Halcyon"
         let size = PixelSize(PixelFont.width(of: text) + 11, 20)

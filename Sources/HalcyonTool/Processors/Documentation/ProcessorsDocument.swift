@@ -1,6 +1,6 @@
-/// docs/Processors.md.
+/// The text of docs/Processors.md.
 enum ProcessorsDocument {
-    /// From docs/ to the pictures of the pages.
+    /// The relative path from docs/ to the pictures of the pages.
     private static let pictures = "../Sources/HalcyonProcessing/HalcyonProcessing.docc/Resources/"
 
     static var text: String {
@@ -58,7 +58,7 @@ enum ProcessorsDocument {
         """ + table(entry)
     }
 
-    /// What stands in each part; nothing for a processor without any.
+    /// Returns a table of the parts, or an empty text for a processor without any.
     static func table(_ entry: ProcessorEntry) -> String {
         guard !entry.parts.isEmpty else { return "" }
         let rows = entry.parts.map { part in

@@ -1,15 +1,17 @@
 import Foundation
 import Halcyon
 
-/// A small picture to show processors at work: a house between hills, the sun above, a word below.
+/// A small sample picture for the processors: a house between hills, the sun above, a word below.
 enum SampleScene {
     static let size = PixelSize(160, 120)
-    /// Of the samples of a pixel, each way.
+    /// The number of samples of a pixel on each axis.
     private static let steps = 3
 
     private typealias Paint = SIMD3<Double>
 
-    /// - Parameter isCutOut: whether it ends at a rounded edge, clear outside.
+    /// Draws the picture.
+    ///
+    /// - Parameter isCutOut: Whether the picture ends at a rounded edge and is clear outside of it.
     static func bitmap(isCutOut: Bool) throws -> Bitmap {
         try Bitmap(size: size, isOpaque: !isCutOut) { output in
             for y in 0..<size.height {
@@ -28,7 +30,7 @@ enum SampleScene {
             sum += color(at: place)
             covered += 1
         }
-        // Premultiplied: what is not covered adds nothing.
+        // Premultiplied: samples outside of the edge add nothing.
         let pixel = sum / Double(steps * steps) * 255
         let offset = (y * size.width + x) * 4
         output[offset] = UInt8(pixel.z.rounded())
@@ -63,7 +65,7 @@ enum SampleScene {
         return mix(Paint(1, 0.93, 0.66), sky, min(1, 0.35 + (distance - 13) / 26))
     }
 
-    /// Walls, a roof, a door and two windows; nil beside it.
+    /// Returns the colour of the walls, the roof, the door or the two windows; nil outside of the house.
     private static func house(at place: SIMD2<Double>) -> Paint? {
         let (x, y) = (place.x - 24, place.y - 46)
         if y > 0, y < 14, abs(x - 17) < 7 + y { return Paint(0.72, 0.22, 0.20) }

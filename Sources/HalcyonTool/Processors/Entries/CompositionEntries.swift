@@ -1,6 +1,6 @@
 import Halcyon
 
-/// Processors that bring another image.
+/// Processors that use another image.
 enum CompositionEntries {
     static let all = [watermark]
 

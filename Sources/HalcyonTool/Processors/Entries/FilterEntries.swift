@@ -1,6 +1,6 @@
 import Halcyon
 
-/// Processors that look at a pixel's neighbours.
+/// Processors that read a pixel's neighbours.
 enum FilterEntries {
     static let all = [blur, sharpen, pixelate]
 

@@ -82,7 +82,7 @@ enum GeometryEntries {
     ) { parts in
         let degrees = try parts.require("DEGREES", PartReader.number)
         let keeps = parts.take(word: "keep")
-        // Said, it is what is there anyway; both make no sense.
+        // `fit` is the default and may be given; both words together are an error.
         if !keeps { _ = parts.take(word: "fit") }
         return .rotate(degrees: degrees, fitsSize: !keeps, background: parts.take(PartReader.color) ?? .clear)
     }

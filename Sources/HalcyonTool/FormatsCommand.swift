@@ -1,6 +1,21 @@
+import ArgumentParser
 import Halcyon
 
-/// What each format can, as rows of words.
+/// `halcyon formats`.
+struct FormatsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "formats", abstract: "Say what this build does with each image format.")
+
+    @Flag(help: "A Markdown table, as docs/Formats.md has it.")
+    var markdown = false
+
+    func run() {
+        let table = FormatsTable(CoderRegistry.shared.capabilities)
+        Output.line(markdown ? table.markdown : table.text)
+    }
+}
+
+/// The capabilities of each format as rows of text.
 struct FormatsTable {
     static let head = [
         "format", "still", "animated", "as it arrives", "scaled decode", "encode", "encode animated",
@@ -18,7 +33,7 @@ struct FormatsTable {
         }
     }
 
-    /// Columns for people.
+    /// The table with aligned columns, for a terminal.
     var text: String {
         let lines = [Self.head] + rows
         let widths = Self.head.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }

@@ -1,6 +1,41 @@
+import ArgumentParser
+import Foundation
 import Halcyon
 
-/// What `probe` says of one source.
+/// `halcyon probe`.
+struct ProbeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "probe", abstract: "Say what the headers of images say, without decoding them.")
+
+    @Argument(help: ArgumentHelp("URLs, data: URLs, files, or - for a list on standard input.", valueName: "source"))
+    var sources: [String]
+
+    @Flag(help: "One JSON object a line.")
+    var json = false
+
+    func run() async throws {
+        let entries = try SourceList.read(sources)
+        guard !entries.isEmpty else { throw ValidationError("There is no source.") }
+        let pipeline = ImagePipeline(configuration: ImagePipeline.Configuration(cache: ImageCache(disk: nil)))
+        var allSucceeded = true
+        for entry in entries {
+            var report = ProbeReport(source: entry.text)
+            do {
+                let data = try await pipeline.data(for: ImageRequest(entry.source))
+                report.info = try pipeline.configuration.coders.probe(data)
+            } catch {
+                let failure = FailureReport(error)
+                report.error = failure
+                allSucceeded = false
+                Output.error("\(entry.text): \(failure.message) (\(failure.code))")
+            }
+            if json { Output.line(Output.json(report)) } else if let line = report.line { Output.line(line) }
+        }
+        if !allSucceeded { throw ExitCode(1) }
+    }
+}
+
+/// The output of `halcyon probe` for one source.
 struct ProbeReport: Encodable, Sendable {
     let source: String
     var info: ImageInfo?
@@ -10,7 +45,7 @@ struct ProbeReport: Encodable, Sendable {
         case source, ok, format, width, height, frames, loops, alpha, bitsPerChannel, orientation, colorSpace, error
     }
 
-    /// Every key is there every time, `null` where there is nothing to say.
+    /// Encodes every key each time, with `null` for a missing value.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         try container.encode(source, forKey: .source)
@@ -27,7 +62,7 @@ struct ProbeReport: Encodable, Sendable {
         try container.encode(error, forKey: .error)
     }
 
-    /// For people.
+    /// The report as a line for a terminal.
     var line: String? {
         guard let info else { return nil }
         var facts = ["\(info.format)", "\(info.size)", "\(info.bitsPerChannel) bit", "\(info.colorSpace)"]

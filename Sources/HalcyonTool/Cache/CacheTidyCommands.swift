@@ -1,0 +1,74 @@
+import ArgumentParser
+import Halcyon
+
+/// `halcyon cache remove`.
+struct CacheRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove what the cache holds for a source.")
+
+    @Argument(help: "The URL, as it was loaded.")
+    var source: String
+    @OptionGroup var cache: CacheFolder
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() async throws {
+        let images = ImageCache(disk: cache.diskCache)
+        let request = ImageRequest(SourceList.source(source))
+        guard let entry = await images.storedOriginal(for: request) else {
+            Output.error("\(SourceList.withoutUser(source)): not in the cache (notInCache)")
+            throw ExitCode(1)
+        }
+        await images.remove(request)
+        CacheTidyReport(removedEntries: 1, removedBytes: entry.data.count).say(json: json)
+    }
+}
+
+/// `halcyon cache trim`.
+struct CacheTrimCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trim", abstract: "Remove what has expired, then the longest unused down to a size.")
+
+    @Option(help: "The size to trim to: 5000, 64K, 10M, 1G. (default: the cache's own limit)")
+    var to: BytesArgument?
+    @Flag(help: "Remove only what has expired.")
+    var expired = false
+    @OptionGroup var cache: CacheFolder
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func validate() throws {
+        if expired, to != nil { throw ValidationError("--expired and --to exclude each other.") }
+    }
+
+    func run() async throws {
+        let disk = cache.diskCache
+        let removal = expired ? await disk.removeExpired() : await disk.trim(to: to?.bytes ?? disk.sizeLimit)
+        CacheTidyReport(removedEntries: removal.entries, removedBytes: removal.bytes).say(json: json)
+    }
+}
+
+/// `halcyon cache clear`.
+struct CacheClearCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear", abstract: "Remove everything from the cache.")
+
+    @OptionGroup var cache: CacheFolder
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() async throws {
+        let removal = await cache.diskCache.removeAll()
+        CacheTidyReport(removedEntries: removal.entries, removedBytes: removal.bytes).say(json: json)
+    }
+}
+
+/// The output of the commands that remove entries.
+struct CacheTidyReport: Encodable {
+    let removedEntries: Int
+    let removedBytes: Int
+
+    func say(json: Bool) {
+        Output.line(json ? Output.json(self) : "removed \(removedEntries) entries, \(removedBytes) bytes")
+    }
+}

@@ -1,6 +1,0 @@
-import Halcyon
-
-/// What `halcyon --version` prints.
-enum ToolVersion {
-    static let text = HalcyonVersion.current
-}
