@@ -4,8 +4,8 @@ import HalcyonSystem
 ///
 /// One thread serves all pipelines, and nothing on it blocks: files go to `ExecutionDomains.io`, codecs and processors to
 /// `ExecutionDomains.cpu`, transfers to the transport's thread, and the program's own code runs elsewhere, but for image
-/// modifiers and log handlers. The thread is the actor's own, since a default actor that is reached under a task executor
-/// preference runs wherever the preference says.
+/// modifiers, log handlers and callbacks that ask to run inline. The thread is the actor's own, since a default actor that
+/// is reached under a task executor preference runs wherever the preference says.
 @globalActor
 actor JobActor {
     static let shared = JobActor()
@@ -13,9 +13,6 @@ actor JobActor {
     private static let executor = SerialThreadExecutor(name: "halcyon-jobs")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
-
-    /// Whether the caller is on the actor's thread.
-    nonisolated static var isCurrent: Bool { executor.isCurrent }
 
     /// Runs `body` on the actor: at once if the caller is on it, otherwise after everything that was asked for before.
     ///
@@ -25,6 +22,6 @@ actor JobActor {
         // Swift has `assumeIsolated` with a closure of the actor's for the main actor alone. Both branches below run the
         // body on the executor's thread, so the isolation that the cast takes away holds.
         let isolated = unsafeBitCast(body, to: (@Sendable () -> Void).self)
-        if isCurrent { isolated() } else { executor.submit(isolated) }
+        if executor.isCurrent { isolated() } else { executor.submit(isolated) }
     }
 }

@@ -7,8 +7,8 @@ public enum Delivery: Sendable {
     case mainAsync
     /// On the main queue; at once where the load ends there, as a memory hit does that is asked for on it.
     case mainOrInline
-    /// At once on the caller's own thread if the image is in memory or the load is cancelled there, otherwise on a concurrent
-    /// queue: a callback that takes its time holds up no other load.
+    /// On whatever thread the load ends, at once. Most often that is the one thread that keeps the books of all loads: the
+    /// callback must not block.
     case inline
     /// On a queue, always later.
     case queue(DispatchQueue)
@@ -17,7 +17,7 @@ public enum Delivery: Sendable {
         switch self {
         case .mainAsync: DispatchQueue.main.async(execute: body)
         case .mainOrInline: if MainQueue.isCurrent { body() } else { DispatchQueue.main.async(execute: body) }
-        case .inline: if JobActor.isCurrent { DispatchQueue.global().async(execute: body) } else { body() }
+        case .inline: body()
         case .queue(let queue): queue.async(execute: body)
         }
     }

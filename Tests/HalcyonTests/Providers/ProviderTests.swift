@@ -66,6 +66,24 @@ import Testing
         #expect(fixture.transport.requestCount == 0)
     }
 
+    /// One that blocks its thread would hold up all loads there.
+    @Test func itIsNotCalledOnTheThreadOfTheJobs() async throws {
+        struct Named: ImageDataProvider {
+            let cacheKey = "named"
+            let threads: Lock<[String]>
+
+            func data() async throws -> Data {
+                let name = try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+                threads.withLock { $0.append(name) }
+                return try TestFiles.data("png/rgb8.png")
+            }
+        }
+        let (fixture, threads) = (PipelineFixture(), Lock<[String]>([]))
+        _ = try await fixture.pipeline.image(for: ImageRequest(.provider(Named(threads: threads))))
+        #expect(threads.withLock { $0.count } == 1)
+        #expect(threads.withLock { $0.allSatisfy { !$0.hasPrefix("halcyon-jobs") } })
+    }
+
     @Test func loadsOfOneKeyShareOneCall() async throws {
         let fixture = PipelineFixture()
         let provider = Provider(gate: ScriptedTransportGate(), result: .success(try png()))

@@ -36,6 +36,26 @@ struct CancelAllTests {
         #expect(await fixture.pipeline.runningCount == 0)
     }
 
+    /// The gate stays closed: nothing but the cancellation ends the revalidation.
+    @Test func aRevalidationBehindAnAnswerEndsWithIt() async throws {
+        let clock = ManualClock()
+        let fixture = PipelineFixture(clock: clock.timeSource)
+        let url = PipelineFixture.url("a.png")
+        let headers: HTTPHeaders = [
+            "Cache-Control": "max-age=60, stale-while-revalidate=600", "ETag": "\"one\"",
+        ]
+        fixture.transport.answer(
+            url, with: .data(try TestFiles.data("png/rgb8.png"), headers: headers),
+            .status(304).held(by: ScriptedTransportGate()))
+        _ = try await fixture.pipeline.image(for: url)
+        clock.advance(by: .seconds(61))
+        let stale = try await fixture.pipeline.response(for: ImageRequest(url))
+        #expect(stale.cacheRule == .staleWhileRevalidate)
+        fixture.pipeline.cancelAll()
+        while await fixture.pipeline.jobCount > 0 { await Task.yield() }
+        #expect(await fixture.pipeline.runningCount == 0)
+    }
+
     @Test func noAlternativeIsTriedAfterIt() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())

@@ -1,8 +1,9 @@
 import Foundation
-import Halcyon
 import HalcyonTesting
 import TestSupport
 import Testing
+
+@testable import Halcyon
 
 @Suite struct EventTests {
     /// A body in two halves with a gate between them.
@@ -37,6 +38,24 @@ import Testing
         #expect(progress.contains(LoadProgress(received: size / 2, expected: size)))
         #expect(progress.last == LoadProgress(received: size, expected: size))
         #expect(progress.last?.fraction == 1)
+    }
+
+    /// No lock of the task's is held while an observer is told.
+    @Test func anObserverMayAskTheTask() async throws {
+        let fixture = PipelineFixture()
+        let url = PipelineFixture.url("halves")
+        let gate = ScriptedTransportGate()
+        fixture.transport.answer(url, with: try halves(of: "png/rgb8.png", gate))
+        let task = fixture.pipeline.task(for: ImageRequest(url))
+        let statuses = Counter()
+        task.observe(
+            event: { _ in
+                task.priority = .high
+                if case .running = task.status { statuses.increment() }
+                gate.open()
+            }, end: { _ in if task.status == .finished { statuses.increment() } })
+        _ = try await task.response
+        #expect(statuses.value >= 2)
     }
 
     @Test func aLateReaderHearsTheLatestProgressAndTheEnd() async throws {
