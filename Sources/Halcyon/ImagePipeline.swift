@@ -107,7 +107,7 @@ public final class ImagePipeline: Sendable {
         completion: @escaping @Sendable (Result<ImageResponse, any Error>) -> Void
     ) -> ImageTask {
         let task = task(for: request)
-        task.observe(event: { _ in }, end: { result in delivery.deliver { completion(result) } })
+        task.onEnd { result in delivery.deliver { completion(result) } }
         return task
     }
 

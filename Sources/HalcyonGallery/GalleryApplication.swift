@@ -15,7 +15,7 @@ import HalcyonGTK
     init(_ command: GalleryCommand) {
         self.command = command
         guard let application = gtk_application_new("org.halcyon.Gallery", G_APPLICATION_NON_UNIQUE) else {
-            preconditionFailure("GTK makes no application")
+            preconditionFailure("GTK could not create the application")
         }
         self.application = application
         // The cache is empty at each start, so that loading can be seen.

@@ -13,7 +13,7 @@ import Halcyon
     init(_ application: UnsafeMutablePointer<GtkApplication>, _ pictures: [Picture], from pipeline: ImagePipeline) {
         guard let window = gtk_application_window_new(application), let stack = gtk_stack_new(),
             let header = gtk_header_bar_new()
-        else { preconditionFailure("GTK makes no widgets") }
+        else { preconditionFailure("GTK could not create a widget") }
         (widget, self.stack) = (window, stack)
         detail = DetailPage(pipeline)
         caches = CachePage(pipeline)

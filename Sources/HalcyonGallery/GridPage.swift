@@ -20,7 +20,7 @@ import HalcyonGTK
         let factory = gtk_signal_list_item_factory_new()
         let selection = gtk_no_selection_new(names)
         guard let factory, let list = gtk_grid_view_new(selection, factory) else {
-            preconditionFailure("GTK makes no widgets")
+            preconditionFailure("GTK could not create a widget")
         }
         self.list = list
         gtk_grid_view_set_max_columns(list.opaque, 12)

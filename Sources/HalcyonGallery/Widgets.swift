@@ -35,13 +35,13 @@ extension UnsafeMutablePointer<GtkWidget> {
 
 @MainActor enum Make {
     static func box(_ orientation: GtkOrientation, spacing: Int32 = 0, _ children: [Widget]) -> Widget {
-        guard let box = gtk_box_new(orientation, spacing) else { preconditionFailure("GTK makes no widgets") }
+        guard let box = gtk_box_new(orientation, spacing) else { preconditionFailure("GTK could not create a widget") }
         for child in children { gtk_box_append(box.cast(), child) }
         return box
     }
 
     static func label(_ text: String, class name: String? = nil) -> Widget {
-        guard let label = gtk_label_new(text) else { preconditionFailure("GTK makes no widgets") }
+        guard let label = gtk_label_new(text) else { preconditionFailure("GTK could not create a widget") }
         gtk_label_set_xalign(label.opaque, 0)
         gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END)
         if let name { gtk_widget_add_css_class(label, name) }
@@ -49,13 +49,15 @@ extension UnsafeMutablePointer<GtkWidget> {
     }
 
     static func button(_ text: String, _ action: @escaping @MainActor () -> Void) -> Widget {
-        guard let button = gtk_button_new_with_label(text) else { preconditionFailure("GTK makes no widgets") }
+        guard let button = gtk_button_new_with_label(text) else { preconditionFailure("GTK could not create a widget") }
         Event.on(button, "clicked", action)
         return button
     }
 
     static func iconButton(_ icon: String, tip: String, _ action: @escaping @MainActor () -> Void) -> Widget {
-        guard let button = gtk_button_new_from_icon_name(icon) else { preconditionFailure("GTK makes no widgets") }
+        guard let button = gtk_button_new_from_icon_name(icon) else {
+            preconditionFailure("GTK could not create a widget")
+        }
         gtk_widget_set_tooltip_text(button, tip)
         Event.on(button, "clicked", action)
         return button
@@ -68,7 +70,7 @@ extension UnsafeMutablePointer<GtkWidget> {
         guard
             let slider = gtk_scale_new_with_range(
                 GTK_ORIENTATION_HORIZONTAL, range.lowerBound, range.upperBound, step)
-        else { preconditionFailure("GTK makes no widgets") }
+        else { preconditionFailure("GTK could not create a widget") }
         gtk_range_set_value(slider.cast(), value)
         gtk_scale_set_draw_value(slider.cast(), 1)
         gtk_scale_set_value_pos(slider.cast(), GTK_POS_RIGHT)
@@ -77,13 +79,15 @@ extension UnsafeMutablePointer<GtkWidget> {
     }
 
     static func check(_ text: String, _ action: @escaping @MainActor (Bool) -> Void) -> Widget {
-        guard let check = gtk_check_button_new_with_label(text) else { preconditionFailure("GTK makes no widgets") }
+        guard let check = gtk_check_button_new_with_label(text) else {
+            preconditionFailure("GTK could not create a widget")
+        }
         Event.on(check, "toggled") { action(gtk_check_button_get_active(check.cast()) != 0) }
         return check
     }
 
     static func scrolled(_ child: Widget) -> Widget {
-        guard let window = gtk_scrolled_window_new() else { preconditionFailure("GTK makes no widgets") }
+        guard let window = gtk_scrolled_window_new() else { preconditionFailure("GTK could not create a widget") }
         gtk_scrolled_window_set_child(window.opaque, child)
         return window.expanding()
     }

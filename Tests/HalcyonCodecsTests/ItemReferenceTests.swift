@@ -69,7 +69,7 @@ import Testing
         let file = try Self.ringed[index].file()
         for refused in [{ _ = try registry.probe(file) }, { _ = try registry.decode(file) }] as [() throws -> Void] {
             let error = #expect(throws: CodecError.self) { try refused() }
-            #expect(error == .damaged(.heic, reason: "its images are made of each other"))
+            #expect(error == .damaged(.heic, reason: "its items refer to each other in a cycle"))
         }
         #expect(HEICCoder().colorProfile(of: file) == nil)
     }
@@ -102,7 +102,8 @@ import Testing
     func sourcesThatAreNoImagesAreRefused(_ item: CraftedHEIC.Item) throws {
         for (target, other) in [(9, CraftedHEIC.Item.picture), (2, .exif)] {
             let file = try CraftedHEIC(items: [item, other], references: [("dimg", 1, [target])]).file()
-            #expect(throws: CodecError.damaged(.heic, reason: "an image is made of an item that is none")) {
+            #expect(throws: CodecError.damaged(.heic, reason: "an image is derived from an item that is not an image"))
+            {
                 try registry.decode(file)
             }
         }
@@ -127,7 +128,7 @@ import Testing
                 avif.replaceSubrange(found, with: Data(part.value.utf8))
             }
         }
-        #expect(throws: CodecError.damaged(.avif, reason: "its images are made of each other")) {
+        #expect(throws: CodecError.damaged(.avif, reason: "its items refer to each other in a cycle")) {
             try registry.decode(avif)
         }
     }

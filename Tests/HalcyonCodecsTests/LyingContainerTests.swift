@@ -237,7 +237,8 @@ import Testing
             file = try Self.withPlaces(table, in: file)
             let found = try #require(self.reason(file))
             #expect(
-                ["an item is out of its reach", "the places of its items cannot be read"].contains(found), "\(found)")
+                ["an item's location is out of range", "its item locations (iloc) cannot be read"].contains(found),
+                "\(found)")
         }
     }
 
@@ -340,7 +341,7 @@ import Testing
         file[place] |= 0xFF
         file[place + 1] |= 0x3F
         let reader = try WebPCoder().frames(of: file, info: try coders.probe(file))
-        #expect(throws: CodecError.damaged(.webp, reason: "a frame has another size than its place")) {
+        #expect(throws: CodecError.damaged(.webp, reason: "the size of a frame's pixels differs from its rectangle")) {
             try reader.pixels(at: 2, context: .uncancellable)
         }
         let whole = try Fixture.read("animation/mixed-both.webp")

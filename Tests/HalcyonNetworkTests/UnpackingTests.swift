@@ -108,7 +108,7 @@ struct UnpackingTests {
         answer(Data("this is no gzip".utf8), coding: "gzip")
         let error = await #expect(throws: DownloadError.self) { try await download() }
         #expect(error?.code == "connection")
-        #expect(error?.description == "one.test/a: the body cannot be unpacked")
+        #expect(error?.description == "one.test/a: the body cannot be decompressed")
     }
 
     @Test func theLengthIsThatOnTheWire() async throws {

@@ -132,7 +132,7 @@ import Testing
             .invalidSize(PixelSize(0, 1)), .invalidPunch(.infinity), .invalidBackground,
         ]
         #expect(Set(errors.map(\.description)).count == errors.count)
-        #expect("\(errors[1])" == "\"\\n\" at 3 is no character of a BlurHash")
+        #expect("\(errors[1])" == "\"\\n\" at 3 is not a base 83 digit")
         #expect("\(errors[3])" == "7 characters in a BlurHash that begins as one of 6")
     }
 

@@ -30,7 +30,7 @@ struct HalcyonBench {
                 outcomes.append(outcome)
             }
         }
-        guard !outcomes.isEmpty else { throw BenchmarkFailure("nothing is called that") }
+        guard !outcomes.isEmpty else { throw BenchmarkFailure("no benchmark matches the filter") }
         if !options.isJSONOnly { print("", Table(outcomes).text, separator: "\n") }
     }
 

@@ -165,7 +165,7 @@ static void advance(halcyon_jpeg_stream *stream) {
 static bool enter(halcyon_jpeg_stream *stream, halcyon_codec_call *call) {
     stream->guard.call = call;
     if (stream->status == HALCYON_CODEC_OK) return true;
-    halcyon_set_message(call, "it failed before");
+    halcyon_set_message(call, "an earlier call on this stream failed");
     return false;
 }
 

@@ -189,7 +189,7 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
         halcyon_set_message(call, "libtiff reads another size from its header");
     } else if (layout.has_palette && image.photometric != PHOTOMETRIC_PALETTE) {
         // libtiff would show the indices as grey.
-        halcyon_set_message(call, "its palette is not there");
+        halcyon_set_message(call, "the palette is missing");
     } else if (is_gray && image.samplesperpixel > 1 && image.bitspersample < 8) {
         halcyon_set_message(call, "it is of a kind that is not read: grey with alpha and few bits");
     } else {

@@ -47,6 +47,7 @@ struct FetchJob {
             stored = found
         }
         if let stored { subscription.send(.stale(stored)) }
+        try Task.checkCancellation()
         guard policy.allowsNetwork, !resolved.control.onlyIfCached else {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }
@@ -77,8 +78,8 @@ struct FetchJob {
         }
         switch FreshnessCheck(resolved).verdict(on: stored.http, mayRevalidateBehind: true) {
         case .answers(let rule):
-            if rule == .staleWhileRevalidate { coordinator.revalidate(resolved) }
             subscription.note(.cacheHit(.diskOriginal, rule), took: took)
+            if rule == .staleWhileRevalidate { coordinator.revalidate(resolved) }
             return (stored, stored.fetched(rule, mark: mark, memory: memory))
         case .refused where !resolved.cache.allowsNetwork && stored.mayBeServedStale:
             subscription.note(.cacheHit(.diskOriginal, .staleOffline), took: took)
@@ -143,14 +144,11 @@ extension FetchJob {
         _ fetched: FetchedData, _ resolved: ResolvedRequest,
         _ use: @JobActor (FetchedData, ResolvedRequest) async throws -> Value
     ) async throws -> Value {
-        let coordinator = resolved.coordinator
-        let key = fetched.origin == .network ? FailureMemory.Key(resolved) : nil
         do {
-            let value = try await use(fetched, resolved)
-            if let key { coordinator.failures.forget(key) }
-            return value
+            return try await use(fetched, resolved)
         } catch let error as CodecError {
-            if let key {
+            let coordinator = resolved.coordinator
+            if fetched.origin == .network, let key = FailureMemory.Key(resolved) {
                 coordinator.failures.remember(
                     error, key, source: resolved.source, now: coordinator.configuration.clock.now)
             }

@@ -4,8 +4,9 @@ import HalcyonSystem
 ///
 /// One thread serves all pipelines, and nothing on it blocks: files go to `ExecutionDomains.io`, codecs and processors to
 /// `ExecutionDomains.cpu`, transfers to the transport's thread, and the program's own code runs elsewhere, but for image
-/// modifiers, log handlers and callbacks that ask to run inline. The thread is the actor's own, since a default actor that
-/// is reached under a task executor preference runs wherever the preference says.
+/// modifiers, log handlers, callbacks that ask to run inline, and the short questions
+/// to processors, coders and clocks: whether they are valid or equal, what a coder can do, the time. The thread is the actor's
+/// own, since a default actor that is reached under a task executor preference runs wherever the preference says.
 @globalActor
 actor JobActor {
     static let shared = JobActor()

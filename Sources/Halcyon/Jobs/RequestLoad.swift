@@ -31,8 +31,8 @@ struct RequestLoad {
         if let cached = resolved.target.image(for: resolved.key, policy: resolved.cache),
             case .answers(let rule) = FreshnessCheck(resolved).verdict(on: cached.http, mayRevalidateBehind: true)
         {
-            if rule == .staleWhileRevalidate { resolved.coordinator.revalidate(resolved) }
             subscription.note(.cacheHit(.memory, rule), took: watch.elapsed)
+            if rule == .staleWhileRevalidate { resolved.coordinator.revalidate(resolved) }
             return LoadedImage(cached, rule: rule, origin: .memory)
         }
         subscription.note(.cacheMissed(CacheMiss(.memory, resolved.memoryMiss)), took: watch.elapsed)

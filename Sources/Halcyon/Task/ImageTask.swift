@@ -26,6 +26,8 @@ public final class ImageTask: Sendable {
         var preview: ImagePreview?
         var nextObserver = 0
         var observers: [Int: DeliveryQueue<Delivered>] = [:]
+        /// Called with the end alone.
+        var ends: [@Sendable (Result<ImageResponse, any Error>) -> Void] = []
         var isStarted = false
     }
 
@@ -82,7 +84,7 @@ public final class ImageTask: Sendable {
         get async throws {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    observe(event: { _ in }, end: { continuation.resume(with: $0) })
+                    onEnd { continuation.resume(with: $0) }
                 }
             } onCancel: {
                 cancel()
@@ -113,7 +115,16 @@ public final class ImageTask: Sendable {
         return AsyncThrowingStream(unfolding: { try await reader.next() })
     }
 
-    /// Calls `end` once, now if the load has ended; before that `event` as often as something happens.
+    /// Calls `end` once, on the thread that ends the load, and at once if the load has ended.
+    func onEnd(_ end: @escaping @Sendable (Result<ImageResponse, any Error>) -> Void) {
+        let result = state.withLock { state in
+            if state.result == nil { state.ends.append(end) }
+            return state.result
+        }
+        if let result { end(result) }
+    }
+
+    /// Calls `event` with each event, from the latest progress and preview on, then `end` once.
     @discardableResult
     func observe(
         event: @escaping @Sendable (ImageEvent) -> Void,
@@ -175,17 +186,19 @@ public final class ImageTask: Sendable {
 
     /// The first end counts.
     func end(_ result: Result<ImageResponse, any Error>) {
-        let (observers, isRunning) = state.withLock { state -> ([DeliveryQueue<Delivered>], Bool) in
-            guard state.result == nil else { return ([], false) }
+        let ended = state.withLock { state -> State? in
+            guard state.result == nil else { return nil }
             state.result = result
             state.preview = nil
             for observer in state.observers.values { observer.add(.end(result)) }
-            defer { state.observers = [:] }
-            return (Array(state.observers.values), state.isStarted)
+            defer { (state.observers, state.ends) = ([:], []) }
+            return state
         }
-        if isRunning, case .failure(is CancellationError) = result {
+        guard let ended else { return }
+        if ended.isStarted, case .failure(is CancellationError) = result {
             JobActor.perform { self.resolved.coordinator.cancel(self) }
         }
-        for observer in observers { observer.deliver() }
+        for end in ended.ends { end(result) }
+        for observer in ended.observers.values { observer.deliver() }
     }
 }

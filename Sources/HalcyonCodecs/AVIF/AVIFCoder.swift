@@ -62,7 +62,7 @@
             let size = plan.nativeSize
             // The coded picture may differ in size from the one that the container declares.
             guard Int(image.pointee.width) == size.width, Int(image.pointee.height) == size.height else {
-                throw CodecError.damaged(.avif, reason: "it has another size than its header says")
+                throw CodecError.damaged(.avif, reason: "the decoded size differs from the header")
             }
             var rgb = avifRGBImage()
             avifRGBImageSetDefaults(&rgb, image)

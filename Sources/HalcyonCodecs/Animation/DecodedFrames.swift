@@ -73,7 +73,7 @@ struct FrameDetours {
     mutating func take(_ count: Int) throws {
         left += min(Self.eachFrame, most - left)
         guard count <= left else {
-            throw CodecError.limitExceeded("frames drawn on the way to another", value: count, limit: left)
+            throw CodecError.limitExceeded("frames drawn to reach the requested frame", value: count, limit: left)
         }
         left -= count
     }

@@ -80,7 +80,7 @@
             guard
                 GifQuantizeBuffer(
                     UInt32(clamping: count), 1, &colorCount, &red, &green, &blue, &output, &map) == GIF_OK
-            else { throw CodecError.encodingFailed(.gif, reason: "no memory to choose its colours") }
+            else { throw CodecError.encodingFailed(.gif, reason: "out of memory while reducing the colours") }
             colors = Array(map.prefix(Int(colorCount)))
             var chosen = output.makeIterator()
             for place in pixels.indices where pixels[place] != Self.clear { indices[place] = chosen.next() ?? 0 }

@@ -130,7 +130,7 @@
                 let plane = heif_image_get_plane_readonly(image, channel, &stride),
                 Int(stride) >= size.width * (bits > 8 ? 8 : 4),
                 heif_image_get_bits_per_pixel_range(image, channel) == bits
-            else { throw CodecError.damaged(.heic, reason: "its pixels are not what its header says") }
+            else { throw CodecError.damaged(.heic, reason: "its pixels do not match its header") }
             return try Bitmap(size: size, isOpaque: !plan.info.hasAlpha) { pixels in
                 guard let target = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
                 for y in 0..<size.height {

@@ -76,7 +76,7 @@ struct ISOItemReferences {
     func check(_ format: ImageFormat, sourcesMustBeImages: Bool) throws {
         guard !isDamaged else { throw CodecError.damaged(format, reason: "its references cannot be read") }
         guard !sourcesMustBeImages || sources.isSubset(of: images) else {
-            throw CodecError.damaged(format, reason: "an image is made of an item that is none")
+            throw CodecError.damaged(format, reason: "an image is derived from an item that is not an image")
         }
         var known: [Int: Tally] = [:]
         var path: [Int] = []
@@ -94,16 +94,16 @@ struct ISOItemReferences {
     ) throws -> Tally {
         if let tally = known[item] { return tally }
         guard !path.contains(item) else {
-            throw CodecError.damaged(format, reason: "its images are made of each other")
+            throw CodecError.damaged(format, reason: "its items refer to each other in a cycle")
         }
-        try Self.require("images made of others", path.count + 1, atMost: Self.mostSteps)
+        try Self.require("nested items", path.count + 1, atMost: Self.mostSteps)
         path.append(item)
         var tally = Tally()
         for part in parts[item] ?? [] {
             let inner = try self.tally(part, format, known: &known, path: &path)
             tally = Tally(count: tally.count + inner.count, steps: max(tally.steps, inner.steps + 1))
             try Self.require("parts of an image", tally.count, atMost: Self.mostParts)
-            try Self.require("images made of others", tally.steps, atMost: Self.mostSteps)
+            try Self.require("nested items", tally.steps, atMost: Self.mostSteps)
         }
         path.removeLast()
         known[item] = tally

@@ -169,7 +169,7 @@ struct ISOItems {
         let (offsetBytes, lengthBytes, baseBytes) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
         let indexBytes = version > 0 ? sizes & 15 : 0
         guard [offsetBytes, lengthBytes, baseBytes, indexBytes].allSatisfy({ [0, 4, 8].contains($0) }) else {
-            throw damaged("the places of its items cannot be read")
+            throw damaged("its item locations (iloc) cannot be read")
         }
         guard let count = version < 2 ? body.bigEndian16(6) : body.bigEndian32(6) else { return }
         var offset = version < 2 ? 8 : 10
@@ -178,7 +178,7 @@ struct ISOItems {
             guard bytes == 8 else { return bytes == 0 ? 0 : body.bigEndian32(offset) }
             guard let high = body.bigEndian32(offset), let low = body.bigEndian32(offset + 4) else { return nil }
             // In a library, sums of larger numbers might wrap around to the start of the file.
-            guard high < 1 << 29 else { throw damaged("an item is out of its reach") }
+            guard high < 1 << 29 else { throw damaged("an item's location is out of range") }
             return high << 32 | low
         }
         let isRepeated = indexBytes + offsetBytes + lengthBytes == 0

@@ -107,7 +107,7 @@
     extension PNGCoder: AnimatedImageDecoder {
         public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
             guard let frames = APNGFrames(data, info: info) else {
-                throw CodecError.damaged(.png, reason: "its first frame is not whole")
+                throw CodecError.damaged(.png, reason: "its first frame is incomplete")
             }
             return APNGFrameReader(data: data, frames: frames, info: info)
         }

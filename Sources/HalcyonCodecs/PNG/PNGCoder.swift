@@ -155,7 +155,9 @@
                         source.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt(source.count))
                 }
             }
-            guard status == Z_OK else { throw CodecError.encodingFailed(.png, reason: "its profile cannot be packed") }
+            guard status == Z_OK else {
+                throw CodecError.encodingFailed(.png, reason: "its profile cannot be compressed")
+            }
             return result.prefix(Int(count))
         }
     }

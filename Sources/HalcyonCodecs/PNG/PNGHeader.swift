@@ -58,7 +58,7 @@
             let sides = 1...Int(Int32.max)
             guard sides.contains(width), sides.contains(height) else { throw Self.damaged("its size is zero") }
             guard Self.depths[kind]?.contains(bits) == true else {
-                throw Self.damaged("its pixels are of no known kind")
+                throw Self.damaged("its combination of colour type and bit depth is invalid")
             }
             let isGray = kind == 0 || kind == 4
             info = ImageInfo(

@@ -101,7 +101,7 @@ public struct DecodeLimits: Hashable, Sendable {
             try check(image.info)
             let area = image.info.size.area ?? .max
             pixels = area > .max - pixels ? .max : pixels + area
-            try Self.require("pixels of images inside of it", pixels, atMost: maximumPixels)
+            try Self.require("pixels of embedded images", pixels, atMost: maximumPixels)
         }
     }
 

@@ -26,7 +26,7 @@
         static func check(_ document: SVGDocument) throws {
             let style = SVGStyleText(document.styles)
             guard !style.loadsDocument else {
-                throw CodecError.damaged(.svg, reason: "there is another document inside of it")
+                throw CodecError.damaged(.svg, reason: "it embeds another document")
             }
             let parentheses = style.count(of: [UInt8(ascii: "(")])
             if parentheses > mostNegations, style.bytes.firstRange(of: Array("not".utf8)) != nil {

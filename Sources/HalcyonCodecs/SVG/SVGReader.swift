@@ -81,7 +81,7 @@
             parser.pointee.replaceEntities = 1
             let status = xmlParseDocument(parser)
             if let failure { throw failure }
-            guard status == 0, !document.elements.isEmpty else { throw Self.damaged(message ?? "it is no XML") }
+            guard status == 0, !document.elements.isEmpty else { throw Self.damaged(message ?? "it is not XML") }
         }
 
         private func read(into buffer: UnsafeMutablePointer<CChar>?, count: Int32) -> Int32 {
@@ -129,7 +129,9 @@
             handler.entityDecl = { this, name, type, _, _, content in
                 SVGReader.from(this)?.declare(name, type: type, content: content)
             }
-            handler.unparsedEntityDecl = { this, _, _, _, _ in SVGReader.from(this)?.refuse("it declares data") }
+            handler.unparsedEntityDecl = { this, _, _, _, _ in
+                SVGReader.from(this)?.refuse("it declares an unparsed entity")
+            }
             handler.notationDecl = { this, _, _, _ in SVGReader.from(this)?.refuse("it declares notations") }
             handler.elementDecl = { this, _, _, _ in SVGReader.from(this)?.refuse("it declares elements") }
             handler.attributeDecl = { this, _, name, _, _, value, values in
@@ -145,7 +147,7 @@
             handler.endElementNs = { this, _, _, _ in SVGReader.from(this)?.end() }
             handler.serror = { this, error in
                 guard let reader = SVGReader.from(this), reader.message == nil else { return }
-                let text = error?.pointee.message.map { String(cString: $0) } ?? "it is no XML"
+                let text = error?.pointee.message.map { String(cString: $0) } ?? "it is not XML"
                 reader.message = text.trimmingCharacters(in: .whitespacesAndNewlines)
             }
             return handler
@@ -160,7 +162,7 @@
             _ name: UnsafePointer<xmlChar>?, type: Int32, content: UnsafeMutablePointer<xmlChar>?
         ) {
             guard let name, let content, type == Int32(XML_INTERNAL_GENERAL_ENTITY.rawValue) else {
-                return refuse("it declares an entity that is no text")
+                return refuse("it declares an entity that is not text")
             }
             // Programs define names and styles as entities, never elements.
             guard strchr(UnsafeRawPointer(content).assumingMemoryBound(to: CChar.self), 0x3C) == nil else {
@@ -308,7 +310,7 @@
         private func address(_ value: UnsafeBufferPointer<UInt8>, of element: Int, _ kind: SVGDocument.Kind) {
             guard kind != .link else { return }
             if SVGDataAddress.isOne(value) {
-                guard kind == .picture else { return refuse("there is another document inside of it") }
+                guard kind == .picture else { return refuse("it embeds another document") }
                 document.pictures.append(Array(value))
             } else if kind != .gradient, let sign = value.lastIndex(of: UInt8(ascii: "#")) {
                 document.elements[element].isUse = true
@@ -336,7 +338,7 @@
             let hasEscapes = value.contains(UInt8(ascii: "\\"))
             guard hasEscapes || value.contains(UInt8(ascii: "#")) && value.contains(UInt8(ascii: "(")) else { return }
             let text = SVGStyleText(value)
-            guard !text.loadsDocument else { return refuse("there is another document inside of it") }
+            guard !text.loadsDocument else { return refuse("it embeds another document") }
             guard isStyle, !hasEscapes, value.firstRange(of: Array("/*".utf8)) == nil else {
                 return refer(
                     to: text.names, from: element, isInherited: !Self.ownProperties.contains(name),

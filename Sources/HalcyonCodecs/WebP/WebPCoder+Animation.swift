@@ -18,7 +18,9 @@
             context: WorkContext
         ) throws -> Data {
             var settings = WebPAnimEncoderOptions()
-            guard WebPAnimEncoderOptionsInit(&settings) != 0 else { throw Self.failed("libwebp is another version") }
+            guard WebPAnimEncoderOptionsInit(&settings) != 0 else {
+                throw Self.failed("the version of libwebp is incompatible")
+            }
             settings.anim_params.loop_count = Int32(clamping: min(65_535, animation.loopCount))
             // Players do not show transparent white, libwebp's own default.
             settings.anim_params.bgcolor = 0

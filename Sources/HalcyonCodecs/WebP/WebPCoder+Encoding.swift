@@ -30,7 +30,7 @@
                 throw failed("\(bitmap.size) is more than \(limit) pixels a side")
             }
             var picture = WebPPicture()
-            guard WebPPictureInit(&picture) != 0 else { throw failed("libwebp is another version") }
+            guard WebPPictureInit(&picture) != 0 else { throw failed("the version of libwebp is incompatible") }
             defer { WebPPictureFree(&picture) }
             picture.use_argb = 1
             picture.width = Int32(clamping: bitmap.width)
@@ -42,7 +42,7 @@
 
         static func config(_ options: EncodeOptions) throws -> WebPConfig {
             var config = WebPConfig()
-            guard WebPConfigInit(&config) != 0 else { throw failed("libwebp is another version") }
+            guard WebPConfigInit(&config) != 0 else { throw failed("the version of libwebp is incompatible") }
             config.lossless = options.isLossless ? 1 : 0
             // For a lossless file, quality is the effort; libwebp's default, 75, is already high.
             if !options.isLossless { config.quality = Float(options.clampedQuality * 100) }

@@ -75,7 +75,7 @@
             // A part that is skipped once would be missing from then on.
             if context.isCancelled { isCancelled = true }
             try context.checkCancellation()
-            guard let decoder, !isCancelled else { throw WebPOutput.damaged("it failed before") }
+            guard let decoder, !isCancelled else { throw WebPOutput.damaged("an earlier call on this stream failed") }
             file.append(data)
             if status == VP8_STATUS_OK { return }
             status = file.withUnsafeBytes { bytes in
@@ -89,7 +89,7 @@
             guard
                 rows == 0
                     || (Int(output.width) == plan.nativeSize.width && Int(output.height) == plan.nativeSize.height)
-            else { throw WebPOutput.damaged("it has another size than its header says") }
+            else { throw WebPOutput.damaged("the decoded size differs from the header") }
         }
 
         func bitmap(context: WorkContext) throws -> Bitmap {

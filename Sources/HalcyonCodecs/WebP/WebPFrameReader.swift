@@ -7,7 +7,7 @@
     extension WebPCoder: AnimatedImageDecoder {
         public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
             let entries = data.read { WebPFrameEntry.all(in: $0, canvas: info.storedSize) }
-            guard !entries.isEmpty else { throw CodecError.damaged(.webp, reason: "it has no whole frame") }
+            guard !entries.isEmpty else { throw CodecError.damaged(.webp, reason: "it has no complete frame") }
             return WebPFrameReader(data: data, entries: entries)
         }
     }
@@ -89,7 +89,7 @@
             let entry = entries[index]
             let size = entry.frame.rect.size
             guard entry.isTrue else {
-                throw CodecError.damaged(.webp, reason: "a frame has another size than its place")
+                throw CodecError.damaged(.webp, reason: "the size of a frame's pixels differs from its rectangle")
             }
             return try Bitmap(size: size, isOpaque: !entry.hasAlpha) { pixels in
                 let output = WebPOutput(
@@ -108,14 +108,16 @@
     enum WebPFirstFrame {
         static func decode(_ data: Data, canvas: PixelSize, context: WorkContext) throws -> Bitmap {
             let first = data.read { WebPFrameEntry.all(in: $0, canvas: canvas) }.first
-            guard first?.isTrue != false else { throw damaged("a frame has another size than its place") }
+            guard first?.isTrue != false else {
+                throw damaged("the size of a frame's pixels differs from its rectangle")
+            }
             return try data.withUnsafeBytes { bytes in
                 var source = WebPData(
                     bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
                 guard let demuxer = WebPDemuxPartial(&source, nil) else { throw damaged("its frames cannot be found") }
                 defer { WebPDemuxDelete(demuxer) }
                 var frame = WebPIterator()
-                guard WebPDemuxGetFrame(demuxer, 1, &frame) != 0 else { throw damaged("it has no whole frame") }
+                guard WebPDemuxGetFrame(demuxer, 1, &frame) != 0 else { throw damaged("it has no complete frame") }
                 defer { WebPDemuxReleaseIterator(&frame) }
                 guard frame.complete != 0 else { throw damaged("its first frame was cut off") }
                 return try decode(frame, canvas: canvas, context: context)

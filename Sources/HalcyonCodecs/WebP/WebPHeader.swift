@@ -56,7 +56,7 @@
                 offset += 8 + length + length % 2
             }
             guard !info.size.isEmpty else {
-                throw CodecError.damaged(.webp, reason: "there is no whole header")
+                throw CodecError.damaged(.webp, reason: "its header is incomplete")
             }
             info.size = info.orientation.applied(to: info.size)
             info.frameCount = max(1, frameCount)

@@ -30,7 +30,7 @@
             try withUnsafeMutablePointer(to: &config) { try feed(bytes, config: $0, context: context) }
             // libwebp writes a smaller image into a larger buffer without an error, and leaves the rest as it was.
             guard config.output.width == size.width, config.output.height == size.height else {
-                throw Self.damaged("it has another size than its header says")
+                throw Self.damaged("the decoded size differs from the header")
             }
             if !hasAlpha {
                 // A lossless file may have alpha in its pixels although its header declares none.
@@ -45,7 +45,9 @@
         /// - Throws: `CodecError.damaged`.
         func makeConfig() throws -> WebPDecoderConfig {
             var config = WebPDecoderConfig()
-            guard WebPInitDecoderConfig(&config) != 0 else { throw Self.damaged("libwebp is another version") }
+            guard WebPInitDecoderConfig(&config) != 0 else {
+                throw Self.damaged("the version of libwebp is incompatible")
+            }
             // libwebp rounds down when it multiplies by alpha. At full size, `decode` multiplies and rounds to the
             // nearest instead, so that losslessly encoded pixels are restored without loss; when it scales, libwebp has
             // to multiply before.

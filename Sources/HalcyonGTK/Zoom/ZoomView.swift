@@ -70,7 +70,7 @@ import Halcyon
         self.view = view
         // GTK gives a widget, or ends the program.
         guard let scrolled = gtk_scrolled_window_new(), let fixed = gtk_fixed_new() else {
-            preconditionFailure("GTK makes no widgets")
+            preconditionFailure("GTK could not create a widget")
         }
         (widget, self.fixed) = (scrolled, fixed)
         g_object_ref_sink(scrolled)

@@ -68,9 +68,7 @@ public final class CurlTransport: Transport {
 
     /// Returns the path of the certificate, and of its key, that would be presented to the host.
     public func user(for url: URL) -> String? {
-        guard let host = url.host(percentEncoded: true)?.lowercased() else { return nil }
-        let certificate = loop.configuration.clientCertificates.first { $0.key.lowercased() == host }?.value
-        return certificate.map { "\($0.file) \($0.keyFile ?? "")" }
+        loop.configuration.trust(for: url).client.map { "\($0.file) \($0.keyFile ?? "")" }
     }
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {

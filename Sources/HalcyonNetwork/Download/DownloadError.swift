@@ -115,7 +115,7 @@ extension DownloadError: CustomStringConvertible, CustomDebugStringConvertible, 
         case .redirect(let failure): "the redirect was not followed: \(failure)"
         case .tooLarge(let limit): "more than the \(limit) bytes that are allowed"
         case .contentType(let type?): "the answer's type \(type) is not accepted"
-        case .contentType(nil): "the answer says no type"
+        case .contentType(nil): "the response has no media type"
         case .refused(let hook): "refused by \(hook)"
         case .refusedAddress(let address): "the address \(address) is not allowed"
         case .incompleteBody(let received, let expected?): "the body ended after \(received) of \(expected) bytes"
@@ -132,11 +132,11 @@ public enum ConnectionFailure: String, Sendable, Hashable {
     /// An established connection broke, or was closed before an answer.
     case reset = "the connection was reset"
     /// The response is not HTTP, or violates its rules.
-    case badAnswer = "the answer is not valid HTTP"
+    case badAnswer = "the response is not valid HTTP"
     /// The body does not have the format that its `Content-Encoding` declares, or is damaged.
-    case badEncoding = "the body cannot be unpacked"
+    case badEncoding = "the body cannot be decompressed"
     /// The response has a `Transfer-Encoding` other than `chunked`.
-    case transferEncoding = "the answer's transfer encoding is not accepted"
+    case transferEncoding = "the response's transfer encoding is not supported"
     case proxy = "the proxy cannot be reached"
     /// This process has no descriptors, threads or memory left for a connection.
     case exhausted = "no resources left for a connection"
@@ -146,7 +146,7 @@ public enum ConnectionFailure: String, Sendable, Hashable {
 /// The time limit that expired. The raw value is the text that a description shows.
 public enum TimeoutKind: String, Sendable, Hashable {
     case connect = "timed out while connecting"
-    case idle = "timed out: nothing came for too long"
+    case idle = "timed out: no data for too long"
     case total = "timed out: not finished within the time allowed"
     /// The body was slower than `DownloadTimeouts.leastRate`.
     case leastRate = "timed out: the body came too slowly"
@@ -167,9 +167,9 @@ public enum RedirectFailure: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .loop: "it leads in a circle"
+        case .loop: "it leads back to an earlier URL"
         case .tooMany(let limit): "more than \(limit) in a row"
-        case .badLocation: "its location is missing or no URL"
+        case .badLocation: "its location is missing or is not a URL"
         case .schemeNotAllowed(let scheme): "its scheme is '\(scheme)'"
         }
     }

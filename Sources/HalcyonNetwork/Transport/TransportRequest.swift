@@ -67,10 +67,10 @@ extension TransportRequest {
         }
         for field in headers.fields {
             guard !Self.breaksLine(field.name), !Self.breaksLine(field.value) else {
-                throw DownloadError(.invalidRequest("a header field breaks its line"), url: url)
+                throw DownloadError(.invalidRequest("a header field contains a line break"), url: url)
             }
             guard !field.name.isEmpty, !field.name.utf8.contains(where: { $0 == 0x3A || $0 == 0x20 }) else {
-                throw DownloadError(.invalidRequest("a header field has no valid name"), url: url)
+                throw DownloadError(.invalidRequest("a header field has an invalid name"), url: url)
             }
         }
         // The user name becomes part of a field, and a zero byte ends both texts in C.

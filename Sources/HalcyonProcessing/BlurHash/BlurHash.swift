@@ -92,15 +92,15 @@ public enum BlurHashError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .tooShort(let count): "a BlurHash has at least 6 characters, not \(count)"
         case .invalidCharacter(let character, let offset):
-            "\(String(character).debugDescription) at \(offset) is no character of a BlurHash"
+            "\(String(character).debugDescription) at \(offset) is not a base 83 digit"
         case .invalidSizeFlag(let character): "no BlurHash begins with \(String(character).debugDescription)"
         case .wrongLength(let count, let expected):
             "\(count) characters in a BlurHash that begins as one of \(expected)"
-        case .invalidValue(let offset): "the characters at \(offset) stand for no colour"
+        case .invalidValue(let offset): "the characters at \(offset) encode an invalid colour value"
         case .invalidComponents(let x, let y): "a BlurHash has 1 to 9 components a side, not \(x) and \(y)"
         case .invalidSize(let size): "the image of a BlurHash has 1 to 4096 pixels a side, not \(size)"
         case .invalidPunch(let punch): "a punch of \(punch)"
-        case .invalidBackground: "a background with a channel that is no number"
+        case .invalidBackground: "a channel of the background is not finite"
         }
     }
 }

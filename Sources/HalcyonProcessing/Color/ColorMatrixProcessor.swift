@@ -26,7 +26,8 @@ public struct ColorMatrixProcessor: ImageProcessor {
 extension ColorMatrix {
     func validate(processor: String) throws {
         guard isFinite else {
-            throw ProcessingError.invalidArgument(processor: processor, reason: "a colour matrix that has no number")
+            throw ProcessingError.invalidArgument(
+                processor: processor, reason: "the colour matrix has a value that is not finite")
         }
     }
 

@@ -60,7 +60,7 @@ public struct WatermarkProcessor: ImageProcessor {
     public func validate() throws {
         try Fraction.validate(opacity, processor: "watermark")
         guard !anchorX.isNaN, !anchorY.isNaN else {
-            throw ProcessingError.invalidArgument(processor: "watermark", reason: "an anchor that is no number")
+            throw ProcessingError.invalidArgument(processor: "watermark", reason: "the anchor is not a number")
         }
         guard (0...Bitmap.maximumSide).contains(margin) else {
             throw ProcessingError.invalidArgument(processor: "watermark", reason: "a margin of \(margin) pixels")

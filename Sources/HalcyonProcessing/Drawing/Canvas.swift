@@ -58,7 +58,7 @@ extension Color {
     /// - Throws: `ProcessingError.invalidArgument` if a channel is not finite.
     func validate(processor: String) throws {
         guard isFinite else {
-            throw ProcessingError.invalidArgument(processor: processor, reason: "a colour that is no number")
+            throw ProcessingError.invalidArgument(processor: processor, reason: "a channel of the colour is not finite")
         }
     }
 }

@@ -42,7 +42,7 @@ public struct CropProcessor: GeometricProcessor {
         case .anchored(let size, let x, let y):
             guard !size.isEmpty else { throw empty(size) }
             guard !x.isNaN, !y.isNaN else {
-                throw ProcessingError.invalidArgument(processor: "crop", reason: "an anchor that is no number")
+                throw ProcessingError.invalidArgument(processor: "crop", reason: "the anchor is not a number")
             }
         }
     }

@@ -51,7 +51,7 @@ public struct PadProcessor: ImageProcessor {
                 throw ProcessingError.invalidArgument(processor: "pad", reason: "a size of \(size) pixels")
             }
             guard !x.isNaN, !y.isNaN else {
-                throw ProcessingError.invalidArgument(processor: "pad", reason: "an anchor that is no number")
+                throw ProcessingError.invalidArgument(processor: "pad", reason: "the anchor is not a number")
             }
         }
     }

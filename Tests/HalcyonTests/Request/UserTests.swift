@@ -220,6 +220,16 @@ struct UserTests {
         #expect(transport.user(for: URL(web: "https://other.test/a")) == nil)
     }
 
+    /// The certificate that is presented is the one that tells users apart, however the address is written.
+    @Test(arguments: ["::1", "[::1]"])
+    func theCertificateOfAnAddressIsAUser(key: String) {
+        var configuration = CurlTransport.Configuration()
+        configuration.clientCertificates = [key: ClientCertificate(file: "/alice.pem")]
+        let transport = CurlTransport(configuration)
+        #expect(transport.user(for: URL(web: "https://[::1]:8443/a"))?.contains("alice.pem") == true)
+        #expect(transport.user(for: URL(web: "https://[::2]/a")) == nil)
+    }
+
     @Test func anAnswerThatBecomesPrivateLeavesEverybodysPlace() async throws {
         let clock = ManualClock()
         let fixture = PipelineFixture(clock: clock.timeSource)
