@@ -6,9 +6,6 @@ public enum ColorSpace: Hashable, Sendable, CustomStringConvertible {
     /// An embedded ICC profile, by its description where it has one.
     case icc(String)
 
-    /// Whether the file embeds a profile.
-    package var isProfile: Bool { if case .icc = self { true } else { false } }
-
     /// `sRGB`, `gray`, `cmyk`, or the profile's description.
     public var description: String {
         switch self {

@@ -1,6 +1,7 @@
 import Foundation
+import Glibc
 
-/// A parser and formatter of HTTP dates: of the one current form, and of the two obsolete ones, which are only read.
+/// A parser of HTTP dates, in the current form and the two obsolete ones.
 ///
 /// It does not use a Foundation formatter, as a header is read for every response and each cache hit.
 package enum HTTPDate {
@@ -49,21 +50,7 @@ package enum HTTPDate {
         }
     }
 
-    /// Returns a date in the current form.
-    package static func format(_ date: Date) -> String {
-        let seconds = Int(date.timeIntervalSince1970.rounded(.down))
-        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
-        let (year, month, day) = civil(days: days)
-        let rest = seconds - days * 86_400
-        let weekday = weekdays[((days + 4) % 7 + 7) % 7]
-        let time = [rest / 3600, rest / 60 % 60, rest % 60].map(padded).joined(separator: ":")
-        return "\(weekday), \(padded(day)) \(months[month - 1]) \(year) \(time) GMT"
-    }
-
-    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-    private static func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
     private static func date(day: Substring, month: Substring, year: Int?, time: Substring) -> Date? {
         guard let year, let day = number(day, digits: nil),
@@ -90,7 +77,9 @@ package enum HTTPDate {
 
     private static func fullYear(_ text: Substring, now: Date) -> Int? {
         guard let short = number(text, digits: 2) else { return number(text, digits: 4) }
-        let current = civil(days: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year
+        var (seconds, parts) = (time_t(now.timeIntervalSince1970), tm())
+        gmtime_r(&seconds, &parts)
+        let current = Int(parts.tm_year) + 1900
         let year = current - current % 100 + short
         return year > current + 50 ? year - 100 : year
     }
@@ -104,18 +93,5 @@ package enum HTTPDate {
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * 146_097 + dayOfEra - 719_468
-    }
-
-    private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (
-            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        )
     }
 }

@@ -16,9 +16,6 @@ struct Glyph: Sendable {
 /// To draw a text, take ``glyph(for:)`` of each character, set the pixels of its rows, and move
 /// right by its ``Glyph/width``.
 enum PixelFont {
-    /// The distance from one line of text to the next.
-    static let lineHeight = 16
-
     /// The number of rows in each glyph: one for ascenders, nine for capitals, three for descenders.
     static let glyphHeight = 13
 
