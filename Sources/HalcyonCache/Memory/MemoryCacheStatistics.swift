@@ -1,12 +1,12 @@
 /// The contents of a `MemoryCache`, and its counters since it was created.
 public struct MemoryCacheStatistics: Sendable, Hashable {
-    /// The reads that found a value, in either level.
+    /// The number of reads that found a value, in either level.
     public var hits = 0
-    /// The hits that found the value in the weak level only.
+    /// The number of hits that found the value in the weak level only.
     public var weakHits = 0
-    /// The reads that found no entry, or only an expired one.
+    /// The number of reads that found no entry, or only an expired one.
     public var misses = 0
-    /// The entries that were evicted to make room. Expired and removed ones do not count.
+    /// The number of entries that were evicted to make room. Expired and removed ones do not count.
     public var evictions = 0
     /// The total cost of the entries, in bytes.
     public var cost = 0
