@@ -1,5 +1,5 @@
 extension Duration {
-    /// The duration as seconds, as exact as a `Double` is.
+    /// The duration in seconds, to the precision of a `Double`.
     @usableFromInline
     var inSeconds: Double {
         let (seconds, attoseconds) = components

@@ -1,13 +1,13 @@
-/// What an access does to the time an entry is kept. It never shortens it.
+/// The effect of an access on an entry's expiration. An access never shortens it.
 public enum ExpirationExtension: Sendable, Hashable {
-    /// Nothing.
+    /// The expiration is unchanged.
     case none
     /// The entry is kept for its own lifetime again, counted from now.
     case cacheTime
-    /// The entry is kept for this long, counted from now.
+    /// The entry is kept for this duration, counted from now.
     case expirationTime(Duration)
 
-    /// Seconds to keep the entry from now on; nil leaves it as it is.
+    /// Returns the seconds to keep the entry from now on; nil leaves its expiration unchanged.
     @inlinable
     func lifetime(own: Double) -> Double? {
         switch self {

@@ -1,22 +1,23 @@
 import Foundation
 
-/// How long an entry is kept, counted from the moment it is stored.
+/// The time for which an entry is kept, counted from the moment it is stored.
 ///
-/// This is the cache's own time, which an access may extend; how long a response is *fresh* is another matter, and
-/// stands in the entry's metadata.
+/// This is the cache's own expiration, which an access may extend. The *freshness* of a response is separate and is kept in
+/// the entry's metadata.
 public enum StorageExpiration: Sendable, Hashable {
-    /// Kept until room is needed.
+    /// The entry is kept until room is needed.
     case never
-    /// Seconds from the moment of storing.
+    /// The number of seconds from the moment of storing.
     case seconds(TimeInterval)
-    /// Days of 24 hours from the moment of storing.
+    /// The number of days of 24 hours from the moment of storing.
     case days(Int)
-    /// A moment. An access extends it by the time there was between storing and this moment.
+    /// A point in time. An access extends it by the time between storing and this point.
     case date(Date)
-    /// Over already: nothing is stored.
+    /// Already expired: nothing is stored.
     case expired
 
-    /// Seconds an entry stored at `now` is kept: infinity for never, zero or less for one that is over already.
+    /// Returns the seconds for which an entry stored at `now` is kept: infinity for never, zero or less if it has already
+    /// expired.
     @usableFromInline
     package func lifetime(from now: Date) -> TimeInterval {
         let seconds: TimeInterval =

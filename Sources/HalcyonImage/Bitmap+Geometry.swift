@@ -2,14 +2,14 @@ import CHalcyonPixels
 import HalcyonSystem
 
 extension Bitmap {
-    /// The part that `geometry` names, scaled to its size.
+    /// Returns the part that `geometry` names, scaled to its size.
     ///
-    /// Cost: linear in the pixels of the source's part and of the result. Memory beside the result: a row of the
-    /// source and one of the result at 16 bytes a pixel; up to 112 rows, of the source at 4 or of the result at 16; and of
-    /// the filter's weights a few for each row and column of both.
+    /// Cost: linear in the pixels of the source part and of the result. Memory beyond the result: one source row and one
+    /// result row at 16 bytes a pixel; up to 112 further rows, either source rows at 4 or result rows at 16 bytes a pixel;
+    /// and a few filter weights for each row and column of both.
     ///
-    /// - Throws: `BitmapError`: `.invalidSource` where the part is empty or not inside the bitmap; `CancellationError`
-    ///   within 16 rows of the cancellation.
+    /// - Throws: `BitmapError.invalidSource` if the part is empty or not inside the bitmap, and other `BitmapError`s;
+    ///   `CancellationError` within 16 rows of the cancellation.
     public func resampled(
         _ geometry: ResizeGeometry, filter: ResizeFilter = .lanczos, context: WorkContext = .uncancellable
     ) throws -> Bitmap {
@@ -17,7 +17,8 @@ extension Bitmap {
         return try resampled(nil, geometry, filter: filter, context: context)
     }
 
-    /// The same of a part that lies inside the bitmap, as if nothing were around it.
+    /// Resamples within `part`, which must lie inside the bitmap, as if no pixels surrounded it; within the whole bitmap if
+    /// it is nil.
     package func resampled(
         _ part: PixelRect?, _ geometry: ResizeGeometry, filter: ResizeFilter, context: WorkContext
     ) throws -> Bitmap {
@@ -30,14 +31,16 @@ extension Bitmap {
         }
     }
 
-    /// The pixels turned upright from how a file with `orientation` stores them.
+    /// Returns the bitmap turned upright, taking its pixels as stored with `orientation`.
     ///
     /// - Throws: `BitmapError.outOfMemory`.
     public func oriented(_ orientation: Orientation) throws -> Bitmap {
         orientation == .up ? self : try oriented(nil, orientation, context: .uncancellable)
     }
 
-    /// The same of a part that lies inside the bitmap.
+    /// Returns `part`, which must lie inside the bitmap, turned upright; the whole bitmap if it is nil.
+    ///
+    /// - Throws: `BitmapError`: `.invalidSize` if the part is not inside the bitmap; `CancellationError`.
     package func oriented(
         _ part: PixelRect?, _ orientation: Orientation, context: WorkContext
     ) throws -> Bitmap {
@@ -48,12 +51,15 @@ extension Bitmap {
         ) { halcyon_orient($0, $1, Int32(orientation.rawValue), $2, $3) }
     }
 
-    /// A copy of a part that lies inside the bitmap.
+    /// Returns a copy of a part that lies inside the bitmap.
     ///
-    /// - Throws: `BitmapError.invalidSize` where it does not.
+    /// - Throws: `BitmapError.invalidSize` if the part does not lie inside.
     public func cropped(to rect: PixelRect) throws -> Bitmap { try cropped(to: rect, context: .uncancellable) }
 
-    /// - Throws: `CancellationError` within 64 rows of the cancellation, too.
+    /// Returns a copy of a part that lies inside the bitmap.
+    ///
+    /// - Throws: `BitmapError.invalidSize` if the part does not lie inside; `CancellationError` within 64 rows of the
+    ///   cancellation.
     package func cropped(to rect: PixelRect, context: WorkContext) throws -> Bitmap {
         guard rect.clamped(to: size) == rect else { throw BitmapError.invalidSize(rect.size) }
         return try Bitmap(size: rect.size, isOpaque: isOpaque) { output in
@@ -74,16 +80,17 @@ extension ResizeGeometry {
         halcyon_region(x: sourceX, y: sourceY, width: sourceWidth, height: sourceHeight)
     }
 
-    /// Whether the part has an area, all of it inside a source of this size. What calculations round off is tolerated.
+    /// Whether the part has an area and lies completely inside a source of this size. Rounding errors of calculations are
+    /// tolerated.
     func liesInside(_ source: PixelSize) -> Bool {
         let tolerance = 1e-6
-        // Comparisons with what is no number are false.
+        // Comparisons with NaN are false.
         return sourceWidth > 0 && sourceHeight > 0 && sourceX >= -tolerance && sourceY >= -tolerance
             && sourceX + sourceWidth <= Double(source.width) + tolerance
             && sourceY + sourceHeight <= Double(source.height) + tolerance
     }
 
-    /// Whether the whole source becomes itself.
+    /// Whether the geometry maps the whole source to itself.
     public func isIdentity(for source: PixelSize) -> Bool {
         size == source && sourceX == 0 && sourceY == 0 && sourceWidth == Double(source.width)
             && sourceHeight == Double(source.height)

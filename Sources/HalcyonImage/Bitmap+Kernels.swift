@@ -2,13 +2,13 @@ import CHalcyonPixels
 import HalcyonSystem
 
 extension Bitmap {
-    /// What a kernel reads, writes, and asks whether it is still wanted.
+    /// A C function that computes the result's pixels from the source's, and polls `cancelled` for cancellation.
     package typealias Kernel = (
         _ source: halcyon_bitmap, _ result: halcyon_bitmap, _ cancelled: halcyon_cancelled,
         _ context: UnsafeMutableRawPointer
     ) -> halcyon_status
 
-    /// A bitmap that a kernel makes of this one, or of a part that lies inside of it.
+    /// Returns a bitmap that a kernel computes from this one, or from a part that lies inside it.
     ///
     /// - Throws: `BitmapError`; `CancellationError`.
     package func applying(
@@ -28,7 +28,7 @@ extension Bitmap {
         _ part: PixelRect?, _ body: (halcyon_bitmap) throws -> Result
     ) rethrows -> Result {
         try withPixels { bytes in
-            // The kernels only read a source; C has one struct for both.
+            // The kernels only read a source, but C has one struct for both.
             var source = halcyon_bitmap(UnsafeMutableRawBufferPointer(mutating: bytes), size: size)
             if let part {
                 source.pixels += part.y * bytesPerRow + part.x * 4
@@ -48,7 +48,7 @@ extension halcyon_bitmap {
     }
 }
 
-/// Hands C a way to ask whether the work is still wanted.
+/// Passes C a function and a context pointer to poll for cancellation.
 private func withCancellation<Result>(
     _ context: WorkContext, _ body: (halcyon_cancelled, UnsafeMutableRawPointer) -> Result
 ) -> Result {

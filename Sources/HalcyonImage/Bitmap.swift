@@ -1,7 +1,7 @@
-/// Pixels in the one canonical layout: 8-bit BGRA, premultiplied, sRGB, rows from the top without padding.
+/// Pixels in the one canonical layout: 8-bit BGRA, premultiplied, sRGB, rows from top to bottom without padding.
 ///
-/// In memory each pixel is the bytes blue, green, red, alpha. A bitmap never changes once it is made, so that caches
-/// and tasks share it without a copy. Cost: `width * height * 4` bytes.
+/// In memory each pixel is the bytes blue, green, red, alpha. A bitmap is immutable, so that caches and tasks share it
+/// without a copy. Cost: `width * height * 4` bytes.
 public final class Bitmap: Sendable {
     /// The longest side that a bitmap may have, in pixels.
     public static let maximumSide = 1 << 20
@@ -13,13 +13,13 @@ public final class Bitmap: Sendable {
 
     public var width: Int { size.width }
     public var height: Int { size.height }
-    /// Always `width * 4`.
+    /// The bytes of one row: always `width * 4`.
     public var bytesPerRow: Int { size.width * 4 }
     public var byteCount: Int { storage.byteCount }
 
-    /// Makes a bitmap from what `fill` writes into its memory, which starts undefined: write every byte.
+    /// Creates a bitmap and has `fill` write its memory, which is uninitialized: `fill` must write every byte.
     ///
-    /// - Throws: `BitmapError`, and what `fill` throws.
+    /// - Throws: `BitmapError`, and any error that `fill` throws.
     public convenience init(
         size: PixelSize, isOpaque: Bool, fill: (UnsafeMutableRawBufferPointer) throws -> Void
     ) throws {
@@ -29,7 +29,8 @@ public final class Bitmap: Sendable {
         }
     }
 
-    /// The same, where only `fill` finds out whether every alpha byte is 255, and returns it.
+    /// Creates a bitmap whose `isOpaque` is what `fill` returns, for a caller that learns only while filling whether every
+    /// alpha byte is 255.
     package init(size: PixelSize, fill: (UnsafeMutableRawBufferPointer) throws -> Bool) throws {
         guard size.width > 0, size.height > 0, size.width <= Self.maximumSide, size.height <= Self.maximumSide else {
             throw BitmapError.invalidSize(size)
@@ -40,9 +41,9 @@ public final class Bitmap: Sendable {
         isOpaque = try fill(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
-    /// Makes a bitmap from premultiplied BGRA bytes, `width * height * 4` of them.
+    /// Creates a bitmap from premultiplied BGRA bytes, `width * height * 4` of them.
     ///
-    /// - Throws: `BitmapError.invalidSize` where `pixels` has another count.
+    /// - Throws: `BitmapError.invalidSize` if `pixels` has another count; other `BitmapError`s.
     public convenience init(size: PixelSize, isOpaque: Bool, pixels: some Collection<UInt8>) throws {
         guard let area = size.area, pixels.count == area.multipliedReportingOverflow(by: 4).partialValue else {
             throw BitmapError.invalidSize(size)
@@ -50,12 +51,12 @@ public final class Bitmap: Sendable {
         try self.init(size: size, isOpaque: isOpaque) { $0.copyBytes(from: pixels) }
     }
 
-    /// Reads the pixels in place.
+    /// Calls `body` with the pixels in place, without a copy.
     public func withPixels<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try body(UnsafeRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
-    /// Blue, green, red, alpha (premultiplied) at a place, nil outside.
+    /// Returns the blue, green, red and alpha bytes (premultiplied) of a pixel; nil outside the bitmap.
     public func pixel(x: Int, y: Int) -> (blue: UInt8, green: UInt8, red: UInt8, alpha: UInt8)? {
         guard x >= 0, y >= 0, x < width, y < height else { return nil }
         return withPixels { bytes in

@@ -1,10 +1,10 @@
-/// Why a bitmap could not be made.
+/// An error that prevents a bitmap from being made.
 public enum BitmapError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A side is zero, negative, or beyond what an image may have.
+    /// A side is zero, negative, or larger than `Bitmap.maximumSide`.
     case invalidSize(PixelSize)
-    /// A geometry uses a part of its source that is empty, does not lie inside a bitmap of this size, or is no number.
+    /// A geometry uses a part of its source that is empty, is NaN, or does not lie inside a bitmap of this size.
     case invalidSource(PixelSize)
-    /// The system has no memory for it.
+    /// The system has no memory for the bitmap.
     case outOfMemory(bytes: Int)
 
     public var description: String {

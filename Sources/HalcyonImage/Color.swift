@@ -1,9 +1,9 @@
-/// A colour in sRGB, its channels from 0 to 1 and not multiplied with its alpha.
+/// A colour in sRGB with channels from 0 to 1 that are not premultiplied by alpha.
 public struct Color: Hashable, Sendable, CustomStringConvertible {
     public var red: Double
     public var green: Double
     public var blue: Double
-    /// 0 is transparent, 1 opaque.
+    /// The opacity, from 0 (transparent) to 1 (opaque).
     public var alpha: Double
 
     /// - Parameter alpha: 1 by default.
@@ -14,20 +14,20 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
         self.alpha = alpha
     }
 
-    /// A grey.
+    /// Creates a grey.
     ///
     /// - Parameter alpha: 1 by default.
     public init(white: Double, alpha: Double = 1) {
         self.init(red: white, green: white, blue: white, alpha: alpha)
     }
 
-    /// Reads `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, with or without the `#`; nil for any other text.
+    /// Parses `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, with or without the `#`; nil for any other text.
     public init?(hex: String) {
         let digits = (hex.hasPrefix("#") ? hex.dropFirst() : hex[...]).map(\.hexDigitValue)
         guard [3, 4, 6, 8].contains(digits.count), !digits.contains(nil) else { return nil }
         let nibbles = digits.compactMap { $0 }
         let width = nibbles.count < 6 ? 1 : 2
-        // In steps and with their types: in one expression it is too much for the type checker.
+        // In steps and with explicit types: a single expression is too complex for the type checker.
         let channels = stride(from: 0, to: nibbles.count, by: width).map { (start: Int) -> Double in
             let byte: Int = width == 1 ? nibbles[start] * 17 : nibbles[start] * 16 + nibbles[start + 1]
             return Double(byte) / 255
@@ -36,13 +36,13 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
             red: channels[0], green: channels[1], blue: channels[2], alpha: channels.count == 4 ? channels[3] : 1)
     }
 
-    /// The colour of premultiplied bytes, as bitmaps hold them.
+    /// Creates the colour of premultiplied bytes, as bitmaps hold them.
     public init(premultipliedBlue blue: UInt8, green: UInt8, red: UInt8, alpha: UInt8) {
         guard alpha > 0 else {
             self = .clear
             return
         }
-        // Divided, not multiplied with the inverse, so that a channel as large as alpha is exactly 1.
+        // Divided, not multiplied by the inverse, so that a channel as large as alpha is exactly 1.
         func channel(_ value: UInt8) -> Double { min(1, Double(value) / Double(alpha)) }
         self.init(
             red: channel(red), green: channel(green), blue: channel(blue), alpha: Double(alpha) / 255)
@@ -52,16 +52,16 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
     public static let black = Color(white: 0)
     public static let white = Color(white: 1)
 
-    /// Whether every channel is a number; one above 1 or below 0 is taken for these.
+    /// Whether every channel is finite. Finite channels above 1 or below 0 are allowed; they are clamped when used.
     package var isFinite: Bool { red.isFinite && green.isFinite && blue.isFinite && alpha.isFinite }
 
-    /// With each channel within 0...1.
+    /// The colour with each channel clamped to 0...1.
     package var clamped: Color {
         func unit(_ value: Double) -> Double { min(max(value, 0), 1) }
         return Color(red: unit(red), green: unit(green), blue: unit(blue), alpha: unit(alpha))
     }
 
-    /// `#rrggbb`, and with two digits more where it is not opaque.
+    /// The colour as `#rrggbb`, or `#rrggbbaa` if it is not opaque; `#?` if a channel is not finite.
     public var description: String {
         guard isFinite else { return "#?" }
         let color = clamped

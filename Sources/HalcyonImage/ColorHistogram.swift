@@ -1,24 +1,25 @@
-/// The colours of pixels, counted by their alpha in 16 steps a channel.
+/// A histogram of pixel colours, weighted by alpha, with 16 steps a channel.
 struct ColorHistogram {
-    /// Of the colours in each cube of the steps.
+    /// The sum of the pixels in each cube of the steps.
     private var bins = [ColorSum](repeating: ColorSum(), count: 4096)
 
-    /// Adds the pixel at `offset`, premultiplied; a transparent one has no colour.
+    /// Adds the premultiplied pixel at `offset`. Transparent pixels have no colour and are skipped.
     mutating func add(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         let alpha = Int(bytes[offset + 3])
         guard alpha > 0 else { return }
         func step(_ channel: Int) -> Int {
-            // The colour before its multiplication with alpha, to the nearest.
+            // The channel before premultiplication, rounded to the nearest.
             min(255, (Int(bytes[offset + channel]) * 255 + alpha / 2) / alpha) >> 4
         }
         bins[step(2) << 8 | step(1) << 4 | step(0)].add(bytes, at: offset)
     }
 
-    /// The colours, that of the largest part first.
+    /// Returns the colours, sorted by the alpha-weighted number of their pixels, largest first.
     ///
-    /// The largest bin takes in each bin whose average is at most 32 of 255 away from its own, as a line between two
-    /// points of the cube of colours; then the largest of those left does. The edges of the bins, which may cut through
-    /// a colour, do not show so. Of equal ones the darker red comes first, then the darker green, then blue.
+    /// The largest bin absorbs each bin whose average is at most 32 of 255 away from its own, as a straight line between
+    /// two points of the colour cube; then the same is done with the largest of the remaining bins. That hides the edges of
+    /// the bins, which may cut through a colour. Among equal ones the darker red comes first, then the darker green, then
+    /// the darker blue.
     func colors(count: Int) -> [Color] {
         var rest = bins.indices.filter { bins[$0].alpha > 0 }
             .sorted { (bins[$1].alpha, $0) < (bins[$0].alpha, $1) }

@@ -1,12 +1,11 @@
-/// The colour space that a file declares for its pixels. Decoded pixels are sRGB unless they were to stay as stored.
+/// The colour space that a file declares for its pixels. Decoded pixels are sRGB unless the decode left them as stored.
 public enum ColorSpace: Hashable, Sendable, CustomStringConvertible {
     case sRGB
     case gray
     case cmyk
-    /// An embedded ICC profile, by its description where it has one.
+    /// An embedded ICC profile, with its description, or an empty string if it has none.
     case icc(String)
 
-    /// `sRGB`, `gray`, `cmyk`, or the profile's description.
     public var description: String {
         switch self {
         case .sRGB: "sRGB"

@@ -1,4 +1,4 @@
-/// Premultiplied pixels added up, exactly.
+/// An exact sum of premultiplied pixels.
 struct ColorSum {
     private(set) var alpha: UInt64 = 0
     private var blue: UInt64 = 0
@@ -6,7 +6,7 @@ struct ColorSum {
     private var red: UInt64 = 0
     private var count: UInt64 = 0
 
-    /// Adds the four bytes at `offset`.
+    /// Adds the four bytes of the pixel at `offset`.
     mutating func add(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         blue += UInt64(bytes[offset])
         green += UInt64(bytes[offset + 1])
@@ -23,7 +23,7 @@ struct ColorSum {
         count += other.count
     }
 
-    /// The average: a pixel counts as much as it is opaque. Clear where nothing is.
+    /// The average colour, in which a pixel counts as much as it is opaque. `.clear` if every pixel is transparent.
     var color: Color {
         guard alpha > 0 else { return .clear }
         func channel(_ sum: UInt64) -> Double { min(1, Double(sum) / Double(alpha)) }

@@ -1,13 +1,14 @@
-/// Colours of the pixels: sRGB, unless `colorProfile` says otherwise; of an animation the first frame's.
+/// The colours of the pixels: sRGB, unless `colorProfile` is set. An animation uses its first frame.
 extension Image {
-    /// The colour at a place, in pixels from the top left; nil outside.
+    /// Returns the colour of a pixel, in pixels from the top left; nil outside the image.
     public func color(x: Int, y: Int) -> Color? {
         bitmap.pixel(x: x, y: y).map {
             Color(premultipliedBlue: $0.blue, green: $0.green, red: $0.red, alpha: $0.alpha)
         }
     }
 
-    /// The colours of the part of `rect` that lies inside, row by row from its top left; none where nothing does.
+    /// Returns the colours of the part of `rect` that lies inside the image, row by row from its top left; an empty array
+    /// if no part does.
     ///
     /// Cost: 32 bytes and a few divisions a pixel.
     public func colors(in rect: PixelRect) -> [Color] {
@@ -25,11 +26,12 @@ extension Image {
         }
     }
 
-    /// The average colour of the part of `rect` that lies inside, of the whole image by default; nil where nothing does.
+    /// Returns the average colour of the part of `rect` that lies inside the image; nil if no part does. The whole image by
+    /// default.
     ///
-    /// Each channel is the sum of its premultiplied bytes over the sum of the alphas, so that a pixel counts as much as
-    /// it is opaque; alpha is the average of the alphas. `.clear` where every pixel is transparent. The average is one
-    /// of sRGB's values, as a picture editor's, not one of light. Cost: linear in the pixels.
+    /// Each channel is the sum of its premultiplied bytes divided by the sum of the alphas, so that a pixel counts as much
+    /// as it is opaque; alpha is the average of the alphas. `.clear` if every pixel is transparent. The average is taken
+    /// over sRGB values, as in a picture editor, not over linear light. Cost: linear in the pixels.
     public func averageColor(in rect: PixelRect? = nil) -> Color? {
         guard let rect = (rect ?? wholeRect).clamped(to: size) else { return nil }
         var sum = ColorSum()
@@ -37,23 +39,23 @@ extension Image {
         return sum.color
     }
 
-    /// The colour that most of the part of `rect` that lies inside has, of the whole image by default; nil where nothing
-    /// does, or every pixel is transparent.
+    /// Returns the most frequent colour of the part of `rect` that lies inside the image; nil if no part does, or if every
+    /// pixel is transparent. The whole image by default.
     ///
-    /// The first of `dominantColors(count:in:)`.
+    /// This is the first of `dominantColors(count:in:)`.
     public func dominantColor(in rect: PixelRect? = nil) -> Color? {
         dominantColors(count: 1, in: rect).first
     }
 
-    /// The colours that most of the part of `rect` that lies inside has, of the whole image by default, the most
-    /// frequent first; none where nothing does, or every pixel is transparent.
+    /// Returns the most frequent colours of the part of `rect` that lies inside the image, the most frequent first; an
+    /// empty array if no part does, or if every pixel is transparent. The whole image by default.
     ///
-    /// The pixels are counted by their alpha in a histogram of 16 steps a channel. The largest bin and those whose
-    /// average is at most 32 of 255 away from its own, a straight line through the cube of colours, are one colour, the
-    /// average of their pixels; then the same with the bins that are left. Equal images have equal colours, in the same
-    /// order. Cost: bounded; of more than 65,536 pixels a grid of at most so many is looked at.
+    /// The pixels are counted, weighted by alpha, in a histogram of 16 steps a channel. The largest bin and the bins whose
+    /// average is at most 32 of 255 away from its own, as a straight line in the colour cube, form one colour, the average
+    /// of their pixels; then the same is done with the remaining bins. Equal images have equal colours, in the same order.
+    /// Cost: bounded; of more than 65,536 pixels, a grid of at most 65,536 is sampled.
     ///
-    /// - Parameter count: the most to return, 5 by default; none where it is not positive.
+    /// - Parameter count: the maximum number of colours, 5 by default. Not positive returns an empty array.
     public func dominantColors(count: Int = 5, in rect: PixelRect? = nil) -> [Color] {
         guard count > 0, let rect = (rect ?? wholeRect).clamped(to: size) else { return [] }
         var histogram = ColorHistogram()
@@ -63,9 +65,9 @@ extension Image {
 
     private var wholeRect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
 
-    /// The offset in bytes of every `step`th pixel across and down of a part that lies inside.
+    /// Calls `body` with the byte offset of every `step`th pixel across and down of a part that lies inside the image.
     private func visit(_ rect: PixelRect, step: Int, _ body: (Int) -> Void) {
-        // From the middle of the first step, so that no edge of the picture counts more than the other.
+        // Starts in the middle of the first step, so that no edge of the picture counts more than the opposite one.
         func first(_ length: Int) -> Int { (min(step, length) - 1) / 2 }
         for y in stride(from: rect.y + first(rect.size.height), to: rect.y + rect.size.height, by: step) {
             for x in stride(from: rect.x + first(rect.size.width), to: rect.x + rect.size.width, by: step) {
@@ -74,7 +76,7 @@ extension Image {
         }
     }
 
-    /// The least step that leaves no more pixels than a histogram needs.
+    /// Returns the smallest step that visits no more pixels than a histogram needs.
     private static func step(_ size: PixelSize) -> Int {
         func count(_ step: Int) -> Int {
             ((size.width + step - 1) / step) * ((size.height + step - 1) / step)

@@ -1,12 +1,12 @@
 extension Image {
-    /// Makes an image of a program's own sRGB pixels; `info.format` is `.bitmap`.
+    /// Creates an image from a program's own sRGB pixels; `info.format` is `.bitmap`.
     ///
-    /// Colours above their alpha in `.bgraPremultiplied` are lowered to it: no such colour exists.
+    /// Colours above their alpha in `.bgraPremultiplied` are lowered to it, since no such colour exists.
     ///
     /// - Parameters:
-    ///   - width: in pixels, as is `height`.
+    ///   - width: the width in pixels, as `height` is the height.
     ///   - pixels: exactly `width * height * layout.bytesPerPixel` bytes.
-    /// - Throws: `BitmapError.invalidSize` where the count or a side is wrong, `.outOfMemory`.
+    /// - Throws: `BitmapError.invalidSize` if the count or a side is wrong; `.outOfMemory`.
     public init(
         width: Int, height: Int, pixels: some Collection<UInt8>, layout: PixelLayout = .bgraPremultiplied
     ) throws {
@@ -24,7 +24,7 @@ extension Image {
         self.init(bitmap: bitmap, info: ImageInfo(format: .bitmap, size: size, hasAlpha: !bitmap.isOpaque))
     }
 
-    /// Reads the pixels in place: blue, green, red, alpha, premultiplied, `width * 4` bytes a row.
+    /// Calls `body` with the pixels in place: blue, green, red, alpha, premultiplied, `width * 4` bytes a row.
     public func withPixels<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try bitmap.withPixels(body)
     }

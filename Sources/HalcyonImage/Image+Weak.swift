@@ -1,14 +1,14 @@
 import Foundation
 
 extension Image {
-    /// Makes this image, as a still, of its pixels, which it does not keep.
+    /// A closure that makes this image, as a still, from its bitmap. The closure does not keep the bitmap alive.
     package var makeOfPixels: @Sendable (Bitmap) -> Image {
         let (info, scale, profile) = (info, scale, colorProfile)
         return { Image(bitmap: $0, info: info, scale: scale, colorProfile: profile) }
     }
 
-    /// Gives the image back for as long as somebody else keeps its pixels, and its frames; nil where its frames are no
-    /// object that could be looked at without keeping it.
+    /// A closure that returns the image for as long as its bitmap, and the source of its frames, are kept alive elsewhere;
+    /// nil if that source is not an object and therefore cannot be referenced weakly.
     package var weakReference: (@Sendable () -> Image?)? {
         let (info, scale, profile) = (info, scale, colorProfile)
         guard let animation else {

@@ -1,24 +1,26 @@
 import Foundation
 
-/// A decoded image: upright pixels, sRGB but for `colorProfile`, and what its file said about it.
+/// A decoded image: upright pixels, sRGB unless `colorProfile` is set, and the facts from the header of its file.
 public struct Image: Sendable {
     public let bitmap: Bitmap
-    /// The source file's facts. `info.size` is the source's size, which a decode at a smaller size keeps.
+    /// The facts from the source file. `info.size` is the size of the source, also after a decode at a smaller size.
     public let info: ImageInfo
-    /// The frames, of which `bitmap` is the first; nil for a still image, or where only the first was asked for.
+    /// The frames, of which `bitmap` is the first; nil for a still image, or if only the first frame was requested.
     public let animation: AnimatedImage?
 
-    /// Pixels of the image for one unit of a view: 2 for a file named `photo@2x.png`, else 1. It changes the size that
-    /// a view gives the image, never a pixel.
+    /// The image's pixels per unit of a view: 2 for a file named `photo@2x.png`, else 1. It changes the size at which a
+    /// view shows the image, never a pixel.
     public var scale: Double = 1
 
-    /// Whether a view paints the image's alpha in its own colour, as a symbol in a text's. False by default; no pixel changes.
+    /// Whether a view paints the image's alpha in the view's own colour, as a symbol in the colour of a text. False by
+    /// default; no pixel changes.
     public var isTemplate = false
 
-    /// Whether a view mirrors the image where text runs from right to left, as an arrow. False by default; no pixel changes.
+    /// Whether a view mirrors the image where text runs from right to left, as it does an arrow. False by default; no pixel
+    /// changes.
     public var mirrorsForRightToLeft = false
 
-    /// The ICC profile of the pixels where they are not sRGB, because the decode was told to leave them as they are.
+    /// The ICC profile of the pixels, if they are not sRGB because the decode was told to leave them as stored.
     public var colorProfile: Data?
 
     public init(bitmap: Bitmap, info: ImageInfo, animation: AnimatedImage? = nil) {
@@ -27,15 +29,15 @@ public struct Image: Sendable {
         self.animation = animation
     }
 
-    /// Pixels of this image.
+    /// The size of this image in pixels.
     public var size: PixelSize { bitmap.size }
     public var width: Int { bitmap.width }
     public var height: Int { bitmap.height }
 
-    /// The same facts with other pixels, without an animation: what a processor returns.
+    /// Returns an image with the same facts and another bitmap, without an animation, as a processor returns it.
     public func replacing(_ bitmap: Bitmap) -> Image { replacing(bitmap, animation: nil) }
 
-    /// The same pixels with an animation of which they are the first frame.
+    /// Returns an image with the same pixels and an animation of which they are the first frame.
     package func replacing(animation: AnimatedImage) -> Image {
         replacing(bitmap, animation: animation)
     }
@@ -47,6 +49,6 @@ public struct Image: Sendable {
         return image
     }
 
-    /// The bytes that it keeps in memory, which is what it costs a memory cache.
+    /// The bytes that the image keeps in memory, which are its cost in a memory cache.
     public var cost: Int { bitmap.byteCount + (animation?.cost ?? 0) }
 }

@@ -1,13 +1,13 @@
 /// An encoded image format.
 ///
-/// An open set: a coder of your own may add `ImageFormat("qoi", fileExtension: "qoi", mimeType: "image/qoi")`. Two
-/// formats are equal when their names are.
+/// The set is open: a custom coder may add `ImageFormat("qoi", fileExtension: "qoi", mimeType: "image/qoi")`. Two formats
+/// are equal when their names are equal.
 public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
-    /// Lower case, as the command-line tool spells it: `jpeg`.
+    /// The name in lower case, as the command-line tool spells it: `jpeg`.
     public let name: String
-    /// Without the dot: `jpg`.
+    /// The file extension without the dot: `jpg`.
     public let fileExtension: String
-    /// `image/jpeg`.
+    /// The MIME type: `image/jpeg`.
     public let mimeType: String
 
     public init(_ name: String, fileExtension: String, mimeType: String) {
@@ -20,7 +20,7 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
     public var description: String { name }
 
-    /// Pixels that come from no file.
+    /// The format of pixels that do not come from a file.
     public static let bitmap = ImageFormat("bitmap", fileExtension: "", mimeType: "application/octet-stream")
 
     public static let jpeg = ImageFormat("jpeg", fileExtension: "jpg", mimeType: "image/jpeg")
@@ -35,10 +35,10 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     public static let ico = ImageFormat("ico", fileExtension: "ico", mimeType: "image/vnd.microsoft.icon")
     public static let svg = ImageFormat("svg", fileExtension: "svg", mimeType: "image/svg+xml")
 
-    /// Every format that Halcyon knows by name, whether or not a coder for it was built in.
+    /// All formats that Halcyon has names for, whether or not a coder for them was built in.
     public static let known: [ImageFormat] = [jpeg, png, gif, webp, heic, avif, jpegXL, tiff, bmp, ico, svg]
 
-    /// The known format of a name or a file extension in any case (`jpeg`, `JPG`), nil for others.
+    /// Returns the known format with this name or file extension in any case (`jpeg`, `JPG`); nil for others.
     public init?(name: String) {
         let name = name.lowercased()
         let alias = ["jpe": "jpeg", "tif": "tiff", "heif": "heic"][name] ?? name

@@ -1,22 +1,22 @@
-/// What a file's header says about its image.
+/// The facts about an image in the header of its file.
 public struct ImageInfo: Hashable, Sendable {
     public var format: ImageFormat
-    /// Pixels, upright: after the orientation is applied.
+    /// The upright size in pixels: after the orientation is applied.
     public var size: PixelSize
-    /// Frames; 1 for a still image.
+    /// The number of frames; 1 for a still image.
     public var frameCount: Int
-    /// How often an animation plays, 0 for ever; nil for a still image.
+    /// The number of times an animation plays, 0 for endlessly; nil for a still image.
     public var loopCount: Int?
     public var hasAlpha: Bool
-    /// Bits of one channel as stored, 1 to 16.
+    /// The bits of one channel as stored, 1 to 16.
     public var bitsPerChannel: Int
-    /// As found in the file; decoded pixels are upright already.
+    /// The orientation declared in the file; decoded pixels are upright already.
     public var orientation: Orientation
-    /// As found in the file; decoded pixels are sRGB already, unless `Image.colorProfile` says otherwise.
+    /// The colour space declared in the file; decoded pixels are sRGB already, unless `Image.colorProfile` is set.
     public var colorSpace: ColorSpace
-    /// Whether it is drawn at whatever size is asked for; `size` is then only its own.
+    /// Whether the image is drawn at any requested size; `size` is then only its natural size.
     public var isVector: Bool
-    /// Whether the image was made before all of its file was there.
+    /// Whether the image was made before its whole file had arrived.
     public var isPreview = false
 
     public init(
@@ -36,6 +36,6 @@ public struct ImageInfo: Hashable, Sendable {
 
     public var isAnimated: Bool { frameCount > 1 }
 
-    /// Pixels as stored, before the orientation is applied.
+    /// The size in pixels as stored, before the orientation is applied.
     public var storedSize: PixelSize { orientation.applied(to: size) }
 }

@@ -1,14 +1,15 @@
-/// Writes what makes a result different from others into bytes that are the same in every process and on every
+/// Encodes everything that distinguishes one result from others into bytes that are the same in every process and on every
 /// machine: the name of a cache entry is a hash of them.
 ///
-/// A processor writes its type's identifier and version first, then each parameter in a fixed order. Never
-/// `hashValue` (seeded per process), never `String(describing:)`. A changed algorithm raises its version.
+/// A processor encodes its type's identifier and version first, then each parameter in a fixed order. Never encode
+/// `hashValue` (seeded per process) or `String(describing:)`. Raise the version when the algorithm changes.
 public struct KeyEncoder: Sendable {
     public private(set) var bytes: [UInt8] = []
 
     public init() {}
 
-    /// What the following parameters belong to. Raise the version whenever the output changes for the same parameters.
+    /// Encodes the type that the following parameters belong to. Raise the version whenever the output changes for the same
+    /// parameters.
     public mutating func encode(type identifier: String, version: Int) {
         encode(identifier)
         encode(version)
@@ -22,13 +23,13 @@ public struct KeyEncoder: Sendable {
         bytes.append(value ? 1 : 0)
     }
 
-    /// By bit pattern, with the two zeros made one.
+    /// Encodes the bit pattern, with negative zero as zero.
     public mutating func encode(_ value: Double) {
         let bits = (value == 0 ? 0 : value).bitPattern
         withUnsafeBytes(of: bits.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// UTF-8 behind its length, so that two strings in a row cannot be read as two others.
+    /// Encodes the length and the UTF-8 bytes, so that two strings in a row cannot be read as two others.
     public mutating func encode(_ value: String) {
         let utf8 = Array(value.utf8)
         encode(utf8.count)
@@ -40,8 +41,8 @@ public struct KeyEncoder: Sendable {
         encode(size.height)
     }
 
-    /// What `write` writes, behind its length in bytes: a list of any length that cannot be read as a part of what
-    /// follows it.
+    /// Encodes the length in bytes and then the bytes that `write` encodes: a list of any length that cannot be mistaken
+    /// for a part of the value behind it.
     public mutating func encode(nested write: (inout KeyEncoder) -> Void) {
         var nested = KeyEncoder()
         write(&nested)
@@ -49,7 +50,7 @@ public struct KeyEncoder: Sendable {
         bytes += nested.bytes
     }
 
-    /// A flag for presence, then the value.
+    /// Encodes a flag for presence, then the value.
     public mutating func encode(_ value: Int?) {
         encode(value != nil)
         if let value { encode(value) }

@@ -1,4 +1,4 @@
-/// How stored pixels must be turned to stand upright: the eight values of the EXIF orientation tag.
+/// The transformation that turns stored pixels upright: the eight values of the EXIF orientation tag.
 public enum Orientation: Int, Sendable, Hashable, CaseIterable {
     /// Stored upright.
     case up = 1
@@ -10,17 +10,17 @@ public enum Orientation: Int, Sendable, Hashable, CaseIterable {
     case downMirrored = 4
     /// Mirrored along the main diagonal.
     case leftMirrored = 5
-    /// To be turned 90 degrees clockwise.
+    /// Needs a turn by 90 degrees clockwise.
     case right = 6
     /// Mirrored along the other diagonal.
     case rightMirrored = 7
-    /// To be turned 90 degrees counter-clockwise.
+    /// Needs a turn by 90 degrees counter-clockwise.
     case left = 8
 
-    /// Whether upright width and height are the stored height and width.
+    /// Whether the upright width and height are the stored height and width.
     public var swapsSides: Bool { rawValue >= 5 }
 
-    /// What turns upright pixels back to how a file with this orientation stores them.
+    /// The orientation that turns upright pixels back to how a file with this orientation stores them.
     public var inverse: Orientation {
         switch self {
         case .right: .left
@@ -29,7 +29,7 @@ public enum Orientation: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The upright size of pixels that are stored with `size`, and the other way round.
+    /// Returns the upright size of pixels that are stored with `size`, and the other way round.
     public func applied(to size: PixelSize) -> PixelSize {
         swapsSides ? size.transposed : size
     }

@@ -1,8 +1,8 @@
-/// How a program's own pixels lie in memory, 8 bits a channel and rows from the top without padding.
+/// The memory layout of a program's own pixels, 8 bits a channel and rows from top to bottom without padding.
 public enum PixelLayout: Hashable, Sendable, CaseIterable {
-    /// Blue, green, red, alpha, the colours multiplied by alpha: what `Bitmap` keeps, taken without a conversion.
+    /// Blue, green, red, alpha, the colours premultiplied by alpha: the layout of `Bitmap`, which needs no conversion.
     case bgraPremultiplied
-    /// Red, green, blue, alpha, the colours not multiplied.
+    /// Red, green, blue, alpha, the colours not premultiplied.
     case rgba
     case rgb
     case gray

@@ -1,4 +1,4 @@
-/// A rectangle of pixels, its origin at the top left of the upright image.
+/// A rectangle of pixels with its origin at the top left of the upright image.
 public struct PixelRect: Hashable, Sendable, CustomStringConvertible {
     public var x: Int
     public var y: Int
@@ -10,7 +10,7 @@ public struct PixelRect: Hashable, Sendable, CustomStringConvertible {
         size = PixelSize(width, height)
     }
 
-    /// The part that lies inside an image of `bounds`, nil when none does.
+    /// Returns the part that lies inside an image of `bounds`; nil if no part does.
     public func clamped(to bounds: PixelSize) -> PixelRect? {
         let left = max(0, x)
         let top = max(0, y)
@@ -20,10 +20,10 @@ public struct PixelRect: Hashable, Sendable, CustomStringConvertible {
         return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
     }
 
-    /// `100x80@20,30`.
+    /// The rectangle as `100x80@20,30`.
     public var description: String { "\(size)@\(x),\(y)" }
 
-    /// Saturating, so that an absurd rectangle cannot trap.
+    /// Returns the saturated sum, so that an absurd rectangle cannot trap.
     private static func sum(_ left: Int, _ right: Int) -> Int {
         let (sum, overflow) = left.addingReportingOverflow(right)
         guard overflow else { return sum }

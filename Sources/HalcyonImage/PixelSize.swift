@@ -12,32 +12,32 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
         self.init(width, height)
     }
 
-    /// The number of pixels, or nil where it does not fit an `Int` or a side is negative.
+    /// The number of pixels; nil if it does not fit an `Int` or a side is negative.
     public var area: Int? {
         guard width >= 0, height >= 0 else { return nil }
         let (product, overflow) = width.multipliedReportingOverflow(by: height)
         return overflow ? nil : product
     }
 
-    /// Bytes of a bitmap of this size, `Int.max` where they do not fit an `Int`.
+    /// The bytes of a bitmap of this size; `Int.max` if they do not fit an `Int`.
     package var bitmapBytes: Int {
         guard let area else { return .max }
         let (bytes, overflow) = area.multipliedReportingOverflow(by: 4)
         return overflow ? .max : bytes
     }
 
-    /// Whether there is nothing in it.
+    /// Whether a side is zero or negative.
     public var isEmpty: Bool { width <= 0 || height <= 0 }
 
-    /// Width and height exchanged.
+    /// The size with width and height exchanged.
     public var transposed: PixelSize { PixelSize(height, width) }
 
-    /// `320x240`.
+    /// The size as `320x240`.
     public var description: String { "\(width)x\(height)" }
 }
 
 extension Int {
-    /// The sum with `count * other`, `Int.max` where that does not fit. None of them is negative.
+    /// Returns the sum with `count * other`; `Int.max` if it does not fit. No operand may be negative.
     package func adding(_ count: Int, times other: Int) -> Int {
         let product = other.multipliedReportingOverflow(by: count)
         let sum = addingReportingOverflow(product.partialValue)

@@ -2,16 +2,16 @@ import Glibc
 
 /// The memory of one bitmap.
 ///
-/// Large ones come from a mapping of their own that is aligned to 2 MiB and asks for huge pages: the first touch of
-/// 24 MB then costs about 1 ms instead of 12, and the memory goes back to the system when the bitmap does, which the
-/// heap does not promise. One mapping of a few megabytes is kept for the next bitmap.
+/// Large bitmaps use a mapping of their own, aligned to 2 MiB and with huge pages requested: the first touch of 24 MB then
+/// costs about 1 ms instead of 12, and the memory returns to the system with the end of the bitmap, which the heap does not
+/// promise. One mapping of a few megabytes is kept for the next bitmap.
 ///
-/// `@unchecked Sendable`: it is written while one owner fills it and only read from then on.
+/// `@unchecked Sendable`: the memory is written while one owner fills it and only read from then on.
 final class PixelStorage: @unchecked Sendable {
-    /// Below this a mapping's page granularity and its system calls cost more than they bring.
+    /// The least size of a mapping, in bytes: for less, its page granularity and system calls cost more than they save.
     private static let mappingThreshold = 1 << 20
     private static let hugePage = 1 << 21
-    /// 4 KiB on most machines, up to 64 on some of ARM's.
+    /// The page size: 4 KiB on most machines, up to 64 KiB on some ARM machines.
     private static let page = max(4096, sysconf(Int32(_SC_PAGESIZE)))
 
     let base: UnsafeMutableRawPointer
@@ -30,7 +30,7 @@ final class PixelStorage: @unchecked Sendable {
             mappedBytes = bytes
         } else {
             var pointer: UnsafeMutableRawPointer?
-            // 64 bytes is a cache line and the widest vector.
+            // 64 bytes are the size of a cache line and of the widest vector.
             guard posix_memalign(&pointer, 64, max(byteCount, 1)) == 0, let pointer else {
                 throw BitmapError.outOfMemory(bytes: byteCount)
             }
@@ -43,7 +43,7 @@ final class PixelStorage: @unchecked Sendable {
         if mappedBytes > 0 { SpareMapping.shared.put(base, mappedBytes) } else { free(base) }
     }
 
-    /// Maps `bytes` with a start that is a multiple of a huge page, by mapping more and giving the ends back.
+    /// Maps `bytes` at an address that is a multiple of a huge page, by mapping more and unmapping both ends.
     private static func map(_ bytes: Int) -> UnsafeMutableRawPointer? {
         let (total, overflow) = bytes.addingReportingOverflow(hugePage)
         guard !overflow else { return nil }
@@ -55,8 +55,8 @@ final class PixelStorage: @unchecked Sendable {
         let tail = total - head - bytes
         if tail > 0 { munmap(raw + head + bytes, tail) }
         madvise(raw + head, bytes, MADV_HUGEPAGE)
-        // What lies behind the last huge page comes at once, instead of a fault for each small page: every byte of a
-        // bitmap is written anyway. A kernel before 5.14 refuses, and nothing is lost.
+        // The rest behind the last huge page is populated at once, instead of by a fault for each small page: every byte of
+        // a bitmap is written anyway. A kernel before 5.14 refuses, which does no harm.
         let rest = bytes % hugePage
         if rest > 0 { madvise(raw + head + bytes - rest, rest, MADV_POPULATE_WRITE) }
         return raw + head

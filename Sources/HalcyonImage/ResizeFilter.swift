@@ -1,14 +1,14 @@
 import CHalcyonPixels
 
-/// How the pixels of a resized image are made from those of its source.
+/// The filter that computes the pixels of a resized image from those of its source.
 public enum ResizeFilter: String, Sendable, Hashable, CaseIterable {
-    /// The pixel that lies there: blocky, exact colours.
+    /// The nearest source pixel: blocky, exact colours.
     case nearest
-    /// The average of the area that a pixel covers: soft, the fastest for a strong reduction.
+    /// The average of the source area that a pixel covers: soft, the fastest for a strong reduction.
     case area
-    /// A triangle: smooth, no ringing.
+    /// A triangle filter: smooth, no ringing.
     case bilinear
-    /// Lanczos with three lobes: the sharpest, the default.
+    /// Lanczos with three lobes: the sharpest, and the default.
     case lanczos
 
     var kernel: halcyon_filter {

@@ -1,18 +1,24 @@
-/// Which part of a source becomes which size: the one place where fit, fill and stretch are computed.
+/// The part of a source that is used and the size that it is scaled to: the one place where fit, fill and stretch are
+/// computed.
 public struct ResizeGeometry: Hashable, Sendable {
-    /// The part of the source that is used, in source pixels. Fractions matter: a cut of half a pixel is resampled.
+    /// The left edge of the part that is used, in source pixels, as are the next three. Fractions matter: a crop by half a
+    /// pixel is resampled.
     public var sourceX: Double
     public var sourceY: Double
     public var sourceWidth: Double
     public var sourceHeight: Double
-    /// The result in pixels, each side at least 1 where those of source and box are.
+    /// The size of the result in pixels, each side at least 1 if those of the source and the box are.
     public var size: PixelSize
 
+    /// Computes the geometry for a box.
+    ///
     /// - Parameters:
-    ///   - source: where a side is not at least 1, so is the part's, and `Bitmap.resampled` refuses it.
-    ///   - box: where a side is not at least 1, the result is the box, and `Bitmap.resampled` refuses it.
-    ///   - upscale: false keeps the result no larger than the source. A fill box that the source cannot cover then
-    ///     shrinks, and keeps its shape.
+    ///   - source: the size of the source. If a side is not at least 1, the part is not either, and `Bitmap.resampled`
+    ///     throws.
+    ///   - box: the size to fit, fill or stretch to. If a side is not at least 1, the result is the box, and
+    ///     `Bitmap.resampled` throws.
+    ///   - upscale: false keeps the result no larger than the source. A fill box that the source cannot cover then shrinks
+    ///     and keeps its aspect ratio.
     public init(source: PixelSize, box: PixelSize, mode: ResizeMode, upscale: Bool) {
         let (width, height) = (Double(source.width), Double(source.height))
         let (boxWidth, boxHeight) = (Double(box.width), Double(box.height))
@@ -39,7 +45,7 @@ public struct ResizeGeometry: Hashable, Sendable {
 
     private static func rounded(_ width: Double, _ height: Double, scale: Double) -> PixelSize {
         func side(_ value: Double) -> Int {
-            // More than any image has, and still an `Int`.
+            // Larger than any image, and still an `Int`.
             Int(min(max(1, (value * scale).rounded()), 0x1p62))
         }
         return PixelSize(side(width), side(height))

@@ -1,9 +1,9 @@
-/// How an image meets a box of another shape.
+/// The way an image is fitted to a box with another aspect ratio.
 public enum ResizeMode: String, Sendable, Hashable, CaseIterable {
-    /// Inside the box, the whole image, its own shape.
+    /// The whole image inside the box, with its own aspect ratio.
     case fit
-    /// Covers the box and is cut to it, centred.
+    /// Covers the box and is cropped to it, centred.
     case fill
-    /// Exactly the box, whatever becomes of the shape.
+    /// Exactly the size of the box, with any change of the aspect ratio.
     case stretch
 }

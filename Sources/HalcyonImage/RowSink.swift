@@ -1,12 +1,13 @@
 import CHalcyonPixels
 
-/// Takes the rows of an image one after the other, and makes a bitmap of the part and size that is wanted.
+/// A sink that receives the rows of an image one after the other and scales them to a bitmap of the requested part and
+/// size.
 ///
-/// What a decoder writes to that need not have its whole image in memory. One thread at a time.
+/// Decoders that need not hold their whole image in memory write to it. Use it from one thread at a time.
 public final class RowSink {
-    /// Pixels of the rows that come.
+    /// The size in pixels of the image whose rows are appended.
     public let sourceSize: PixelSize
-    /// For C that puts rows itself, by `halcyon_row_sink_put`.
+    /// The C sink, for C code that puts rows itself with `halcyon_row_sink_put`.
     package let pointer: OpaquePointer
     private var next = 0
 
@@ -20,11 +21,11 @@ public final class RowSink {
 
     deinit { halcyon_row_sink_free(pointer) }
 
-    /// Whether every pixel of the result is there: further rows change nothing.
+    /// Whether every pixel of the result is complete: further rows change nothing.
     public var isFull: Bool { halcyon_row_sink_is_full(pointer) }
 
-    /// Takes in the next row: `sourceSize.width` pixels of premultiplied BGRA. A row too many, or of another length,
-    /// is passed over.
+    /// Appends the next row: `sourceSize.width` pixels of premultiplied BGRA. Rows beyond the last one, and rows of another
+    /// length, are ignored.
     public func append(_ pixels: UnsafeRawBufferPointer) {
         guard next < sourceSize.height, pixels.count == sourceSize.width * 4, let base = pixels.baseAddress else {
             return
@@ -33,7 +34,7 @@ public final class RowSink {
         next += 1
     }
 
-    /// The bitmap's memory may be another's from now on: whatever still comes is passed over.
+    /// Ends the use of the bitmap's memory, which others may read from now on: further rows are ignored.
     fileprivate func close() {
         next = sourceSize.height
         halcyon_row_sink_close(pointer)
@@ -41,13 +42,13 @@ public final class RowSink {
 }
 
 extension Bitmap {
-    /// Makes the part that `geometry` names, scaled to its size, of rows that `body` puts into the sink.
+    /// Makes a bitmap of the part that `geometry` names, scaled to its size, from rows that `body` appends to the sink.
     ///
-    /// The pixels are those that `resampled` makes of the whole source. Memory beside the result: a few rows.
+    /// The pixels are those that `resampled` makes of the whole source. Memory beyond the result: a few rows.
     ///
-    /// - Parameter source: pixels of the rows that come.
-    /// - Throws: `BitmapError`: `.invalidSource` where the part is empty or not inside the source, or where fewer rows
-    ///   came than it needs; what `body` throws.
+    /// - Parameter source: the size in pixels of the image whose rows are appended.
+    /// - Throws: `BitmapError.invalidSource` if the part is empty or not inside the source, or if fewer rows were appended
+    ///   than it needs; other `BitmapError`s; any error that `body` throws.
     public static func reducing(
         _ source: PixelSize, to geometry: ResizeGeometry, isOpaque: Bool, filter: ResizeFilter = .lanczos,
         rows body: (RowSink) throws -> Void

@@ -1,12 +1,13 @@
 import Glibc
 import HalcyonSystem
 
-/// The mapping of a bitmap that went last, kept for the next one of its size: it is warm, and the system has neither to
-/// clear it nor to fault its pages in, which for a few megabytes costs as much as decoding a quarter of them.
+/// The mapping of the last released bitmap, kept for the next bitmap of its size: its pages are mapped already, so that the
+/// system neither clears nor faults them in, which for a few megabytes costs as much as decoding a quarter of them.
 ///
-/// One mapping, of at most 4 MiB; above, clearing huge pages costs little, and memory is better given back.
+/// It holds one mapping of at most 4 MiB. Above that, clearing huge pages costs little, and the memory is better returned
+/// to the system.
 ///
-/// `@unchecked Sendable`: a pointer changes hands under the lock only, and whoever takes it owns it.
+/// `@unchecked Sendable`: the pointer is exchanged under the lock only, and the caller that takes it owns it.
 final class SpareMapping: @unchecked Sendable {
     static let shared = SpareMapping()
 
@@ -14,7 +15,7 @@ final class SpareMapping: @unchecked Sendable {
 
     private let slot = Lock<(base: UnsafeMutableRawPointer, byteCount: Int)?>(nil)
 
-    /// Nil where none of exactly this size is there.
+    /// Returns the mapping and gives up ownership; nil if there is none of exactly this size.
     func take(_ byteCount: Int) -> UnsafeMutableRawPointer? {
         slot.withLock { slot in
             guard let spare = slot, spare.byteCount == byteCount else { return nil }
@@ -23,7 +24,7 @@ final class SpareMapping: @unchecked Sendable {
         }
     }
 
-    /// Takes a mapping over, and unmaps the one that was there; one that is too large at once.
+    /// Takes ownership of a mapping and unmaps the previous one. A mapping that is too large is unmapped at once.
     func put(_ base: UnsafeMutableRawPointer, _ byteCount: Int) {
         guard byteCount <= Self.largest else {
             munmap(base, byteCount)

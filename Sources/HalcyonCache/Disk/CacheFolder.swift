@@ -1,18 +1,18 @@
 import Foundation
 
-/// Where a disk cache's files lie, by name.
+/// The paths of a disk cache's files.
 ///
-/// `@unchecked Sendable` because nobody writes `start` once it is made.
+/// `@unchecked Sendable` because `start` is never written after `init`.
 final class CacheFolder: @unchecked Sendable {
-    /// Without a slash at the end.
+    /// The folder's path without a slash at the end.
     let path: String
-    /// The same with a slash. Not an array, which would be retained for each path that is made of it.
+    /// The folder's path with a slash at the end. Not an array, which would be retained for each path that is made from it.
     private let start: UnsafeRawBufferPointer
 
     init(_ url: URL) {
         var path = url.path(percentEncoded: false)
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        // A URL without a path names no folder, and must not become the file system's root.
+        // A URL without a path does not name a folder, and must not become the root of the file system.
         if path.isEmpty { path = "/dev/null/nowhere" }
         self.path = path
         let bytes = Array(path.utf8) + [UInt8(ascii: "/")]
@@ -25,7 +25,7 @@ final class CacheFolder: @unchecked Sendable {
         start.deallocate()
     }
 
-    /// Without what leads nowhere, such as "..".
+    /// The path without components such as "..".
     var standardPath: String { URL(filePath: path).standardizedFileURL.path(percentEncoded: false) }
 
     func fanOut(_ folder: UInt8) -> String {
@@ -41,10 +41,12 @@ final class CacheFolder: @unchecked Sendable {
         }
     }
 
-    /// Passes the path of a file whose name is a hash on, with a null behind it. It is valid until `body` returns.
+    /// Calls `body` with the path of a file whose name is a hash, as a null-terminated string that is valid until `body`
+    /// returns.
     ///
-    /// On the stack: a string of it is a good part of what it costs to ask whether there is an entry.
-    @inline(__always)  // Else the body's captures are retained for the call.
+    /// The path is made on the stack: a `String` would be a considerable part of the cost of checking whether an entry
+    /// exists.
+    @inline(__always)  // Otherwise the body's captures are retained for the call.
     func withPath<Result>(of name: EntryName, _ body: (UnsafePointer<CChar>) -> Result) -> Result? {
         let start = start
         let count = start.count + Self.hashedLength
@@ -56,7 +58,7 @@ final class CacheFolder: @unchecked Sendable {
         }
     }
 
-    /// Two digits, a slash and 32 digits.
+    /// The length of two digits, a slash and 32 digits.
     private static let hashedLength = 35
 
     /// Writes the path of a file whose name is a hash.
@@ -71,9 +73,9 @@ final class CacheFolder: @unchecked Sendable {
         bytes[folder + 2] = UInt8(ascii: "/")
     }
 
-    /// A name in one of the folders for a file that is still being written.
+    /// Returns the path in one of the 256 folders for a file that is still being written.
     ///
-    /// - Parameter number: one that nobody else uses.
+    /// - Parameter number: a number that is not used for any other such file.
     func temporaryFile(in folder: UInt8, number: UInt64) -> String {
         var path: [UInt8] = []
         path.reserveCapacity(start.count + 32)
@@ -93,7 +95,7 @@ final class CacheFolder: @unchecked Sendable {
 
     private static let temporaryPrefix = ".halcyon-"
 
-    /// The file by which backup programs know that everything beside it can be had again.
+    /// The path of the file by which backup programs recognize a folder whose contents can be obtained again.
     var tag: String { "\(path)/CACHEDIR.TAG" }
 
     static let tagContents = """
@@ -103,9 +105,9 @@ final class CacheFolder: @unchecked Sendable {
 
         """
 
-    /// The folder that the XDG base directory specification gives a program's cache.
+    /// Returns the cache folder of a program according to the XDG base directory specification.
     static func standard(for application: String, environment: [String: String]) -> URL {
-        // The specification: a path that is not absolute is to be ignored.
+        // The specification requires that a path that is not absolute is ignored.
         if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") {
             return URL(filePath: base, directoryHint: .isDirectory).appending(path: application)
         }

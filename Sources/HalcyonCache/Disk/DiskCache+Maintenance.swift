@@ -1,37 +1,38 @@
 import Foundation
 import HalcyonSystem
 
-/// What looks at all entries. It goes in slices, so that reads come in between.
+/// The operations that visit all entries. They work in slices, so that reads can run in between.
 extension DiskCache {
-    /// What the files may occupy together, in bytes.
+    /// The maximum size of all files together, in bytes.
     public var sizeLimit: Int {
         if let limit = configuration.sizeLimit ?? state.withLock({ $0.standardSizeLimit }) { return limit }
         // The cache's own files count as free: otherwise the limit would shrink as the cache grows.
         return standardSizeLimit(free: store.freeSpace())
     }
 
-    /// A tenth of what is free, at most 1 GiB. Some file systems report more free space than there is, to any size.
+    /// Returns a tenth of the free space, at most 1 GiB. Some file systems report more free space than there is, up to any
+    /// size.
     private func standardSizeLimit(free: Int?) -> Int {
         let (room, overflow) = max(0, free ?? .max).addingReportingOverflow(store.estimatedSize)
         return min(1 << 30, (overflow ? .max : room) / 10)
     }
 
-    /// The length of all files together, as far as is known without looking. It is right once there was a scan and as
-    /// long as no other process uses the folder; what others write is seen by the next scan, which a cache that writes
-    /// makes five seconds after the last one.
+    /// The total length of all files in bytes, as far as known without a scan. It is exact after a scan and as long as no
+    /// other process uses the folder. The next scan notices the writes of other processes; it comes once this cache has
+    /// written a thirty-second of its limit, but at least five seconds after the last scan.
     public var estimatedSize: Int { store.estimatedSize }
 
-    /// The length of all files together, by a scan: a microsecond an entry. What is staged does not count yet.
+    /// Returns the total length of all files in bytes, by a scan: a microsecond an entry. Staged writes are not included.
     public func size() async -> Int {
         await scan().reduce(0) { $0 + $1.size }
     }
 
-    /// How many entries there are on the disk, expired ones too, by a scan.
+    /// Returns the number of entries on the disk, including expired ones, by a scan.
     public func count() async -> Int {
         await scan().count
     }
 
-    /// What lies in the folder, by a scan.
+    /// Returns a summary of the folder's contents, by a scan.
     public func info() async -> Info {
         let now = FileTime(timeSource.now)
         var info = Info(folder: folder, entries: 0, bytes: 0, expired: 0, oldest: nil)
@@ -46,7 +47,7 @@ extension DiskCache {
         return info
     }
 
-    /// All entries on the disk but their bytes, in no particular order: reads the end of every file, a few
+    /// Returns all entries on the disk without their bytes, in no particular order. Reads the end of every file, a few
     /// microseconds an entry.
     public func entries() async -> [EntryInfo] {
         var entries: [EntryInfo] = []
@@ -56,8 +57,8 @@ extension DiskCache {
         return entries
     }
 
-    /// Removes everything, staged or on the disk, and what is kept in the folder of downloads that broke off, which does
-    /// not count in the answer. What others put into the folder stays.
+    /// Removes all entries, staged or on the disk, and the partial bodies of interrupted downloads in the folder, which are
+    /// not counted in the result. Files that other programs put into the folder stay.
     @discardableResult
     public func removeAll() async -> Removal {
         var removal = await perform { [self] in removeStaged() }
@@ -69,7 +70,8 @@ extension DiskCache {
         return removal
     }
 
-    /// Removes what is staged, each together with the older entry of its key on the disk, so that nobody finds that instead.
+    /// Removes the staged writes, each together with the older entry of its key on the disk, so that no read finds that one
+    /// instead.
     private func removeStaged() -> Removal {
         var removal = Removal()
         for key in staging.keys {
@@ -83,21 +85,21 @@ extension DiskCache {
         return removal
     }
 
-    /// Removes the entries past their time, and what crashed processes have left half written.
+    /// Removes the expired entries, and the partly written files of crashed processes.
     @discardableResult
     public func removeExpired() async -> Removal {
         await removeExpired(among: scan())
     }
 
-    /// Removes entries until the rest occupies at most this many bytes: expired ones first, then those whose last
-    /// access is the longest ago. One that is read meanwhile stays.
+    /// Removes entries until the total size is at most this many bytes: expired ones first, then the least recently used.
+    /// An entry that is read during this stays.
     @discardableResult
     public func trim(to bytes: Int) async -> Removal {
         await trim(scan(), to: bytes)
     }
 
-    /// Puts the folder in order, as the cache does by itself every `sweepInterval`: removes the entries past their time and
-    /// what crashed processes have left half written, and then, over the size limit, those that were not used for longest.
+    /// Cleans the folder, as the cache does itself every `sweepInterval`: removes the expired entries and the partly
+    /// written files of crashed processes, and then, if the size limit is exceeded, the least recently used entries.
     @discardableResult
     public func sweep() async -> Removal {
         let files = await scan()
@@ -111,7 +113,8 @@ extension DiskCache {
         return removal
     }
 
-    /// Down to where a trim goes, so that the next write does not start another.
+    /// Returns the size that a trim reduces the cache to, below the limit so that the next write does not start another
+    /// trim.
     private static func lowWaterMark(_ limit: Int) -> Int {
         limit / 5 * 4
     }
@@ -126,14 +129,14 @@ extension DiskCache {
         return await remove(victims, .trimmed) { file, status in file.isUnchanged(status) }
     }
 
-    /// Which files must go, and no more than must.
+    /// Returns the files that must be removed, and no more than necessary.
     private static func victims(among files: [ScannedFile], downTo bytes: Int, now: Date) -> [ScannedFile] {
         var excess = files.reduce(0) { $0 + $1.size } - bytes
         guard excess > 0 else { return [] }
         let time = FileTime(now)
-        // An access in the future was noted by a clock that was wrong, and must not keep an entry for ever.
+        // An access in the future was recorded with a wrong clock, and must not keep an entry forever.
         let future = FileTime(now.addingTimeInterval(7200))
-        // Numbers are sorted, not files: there may be very many.
+        // Small ranks are sorted, not files, since there may be very many.
         let ranks = files.indices.map { index in
             let file = files[index]
             return Rank(
@@ -150,7 +153,7 @@ extension DiskCache {
         return victims
     }
 
-    /// What goes first is less.
+    /// The rank of a file; the lowest is removed first.
     private struct Rank {
         let isCurrent: Bool
         let accessed: FileTime
@@ -161,14 +164,14 @@ extension DiskCache {
         }
     }
 
-    // MARK: Behind
+    // MARK: Background work
 
-    /// Starts a trim when the limit is passed, or to learn what is there.
+    /// Starts a trim if the size limit is exceeded or a scan is due.
     func startTrimIfNeeded() {
         _ = trimming()
     }
 
-    /// Trims to four fifths when the limit is passed, and returns when that is done.
+    /// Trims to four fifths of the limit if it is exceeded, and returns when that is done.
     func trimIfNeeded() async {
         await trimming()?.value
     }
@@ -185,17 +188,17 @@ extension DiskCache {
         }
     }
 
-    /// How long the first sweep waits behind the first write.
+    /// The delay of the first sweep after the first write.
     private static var firstSweep: Duration { .seconds(60) }
 
-    /// Starts to sweep by and by; does nothing where that is so already.
+    /// Starts the periodic sweeps, or does nothing if they have been started already.
     func startSweeping() {
         guard let interval = configuration.sweepInterval.map({ max($0, .seconds(1)).forTimer }) else { return }
         state.withLock { state in
             guard state.sweeping == nil else { return }
             state.sweeping = RepeatingWork(every: min(interval, Self.firstSweep), timeSource: timeSource) {
                 [weak self] in
-                // It ends the work whose turn this is, which has had the only one it was to have.
+                // This ends the work that is running now, which was for the first sweep only.
                 self?.repeatSweeping(every: interval)
                 await self?.sweep()
             }
@@ -215,7 +218,7 @@ extension DiskCache {
 
     private func trimUntilWithinLimit() async {
         let (limit, now) = (sizeLimit, timeSource.now)
-        // What a due scan has found serves the first trim too.
+        // The first trim uses the files that a due scan has found.
         var found: [ScannedFile]? = state.withLock({ $0.isScanDue(limit: limit, now: now) }) ? await scan() : nil
         while true {
             let limit = sizeLimit
@@ -227,9 +230,9 @@ extension DiskCache {
                 removed = await trim(files, to: Self.lowWaterMark(limit)).entries
             }
             let isDone = state.withLock { state in
-                // A folder that nothing can be removed from must not keep this going for ever.
+                // If nothing can be removed from the folder, this must not continue forever.
                 guard store.estimatedSize <= limit || isPassed && removed == 0 else { return false }
-                // Under the lock under which the next one is started: it is, by any write from now on.
+                // Cleared under the lock under which the next trim is started, so that any later write can start one.
                 state.trimming = nil
                 return true
             }
@@ -239,7 +242,7 @@ extension DiskCache {
 
     // MARK: Slices
 
-    /// In a cache of 100,000 entries a folder has 400, and a reader that comes meanwhile waits for a millisecond.
+    /// In a cache of 100,000 entries a folder has 400, so that a read that arrives meanwhile waits for a millisecond.
     private static var foldersAtOnce: Int { 2 }
     private static var filesAtOnce: Int { 32 }
 
@@ -293,11 +296,12 @@ extension DiskCache {
 }
 
 extension DiskCache.State {
-    /// Whether it is time to look at what is there: at first, since nobody knows what earlier runs have left; and again
-    /// after every thirty-second of the limit that was written, since other processes may be at it too.
+    /// Returns whether a scan is due: at first, since the remains of earlier runs are unknown; and again after every
+    /// thirty-second of the limit that was written, since other processes may write too.
     fileprivate func isScanDue(limit: Int, now: Date) -> Bool {
         guard let lastScan else { return statistics.writes > 0 }
-        // Not too often, whatever is written; and a clock that was turned back is no reason to wait.
+        // Not more often than every five seconds, no matter how much is written; a clock that was turned back must not
+        // delay it.
         return writtenSinceScan > limit / 32 && abs(now.timeIntervalSince(lastScan)) >= 5
     }
 }

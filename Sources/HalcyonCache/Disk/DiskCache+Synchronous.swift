@@ -1,16 +1,16 @@
 import Foundation
 
-/// The same on the caller's thread, which blocks for as long as the disk takes.
+/// The same operations on the caller's thread, which is blocked until the disk has finished.
 extension DiskCache {
-    /// The entry for a key; nil without one or past its time. Notes the access.
+    /// Returns the entry for a key; nil if there is none or it has expired. Records the access.
     ///
-    /// - Parameter extending: what that does to the entry's time; nil, the default, is the configuration's.
+    /// - Parameter extending: the effect of the access on the entry's expiration; nil, the default, is the configuration's.
     public func entrySynchronously(for key: DiskKey, extending: ExpirationExtension? = nil) -> DiskEntry? {
         if let write = staging.write(for: key) { return entry(staged: write) }
         return entryOnDisk(for: key, extending: extending)
     }
 
-    /// Whether there is an entry, as `contains` says it.
+    /// Returns whether there is an entry, in the same way as `contains`.
     public func containsSynchronously(_ key: DiskKey) -> Bool {
         if !staging.isIdle, let write = staging.write(for: key) { return isCurrent(write.contents) }
         return store.contains(key) { timeSource.roughly }
@@ -18,15 +18,15 @@ extension DiskCache {
 
     /// Writes an entry.
     ///
-    /// - Parameter expiration: nil takes the configuration's. For one that is over already nothing is written.
-    /// - Throws: `DiskCacheError` when the entry could not be written.
+    /// - Parameter expiration: nil takes the configuration's. If it has passed already, nothing is written.
+    /// - Throws: `DiskCacheError` if the entry could not be written.
     public func storeSynchronously(
         _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
         expiration: StorageExpiration? = nil
     ) throws {
         guard let contents = contents(data, metadata, extended, expiration) else { return }
         let mark = staging.mark
-        // This is newer than what was staged before, and takes its place in the same moment; or neither is kept.
+        // This entry is newer than the writes staged before it, and replaces them in the same moment; or neither is kept.
         defer { staging.admitWaiting { writeBehind() } }
         _ = try written(contents.fileSize(for: key)) {
             try store.replace(
@@ -37,8 +37,8 @@ extension DiskCache {
 
     /// Removes an entry, staged or on the disk, but not in a read-only folder.
     public func removeSynchronously(_ key: DiskKey) {
-        // Under the lock under which a staged write gets its name: it has been renamed and is removed, or sees that it
-        // is not wanted any more.
+        // Under the lock under which a staged write gets its file name: the write either has been renamed and is removed,
+        // or finds that it is not wanted any more.
         store.remove(store.file(for: key), alsoThen: { staging.drop(key) })
         staging.admitWaiting { writeBehind() }
     }
@@ -57,7 +57,8 @@ extension DiskCache {
         FileTime(timeSource.now) < contents.keptUntil
     }
 
-    /// What a read finds where a write is staged. Past its time that is nothing: what is on the disk is older still.
+    /// Returns the entry of a staged write and counts the read. An expired write is a miss: the entry on the disk is even
+    /// older.
     func entry(staged write: StagingArea.Write) -> DiskEntry? {
         let isCurrent = isCurrent(write.contents)
         state.withLock { state in
@@ -66,7 +67,7 @@ extension DiskCache {
         return isCurrent ? write.contents.entry() : nil
     }
 
-    /// The entry as it lies there: not counted, and not noted as an access.
+    /// Returns the entry on the disk without counting the read or recording the access.
     func peekOnDisk(for key: DiskKey) -> DiskEntry? {
         store.read(key, now: timeSource.now, extending: nil)?.entry
     }
@@ -79,7 +80,7 @@ extension DiskCache {
         return found?.entry
     }
 
-    /// Counts a write, and starts a trim behind it when the limit is passed.
+    /// Counts a write, and starts a trim after it if the size limit is exceeded.
     func written(_ bytes: Int, _ write: () throws -> Bool) throws -> Bool {
         do {
             let isWritten = try write()
@@ -102,11 +103,11 @@ extension DiskCache {
         }
     }
 
-    /// Writes what is staged, one entry a turn, so that reads come in between.
+    /// Writes the staged entries, one at a time, so that reads can run in between.
     func writeBehind() {
         threads.submit(priority: .low) { [self] in
             guard let write = staging.next() else { return }
-            // A failure is counted; nobody waits to hear of it.
+            // A failure is counted; no caller waits for it.
             _ = try? written(write.cost) {
                 try store.replace(
                     write.key, with: write.contents, atMost: sizeLimit, ifWanted: { staging.isInFlightWanted })

@@ -1,14 +1,14 @@
 import Foundation
 import HalcyonSystem
 
-/// Bytes on the disk, one self-describing file per entry.
+/// A cache of bytes on the disk, with one self-describing file per entry.
 ///
-/// The file system is the index: nothing has to be loaded or repaired, several processes may use one folder, and a
-/// crash leaves every entry whole or absent. A read verifies the whole key and two checksums, so that it returns the
-/// bytes that were stored or nothing. Nothing touches the disk before the first call. Blocking work runs on threads of
-/// the cache's own; the methods named `…Synchronously` run on the caller's.
+/// The file system is the index: nothing has to be loaded or repaired, several processes may use one folder, and a crash
+/// leaves every entry complete or absent. A read verifies the whole key and two checksums, so that it returns the bytes
+/// that were stored or nothing. The disk is not accessed before the first call. Blocking work runs on the cache's own
+/// threads; the methods named `…Synchronously` run on the caller's thread.
 public final class DiskCache: Sendable {
-    /// Where the files lie. Made when the first entry is written, for its owner alone (0700).
+    /// The folder of the files. It is created when the first entry is written, with access for its owner only (0700).
     public let folder: URL
     public let configuration: Configuration
     let store: EntryStore
@@ -19,14 +19,14 @@ public final class DiskCache: Sendable {
 
     struct State {
         var statistics = Statistics()
-        /// The limit that holds when the configuration has none, once it is known.
+        /// The size limit in effect if the configuration has none, once it is known.
         var standardSizeLimit: Int?
-        /// When the last scan of the whole folder ended.
+        /// The time at which the last scan of the whole folder ended.
         var lastScan: Date?
-        /// Bytes.
+        /// The number of bytes written since the last scan.
         var writtenSinceScan = 0
         var trimming: Task<Void, Never>?
-        /// From the first write on.
+        /// The timer of the sweeps, set by the first write.
         var sweeping: RepeatingWork?
     }
 
@@ -39,7 +39,9 @@ public final class DiskCache: Sendable {
             threads: ExecutionDomains.io)
     }
 
-    /// - Parameter threads: where blocking work runs.
+    /// Creates a cache whose blocking work runs on the given threads.
+    ///
+    /// - Parameter threads: the threads for blocking work.
     package init(
         folder: URL, configuration: Configuration, fileSystem: any FileSystem, timeSource: TimeSource,
         threads: ThreadPool
@@ -52,23 +54,25 @@ public final class DiskCache: Sendable {
         staging = StagingArea(limit: configuration.stagingLimit)
     }
 
-    /// The folder that the XDG base directory specification gives a program: `$XDG_CACHE_HOME/<application>`, else
-    /// `~/.cache/<application>`.
+    /// Returns the cache folder of a program according to the XDG base directory specification:
+    /// `$XDG_CACHE_HOME/<application>`, else `~/.cache/<application>`.
     public static func defaultFolder(for application: String) -> URL {
         CacheFolder.standard(for: application, environment: ProcessInfo.processInfo.environment)
     }
 
     // MARK: Reading
 
-    /// The entry for a key; nil without one, past its time, or when the task is cancelled first.
+    /// Returns the entry for a key; nil if there is none, if it has expired, or if the task is cancelled first.
     ///
-    /// Staged entries are returned at once. An access is noted and extends the entry's time, at most once a minute.
-    /// - Parameter extending: what it does to the entry's time; nil, the default, is the configuration's.
+    /// Staged entries are returned at once. The access is recorded and extends the entry's expiration, at most once a
+    /// minute.
+    /// - Parameter extending: the effect of the access on the entry's expiration; nil, the default, is the configuration's.
     public func entry(for key: DiskKey, extending: ExpirationExtension? = nil) async -> DiskEntry? {
         await entry(for: key, extending: extending, ticket: WorkTicket())
     }
 
-    /// The same, at the ticket's priority; nil when the ticket is cancelled first. A cancelled task cancels it.
+    /// Returns the entry for a key, at the ticket's priority; nil also if the ticket is cancelled first. A cancelled task
+    /// cancels the ticket.
     package func entry(
         for key: DiskKey, extending: ExpirationExtension? = nil, ticket: WorkTicket
     ) async -> DiskEntry? {
@@ -76,23 +80,24 @@ public final class DiskCache: Sendable {
         return try? await threads.run(ticket: ticket) { [self] _ in entryOnDisk(for: key, extending: extending) }
     }
 
-    /// The entry for a key, without a trace: neither its last access nor its time changes, nor the statistics.
+    /// Returns the entry for a key without changing its last access, its expiration or the statistics.
     package func peek(_ key: DiskKey, ticket: WorkTicket = WorkTicket()) async -> DiskEntry? {
         if let write = staging.write(for: key) { return isCurrent(write.contents) ? write.contents.entry() : nil }
         return try? await threads.run(ticket: ticket) { [self] _ in peekOnDisk(for: key) }
     }
 
-    /// Whether there is an entry that is within its time. Asking does not extend that.
+    /// Returns whether there is an entry that has not expired. This does not extend its expiration.
     ///
-    /// This asks the file system for the file's size and time, and reads nothing: that the file is whole, and this key's and
-    /// not another's with the same hash, only a read can tell.
+    /// It asks the file system for the file's size and times, and reads nothing: only a read can tell whether the file is
+    /// complete and belongs to this key, not to another with the same hash.
     public func contains(_ key: DiskKey) async -> Bool {
         if let write = staging.write(for: key) { return isCurrent(write.contents) }
         let found = try? await threads.run { [self] _ in store.contains(key) { timeSource.roughly } }
         return found ?? false
     }
 
-    /// Where the entry of a key lies, or would lie once it is written. For an entry of one user a file may have to be read.
+    /// Returns the path of the file of a key's entry, whether or not it has been written. For the entry of one user, the
+    /// folder's secret may have to be read from its file.
     public func path(for key: DiskKey) -> URL {
         URL(filePath: store.folder.file(store.file(for: key)), directoryHint: .notDirectory)
     }
@@ -101,9 +106,9 @@ public final class DiskCache: Sendable {
 
     /// Writes an entry and returns once it is on the disk.
     ///
-    /// - Parameter expiration: nil takes the configuration's. For one that is over already nothing is written.
-    /// - Throws: `DiskCacheError` when the entry could not be written; `CancellationError` when the task was cancelled
-    ///   before that began.
+    /// - Parameter expiration: nil takes the configuration's. If it has passed already, nothing is written.
+    /// - Throws: `DiskCacheError` if the entry could not be written; `CancellationError` if the task was cancelled before
+    ///   the write began.
     public func store(
         _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
         expiration: StorageExpiration? = nil
@@ -114,12 +119,12 @@ public final class DiskCache: Sendable {
         }
     }
 
-    /// Takes an entry to be written behind, and returns at once. Reads find it from now on.
+    /// Stages an entry to be written in the background, and returns at once. Reads find it from now on.
     ///
-    /// When `stagingLimit` is reached this waits, without blocking a thread, until there is room. A write that fails
-    /// later only counts in `statistics`.
-    /// - Returns: false when nothing was staged: the task was cancelled before there was room, or the expiration is
-    ///   over already.
+    /// If `stagingLimit` is reached, this waits, without blocking a thread, until there is room. A write that fails later
+    /// is only counted in `statistics`.
+    /// - Returns: false if nothing was staged: the task was cancelled before there was room, or the expiration has passed
+    ///   already.
     @discardableResult
     public func stage(
         _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
@@ -130,6 +135,8 @@ public final class DiskCache: Sendable {
     }
 
     /// Stages an entry if there is room for it now; otherwise it is not cached.
+    ///
+    /// - Returns: whether the entry was staged.
     @discardableResult
     public func stageIfRoom(
         _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
@@ -139,13 +146,15 @@ public final class DiskCache: Sendable {
         return staging.tryStage(contents, for: key) { writeBehind() }
     }
 
-    /// Gives an entry other metadata, as after a 304; its bytes, extended data and time of storing stay.
+    /// Replaces the metadata of an entry, as after a 304 response; its bytes, extended data and time of storing stay.
     ///
     /// - Parameters:
-    ///   - former: what the entry must have for it, since another one may have taken its place meanwhile; nil takes any.
-    ///   - expiration: how long the entry is kept from now on; nil leaves its time as it is.
-    /// - Returns: false when there is no such entry.
-    /// - Throws: `DiskCacheError` when it could not be written; the entry is as it was then.
+    ///   - former: the metadata that the entry must have, since another entry may have replaced it meanwhile; nil allows
+    ///     any.
+    ///   - expiration: the new expiration, counted from now; nil leaves it unchanged.
+    /// - Returns: false if there is no such entry.
+    /// - Throws: `DiskCacheError` if it could not be written; the entry is unchanged then, or gone if only its new name
+    ///   could not be synchronized.
     @discardableResult
     public func updateMetadata(
         _ metadata: Data, for key: DiskKey, replacing former: Data? = nil, expiration: StorageExpiration? = nil
@@ -157,7 +166,7 @@ public final class DiskCache: Sendable {
             await remove(key)
             return false
         }
-        // Past its time already, and what is on the disk is older.
+        // The staged write has expired already, and the entry on the disk is older.
         if let staged, !isCurrent(staged.contents) { return false }
         let isStaged = staging.replace(key, start: { writeBehind() }) { contents in
             guard former.map({ $0 == contents.metadata }) ?? true else { return nil }
@@ -171,27 +180,28 @@ public final class DiskCache: Sendable {
         }
     }
 
-    /// Returns when everything staged so far is on the disk, or has failed to get there.
+    /// Returns when every entry staged so far is on the disk or has failed to be written.
     public func flush() async {
         await staging.flush()
     }
 
     // MARK: Removing
 
-    /// Removes an entry, staged or on the disk, but not in a read-only folder. It is done even when the task is cancelled.
+    /// Removes an entry, staged or on the disk, but not in a read-only folder. This is completed even if the task is
+    /// cancelled.
     public func remove(_ key: DiskKey) async {
         await perform { [self] in removeSynchronously(key) }
     }
 
-    /// What the cache removes by itself from now on: expired, trimmed, all or damaged, file by file. Not what `remove`
-    /// removes, nor what another entry takes the place of.
+    /// The entries that the cache removes itself from now on: expired, trimmed, damaged, or by `removeAll()`, file by file.
+    /// Entries that `remove` removes, or that another entry replaces, are not included.
     ///
-    /// Each use of this is another reader. One that is slow gets the newest 64 events; the stream ends with the cache.
+    /// Each access to this property adds a reader. A slow reader gets the newest 64 events; the stream ends with the cache.
     public var removals: AsyncStream<RemovalEvent> { store.removals.stream() }
 
-    /// Flushes and trims, as a program does before it ends.
+    /// Flushes and trims, for use before a program ends.
     ///
-    /// - Returns: false when the time was not enough; the rest goes on behind.
+    /// - Returns: false if the time was not enough; the rest continues in the background.
     public func shutdown(within limit: Duration) async -> Bool {
         let work = Task { [self] in
             await flush()
@@ -211,7 +221,7 @@ public final class DiskCache: Sendable {
         }
     }
 
-    /// How the cache has fared.
+    /// The counters of the cache.
     public var statistics: Statistics {
         var statistics = state.withLock { $0.statistics }
         statistics.damaged = store.damaged.load(ordering: .relaxed)

@@ -4,52 +4,55 @@ import HalcyonSystem
 extension DiskCache {
     /// The limits of a `DiskCache`.
     public struct Configuration: Sendable, Hashable {
-        /// What the files may occupy together, in bytes, by their lengths. Nil, the default, is the smaller of 1 GiB and
-        /// a tenth of what would be free on the disk if the cache were empty.
+        /// The maximum total length of the files, in bytes. Nil, the default, is the smaller of 1 GiB and a tenth of the
+        /// space that would be free on the disk if the cache were empty.
         public var sizeLimit: Int?
-        /// How long an entry is kept that says nothing else. Default: 7 days.
+        /// The time for which entries without an expiration of their own are kept. Default: 7 days.
         public var expiration: StorageExpiration
-        /// What a read does to the time an entry is kept. Default: it gets its own lifetime again.
+        /// The effect of a read on an entry's expiration. Default: the entry is kept for its own lifetime again.
         public var accessExtension: ExpirationExtension
-        /// What staged writes may hold in memory, in bytes. Default: the smaller of 32 MiB and 5 % of the memory that
-        /// the system grants this process.
+        /// The maximum size of the staged writes in memory, in bytes. Default: the smaller of 32 MiB and 5 % of the memory
+        /// that the system grants this process.
         public var stagingLimit: Int
 
-        /// Whether an entry's file is called by its key's hash. Default: true.
+        /// Whether the name of an entry's file is the hash of its key. Default: true.
         ///
-        /// Otherwise by the key's name, percent-encoded, up to 180 bytes; a longer one is cut and ends in "~" and the hash.
-        /// Entries that were written with another setting of this or of `fileExtension` are not found any more; they go
-        /// with the others, when they expire or room is needed.
+        /// Otherwise it is the key's name, percent-encoded, up to 180 bytes; a longer one is truncated and ends in "~" and
+        /// the hash. Entries that were written with another setting of this or of `fileExtension` are not found any more;
+        /// they are removed like the others, when they expire or room is needed.
         public var usesHashedFileName: Bool
-        /// What follows an entry's file name. Default: nothing.
+        /// The extension of an entry's file name. Default: none.
         public var fileExtension: FileExtension
-        /// Folders to look in for what this cache does not have, in this order: such as one that a program brings along.
+        /// Folders that are searched, in this order, for entries that this cache does not have, such as a folder shipped
+        /// with a program.
         ///
-        /// They are laid out as a cache's folder is, by this cache's file names or by the plain hash. What lies there never
-        /// expires and is never changed, removed (by `remove` neither, nor when it is damaged) or counted. The cache's own folder is none of them.
-        /// Default: none.
+        /// They have the layout of a cache's folder, with this cache's file names or with plain hashes. Entries in them
+        /// never expire and are never changed, counted or removed, neither by `remove` nor if they are damaged. The cache's
+        /// own folder is ignored here. Default: none.
         public var readOnlyFolders: [URL]
-        /// From how many bytes on a file is mapped into memory instead of read. Nil, the default, reads all.
+        /// The size in bytes from which a file is mapped into memory instead of read. Nil, the default, reads all files.
         ///
-        /// A mapping lives as long as the entry's `data`. It saves a copy, and memory that the system has to find; but a
-        /// file that another program of this user cuts short meanwhile ends this process with SIGBUS, which is why nothing
-        /// is mapped by default, nor ever where other users may write. This cache itself never changes a file that has its
-        /// name.
+        /// A mapping lives as long as the entry's `data`. It saves a copy, and memory that the system has to provide; but
+        /// if another program of this user truncates the file meanwhile, this process ends with SIGBUS, which is why
+        /// nothing is mapped by default, and never where other users may write. The cache itself never changes a file after
+        /// it has got its name.
         public var mappedReads: Int?
-        /// Whether the folder may belong to another user, or be open to others. Default: false.
+        /// Whether the folder may belong to another user, or be writable for others. Default: false.
         ///
-        /// Reads from such a folder are misses and writes fail with `DiskCacheError.foreignFolder`, since anybody who writes
-        /// there can plant images. True is for a folder that nobody else reaches, such as a volume of a
-        /// container whose files belong to another user. Folders of the superuser are as good as one's own.
+        /// Otherwise reads from such a folder are misses and writes fail with `DiskCacheError.foreignFolder`, since any
+        /// user who can write there can plant images. Set it to true for a folder that no other user can reach, such as a
+        /// volume of a container whose files belong to another user. Folders of the superuser are treated like the user's
+        /// own.
         public var allowsForeignFolder: Bool
-        /// What must be on the disk itself before a write is done. Default: nothing.
+        /// The data that must be on the disk itself before a write is complete. Default: none.
         public var synchronization: Synchronization
-        /// How often expired entries are removed, and the others trimmed where they are over the limit. Default: every half
-        /// hour; nil leaves it to `sweep()`.
+        /// The interval at which expired entries are removed, and the others trimmed if they exceed the limit. Default:
+        /// half an hour; nil leaves it to `sweep()`.
         ///
-        /// An expired entry is a miss in any case, so that this is only about room: half an hour is little beside the days
-        /// that entries are kept, and a tenth of a second of work for 100,000 of them. The first time is a minute after
-        /// the first write, so that it does not meet the start of the program. Less than a second is a second.
+        /// An expired entry is a miss in any case, so that this is only about space: half an hour is short compared to the
+        /// days that entries are kept, and a sweep takes a tenth of a second of work for 100,000 of them. The first sweep
+        /// is a minute after the first write, so that it does not coincide with the start of the program. Less than a
+        /// second counts as a second.
         public var sweepInterval: Duration?
 
         public init(

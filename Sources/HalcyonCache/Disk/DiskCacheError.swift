@@ -1,19 +1,19 @@
 import Glibc
 
-/// Why an entry is not cached. None of them is a reason to fail a load.
+/// An error that prevents an entry from being cached. None of them is a reason to fail a load.
 public enum DiskCacheError: Error, Sendable, Hashable {
     /// The file system or the user's quota is full.
     case noSpace(SystemCallError)
-    /// The folder is not ours to write in.
+    /// The process has no permission to write in the folder.
     case denied(SystemCallError)
     /// The file system is read-only.
     case readOnly(SystemCallError)
     /// Any other failure, such as a broken disk.
     case failed(SystemCallError)
-    /// The folder, or one above it, is in the hands of another user: it is neither read nor written. The text says which
-    /// and why. `DiskCache.Configuration.allowsForeignFolder` allows it.
+    /// The folder, or one above it, belongs to another user or is writable for others: it is neither read nor written. The
+    /// text says which folder, and why. `DiskCache.Configuration.allowsForeignFolder` allows it.
     case foreignFolder(String)
-    /// The entry alone is larger than the cache may be, or its key or metadata than 4 GiB.
+    /// The entry alone is larger than the cache's limit, or its key or its metadata is larger than 4 GiB.
     case tooLarge
 
     init(_ error: any Error) {

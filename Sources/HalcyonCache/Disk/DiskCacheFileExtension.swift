@@ -1,16 +1,16 @@
 extension DiskCache {
-    /// What follows the name of an entry's file, behind a dot, for the sake of other programs.
+    /// The extension of the name of an entry's file, behind a dot, for the benefit of other programs.
     public enum FileExtension: Sendable, Hashable {
-        /// Nothing.
+        /// No extension.
         case none
-        /// Always the same: 1 to 20 ASCII letters and digits. Anything else is as `none`.
+        /// The same extension for all entries: 1 to 20 ASCII letters and digits. Any other text counts as `none`.
         case fixed(String)
-        /// That of the key's name, read as a URL or a path: what follows the last dot of its last component, without
-        /// query and fragment, if that is 1 to 20 ASCII letters and digits. What is behind an "@", as in `a.png@blur`,
-        /// does not count, and a host such as `example.com` has none.
+        /// The extension of the key's name, read as a URL or a path: the text behind the last dot of its last component,
+        /// without query and fragment, if that is 1 to 20 ASCII letters and digits. Text behind an "@", as in `a.png@blur`,
+        /// does not count, and a host such as `example.com` has no extension.
         case fromKey
 
-        /// - Returns: nil without one, or when it is not fit for a file's name.
+        /// Returns the extension for a key's name; nil if there is none, or if it is not suitable for a file name.
         func text(for name: String?) -> String? {
             switch self {
             case .none: nil
@@ -25,17 +25,17 @@ extension DiskCache {
                 rest = rest[..<end]
             }
             guard let component = lastComponent(of: rest) else { return nil }
-            // `a.png@blur`, where the "@" ends the file's name; or `a@2x.png`, where it is part of it.
+            // In `a.png@blur` the "@" ends the file's name; in `a@2x.png` it is part of it.
             if let end = component.firstIndex(of: UInt8(ascii: "@")), let text = lastPart(of: component[..<end]) {
                 return text
             }
             return lastPart(of: component)
         }
 
-        /// What follows the last slash; nil where there is a host and no path.
+        /// Returns the text behind the last slash; nil if there is a host and no path.
         private static func lastComponent(of name: Substring.UTF8View) -> Substring.UTF8View? {
             guard let slash = name.lastIndex(of: UInt8(ascii: "/")) else { return name }
-            // The slash is the second of "://" or of "//": behind it is the host.
+            // If the slash is the second of "://" or of "//", the host is behind it.
             let before = name[..<slash]
             if before.elementsEqual("/".utf8) || before.suffix(2).elementsEqual(":/".utf8) { return nil }
             return name[name.index(after: slash)...]
@@ -49,7 +49,7 @@ extension DiskCache {
         }
 
         static func isFit(_ text: Substring.UTF8View) -> Bool {
-            // Counting no further than is asked, since a key may be long.
+            // Counts only as far as needed, since a key may be long.
             let length = text.prefix(21).count
             return (1...20).contains(length)
                 && text.allSatisfy { byte in

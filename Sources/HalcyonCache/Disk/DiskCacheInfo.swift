@@ -1,42 +1,42 @@
 import Foundation
 
 extension DiskCache {
-    /// What lies in a disk cache's folder.
+    /// A summary of the contents of a disk cache's folder.
     public struct Info: Sendable, Hashable {
-        /// The folder.
+        /// The folder of the cache.
         public var folder: URL
-        /// How many entries there are, expired ones too.
+        /// The number of entries, including expired ones.
         public var entries: Int
-        /// Their files' lengths together.
+        /// The total length of their files in bytes.
         public var bytes: Int
-        /// How many of them are past their time.
+        /// The number of expired entries.
         public var expired: Int
-        /// The longest-unused entry's last access; nil in an empty cache.
+        /// The last access of the least recently used entry; nil if the cache is empty.
         public var oldest: Date?
     }
 
-    /// What has been removed.
+    /// The number and size of removed entries.
     public struct Removal: Sendable, Hashable {
-        /// How many entries.
+        /// The number of removed entries.
         public var entries = 0
-        /// Their files' lengths together.
+        /// The total length of their files in bytes.
         public var bytes = 0
 
         public init() {}
     }
 
-    /// An entry as a listing shows it: all but its bytes.
+    /// An entry as listed by `entries()`, without its bytes.
     public struct EntryInfo: Sendable, Hashable {
         public var key: DiskKey
         public var metadata: Data
         public var extended: Data
         /// The length of the entry's bytes.
         public var dataSize: Int
-        /// The length of its file.
+        /// The length of the entry's file in bytes.
         public var fileSize: Int
         public var storedAt: Date
         public var lastAccess: Date
-        /// When the entry ends unless an access extends it; nil is never.
+        /// The time at which the entry expires unless an access extends it; nil is never.
         public var keptUntil: Date?
     }
 }

@@ -1,23 +1,23 @@
 extension DiskCache {
-    /// Files that a disk cache has removed by itself, at most some dozens at a time.
+    /// An event that reports files that a disk cache has removed itself, at most a few dozen at a time.
     public struct RemovalEvent: Sendable, Hashable {
         public enum Reason: Sendable, Hashable {
-            /// They were past their time.
+            /// The entries had expired.
             case expired
-            /// There was no room for them.
+            /// The entries were evicted to make room.
             case trimmed
             /// `removeAll()` was called.
             case removedAll
-            /// They were not whole.
+            /// The files were incomplete or damaged.
             case damaged
         }
 
         public var reason: Reason
-        /// The names of the files that went, without their folders.
+        /// The names of the removed files, without their folders.
         public var fileNames: [String]
-        /// Their lengths together.
+        /// The total length of the files in bytes.
         public var bytes: Int
-        /// Counts the events of a cache, from 1. Where it leaves some out, the reader was too slow for them.
+        /// The number of the event in its cache, from 1. A gap means that the reader was too slow for the events left out.
         public var number: Int
     }
 }

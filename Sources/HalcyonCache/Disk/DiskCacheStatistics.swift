@@ -1,19 +1,19 @@
 extension DiskCache {
-    /// How a disk cache has fared since it was made.
+    /// The counters of a disk cache since it was created.
     public struct Statistics: Sendable, Hashable {
-        /// Reads that found an entry, staged or on the disk.
+        /// The number of reads that found an entry, staged or on the disk.
         public var hits = 0
-        /// Reads that found none, or none that could be used.
+        /// The number of reads that found no entry, or none that could be used.
         public var misses = 0
-        /// Entries written.
+        /// The number of entries written.
         public var writes = 0
-        /// Writes that failed: their entries are not cached.
+        /// The number of writes that failed. Their entries are not cached.
         public var failedWrites = 0
-        /// Why the last of them failed.
+        /// The error of the last failed write.
         public var lastWriteError: DiskCacheError?
-        /// Files removed because they were not whole.
+        /// The number of files removed because they were incomplete or damaged.
         public var damaged = 0
-        /// Bytes that wait to be written.
+        /// The number of bytes that wait to be written.
         public var stagedBytes = 0
 
         public init() {}

@@ -1,14 +1,14 @@
 extension DiskCache {
-    /// What has to be on the disk itself, and not only with the system, before a write counts as done.
+    /// The data that must be on the disk itself, and not only in the system's cache, before a write is complete.
     ///
-    /// Without any of it an entry survives the end of the program, however it comes, but perhaps not a power cut: what
-    /// that leaves short is found out by its checksums, and is a miss. A sync that fails is a write that failed.
+    /// Without synchronization an entry survives any end of the program, but perhaps not a power failure: a file that this
+    /// truncates is detected by its checksums, and is a miss. A write whose synchronization fails counts as failed.
     public enum Synchronization: Sendable, Hashable {
-        /// Nothing.
+        /// No data is synchronized.
         case none
-        /// The entry's bytes, before they get their name (`fdatasync`): milliseconds an entry.
+        /// The entry's bytes, before they get their file name (`fdatasync`): takes milliseconds an entry.
         case data
-        /// Its name too (`fsync` of the folder): about twice as long. When only that fails, the entry is removed.
+        /// The file name too (`fsync` of the folder): takes about twice as long. If only that fails, the entry is removed.
         case full
     }
 }

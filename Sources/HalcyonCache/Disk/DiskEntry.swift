@@ -1,15 +1,15 @@
 import Foundation
 
-/// What a disk cache has under a key.
+/// An entry of a disk cache.
 public struct DiskEntry: Sendable, Hashable {
-    /// The bytes.
+    /// The cached bytes.
     public let data: Data
-    /// What the cache's owner keeps beside them, such as HTTP headers.
+    /// The metadata that the cache's owner stores with the bytes, such as HTTP headers.
     public let metadata: Data
-    /// What the caller keeps beside them.
+    /// The extended data that the caller stores with the bytes.
     public let extended: Data
-    /// When the entry ends unless an access extends it; nil is never.
+    /// The time at which the entry expires unless an access extends it; nil is never.
     public let keptUntil: Date?
-    /// When the bytes were stored. New metadata does not change it.
+    /// The time at which the bytes were stored. New metadata does not change it.
     public let storedAt: Date
 }

@@ -3,24 +3,26 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// What a disk entry is found by: the bytes that make it different from all others, and their XXH3-128.
+/// The key of a disk entry: the bytes that distinguish it from all others, and their XXH3-128.
 ///
-/// The hash is computed once, here, and names the file; the bytes stand in the file and are compared, so that two keys
-/// with one hash are a miss and never another entry. A name beside them is for people: a cache with readable file names
-/// or extensions takes it for the file's, so that a key must come with the same name each time.
+/// The hash is computed once, here, and names the file; the bytes are stored in the file and compared, so that two keys
+/// with the same hash are a miss and never another entry. The name is for people to read: a cache with readable file names
+/// or extensions derives the file's name from it, so that a key must come with the same name each time.
 public struct DiskKey: Hashable, Sendable {
     /// The canonical bytes.
     public let bytes: [UInt8]
-    /// What the entry's file is called where `DiskCache.Configuration` asks for it, such as the URL. Two keys that differ
-    /// in nothing else are equal.
+    /// The name, such as the URL, that the entry's file gets if `DiskCache.Configuration` requests readable names. Keys
+    /// that differ only in it are equal.
     public let name: String?
-    /// For whom the entry is, nil for all. Each cache makes a hash of its own of it, by which the file is called and which
-    /// stands in it.
+    /// The user to whom the entry belongs; nil for all users. Each cache hashes it with its own secret; the result is part
+    /// of the hash that names the file, and is stored in the file.
     let user: KeyedHash?
     let high: UInt64
     let low: UInt64
 
-    /// - Parameter name: nil, the default, leaves the hash.
+    /// Creates a key from bytes.
+    ///
+    /// - Parameter name: nil, the default, uses the hash as the file's name.
     public init(_ bytes: some Sequence<UInt8>, name: String? = nil) {
         self.init(Array(bytes), name: name, user: nil)
     }
@@ -33,22 +35,22 @@ public struct DiskKey: Hashable, Sendable {
         (high, low) = (hash.high64, hash.low64)
     }
 
-    /// The key of a text, whose name is the text.
+    /// Creates the key of a text, which is also its name.
     public init(_ text: String) {
         self.init(text.utf8, name: text)
     }
 
-    /// The key of what an encoder has been given.
+    /// Creates the key of the bytes in an encoder.
     public init(_ encoder: KeyEncoder, name: String? = nil) {
         self.init(encoder.bytes, name: name)
     }
 
-    /// The same entry of one user.
+    /// Returns the key of one user's own entry; the same key if `user` is nil.
     package func of(_ user: KeyedHash?) -> DiskKey {
         user == nil ? self : DiskKey(bytes, name: name, user: user)
     }
 
-    /// The key as it stands in a cache's files, by the cache's own secret.
+    /// Returns the key that is stored in a cache's files, with the user hashed by the cache's own secret.
     func sealed(with secret: [UInt8]) -> DiskKey {
         guard let user else { return self }
         let owner = KeyedHash(of: user.bytes, key: secret)
@@ -56,11 +58,11 @@ public struct DiskKey: Hashable, Sendable {
         return name.map { DiskKey(sealed.bytes, name: "\($0)@\(sealed.fileName)") } ?? sealed
     }
 
-    /// The name of the entry's file where names are hashes, as they are by default: 32 hexadecimal digits. That of an entry
-    /// of one user only its cache knows, by `DiskCache.path(for:)`.
+    /// The name of the entry's file if names are hashes, as they are by default: 32 hexadecimal digits. For the entry of
+    /// one user only the cache knows the name, see `DiskCache.path(for:)`.
     public var fileName: String { EntryName(high: high, low: low).fileName }
 
-    /// The folder in which that file lies: the first two digits of its name.
+    /// The name of the folder of that file: the first two digits of the file's name.
     public var folderName: String { EntryName(high: high, low: low).folderName }
 
     public static func == (left: DiskKey, right: DiskKey) -> Bool {

@@ -1,16 +1,18 @@
 import Foundation
 
-/// What is to be written under a key.
+/// The contents of an entry to be written.
 struct EntryContents: Sendable {
     var data: Data
     var metadata: Data
     var extended: Data
     var storedAt: Date
-    /// Seconds that an access keeps the entry for; infinity is for ever.
+    /// The seconds by which an access extends the entry; infinity for never expiring.
     var lifetime: TimeInterval
     var keptUntil: FileTime
 
-    /// - Returns: nil when the entry would be over already.
+    /// Creates the contents of a new entry.
+    ///
+    /// - Returns: nil if the entry would have expired already.
     init?(data: Data, metadata: Data, extended: Data, expiration: StorageExpiration, now: Date) {
         let lifetime = expiration.lifetime(from: now)
         guard lifetime > 0 else { return nil }
@@ -22,7 +24,7 @@ struct EntryContents: Sendable {
         keptUntil = FileTime(now.addingTimeInterval(lifetime))
     }
 
-    /// An entry as it was read.
+    /// Creates the contents of an entry that was read.
     init(_ stored: StoredEntry) {
         data = stored.entry.data
         metadata = stored.entry.metadata
@@ -32,10 +34,10 @@ struct EntryContents: Sendable {
         keptUntil = stored.keptUntil
     }
 
-    /// The same with other metadata.
+    /// Creates a copy with other metadata.
     ///
-    /// - Parameter expiration: nil leaves its time as it is.
-    /// - Returns: nil when the entry would be over already.
+    /// - Parameter expiration: nil leaves the expiration unchanged.
+    /// - Returns: nil if the entry would have expired already.
     init?(_ contents: EntryContents, metadata: Data, expiration: StorageExpiration?, now: Date) {
         self = contents
         self.metadata = metadata
@@ -56,7 +58,7 @@ struct EntryContents: Sendable {
             keptUntil: keptUntil == .latest ? nil : keptUntil.date, storedAt: storedAt)
     }
 
-    /// What follows the payload in the entry's file.
+    /// Returns the bytes behind the payload in the entry's file.
     func trailer(for key: DiskKey) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(key.bytes.count + metadata.count + extended.count + EntryFooter.size)

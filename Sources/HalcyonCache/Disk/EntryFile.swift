@@ -1,9 +1,11 @@
-/// An entry's file: its folder and name. The usual one is a number, so that a list of them takes no further memory.
+/// The folder and name of an entry's file. The usual name is kept as a number, so that a list of files needs no further
+/// memory.
 enum EntryFile: Hashable, Sendable {
     case hashed(EntryName)
     case named(String, folder: UInt8)
 
-    /// Nil for a name that does not say by itself that it is ours: 32 digits, with or without an extension.
+    /// Returns nil for a name that does not show by itself that it belongs to the cache: 32 digits, with or without an
+    /// extension.
     init?(name: String, in folder: UInt8) {
         guard let hash = EntryName(startOf: name), hash.folder == folder else { return nil }
         if name.utf8.count == 32 {
@@ -15,7 +17,7 @@ enum EntryFile: Hashable, Sendable {
         }
     }
 
-    /// Which of the 256 folders it lies in.
+    /// The number of the file's folder among the 256.
     var folder: UInt8 {
         switch self {
         case .hashed(let name): name.folder

@@ -19,10 +19,11 @@ import CXXHash
 struct EntryFooter: Hashable {
     static let size = 68
     static let version: UInt32 = 1
-    /// "\x89HALCYON" as a number: the first byte is no ASCII, so that no text ends like this.
+    /// "\x89HALCYON" as a number: the first byte is not ASCII, so that no text ends with it.
     static let magic: UInt64 = 0x4E4F_5943_4C41_4889
     static let neverEnds: Int64 = -1
-    /// The bytes of the footer that its checksum covers; the checksum, version and magic behind them are compared.
+    /// The number of bytes of the footer that its checksum covers; the checksum, version and magic behind them are
+    /// compared.
     private static let covered = 48
 
     var payloadLength: Int
@@ -33,12 +34,12 @@ struct EntryFooter: Hashable {
     var lifetime: Int64
     var payloadChecksum: UInt64
 
-    /// Everything behind the payload.
+    /// The number of bytes behind the payload.
     var trailerLength: Int { keyLength + metadataLength + extendedLength + Self.size }
 
-    /// Reads the footer at the end of `bytes`, which are the last ones of a file.
+    /// Reads the footer at the end of `bytes`, which must be the last bytes of a file.
     ///
-    /// - Returns: nil unless it is one of this version whose lengths add up to the file's.
+    /// - Returns: nil unless it is a footer of this version whose lengths add up to the file's length.
     init?(endOf bytes: UnsafeRawBufferPointer, fileSize: Int) {
         guard bytes.count >= Self.size else { return nil }
         let footer = UnsafeRawBufferPointer(rebasing: bytes.suffix(Self.size))
@@ -54,7 +55,7 @@ struct EntryFooter: Hashable {
         storedAt = footer.number(at: 24, Int64.self)
         lifetime = footer.number(at: 32, Int64.self)
         payloadChecksum = footer.number(at: 40, UInt64.self)
-        // The four lengths are below 2^63 / 4 each, since a file's is, or below 2^32: the sum cannot overflow.
+        // The four lengths are each below 2^63 / 4, as is the file's length, or below 2^32: the sum cannot overflow.
         guard fileSize < Int.max / 4, payloadLength + trailerLength == fileSize else { return nil }
     }
 
@@ -71,7 +72,7 @@ struct EntryFooter: Hashable {
         self.payloadChecksum = payloadChecksum
     }
 
-    /// Appends the footer to a trailer's variable part, with the checksum over both.
+    /// Appends the footer to the variable part of a trailer, with the checksum of both.
     func append(to trailer: inout [UInt8]) {
         trailer.append(number: UInt64(payloadLength))
         trailer.append(number: UInt64(extendedLength))
@@ -85,7 +86,7 @@ struct EntryFooter: Hashable {
         trailer.append(number: Self.magic)
     }
 
-    /// Whether a whole trailer, from the key to the magic, is what was written.
+    /// Returns whether a complete trailer, from the key to the magic, matches its checksum.
     static func isIntact(trailer: UnsafeRawBufferPointer) -> Bool {
         let end = trailer.count - size + covered
         return checksum(UnsafeRawBufferPointer(rebasing: trailer[..<end])) == trailer.number(at: end, UInt64.self)

@@ -12,13 +12,14 @@ struct EntryName: Hashable, Sendable {
         self.init(high: key.high, low: key.low)
     }
 
-    /// Nil for a name that is not one of ours: 32 lowercase hexadecimal digits.
+    /// Returns nil for a name that is not one of the cache's: 32 lowercase hexadecimal digits.
     init?(fileName: String) {
         guard fileName.utf8.count == 32 else { return nil }
         self.init(startOf: fileName)
     }
 
-    /// Nil for a name that does not begin with 32 lowercase hexadecimal digits, or does not end there or go on with a dot.
+    /// Returns nil for a name that does not begin with 32 lowercase hexadecimal digits, or that continues after them with
+    /// anything but a dot.
     init?(startOf fileName: String) {
         var words: (high: UInt64, low: UInt64) = (0, 0)
         var digits = 0
@@ -56,18 +57,19 @@ struct EntryName: Hashable, Sendable {
         start.storeBytes(of: Self.digits(low), toByteOffset: 24, as: UInt64.self)
     }
 
-    /// The eight digits of a number's lower half as they lie in memory, all at once: names are made for every look at a file.
+    /// Returns the eight digits of a number's lower half in memory order, computed all at once: names are made for every
+    /// access to a file.
     private static func digits(_ number: UInt64) -> UInt64 {
         var digits = number & 0xFFFF_FFFF
         digits = (digits << 16 | digits) & 0x0000_FFFF_0000_FFFF
         digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
         digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
-        // From ten on the letters, which come 39 behind the digits.
+        // From ten on, letters are used, which come 39 behind the digits.
         let letters = ((digits &+ 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101
         return (digits &+ 0x3030_3030_3030_3030 &+ letters &* 39).bigEndian
     }
 
-    /// Which of the 256 folders it lies in.
+    /// The number of the file's folder among the 256.
     var folder: UInt8 { UInt8(truncatingIfNeeded: high >> 56) }
 
     var folderName: String { Self.folderName(folder) }
@@ -81,7 +83,7 @@ struct EntryName: Hashable, Sendable {
     }
 }
 
-/// The digit for a number's lowest four bits.
+/// Returns the hexadecimal digit for a number's lowest four bits.
 private func hexadecimalDigit(_ number: UInt64) -> UInt8 {
     let digit = UInt8(truncatingIfNeeded: number & 15)
     return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10

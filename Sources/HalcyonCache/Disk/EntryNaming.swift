@@ -1,13 +1,14 @@
-/// How the files of entries are called.
+/// The rules for the names of entries' files.
 struct EntryNaming: Sendable {
-    /// Longest readable name in bytes, without extension: with one it stays below the 255 that file systems take.
+    /// The maximum length of a readable name in bytes, without extension: with one it stays below the 255 that file systems
+    /// allow.
     private static let longest = 180
-    /// "~" and 32 digits, which end a name that was cut.
+    /// The length of "~" and 32 digits, which end a truncated name.
     private static let markLength = 33
 
     private let usesHash: Bool
     private let rule: DiskCache.FileExtension
-    /// Names are hashes and nothing else.
+    /// Whether names are hashes without anything else.
     let isPlain: Bool
 
     init(_ configuration: DiskCache.Configuration) {
@@ -25,22 +26,22 @@ struct EntryNaming: Sendable {
         return .named((readable ?? hash.fileName) + (ending.map { ".\($0)" } ?? ""), folder: hash.folder)
     }
 
-    /// Where to look for a key in a folder that somebody else has filled.
+    /// Returns the files to look for in a folder that another program has filled.
     func candidates(for key: DiskKey) -> [EntryFile] {
         let file = file(for: key)
         let plain = EntryFile.hashed(EntryName(key))
         return file == plain ? [plain] : [file, plain]
     }
 
-    /// The name percent-encoded but for ASCII letters, digits, "-", "_" and "."; nil for an empty one.
+    /// Returns the name percent-encoded except for ASCII letters, digits, "-", "_" and "."; nil for an empty name.
     ///
-    /// No two names become one: "%" and "~" are encoded too, and so is the first byte of what would be hidden or look
-    /// like a hash.
+    /// Different names stay different: "%" and "~" are encoded too, and so is the first byte of a name that would be hidden
+    /// or look like a hash.
     private static func readable(_ name: String, _ hash: EntryName) -> String? {
         guard let first = name.utf8.first else { return nil }
         let isFirstEncoded = first == UInt8(ascii: ".") || EntryName(startOf: name) != nil
         var bytes: [UInt8] = []
-        /// Up to where a name keeps whole escapes when it is cut.
+        /// The length up to which a truncated name keeps whole escapes.
         var cut = 0
         for (index, byte) in name.utf8.enumerated() {
             if isPlain(byte), index > 0 || !isFirstEncoded {

@@ -1,24 +1,25 @@
 import Foundation
 
 extension EntryStore {
-    /// Times are written at most this often per entry, so that a hit seldom writes.
+    /// The minimum time between two updates of an entry's times, in seconds, so that a hit seldom writes.
     private static let timeStep = 60
-    /// How much of a file's end is read at first where only its trailer is wanted.
+    /// The number of bytes at a file's end that are read first if only its trailer is needed.
     private static let tailSize = 4096
-    /// From this size on the end is looked at before memory is taken for the whole.
+    /// The size in bytes from which the end of a file is checked before memory is allocated for the whole.
     private static let largeFile = 16 << 20
 
-    /// What an entry's file turned out to be.
+    /// The result of reading an entry's file.
     private enum Reading {
         case intact(FileBuffer, EntryFooter)
         case damaged
-        /// It could not be read, which says nothing about it.
+        /// The file could not be read, which does not mean that it is damaged.
         case unreadable
     }
 
-    /// Reads and verifies an entry; nil without one, past its time, or when another key's has the same name.
+    /// Reads and verifies an entry; returns nil if there is none, if it has expired, or if the file with its name belongs
+    /// to another key.
     ///
-    /// - Parameter extending: what the access does to the entry's time; nil leaves its file as it is.
+    /// - Parameter extending: the effect of the access on the entry's expiration; nil leaves its file unchanged.
     func read(_ key: DiskKey, now: Date, extending: ExpirationExtension?) -> StoredEntry? {
         guard let key = sealed(key) else { return nil }
         if let (file, status) = openEntry(naming.file(for: key), now: now) {
@@ -28,7 +29,7 @@ extension EntryStore {
         return readOnlyFolders.isEmpty ? nil : readElsewhere(key)
     }
 
-    /// The same from the entry's file, open.
+    /// Reads and verifies an entry from its open file.
     func read(
         _ file: Int32, _ status: FileStatus, _ key: DiskKey, now: Date, extending: ExpirationExtension?
     ) -> StoredEntry? {
@@ -47,7 +48,7 @@ extension EntryStore {
         }
     }
 
-    /// The entry in one of the folders that are not ours, where nothing is ever over, changed or removed.
+    /// Returns the entry from one of the read-only folders, where entries never expire and are never changed or removed.
     private func readElsewhere(_ key: DiskKey) -> StoredEntry? {
         for folder in readOnlyFolders {
             for entry in naming.candidates(for: key) {
@@ -66,7 +67,7 @@ extension EntryStore {
     private func reading(of file: Int32, _ status: FileStatus) -> Reading {
         var mapped: FileBuffer?
         if let mappedReads, status.size >= mappedReads {
-            // What cannot be mapped may still be read.
+            // A file that cannot be mapped may still be readable.
             mapped = FileBuffer(mapping: file, size: status.size, by: files)
         }
         if mapped == nil, status.size > Self.largeFile {
@@ -82,7 +83,9 @@ extension EntryStore {
         return .intact(whole, footer)
     }
 
-    /// - Returns: nil when it is another key's.
+    /// Returns the verified entry of a file.
+    ///
+    /// - Returns: nil if it belongs to another key.
     private func stored(
         _ whole: FileBuffer, _ footer: EntryFooter, _ key: DiskKey, _ status: FileStatus, keptUntil: () -> FileTime
     ) -> StoredEntry? {
@@ -100,7 +103,8 @@ extension EntryStore {
         }
     }
 
-    /// Whether there is an entry, by its file's name, size and time alone. Nothing is read, and so nothing verified.
+    /// Returns whether there is an entry, by its file's name, size and time alone. Nothing is read, and so nothing is
+    /// verified.
     func contains(_ key: DiskKey, now: () -> Date) -> Bool {
         guard let key = sealed(key) else { return false }
         if let status = status(of: key), Self.canBeEntry(status), isOwn(status), mayUseFolder(),
@@ -128,7 +132,7 @@ extension EntryStore {
         status.kind == .regular && status.size >= EntryFooter.size
     }
 
-    /// Whether a file ends as an entry does, whatever it is called.
+    /// Returns whether a file ends with the footer of an entry, whatever its name is.
     func endsAsEntry(_ path: String) -> Bool {
         guard let file = try? files.open(path, for: .reading) else { return false }
         defer { try? files.close(file) }
@@ -138,7 +142,7 @@ extension EntryStore {
         return withExtendedLifetime(end) { EntryFooter(endOf: end.bytes, fileSize: status.size) != nil }
     }
 
-    /// All that the trailer of an entry's file says; nil for one that has gone or is not whole.
+    /// Returns the information in the trailer of an entry's file; nil if the file has gone or is damaged.
     func info(_ entry: EntryFile) -> DiskCache.EntryInfo? {
         guard let (file, status) = openEntry(entry, now: nil) else { return nil }
         defer { try? files.close(file) }
@@ -152,7 +156,7 @@ extension EntryStore {
         }
     }
 
-    /// The key with the name that leads to its file, where that can be told: it is not kept.
+    /// Returns the key with the name that leads to its file, if that can be inferred: the name is not stored.
     private func key(_ bytes: [UInt8], of entry: EntryFile) -> DiskKey {
         let plain = DiskKey(bytes)
         guard !naming.isPlain, naming.file(for: plain) != entry, let text = String(validating: bytes, as: UTF8.self)
@@ -161,7 +165,7 @@ extension EntryStore {
         return naming.file(for: named) == entry ? named : plain
     }
 
-    /// Opens the file with this name if it can be an entry and, unless `now` is nil, is within its time.
+    /// Opens the file with this name if it can be an entry and, unless `now` is nil, has not expired.
     func openEntry(_ entry: EntryFile, now: Date?) -> (file: Int32, status: FileStatus)? {
         guard mayUseFolder(), let file = try? files.open(folder.file(entry), for: .reading) else { return nil }
         guard let status = try? files.status(of: file), status.kind == .regular, isOwn(status),
@@ -206,7 +210,7 @@ extension EntryStore {
         return contents(of: file, from: status.size - size, size: size)
     }
 
-    /// Reads so many bytes; nil when they cannot be had, which says nothing about the file.
+    /// Reads a number of bytes; returns nil if that fails, which does not mean that the file is damaged.
     private func contents(of file: Int32, from start: Int, size: Int) -> FileBuffer? {
         FileBuffer(size: size) { buffer in
             var done = 0
@@ -219,27 +223,27 @@ extension EntryStore {
         }
     }
 
-    /// Notes an access in the file's times, at most once a minute.
+    /// Records an access in the file's times, at most once a minute.
     ///
-    /// - Returns: until when the entry is kept now.
+    /// - Returns: the time until which the entry is kept now.
     private func touch(
         _ file: Int32, _ status: FileStatus, lifetime: TimeInterval, extending: ExpirationExtension, now: Date
     ) -> FileTime {
         let access = FileTime(now)
         let extended = extending.lifetime(own: lifetime).map { FileTime(now.addingTimeInterval($0)) }
         let keptUntil = max(status.modified, extended ?? status.modified)
-        // A last access in the future comes from a clock that was wrong, and is put right.
+        // A last access in the future comes from a wrong clock, and is corrected.
         let isDue =
             Self.isDue(access.seconds, since: status.accessed.seconds)
             || keptUntil.seconds - status.modified.seconds >= Self.timeStep
-        // Not our file, or a file system that is read-only: the entry is as good without.
+        // The file may belong to another user, or the file system may be read-only: the entry is valid without it.
         guard isDue, (try? files.setTimes(of: file, accessed: access, modified: keptUntil)) != nil else {
             return status.modified
         }
         return keptUntil
     }
 
-    /// Whether two times are apart by a step. A file's time may be any number.
+    /// Returns whether two times differ by at least a step. A file's time may be any number.
     private static func isDue(_ seconds: Int, since former: Int) -> Bool {
         let (difference, overflow) = seconds.subtractingReportingOverflow(former)
         return overflow || difference.magnitude >= timeStep

@@ -1,23 +1,24 @@
 import Foundation
 
 extension EntryStore {
-    /// A temporary file that nobody has touched for so many seconds belongs to a process that ended.
+    /// The seconds without a change after which a temporary file is taken for that of a process that has ended.
     private static var abandonedAfter: TimeInterval { 3600 }
 
     /// Lists the entries in some of the 256 folders, and removes temporary files that crashed processes have left there.
-    /// A microsecond an entry.
+    /// Takes a microsecond an entry.
     ///
-    /// Only regular files that are ours count, by their name or by how they end, whatever the settings were when they were
-    /// written: what else somebody put there is none of our business.
+    /// Only regular files of the cache count, recognized by their name or by their footer, whatever the settings were when
+    /// they were written. Other files in the folder are ignored.
     func scan(_ folders: Range<Int>, now: Date) -> [ScannedFile] {
         let abandoned = FileTime(now.addingTimeInterval(-Self.abandonedAfter))
         return folders.flatMap { scan(UInt8(truncatingIfNeeded: $0), removingTemporariesBefore: abandoned) }
     }
 
-    /// Lists one folder and takes over its size.
+    /// Lists one folder and updates its size.
     private func scan(_ fanOut: UInt8, removingTemporariesBefore abandoned: FileTime) -> [ScannedFile] {
-        // Without the lock, since a folder that is not in the system's cache takes long. When a file came or went
-        // meanwhile the sum is doubtful, and the next attempt is likely undisturbed; the last one holds the lock.
+        // Without the lock, since listing a folder that is not in the system's cache takes long. If a file appeared or
+        // vanished meanwhile, the sum is unreliable and the next attempt will probably be undisturbed; the last attempt
+        // holds the lock.
         for _ in 0..<3 {
             let changes = names.withLock { $0.changes(in: fanOut) }
             let found = list(fanOut, removingTemporariesBefore: abandoned)
@@ -46,13 +47,13 @@ extension EntryStore {
         var found: [ScannedFile] = []
         var leftovers: [String] = []
         var doubtful: [(fileName: String, status: FileStatus)] = []
-        // Without the folder there are no entries in it.
+        // If the folder does not exist, there are no entries in it.
         try? files.list(path) { fileName, status in
             guard status.kind == .regular else { return }
             if let file = EntryFile(name: fileName, in: fanOut) {
                 found.append(ScannedFile(file, status))
             } else if CacheFolder.isTemporary(fileName), status.changed < abandoned {
-                // By the time of change: the other two may be set into the future already.
+                // By the time of change, since the other two may have been set into the future already.
                 leftovers.append(fileName)
             } else if !fileName.hasPrefix("."), Self.canBeEntry(status) {
                 doubtful.append((fileName, status))
@@ -65,9 +66,9 @@ extension EntryStore {
         return found
     }
 
-    /// What may be written to the cache's file system; nil when it does not say.
+    /// Returns the free space on the cache's file system in bytes; nil if the file system does not report it.
     ///
-    /// The folder may not exist yet, so this asks at the nearest one that does.
+    /// The folder may not exist yet, so the query is for its nearest ancestor that does.
     func freeSpace() -> Int? {
         var path = folder.path
         while true {

@@ -1,16 +1,17 @@
 import Foundation
 
 extension EntryStore {
-    /// Puts an entry in the place of what is there. When that fails, what was there goes too: who has seen the newer
-    /// bytes must not be given older ones afterwards.
+    /// Writes an entry in place of the former one. If that fails, the former entry is removed too: a caller that has seen
+    /// the newer bytes must not get older ones afterwards.
     ///
     /// - Parameters:
-    ///   - limit: what the entry's file may occupy, in bytes.
-    ///   - isWanted: asked under the lock under which names are given and taken, just before the rename.
-    ///   - onceWritten: done under the same lock, just behind it.
-    ///   - onceFailed: done under the same lock when the entry could not be written, just behind the former one's end.
+    ///   - limit: the maximum size of the entry's file, in bytes.
+    ///   - isWanted: called under the `names` lock, just before the rename.
+    ///   - onceWritten: called under the same lock, just after the rename.
+    ///   - onceFailed: called under the same lock if the entry could not be written, just after the removal of the former
+    ///     one.
     /// - Returns: whether the entry was written.
-    /// - Throws: `DiskCacheError`. Nothing is left behind then, but what another write has put there meanwhile.
+    /// - Throws: `DiskCacheError`. There is no entry then, unless another write has stored one meanwhile.
     func replace(
         _ key: DiskKey, with contents: EntryContents, atMost limit: Int, ifWanted isWanted: () -> Bool = { true },
         onceWritten: () -> Void = {}, onceFailed: () -> Void = {}
@@ -18,12 +19,12 @@ extension EntryStore {
         let key = try sealedForWriting(key, onceFailed: onceFailed)
         let entry = naming.file(for: key)
         let changes = names.withLock { $0.changes(in: entry.folder) }
-        // Held open, so that no newer file can have its number.
+        // Held open, so that no newer file can get its inode number.
         let former = try? files.open(folder.file(entry), for: .reading)
         defer { if let former { try? files.close(former) } }
         let status = former.flatMap { try? files.status(of: $0) } ?? (try? files.status(at: folder.file(entry)))
         do {
-            // An entry larger than the whole cache would drive out all others and itself.
+            // An entry larger than the whole cache would evict all others and itself.
             guard contents.fileSize(for: key) <= limit else { throw DiskCacheError.tooLarge }
             return try write(
                 contents, for: key, over: status.map { ($0, changes) }, ifWanted: isWanted, onceWritten: onceWritten)
@@ -42,9 +43,9 @@ extension EntryStore {
         }
     }
 
-    /// Writes an entry to a temporary name and, if it is wanted then, renames it to its own.
+    /// Writes an entry to a temporary name and, if it is still wanted then, renames it to its own.
     ///
-    /// - Parameter former: what had the name, and how many changes the folder had had by then; nil if that is not known.
+    /// - Parameter former: the file that had the name, and the number of changes in the folder by then; nil if not known.
     private func write(
         _ contents: EntryContents, for key: DiskKey, over former: (status: FileStatus, changes: Int)? = nil,
         ifWanted isWanted: () -> Bool, onceWritten: () -> Void = {}
@@ -72,7 +73,8 @@ extension EntryStore {
         }
     }
 
-    /// What is not certain to stay must not be there: who asked for `.full` is told that it was not written.
+    /// Synchronizes the folder if `.full` is requested. If that fails, the entry is removed, since the caller is told that
+    /// it was not written.
     private func synchronizeName(of entry: EntryFile, _ status: FileStatus?) throws {
         guard synchronization == .full else { return }
         do {
@@ -83,16 +85,16 @@ extension EntryStore {
         }
     }
 
-    /// Gives an entry other metadata, by writing its file anew.
+    /// Replaces the metadata of an entry by rewriting its file.
     ///
-    /// - Returns: false when there is no entry, or none any more once its file was written.
-    /// - Throws: `DiskCacheError`; the entry is as it was then, or gone when only its name could not be synced.
+    /// - Returns: false if there is no entry, or none any more once its file was written.
+    /// - Throws: `DiskCacheError`; the entry is unchanged then, or gone if only its name could not be synchronized.
     func update(
         _ key: DiskKey, metadata: Data, replacing formerMetadata: Data? = nil, expiration: StorageExpiration?, now: Date
     ) throws -> Bool {
         guard let key = sealed(key) else { return false }
         let entry = naming.file(for: key)
-        // Open until the new file has the name, so that no other file can have this one's number by then.
+        // Held open until the new file has the name, so that no other file can have this one's inode number by then.
         guard let (file, status) = openEntry(entry, now: now) else { return false }
         defer { try? files.close(file) }
         guard let found = read(file, status, key, now: now, extending: ExpirationExtension.none) else { return false }
@@ -103,7 +105,7 @@ extension EntryStore {
             return false
         }
         let path = folder.file(entry)
-        // A remove or a store that came meanwhile knows better.
+        // A removal or a store that came meanwhile takes precedence.
         return try write(
             contents, for: key,
             ifWanted: {
@@ -111,7 +113,7 @@ extension EntryStore {
             })
     }
 
-    /// Creates a file, and the folders above it where they are missing: at first, or because somebody deleted them.
+    /// Creates a file, and the folders above it if they are missing: at first, or because another program has deleted them.
     private func create(_ path: String, in fanOut: UInt8) throws -> Int32 {
         try checkFolder()
         for _ in 0..<3 {
@@ -129,7 +131,7 @@ extension EntryStore {
     func createFolders(for fanOut: UInt8) throws {
         try checkFolderAgain()
         try makeDirectories(folder.path)
-        // The tag is a courtesy to backup programs; the cache works without it.
+        // The tag is only for backup programs; the cache works without it.
         if let tag = try? files.open(folder.tag, for: .creating) {
             _ = try? writeAll(Array(CacheFolder.tagContents.utf8), to: tag)
             try? files.close(tag)
@@ -153,12 +155,14 @@ extension EntryStore {
             guard synchronization == .full, let slash = path.lastIndex(of: "/") else { return }
             try files.synchronizeFolder(slash == path.startIndex ? "/" : String(path[..<slash]))
         } catch {
-            // If it exists somebody else was faster; or it is no folder, which the next call will say.
+            // If it exists, another process was faster, or it is not a folder, which makes the next call fail.
             guard error.code == EEXIST else { throw error }
         }
     }
 
-    /// - Returns: which file it is, where somebody will ask.
+    /// Writes the entry to its file and closes it.
+    ///
+    /// - Returns: the status of the file if it is needed later, which is for `.full`; else nil.
     private func write(_ contents: EntryContents, for key: DiskKey, to file: Int32) throws -> FileStatus? {
         var status: FileStatus?
         do {
@@ -166,14 +170,14 @@ extension EntryStore {
                 try contents.trailer(for: key).withUnsafeBytes { try writeAll(data, $0, to: file) }
             }
             try files.setTimes(of: file, accessed: FileTime(contents.storedAt), modified: contents.keptUntil)
-            // Else not: a file that a power cut leaves short or empty is found out by its footer and checksums.
+            // Otherwise not: a file that a power failure leaves short or empty is detected by its footer and checksums.
             if synchronization != .none { try files.synchronize(file) }
             if synchronization == .full { status = try files.status(of: file) }
         } catch {
             try? files.close(file)
             throw error
         }
-        // Some file systems report only here that there was no room.
+        // Some file systems report only here that there was no space.
         try files.close(file)
         return status
     }
@@ -182,7 +186,7 @@ extension EntryStore {
         try bytes.withUnsafeBytes { try writeAll($0, UnsafeRawBufferPointer(start: nil, count: 0), to: file) }
     }
 
-    /// Writes two pieces one behind the other, in one call where the system takes both whole.
+    /// Writes two pieces one behind the other, in one call if the system accepts both whole.
     private func writeAll(
         _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, to file: Int32
     ) throws {
@@ -207,8 +211,8 @@ extension EntryStore {
                 try? files.unlink(temporary)
                 return false
             }
-            // Where no name in the folder has come or gone here since then, it is still what was there. Other
-            // processes may have been at it, but what they write is not in the sizes anyway.
+            // If no name in the folder has been added or removed here since then, the former file is still there. Other
+            // processes may have changed it, but their writes are not in the sizes anyway.
             let isKnown = known?.changes == sizes.changes(in: entry.folder)
             let former = isKnown ? known?.status : try? files.status(at: path)
             try files.rename(temporary, to: path)

@@ -2,32 +2,33 @@ import Foundation
 import HalcyonSystem
 import Synchronization
 
-/// The blocking core of the disk cache: one file an entry, in 256 folders, and the file system as the only index.
+/// The blocking core of the disk cache: one file per entry, in 256 folders, with the file system as the only index.
 ///
-/// A reader needs no lock, since a file appears whole by its rename and its bytes never change. What replaces or
-/// removes a name looks first whether the right thing is there, and so holds `names` over that look and the act.
+/// A reader needs no lock, since a file appears whole by its rename and its bytes never change. An operation that replaces
+/// or removes a name first checks whether the expected file has it, and so holds `names` during the check and the change.
 final class EntryStore: Sendable {
     let folder: CacheFolder
     let files: any FileSystem
-    /// Held while a file gets or loses its name; never while bytes are read or written.
+    /// The sizes of the folders, and the lock that is held while a file gets or loses its name; never while bytes are read
+    /// or written.
     let names = Lock(FolderSizes())
     let naming: EntryNaming
     let synchronization: DiskCache.Synchronization
     let mappedReads: Int?
-    /// Nil where the folder may be anybody's.
+    /// The check of the folder's owner; nil if the folder may belong to any user.
     private let ownership: FolderOwnership?
-    /// Whether the folder was looked at and is ours: nobody else can put another one in its place then.
+    /// Whether the folder was checked and belongs to this user: no other user can replace it then.
     private let isOurs = Atomic<Bool>(false)
     let secret: FolderSecret
-    /// Where else to look.
+    /// The folders that are searched after the cache's own.
     let readOnlyFolders: [CacheFolder]
-    /// Who wants to hear of what goes.
+    /// The readers of removal events.
     let removals = RemovalReaders()
-    /// Files removed because they were not whole.
+    /// The number of files removed because they were damaged.
     let damaged = Atomic<Int>(0)
-    /// The total of `names`, to be had without waiting for a file to get its name.
+    /// A copy of the total of `names` that is available without waiting for the lock.
     private let totalSize = Atomic<Int>(0)
-    /// Names files that are being written, and starts anywhere: a random number for each would be a call of the system.
+    /// The number in the names of temporary files, which starts at random: a random number for each would be a system call.
     private let temporaryNumber = Atomic<UInt64>(.random(in: .min ... .max))
 
     init(folder: CacheFolder, files: any FileSystem, configuration: DiskCache.Configuration) {
@@ -35,16 +36,16 @@ final class EntryStore: Sendable {
         self.files = files
         naming = EntryNaming(configuration)
         synchronization = configuration.synchronization
-        // Files that others can cut short are read and not mapped.
+        // Files that other users can truncate are read, not mapped.
         mappedReads = configuration.allowsForeignFolder ? nil : configuration.mappedReads
         ownership = configuration.allowsForeignFolder ? nil : FolderOwnership(files)
         secret = FolderSecret(folder: folder.path, files: files, ownership: ownership)
-        // What is in its own folder does expire.
+        // Entries in the cache's own folder do expire.
         let own = folder.standardPath
         readOnlyFolders = configuration.readOnlyFolders.map(CacheFolder.init).filter { $0.standardPath != own }
     }
 
-    /// What the files occupy, as far as is known.
+    /// The total size of the files in bytes, as far as it is known.
     var estimatedSize: Int { max(0, totalSize.load(ordering: .relaxed)) }
 
     /// Publishes the total after a change. Call it while `names` is held.
@@ -52,18 +53,20 @@ final class EntryStore: Sendable {
         totalSize.store(sizes.total, ordering: .relaxed)
     }
 
-    /// A path for a file that is still being written.
+    /// Returns a path for a file that is still being written.
     func temporaryFile(in folder: UInt8) -> String {
-        // Far apart, so that the numbers of two processes that start near each other do not meet.
+        // The steps are large, so that the numbers of two processes that start near each other do not meet.
         let number = temporaryNumber.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
         return self.folder.temporaryFile(in: folder, number: number)
     }
 
-    // MARK: Whose it is
+    // MARK: Ownership
 
-    /// Whether the folder is nobody else's, or may be.
+    /// Returns whether the folder belongs to no other user, or may belong to any.
     func mayUseFolder() -> Bool { (try? checkFolder()) != nil }
 
+    /// Checks the folder's owner, unless any is allowed or the check has succeeded already.
+    ///
     /// - Throws: `DiskCacheError.foreignFolder`.
     func checkFolder() throws(DiskCacheError) {
         guard let ownership, !isOurs.load(ordering: .relaxed) else { return }
@@ -72,28 +75,30 @@ final class EntryStore: Sendable {
         isOurs.store(true, ordering: .relaxed)
     }
 
-    /// Looks at the folder once more where it is no longer as it was: it may have gone, and who comes first makes it anew.
+    /// Checks the folder again if its owner is no longer known to be right: it may have been deleted, and another user may
+    /// have been the first to create it again.
     func checkFolderAgain() throws(DiskCacheError) {
         let status = try? files.status(at: folder.path)
         if status.map(isOwn) != true { isOurs.store(false, ordering: .relaxed) }
         try checkFolder()
     }
 
-    /// Whether a file is of this user, as far as that counts.
+    /// Returns whether a file belongs to this user, or whether its owner does not matter.
     func isOwn(_ status: FileStatus) -> Bool { ownership?.isOwn(status) ?? true }
 
-    /// The key as it stands in this cache's files; nil for that of a user while there is no secret, and so no entry.
+    /// Returns the key that is stored in this cache's files; nil for the key of a user while there is no secret, and
+    /// therefore no entry.
     func sealed(_ key: DiskKey) -> DiskKey? {
         guard key.user != nil else { return key }
         return mayUseFolder() ? secret.value().map { key.sealed(with: $0) } : nil
     }
 
-    /// Where a key's entry lies; a place where nothing ever is for that of a user while there is no secret.
+    /// Returns the file of a key's entry; for the key of a user while there is no secret, a file that never exists.
     func file(for key: DiskKey) -> EntryFile {
         naming.file(for: sealed(key) ?? key.sealed(with: KeyedHash.newKey()))
     }
 
-    /// The same for a write, which makes the secret where there is none.
+    /// Returns the sealed key for a write, and creates the secret if there is none.
     func sealedForWriting(_ key: DiskKey) throws -> DiskKey {
         if let sealed = sealed(key) { return sealed }
         try checkFolder()
@@ -109,11 +114,11 @@ final class EntryStore: Sendable {
         removals.report(.damaged, bytes: size) { [entry.fileName] }
     }
 
-    /// Removes an entry's file if it is what the caller thinks.
+    /// Removes an entry's file if it is the one that the caller expects.
     ///
-    /// - Parameter alsoThen: done under the same lock, once the file has gone or stays: what is staged is newer, and whoever
-    ///   finds it no more must not find the file instead.
-    /// - Returns: the bytes it had; nil when nothing was removed.
+    /// - Parameter alsoThen: called under the same lock, whether or not the file was removed. It drops the staged write,
+    ///   which is newer than the file: a reader that no longer finds that write must not find the file instead.
+    /// - Returns: the size of the file in bytes; nil if nothing was removed.
     @discardableResult
     func remove(
         _ entry: EntryFile, ifStill isIt: (FileStatus) -> Bool = { _ in true }, alsoThen: () -> Void = {}

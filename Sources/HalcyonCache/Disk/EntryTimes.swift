@@ -1,8 +1,8 @@
 import Foundation
 
-/// Times and lifetimes as an entry's footer keeps them.
+/// The conversion of times and lifetimes to and from those in an entry's footer.
 enum EntryTimes {
-    /// Seconds as nanoseconds; what does not fit, 292 years, is for ever.
+    /// Returns seconds as nanoseconds. More than fits, 292 years, becomes `EntryFooter.neverEnds`.
     static func nanoseconds(_ seconds: TimeInterval) -> Int64 {
         let nanoseconds = seconds * 1e9
         return nanoseconds < 9.2e18 ? max(0, Int64(max(0, nanoseconds))) : EntryFooter.neverEnds

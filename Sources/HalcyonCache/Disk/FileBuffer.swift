@@ -1,13 +1,13 @@
 import Foundation
 
-/// Bytes of a file, given back with their last owner: the buffer itself or a `Data` on it.
+/// The bytes of a file, released with their last owner: the buffer itself or a `Data` that refers to it.
 ///
-/// `@unchecked Sendable` because nobody writes them once they are here.
+/// `@unchecked Sendable` because the bytes are never written after `init`.
 final class FileBuffer: @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
     private let release: @Sendable (UnsafeRawBufferPointer) -> Void
 
-    /// Memory that `body` fills; nil when there is none, or when `body` says that it could not.
+    /// Allocates memory that `body` fills; nil if there is none, or if `body` returns false.
     init?(size: Int, _ body: (UnsafeMutableRawBufferPointer) -> Bool) {
         guard let start = malloc(max(size, 1)) else { return nil }
         guard body(UnsafeMutableRawBufferPointer(start: start, count: size)) else {
@@ -18,7 +18,7 @@ final class FileBuffer: @unchecked Sendable {
         release = { free(UnsafeMutableRawPointer(mutating: $0.baseAddress)) }
     }
 
-    /// A mapping of a whole file; nil when it cannot be mapped.
+    /// Maps a whole file; nil if it cannot be mapped.
     init?(mapping file: Int32, size: Int, by files: any FileSystem) {
         guard size > 0, let bytes = try? files.map(file, size: size) else { return nil }
         self.bytes = bytes
@@ -29,7 +29,7 @@ final class FileBuffer: @unchecked Sendable {
         release(bytes)
     }
 
-    /// The first bytes without a copy; they keep the whole buffer.
+    /// Returns the first bytes without a copy; they keep the whole buffer alive.
     func prefix(_ count: Int) -> Data {
         guard count > 0, let start = bytes.baseAddress else { return Data() }
         return Data(

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Whether a folder is in nobody else's hands: what lies in it is believed, and written over.
+/// The check that a folder is not under the control of another user, since its contents are trusted and overwritten.
 package struct FolderOwnership: Sendable {
-    /// Folders of the superuser count as one's own: he could do anything anyway.
+    /// Folders of the superuser are treated like the user's own: the superuser has access to everything anyway.
     private static let superuser: UInt32 = 0
     private static let (othersWrite, groupWrites, sticky): (UInt16, UInt16, UInt16) = (0o002, 0o020, 0o1000)
-    /// As many as the system follows.
+    /// The maximum number of links to follow, as in the system itself.
     private static let mostLinks = 40
 
-    /// As whom a user namespace shows all who are not in it, the superuser of the system among them, to whom `/` and
-    /// `/home` belong; nil where all are in it.
+    /// The user ID that stands for all users outside the current user namespace, including the system's superuser, who owns
+    /// `/` and `/home`; nil if all users are in the namespace.
     package static let outsider: UInt32? = {
         func numbers(_ path: String) -> [UInt32] {
             let text = try? String(contentsOfFile: path, encoding: .utf8)
@@ -29,15 +29,16 @@ package struct FolderOwnership: Sendable {
         self.outsider = outsider
     }
 
-    /// Whether a file or a folder is this user's, or the superuser's.
+    /// Returns whether a file or a folder belongs to this user or the superuser.
     package func isOwn(_ status: FileStatus) -> Bool {
         status.owner.map { $0 == user || $0 == Self.superuser } ?? true
     }
 
-    /// Looks at a folder, at all above it, and at the links on the way. What does not exist is nobody's yet.
+    /// Checks a folder, all folders above it, and the links on the way. A folder that does not exist belongs to no user
+    /// yet.
     ///
-    /// - Throws: `DiskCacheError.foreignFolder` where the folder is another user's or others may write in it, or where one
-    ///   above it is another's or lets others replace what lies in it.
+    /// - Throws: `DiskCacheError.foreignFolder` if the folder belongs to another user or is writable for others, or if a
+    ///   folder above it belongs to another user or lets others replace its contents.
     package func check(_ path: String) throws(DiskCacheError) {
         let start = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
         var (rest, current, links) = (Self.parts(of: start), "", 0)
@@ -58,7 +59,7 @@ package struct FolderOwnership: Sendable {
                 rest += Self.parts(of: target)
                 continue
             }
-            // The call that needs a folder fails by itself where there is none.
+            // If this is not a folder, the call that needs one fails by itself.
             guard status.kind == .directory else { return }
             guard isClosed(status, isLast: rest.isEmpty) else { throw .foreignFolder("others may write in \(next)") }
             current = next
@@ -67,15 +68,16 @@ package struct FolderOwnership: Sendable {
 
     private func isClosed(_ status: FileStatus, isLast: Bool) -> Bool {
         if isLast {
-            // A group that has its user's number is his alone: there the system makes folders that the group may write in.
+            // A group with the number of its user has that user as its only member: on such systems new folders are
+            // writable for the group.
             let isPrivate = status.group == user && user != Self.superuser
             return status.permissions & (isPrivate ? Self.othersWrite : Self.othersWrite | Self.groupWrites) == 0
         }
-        // In a folder such as /tmp nobody else can take a name away.
+        // In a sticky folder such as /tmp, other users cannot remove or rename the entry.
         return status.permissions & Self.othersWrite == 0 || status.permissions & Self.sticky != 0
     }
 
-    /// The last first.
+    /// Returns the components, the last one first.
     private static func parts(of path: String) -> [String] {
         path.split(separator: "/").reversed().map(String.init).filter { $0 != "." }
     }

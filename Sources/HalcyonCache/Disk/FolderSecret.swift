@@ -1,9 +1,11 @@
 import Foundation
 import HalcyonSystem
 
-/// The key by which a folder's files hash credentials: 32 random bytes in a file of the folder, for its owner alone.
+/// The secret with which a folder's files hash credentials: 32 random bytes in a file of the folder that only its owner can
+/// access.
 ///
-/// All processes and runs that use the folder have the same, and no other folder has it. Blocking, until it was read once.
+/// All processes and runs that use the folder share it, and no other folder has it. Its methods block until it was read
+/// once.
 package final class FolderSecret: Sendable {
     private static let fileName = "CREDENTIAL.KEY"
 
@@ -12,19 +14,21 @@ package final class FolderSecret: Sendable {
     private let ownership: FolderOwnership?
     private let known = Lock<[UInt8]?>(nil)
 
-    /// - Parameter ownership: nil where files may be anybody's.
+    /// Creates the secret of a folder without reading it.
+    ///
+    /// - Parameter ownership: nil if the files may belong to any user.
     package init(folder: String, files: any FileSystem, ownership: FolderOwnership?) {
         self.folder = folder
         self.files = files
         self.ownership = ownership
     }
 
-    /// Nil while there is none: then nothing can have been hashed by it.
+    /// Returns the secret; nil while there is none, or if it cannot be read.
     package func value() -> [UInt8]? {
         known.withLock { $0 } ?? read()
     }
 
-    /// Makes it where there is none. The folder has to be there.
+    /// Returns the secret, and creates it if there is none. The folder must exist.
     package func made() throws -> [UInt8] {
         if let value = value() { return value }
         let temporary = "\(folder)/.halcyon-\(String(UInt64.random(in: .min ... .max), radix: 16))"
@@ -46,8 +50,8 @@ package final class FolderSecret: Sendable {
         return value
     }
 
-    /// Another process may have been faster: its key counts, as it may have used it already. What is no key is replaced; one
-    /// that cannot be read now may be read later.
+    /// Moves a new secret into its place. If another process was faster, its secret counts, as it may have been used
+    /// already. A file that is not a secret is replaced; one that cannot be read now is kept, as it may be readable later.
     private func place(_ temporary: String) throws {
         let path = "\(folder)/\(Self.fileName)"
         do {
@@ -69,7 +73,7 @@ package final class FolderSecret: Sendable {
             (try? bytes.withUnsafeMutableBytes { try files.read(file, into: $0, at: 0) }) == bytes.count
         else { return nil }
         return known.withLock { known in
-            // The first that was read stays, whatever becomes of the file.
+            // The first secret that was read stays, even if the file changes.
             known = known ?? bytes
             return known
         }

@@ -1,10 +1,11 @@
-/// What the files in each of the 256 folders occupy, as far as is known.
+/// The total size of the files in each of the 256 folders, as far as it is known.
 ///
-/// By folder, so that a scan can put a folder right at once, and knows whether anything changed while it looked.
+/// The sizes are kept by folder, so that a scan can correct one folder at once, and detect whether it changed during the
+/// scan.
 struct FolderSizes: Sendable {
     private var bytes = [Int](repeating: 0, count: 256)
     private var changes = [Int](repeating: 0, count: 256)
-    /// Below zero when files went that no scan had found.
+    /// The total size in bytes; negative if files were removed that no scan had found.
     private(set) var total = 0
 
     mutating func change(_ folder: UInt8, by difference: Int) {
@@ -13,7 +14,7 @@ struct FolderSizes: Sendable {
         total += difference
     }
 
-    /// Grows with every change in a folder.
+    /// Returns a number that increases with every change in a folder.
     func changes(in folder: UInt8) -> Int {
         changes[Int(folder)]
     }

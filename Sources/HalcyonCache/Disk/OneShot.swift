@@ -1,6 +1,6 @@
 import HalcyonSystem
 
-/// A continuation that several may try to resume; the first one does.
+/// A continuation that several tasks may try to resume; only the first attempt takes effect.
 final class OneShot<Value: Sendable>: Sendable {
     private let continuation: Lock<CheckedContinuation<Value, Never>?>
 

@@ -1,6 +1,6 @@
 import HalcyonSystem
 
-/// Tells any number of readers what a disk cache has removed.
+/// The readers of a disk cache's removal events.
 final class RemovalReaders: Sendable {
     private struct State {
         var readers: [Int: AsyncStream<DiskCache.RemovalEvent>.Continuation] = [:]
@@ -8,7 +8,7 @@ final class RemovalReaders: Sendable {
         var lastEvent = 0
     }
 
-    /// What is kept for a reader that does not come: some hundred KiB at most.
+    /// The maximum number of events buffered for a slow reader: some hundred KiB at most.
     private static let most = 64
     private let state = Lock(State())
 
@@ -24,14 +24,16 @@ final class RemovalReaders: Sendable {
             state.readers[state.lastReader] = continuation
             return state.lastReader
         }
-        // Not under the lock: for a stream that nobody holds any more this is called at once.
+        // Not under the lock: if the stream has no owner any more, the handler is called at once.
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { $0.readers[number] = nil }
         }
         return stream
     }
 
-    /// - Parameter fileNames: asked only if there is a reader.
+    /// Sends an event to all readers.
+    ///
+    /// - Parameter fileNames: called only if there is a reader.
     func report(_ reason: DiskCache.RemovalEvent.Reason, bytes: Int, _ fileNames: () -> [String]) {
         let (readers, number) = state.withLock { state in
             state.lastEvent += 1

@@ -1,4 +1,4 @@
-/// An entry's file as a scan of the folders found it: small, since there may be a million of them.
+/// An entry's file as a scan found it: small, since there may be a million of them.
 struct ScannedFile: Sendable {
     let file: EntryFile
     let size: Int
@@ -16,7 +16,7 @@ struct ScannedFile: Sendable {
         inode = status.inode
     }
 
-    /// Whether it is still this file, and nobody has read it since the scan.
+    /// Returns whether it is still the same file, and has not been read since the scan.
     func isUnchanged(_ status: FileStatus) -> Bool {
         status.inode == inode && status.device == device && status.accessed == accessed
     }

@@ -1,23 +1,24 @@
 import HalcyonSystem
 import Synchronization
 
-/// Writes that wait for the disk: readable at once, bounded in bytes, written one after the other.
+/// The writes that wait for the disk: immediately readable, bounded in bytes, and written one after the other.
 ///
-/// One write is in flight at a time, so that the writes of one key reach the disk in the order they came. A key that is
-/// staged again while it waits keeps its place.
+/// One write is in flight at a time, so that the writes of one key reach the disk in the order in which they were staged. A
+/// key that is staged again while it waits keeps its place.
 final class StagingArea: Sendable {
     struct Write: Sendable {
         let key: DiskKey
         let contents: EntryContents
         let cost: Int
-        /// Tells two writes of one key apart.
+        /// Distinguishes two writes of one key.
         fileprivate(set) var number = 0
     }
 
     private enum Item {
-        /// The newest write of this key, unless it was dropped or has been taken at an earlier place.
+        /// A place in the queue for the newest write of this key. It is skipped if that write was dropped, or if the key
+        /// now has another place.
         case write(DiskKey, place: Int)
-        /// Somebody who waits until everything before this is done.
+        /// A waiter for the end of everything before this item.
         case barrier(CheckedContinuation<Void, Never>)
     }
 
@@ -39,12 +40,13 @@ final class StagingArea: Sendable {
         var lastNumber = 0
     }
 
-    /// Called when there is something to write and nobody at it: calls `next()` until it returns nil.
+    /// A closure that is called if there is something to write and no writer is running: it calls `next()` until that
+    /// returns nil.
     typealias Start = @Sendable () -> Void
 
     private let limit: Int
     private let state = Lock(State())
-    /// `isRunning`, to be had without the lock: without it nothing is staged.
+    /// A copy of `isRunning` that is available without the lock. While it is false, nothing is staged.
     private let isBusy = Atomic<Bool>(false)
 
     init(limit: Int) {
@@ -53,18 +55,18 @@ final class StagingArea: Sendable {
 
     var bytes: Int { state.withLock { $0.bytes } }
 
-    /// Of all writes that are staged.
+    /// The keys of all staged writes.
     var keys: [DiskKey] {
         state.withLock { state in
             Array(state.writes.keys) + (state.inFlight.map { [$0.key] } ?? [])
         }
     }
 
-    /// Nothing is staged. A look at one number.
+    /// Whether nothing is staged. Costs one atomic load.
     @inline(__always)
     var isIdle: Bool { !isBusy.load(ordering: .acquiring) }
 
-    /// The newest write of a key that is not on the disk yet.
+    /// Returns the newest write of a key that is not on the disk yet.
     func write(for key: DiskKey) -> Write? {
         if isIdle { return nil }
         return state.withLock { state in
@@ -87,9 +89,9 @@ final class StagingArea: Sendable {
         return outcome.staged
     }
 
-    /// Stages a write, once there is room for it.
+    /// Stages a write, and waits for room if there is none.
     ///
-    /// - Returns: false when the task was cancelled before there was.
+    /// - Returns: false if the task was cancelled before there was room.
     func stage(_ contents: EntryContents, for key: DiskKey, start: @escaping Start) async -> Bool {
         if tryStage(contents, for: key, start: start) { return true }
         let write = Write(key: key, contents: contents, cost: contents.fileSize(for: key))
@@ -101,7 +103,8 @@ final class StagingArea: Sendable {
             await withCheckedContinuation { continuation in
                 var mustStart = false
                 let outcome = state.withLock { state -> Bool? in
-                    // Set before the handler below runs, so that a cancellation is seen here or finds the waiter.
+                    // Checked before the waiter is added, so that a cancellation is either seen here or finds the waiter in
+                    // the handler below.
                     if Task.isCancelled { return false }
                     guard state.waiting.isEmpty, hasRoom(for: write, in: state) else {
                         state.waiting.append(Waiting(id: id, write: write, continuation: continuation))
@@ -122,12 +125,14 @@ final class StagingArea: Sendable {
         }
     }
 
-    /// Something larger than the whole area is let in when the area is empty, or it never would be.
+    /// A write larger than the whole area is admitted if the area is empty, since otherwise it never would be.
     private func hasRoom(for write: Write, in state: State) -> Bool {
         state.bytes == 0 || state.bytes + write.cost <= limit
     }
 
-    /// - Returns: whether somebody must be started.
+    /// Adds a write to the queue.
+    ///
+    /// - Returns: whether a writer must be started.
     private func add(_ write: Write, to state: inout State) -> Bool {
         state.lastNumber += 1
         var write = write
@@ -144,7 +149,7 @@ final class StagingArea: Sendable {
         return !state.isRunning
     }
 
-    /// Stages what waits for room, as far as there is any now.
+    /// Stages the writes that wait for room, as far as there is room now.
     func admitWaiting(start: Start) {
         var admitted: [CheckedContinuation<Bool, Never>] = []
         let mustStart = state.withLock { state -> Bool in
@@ -162,8 +167,8 @@ final class StagingArea: Sendable {
 
     // MARK: Dropping
 
-    /// Forgets what is staged for a key. A write that is in flight must ask `isInFlightWanted` before it takes effect.
-    /// Call `admitWaiting` behind it, once no lock is held.
+    /// Drops the staged writes of a key. A write that is in flight must check `isInFlightWanted` before it takes effect.
+    /// Call `admitWaiting` afterwards, once no lock is held.
     func drop(_ key: DiskKey) {
         state.withLock { state in
             if let write = state.writes.removeValue(forKey: key) {
@@ -174,7 +179,7 @@ final class StagingArea: Sendable {
         }
     }
 
-    /// Forgets what is staged for a key, but for writes that came after `mark` was this.
+    /// Drops the staged writes of a key, except for those that were staged after `mark` had this value.
     func drop(_ key: DiskKey, upTo mark: Int) {
         state.withLock { state in
             if let write = state.writes[key], write.number <= mark {
@@ -186,12 +191,13 @@ final class StagingArea: Sendable {
         }
     }
 
-    /// Tells the writes that were staged before this from later ones.
+    /// Distinguishes the writes that were staged before this call from later ones.
     var mark: Int { state.withLock { $0.lastNumber } }
 
-    /// Puts other contents in place of a staged write's, at the same place.
+    /// Replaces the contents of a staged write, which keeps its place. If the write is in flight already, the new contents
+    /// are queued as another write.
     ///
-    /// - Returns: false when nothing is staged for the key.
+    /// - Returns: false if nothing is staged for the key, or if `change` returns nil.
     func replace(_ key: DiskKey, start: Start, _ change: (EntryContents) -> EntryContents?) -> Bool {
         let outcome = state.withLock { state -> (found: Bool, mustStart: Bool) in
             let inFlight = state.isInFlightDropped || state.inFlight?.key != key ? nil : state.inFlight
@@ -207,7 +213,7 @@ final class StagingArea: Sendable {
 
     // MARK: Writing
 
-    /// The next write; nil when there is none left, and whoever asked has to stop.
+    /// Returns the next write; nil if there is none left, and then the writer must stop.
     func next() -> Write? {
         while true {
             var reached: CheckedContinuation<Void, Never>?
@@ -236,10 +242,10 @@ final class StagingArea: Sendable {
         }
     }
 
-    /// Whether the write that `next()` gave is still to take effect.
+    /// Whether the write that `next()` returned should still take effect.
     var isInFlightWanted: Bool { state.withLock { !$0.isInFlightDropped } }
 
-    /// The write that `next()` gave is on the disk, or never will be.
+    /// Ends the write that `next()` returned, which is on the disk or never will be.
     func finishInFlight(start: Start) {
         state.withLock { state in
             state.bytes -= state.inFlight?.cost ?? 0

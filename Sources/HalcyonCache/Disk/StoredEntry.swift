@@ -1,10 +1,10 @@
 import Foundation
 
-/// An entry as it was read, with what only the cache itself needs of it.
+/// An entry that was read, with the data about it that only the cache itself needs.
 struct StoredEntry: Sendable {
     var entry: DiskEntry
     var lifetime: TimeInterval
     var keptUntil: FileTime
-    /// The file it was read from.
+    /// The file from which the entry was read.
     var file: FileStatus
 }

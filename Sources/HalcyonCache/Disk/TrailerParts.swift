@@ -1,6 +1,6 @@
 import Foundation
 
-/// The variable parts of a trailer, in place. Valid as long as the bytes are.
+/// The variable parts of a trailer, in place. Valid as long as the bytes of the trailer are.
 struct TrailerParts {
     let key: UnsafeRawBufferPointer
     private let metadataBytes: UnsafeRawBufferPointer

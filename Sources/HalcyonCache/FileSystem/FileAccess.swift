@@ -1,14 +1,14 @@
-/// What a file is opened for.
+/// The purpose for which a file is opened.
 public enum FileAccess: Sendable, Hashable {
-    /// An existing file, to be read. A symbolic link is not followed, a pipe not waited for, and the last access left
-    /// as it is where the system permits.
+    /// Reading an existing file. Symbolic links are not followed, opening a pipe does not wait for a writer, and the time
+    /// of the last access is left unchanged if the system permits it.
     case reading
-    /// A file that must not exist yet, to be written by its owner alone (0600).
+    /// Writing a file that must not exist yet, with access for its owner only (0600).
     case creating
-    /// A file to be written at its end and read, by one at a time: while it is open like this, nobody else opens it like
-    /// this (EWOULDBLOCK), in another process neither. Made for its owner alone (0600) where it does not exist.
+    /// Appending to a file and reading it, exclusively: while it is open like this, opening it like this again fails with
+    /// EWOULDBLOCK, also in another process. It is created with access for its owner only (0600) if it does not exist.
     case appending
-    /// A file without a name in the folder at the path, to be written at its end and read: nobody else can open it, and it
-    /// goes with its descriptor. Not every file system has such files.
+    /// Appending to and reading a file without a name in the folder at the path: it cannot be opened again, and is deleted
+    /// when its descriptor is closed. Not every file system supports such files.
     case nameless
 }

@@ -1,22 +1,23 @@
-/// What the file system tells of a file.
+/// The status of a file, as the file system reports it.
 public struct FileStatus: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         case regular, directory, other
     }
 
     public var kind: Kind
-    /// Length in bytes.
+    /// The length in bytes.
     public var size: Int
     public var accessed: FileTime
     public var modified: FileTime
-    /// When the file's state changed last, which no program can set.
+    /// The time of the last change of the file's state (`ctime`), which no program can set.
     public var changed: FileTime
-    /// Which file it is, whatever its name: another one under the same name has another.
+    /// The device and the inode, which together identify a file independently of its name: another file under the same name
+    /// differs in them.
     public var device: UInt64
     public var inode: UInt64
-    /// The user that it belongs to; nil where the file system knows of none, as by default.
+    /// The user that owns the file; nil, the default, if the file system does not report one.
     public var owner: UInt32?
-    /// The group that it belongs to; nil where the file system knows of none, as by default.
+    /// The group that owns the file; nil, the default, if the file system does not report one.
     public var group: UInt32?
     /// The lowest twelve bits of the POSIX mode. 0600 by default.
     public var permissions: UInt16

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A moment as file systems keep it: seconds since 1970 and nanoseconds, exact where a `Date` is not.
+/// A time as file systems keep it: seconds since 1970 and nanoseconds, exact where a `Date` is not.
 public struct FileTime: Sendable, Hashable, Comparable {
     public var seconds: Int
     public var nanoseconds: Int
@@ -10,7 +10,7 @@ public struct FileTime: Sendable, Hashable, Comparable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The moment of a date, held within the years that every file system can keep: 1970 to 2100.
+    /// Creates the time of a date, clamped to the years that every file system can represent: 1970 through 2099.
     public init(_ date: Date) {
         let interval = date.timeIntervalSince1970
         guard interval > 0 else {
@@ -25,16 +25,16 @@ public struct FileTime: Sendable, Hashable, Comparable {
         self.init(seconds: Int(whole), nanoseconds: min(999_999_999, Int((interval - whole) * 1e9)))
     }
 
-    /// The end of the year 2099. It stands for "never": what is kept until then is kept for ever.
+    /// The end of the year 2099. It stands for "never": an entry that is kept until then is kept forever.
     public static let latest = FileTime(seconds: 4_102_444_799)
 
     public var date: Date {
         Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(nanoseconds) * 1e-9)
     }
 
-    /// Whether `FileTime(date) < self`, mostly without making one.
+    /// Returns whether `FileTime(date) < self`, in most cases without converting the date.
     func isAfter(_ date: Date) -> Bool {
-        // Its seconds are these, rounded down, or 0 if they are below.
+        // The seconds of `FileTime(date)` are those of the date, rounded down, or 0 if they are negative.
         if seconds > 0, date.timeIntervalSince1970 < TimeInterval(seconds) { return true }
         return FileTime(date) < self
     }

@@ -1,13 +1,13 @@
 import CHalcyonSystem
 import Glibc
 
-/// The system's own file system.
+/// The operating system's own file system.
 public struct PosixFileSystem: FileSystem {
     public init() {}
 
     public func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32 {
         let file = try call(.open) {
-            // Here and below not the string itself, of which the call would be given a copy.
+            // Here and below `withCString`, since a string passed directly would be copied for the call.
             path.withCString { path in
                 switch access {
                 case .reading: halcyon_open_unnoticed(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -20,7 +20,7 @@ public struct PosixFileSystem: FileSystem {
         }
         guard access == .appending else { return file }
         do {
-            // It goes with the last descriptor of this opening, so also with a process that is killed.
+            // The lock ends with the last descriptor of this open file, so also when the process is killed.
             try call(.open) { flock(file, LOCK_EX | LOCK_NB) }
         } catch {
             _ = Glibc.close(file)
@@ -67,7 +67,7 @@ public struct PosixFileSystem: FileSystem {
     public func map(
         _ file: Int32, from offset: Int, size: Int
     ) throws(SystemCallError) -> UnsafeRawBufferPointer {
-        // All of it is about to be read: one call instead of a fault per page.
+        // The whole mapping is about to be read: one call populates it instead of a fault per page.
         let flags = MAP_PRIVATE | Int32(MAP_POPULATE)
         guard let start = mmap(nil, size, PROT_READ, flags, file, offset), start != MAP_FAILED else {
             throw SystemCallError(.map, code: errno)
@@ -110,7 +110,7 @@ public struct PosixFileSystem: FileSystem {
     }
 
     public func close(_ file: Int32) throws(SystemCallError) {
-        // Never again after EINTR: Linux has let go of the descriptor by then, and it may be another file's already.
+        // Never retried after EINTR: Linux has released the descriptor by then, and it may already belong to another file.
         if Glibc.close(file) != 0, errno != EINTR { throw SystemCallError(.close, code: errno) }
     }
 
@@ -163,7 +163,7 @@ public struct PosixFileSystem: FileSystem {
         return overflow ? .max : bytes
     }
 
-    /// Makes a call again as long as a signal interrupts it; -1 becomes an error.
+    /// Makes a call and repeats it as long as a signal interrupts it; a result of -1 is thrown as an error.
     @discardableResult
     private func call<Result: SignedInteger>(
         _ operation: FileOperation, _ body: () -> Result
@@ -178,7 +178,7 @@ public struct PosixFileSystem: FileSystem {
 }
 
 extension FileStatus {
-    // `S_IFMT` and the others, which are function calls in Glibc's module.
+    // The values of `S_IFMT` and the others, which are function calls in Glibc's module.
     private static var format: mode_t { 0o170000 }
     private static var regular: mode_t { 0o100000 }
     private static var directory: mode_t { 0o040000 }
@@ -199,7 +199,7 @@ extension FileStatus {
 }
 
 extension iovec {
-    /// The call that it is for only reads the bytes.
+    /// Creates a vector for `writev`, which only reads the bytes.
     fileprivate init(_ bytes: UnsafeRawBufferPointer) {
         self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
     }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A call to the file system that failed.
+/// An error of a call to the file system.
 public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was tried.
+    /// The call that failed.
     public let operation: FileOperation
     /// The system's error number, such as `ENOSPC`.
     public let code: Int32

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// What the shards of a `MemoryCache` may hold together.
+/// The limits that the shards of a `MemoryCache` share, and the cost and count reserved from them.
 ///
-/// Per-shard limits that add up to the whole would refuse any entry larger than a sixteenth of it. So there is one
-/// account for all shards: an insert reserves here first, makes room by evicting wherever the clock's hand stands, and
-/// only then puts its value in. What is resident therefore never exceeds the limit, not even for a moment.
+/// Per-shard limits that add up to the whole would refuse any entry larger than a sixteenth of it. So there is one budget
+/// for all shards: an insert makes its reservation here first, makes room by evicting wherever the clock's hand stands, and
+/// only then stores its value. The resident cost therefore never exceeds the limit, not even for a moment.
 @usableFromInline
 final class CacheBudget: Sendable {
     @usableFromInline let costLimit: Int
@@ -17,7 +17,7 @@ final class CacheBudget: Sendable {
         self.countLimit = countLimit
     }
 
-    /// What is resident or about to be.
+    /// The cost of the entries that are resident or about to be.
     @usableFromInline var cost: Int { reservedCost.load(ordering: .relaxed) }
 
     @usableFromInline var count: Int { reservedCount.load(ordering: .relaxed) }
@@ -32,10 +32,10 @@ final class CacheBudget: Sendable {
         if count != 0 { reservedCount.wrappingAdd(count, ordering: .relaxed) }
     }
 
-    /// Reserves what one more entry costs, unless that is more than there is room for.
+    /// Reserves the cost and count of one more entry, and returns false if there is no room for it.
     @usableFromInline
     func reserveIfThereIsRoom(cost: Int) -> Bool {
-        // Looked at before, since a full cache is the rule and taking a reservation back is four atomic operations.
+        // Checked first, since a cache is usually full, and undoing a reservation takes four atomic operations.
         guard reservedCost.load(ordering: .relaxed) <= costLimit - cost,
             reservedCount.load(ordering: .relaxed) < countLimit
         else { return false }

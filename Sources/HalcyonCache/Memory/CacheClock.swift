@@ -1,18 +1,20 @@
 import Foundation
 import HalcyonSystem
 
-/// The time as the memory cache needs it: cheap, and as a number.
+/// The clock of the memory cache: cheap to read, with the time as a number.
 @usableFromInline
 struct CacheClock: Sendable {
     private let timeSource: TimeSource?
 
-    /// - Parameter timeSource: nil reads the system's coarse clock: it takes a fifth of the time of the exact one, and
-    ///   its steps of a few milliseconds do not matter where entries live for minutes.
+    /// Creates a clock.
+    ///
+    /// - Parameter timeSource: nil reads the system's coarse clock, which takes a fifth of the time of the exact one. Its
+    ///   steps of a few milliseconds do not matter for entries that live for minutes.
     init(_ timeSource: TimeSource?) {
         self.timeSource = timeSource
     }
 
-    /// Seconds since 1970.
+    /// Returns the seconds since 1970.
     @usableFromInline
     func now() -> Double {
         if let timeSource { return timeSource.now.timeIntervalSince1970 }

@@ -1,22 +1,22 @@
-/// Between the slots and the weak level.
+/// The movement of entries between the slots and the weak level.
 extension ClockShard {
-    /// What there is for a key that has no living entry in the slots.
+    /// The result of a search for a key that has no current entry in the slots.
     @usableFromInline
     enum Finding {
-        /// There is one after all: somebody has just put it in.
+        /// The slots do have a current entry: another thread has just inserted it.
         case value(Value)
         case present
         case nothing
-        /// The time of the weak entry was over; it is out.
+        /// The weak entry had expired and has been removed.
         case over(WeakLevel<Key, Value>.Element)
-        /// The time of the entry in the slots was over; it is out, or in the weak level.
+        /// The entry in the slots had expired. It has been removed, or moved to the weak level.
         case past(Removed)
         case weak(WeakEntry<Value>)
     }
 
     // MARK: Reading
 
-    /// Looks again for a key that `read` has not found, and counts the miss if it is certain.
+    /// Searches again for a key that `read` has not found, and counts the miss if it is certain.
     @inlinable
     mutating func find(_ key: Key, hash: Int, now: Double, extending: ExpirationExtension) -> Finding {
         if let value = read(key, hash: hash, now: now, extending: extending) {
@@ -37,20 +37,20 @@ extension ClockShard {
         return .over(element)
     }
 
-    /// Looks without counting, extending or saving anything.
+    /// Searches without counting, extending, or giving the entry another chance.
     @inlinable
     mutating func peek(_ key: Key, hash: Int, now: Double) -> Finding {
         if let position = slots.position(of: key, hash: hash) {
             let slot = Int(slots.table[position]) - 1
             if slots.marks[slot].expires > now { return .present }
-            // Here it keeps its value itself; whether anything else does is seen once it has left.
+            // In its slot the entry keeps its value alive itself; only after it has departed can other owners be detected.
             return keepsWeakly && !slots.marks[slot].hasOwnTime ? .past(depart(at: position, now: now)) : .nothing
         }
         guard let entry = weak.entry(key, hash: hash), !entry.isOver(at: now) else { return .nothing }
         return .weak(entry)
     }
 
-    /// Counts a read that has found a living value, and extends its time.
+    /// Counts a read that has found a live value in the weak level, and extends its expiration.
     @inlinable
     mutating func noteWeakHit(_ key: Key, hash: Int, ticket: Int, expires: Double) {
         hits += 1
@@ -60,11 +60,12 @@ extension ClockShard {
 
     // MARK: Changing
 
-    /// Takes an entry out of its slot and, where that is kept and its own time is not over, into the weak level.
+    /// Takes an entry out of its slot and moves it to the weak level, if there is one and the entry's own expiration has
+    /// not passed.
     @inlinable
     mutating func depart(at position: Int, now: Double) -> Removed {
         let slot = Int(slots.table[position]) - 1
-        // They stay in the mark when its slot is free.
+        // The mark keeps these after its slot is freed.
         var removed = remove(at: position)
         let (lifetime, expires) = (slots.marks[slot].lifetime, slots.marks[slot].expires)
         let hasOwnTime = slots.marks[slot].hasOwnTime
@@ -79,7 +80,7 @@ extension ClockShard {
         return removed
     }
 
-    /// Moves an entry back to a slot, if nothing has changed since it was found.
+    /// Moves an entry back to a slot, if it has not changed since it was found.
     @inlinable
     mutating func putBack(
         _ value: Value, for key: Key, ticket: Int, mark: EntryMark

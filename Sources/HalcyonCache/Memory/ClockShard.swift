@@ -1,22 +1,22 @@
-/// A sixteenth of a `MemoryCache`: slots that the clock's hand passes over, and a hash table that finds them. Beside them
-/// the weak level, of what has left the slots; no key is in both.
+/// One of the 16 parts of a `MemoryCache`: slots that the clock's hand passes over, and a hash table that finds them.
+/// Beside them is the weak level, for entries that have left the slots; no key is in both.
 ///
-/// Nothing here releases a key or a value: what leaves is returned, so that no destructor runs under the shard's
-/// lock. Only a key's `==` does; it must not call the cache.
+/// No method here releases a key or a value: removed entries are returned, so that no deinitializer runs under the shard's
+/// lock. The only foreign code that runs under it is a key's `==`, which must not call the cache.
 ///
-/// Inlinable throughout: specialised for the key and the value a read costs tens of nanoseconds, through their witness
+/// Everything is inlinable: specialised for the key and the value a read costs tens of nanoseconds, through their witness
 /// tables the better part of a microsecond.
 @usableFromInline
 struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     @usableFromInline
     struct Removed {
-        /// Nil where a successor or the weak level has it.
+        /// The key; nil if a successor or the weak level has it.
         @usableFromInline var key: Key?
-        /// To be taken out before it is asked whether anything else keeps it.
+        /// The value. It must be taken out before checking whether it has other owners.
         @usableFromInline var value: Value?
         @usableFromInline let cost: Int
         @usableFromInline let hash: Int
-        /// What the weak level has it under, to be given a weak reference; 0 where it is not there.
+        /// The ticket of the entry in the weak level, where it gets a weak reference; 0 if it is not there.
         @usableFromInline var ticket = 0
 
         @inlinable
@@ -28,19 +28,19 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         }
     }
 
-    /// A new entry is passed by once: its slot may lie right under the hand, and what has just been loaded must not be
-    /// the first to go. One that has been read is passed by twice.
+    /// The hand passes a new entry by once: its slot may lie right under the hand, and an entry that has just been loaded
+    /// must not be the first to go. An entry that has been read is passed by twice.
     @inlinable static var chancesWhenNew: Int8 { 1 }
     @inlinable static var chancesWhenRead: Int8 { 2 }
 
-    /// First, on a line that only changes write when the slots grow.
+    /// First, on a cache line that is written only when the slots grow.
     @usableFromInline var slots = Slots<Key, Value>(capacity: 8)
     @usableFromInline var freeSlots: [Int] = []
     @usableFromInline var hand = 0
 
     @usableFromInline var count = 0
     @usableFromInline var cost = 0
-    /// Those that no lane has counted.
+    /// The hits that were counted under the exclusive lock, and so by no lane.
     @usableFromInline var hits = 0
     @usableFromInline var misses = 0
     @usableFromInline var evictions = 0
@@ -54,7 +54,7 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
     // MARK: Reading
 
-    /// The value, its time extended; nil without counting a miss. Several readers may be here at once.
+    /// Returns the value and extends its expiration; nil without counting a miss. Several readers may call this at once.
     @inlinable
     @inline(__always)
     func read(_ key: Key, hash: Int, now: Double, extending: ExpirationExtension) -> Value? {
@@ -69,21 +69,23 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         return slots.values[slot]
     }
 
-    /// Whether there is a value in a slot, without counting, extending or saving anything.
+    /// Returns whether the slots have a current value, without counting, extending, or giving it another chance.
     @inlinable
     func has(_ key: Key, hash: Int, now: Double) -> Bool {
         guard let position = slots.position(of: key, hash: hash) else { return false }
         return slots.marks[Int(slots.table[position]) - 1].expires > now
     }
 
-    /// The cost of the entry with this key, expired or not; nil without one. The hand passes it by for now: room that is
-    /// made for its successor is not to be made by evicting it.
+    /// Returns the cost of the entry with this key, expired or not; nil without one. Gives the entry its chances again:
+    /// room for its successor must not be made by evicting it.
     @inlinable
     func costOfFormer(_ key: Key, hash: Int) -> Int? {
         slots.position(of: key, hash: hash).map { costOfFormer(at: $0) }
     }
 
-    /// - Parameter position: where it was found.
+    /// Returns the cost of the entry at a position of the table, and gives it its chances again.
+    ///
+    /// - Parameter position: the position that the search returned.
     @inlinable
     func costOfFormer(at position: Int) -> Int {
         let slot = Int(slots.table[position]) - 1
@@ -93,7 +95,7 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
     // MARK: Changing
 
-    /// Puts a value in place of the key's former one, which is returned.
+    /// Replaces the value of a key, and returns the former one.
     @inlinable
     mutating func replace(at position: Int, by value: Value, mark: EntryMark) -> Removed {
         let slot = Int(slots.table[position]) - 1
@@ -105,7 +107,7 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         return former
     }
 
-    /// Puts a value in whose key has no slot.
+    /// Inserts a value whose key has no slot.
     @inlinable
     mutating func append(_ value: Value, for key: Key, mark: EntryMark) {
         cost += mark.cost
@@ -124,9 +126,9 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         slots.position(of: key, hash: hash).map { remove(at: $0) }
     }
 
-    /// Moves the hand on to the next entry that must go, at most to the shard's end.
+    /// Moves the hand to the next entry that must go, at most to the shard's end.
     ///
-    /// - Returns: nil when the end was reached, from where the hand goes on in the next shard.
+    /// - Returns: nil if the end was reached, after which the hand continues in the next shard.
     @inlinable
     mutating func advanceHand(now: Double) -> Removed? {
         while hand < slots.used {
@@ -146,10 +148,10 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         return nil
     }
 
-    /// Takes out what is past its time, a few entries at once, so that readers do not wait for all.
+    /// Removes expired entries, a few at once, so that readers do not wait for all of them.
     ///
-    /// - Parameter slot: where to begin, and then where to go on.
-    /// - Returns: nothing when the end was reached.
+    /// - Parameter slot: the slot to begin at, updated to the slot to continue at.
+    /// - Returns: an empty array if the end was reached.
     @inlinable
     mutating func removeExpired(from slot: inout Int, now: Double) -> [Removed] {
         var removed: [Removed] = []
@@ -162,7 +164,7 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         return removed
     }
 
-    /// Begins anew, but for what was counted; returns what was there, to be released.
+    /// Empties the shard except for its statistics, and returns its former contents for the caller to release.
     @inlinable
     mutating func empty() -> Self {
         var fresh = Self()
@@ -175,7 +177,7 @@ struct ClockShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     @inlinable
     mutating func remove(at position: Int) -> Removed {
         let slot = Int(slots.table[position]) - 1
-        // Taken, not copied: counting the references up and down again costs more than all the rest.
+        // Moved, not copied: a retain and a release cost more than all the rest.
         let removed = Removed(
             key: (slots.keys + slot).move(), value: (slots.values + slot).move(), cost: slots.marks[slot].cost,
             hash: slots.marks[slot].hash)

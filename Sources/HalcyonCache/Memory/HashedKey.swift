@@ -1,4 +1,4 @@
-/// A key whose hash is known already.
+/// A key with its precomputed hash.
 @usableFromInline
 struct HashedKey<Key: Hashable>: Hashable {
     @usableFromInline let key: Key

@@ -1,32 +1,33 @@
 import CHalcyonSystem
 import Glibc
 
-/// A lock for what is read all the time and changed now and then.
+/// A lock for data that is read all the time and changed rarely.
 ///
-/// The readers of a common lock wait for each other even where none waits: each writes the lock, and its cache line
-/// travels from processor to processor, which takes longer than the whole read. Here each processor has a mutex on lines
-/// of its own, a lane. A reader takes the lane of the processor it runs on, a change takes all lanes in their order, so
-/// that no two changes can wait for each other. A reader that the system moves to another processor meanwhile keeps its
-/// lane; it is only slower then.
+/// The readers of a common lock slow each other down even when none has to wait: each of them writes the lock, whose cache
+/// line moves from processor to processor, which takes longer than the whole read. Here each processor has a mutex on cache
+/// lines of its own, a lane. A reader locks the lane of the processor it runs on; a writer locks all lanes in order, so
+/// that two writers cannot deadlock. A reader that the system moves to another processor meanwhile keeps its lane, and is
+/// only slower.
 ///
-/// What readers write under their lanes must be atomic, but for the lane's own count.
+/// Data that readers write under their lanes must be atomic, except for the lane's own count.
 ///
-/// `@unchecked Sendable` because a mutex may be locked on any thread, and a count is only touched under its mutex.
+/// `@unchecked Sendable` because a mutex may be locked on any thread, and a count is only accessed under its mutex.
 @usableFromInline
 struct LaneLock: @unchecked Sendable {
     @usableFromInline
     struct Lane {
         @usableFromInline var mutex = pthread_mutex_t()
-        /// For the readers, on the line that they write anyway.
+        /// The number of hits, counted by the readers on the cache line that they write anyway.
         @usableFromInline var hits = 0
 
         @inlinable
         init() {}
     }
 
-    /// Bytes from one lane to the next: processors fetch lines of 64 bytes in pairs.
+    /// The bytes from one lane to the next: processors fetch lines of 64 bytes in pairs.
     @inlinable static var stride: Int { 128 }
-    /// A lane for each processor, up to eight, so that a change stays cheap; a power of two.
+    /// The number of lanes: one for each processor, rounded up to a power of two, and at most eight, so that a change stays
+    /// cheap.
     static let laneCount = powerOfTwo(for: Int(halcyon_affinity_count()))
 
     static func powerOfTwo(for processors: Int) -> Int {
@@ -38,7 +39,7 @@ struct LaneLock: @unchecked Sendable {
     @usableFromInline let base: UnsafeMutableRawPointer
     @usableFromInline let mask: Int
 
-    /// A view of the lock that was initialised at `base`, with `mask` + 1 lanes.
+    /// Creates a view of the lock that was initialised at `base`, with `mask` + 1 lanes.
     @inlinable
     init(base: UnsafeMutableRawPointer, mask: Int) {
         self.base = base
@@ -46,7 +47,7 @@ struct LaneLock: @unchecked Sendable {
     }
 
     func initialize() {
-        // A lane is held for less time than falling asleep takes: who finds it taken spins a little first.
+        // A lane is held for less time than falling asleep takes, so a thread that finds it taken spins a little first.
         var attributes = pthread_mutexattr_t()
         pthread_mutexattr_init(&attributes)
         defer { pthread_mutexattr_destroy(&attributes) }
@@ -69,7 +70,7 @@ struct LaneLock: @unchecked Sendable {
         (base + Self.stride * index).assumingMemoryBound(to: Lane.self)
     }
 
-    /// Runs `body` while nobody changes anything; other readers may run.
+    /// Runs `body` while no thread changes anything; other readers may run.
     @inlinable
     @inline(__always)
     func withLane<Result: ~Copyable>(_ body: (inout Int) -> Result) -> Result {
@@ -88,6 +89,6 @@ struct LaneLock: @unchecked Sendable {
         return body()
     }
 
-    /// What the lanes have counted; only under `withLock`.
+    /// The sum of the lanes' hits. Use it only under `withLock`.
     var hits: Int { (0...mask).reduce(0) { $0 + lane($1).pointee.hits } }
 }

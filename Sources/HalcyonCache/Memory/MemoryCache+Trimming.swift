@@ -1,14 +1,14 @@
 import HalcyonSystem
 
 extension MemoryCache {
-    /// Evicts until the entries cost at most this much together, in bytes; the limit stays as it is.
+    /// Evicts entries until their total cost is at most `target`, in bytes. The limit does not change.
     public func trim(toCost target: Int) {
         _ = makeRoom(now: clock.now(), until: { budget.cost <= target })
     }
 
-    /// Evicts until a fraction of what is held now is left, by cost as by count; the limits stay as they are.
+    /// Evicts entries until a fraction of the current cost and of the current count is left. The limits do not change.
     ///
-    /// - Parameter fraction: 0 evicts everything, 1 and more and NaN nothing.
+    /// - Parameter fraction: 0 evicts everything; 1, more, and NaN evict nothing.
     public func trim(toFraction fraction: Double) {
         guard fraction < 1 else { return }
         let share = max(0, fraction)
@@ -16,8 +16,8 @@ extension MemoryCache {
         _ = makeRoom(now: clock.now(), until: { budget.cost <= cost && budget.count <= count })
     }
 
-    /// Gives memory back: half of what is held stays on a warning, a tenth when memory is short, nothing when it is
-    /// critical. What anything else keeps is still found in the weak level.
+    /// Evicts entries under memory pressure: half of the cache stays on a warning, a tenth on high pressure, nothing on
+    /// critical pressure. Values that have other owners can still be found in the weak level.
     public func relieve(_ pressure: MemoryPressure) {
         switch pressure {
         case .warning: trim(toFraction: 0.5)

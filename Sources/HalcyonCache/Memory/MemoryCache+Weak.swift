@@ -1,9 +1,10 @@
 import HalcyonSystem
 
-/// The weak level. Its owner's closures are called here, always outside the locks: what was found under a lock comes
-/// back under it only with the ticket it was found with, which an insert, a removal or another read makes void.
+/// The weak level. The `weakly` closure and those of its references are always called outside the locks: an entry that was
+/// found under a lock comes back under it only with the ticket it was found with, which an insert, a removal or another
+/// read invalidates.
 extension MemoryCache {
-    /// The value for a key that the slots do not have.
+    /// Returns the value for a key that the slots do not have.
     @inlinable
     @inline(never)
     func valueElsewhere(for key: Key, hash: Int, now: Double, extending: ExpirationExtension) -> Value? {
@@ -20,7 +21,7 @@ extension MemoryCache {
         }
     }
 
-    /// The value of a weak entry if anything keeps it; puts it back if there is room.
+    /// Returns the value of a weak entry if it is still alive, and puts the entry back into a slot if there is room.
     @inlinable
     func revive(
         _ entry: WeakEntry<Value>, for key: Key, hash: Int, now: Double, extending: ExpirationExtension
@@ -36,7 +37,7 @@ extension MemoryCache {
         var expires = entry.expires
         if let lifetime = extending.lifetime(own: entry.lifetime) { expires = max(expires, now + lifetime) }
         shards.withLock(hash) { $0.noteWeakHit(key, hash: hash, ticket: entry.ticket, expires: expires) }
-        // One that is over and that the access does not extend would only be taken out again.
+        // An expired entry that the access does not extend would only be removed again.
         guard expires > now else { return value }
         let mark = EntryMark(
             hash: hash, cost: entry.cost, lifetime: entry.lifetime, expires: expires,
@@ -53,19 +54,19 @@ extension MemoryCache {
         return value
     }
 
-    /// Gives the room of an entry back that has left its slot, and lets its value go.
+    /// Releases the reservation of an entry that has left its slot, and its value.
     @inlinable
     func letGo(_ removed: inout ClockShard<Key, Value>.Removed) {
         budget.release(cost: removed.cost, count: 1)
         if removed.ticket != 0 { settle(&removed) }
     }
 
-    /// Turns what has left into a weak reference, if anything else keeps it.
+    /// Turns an entry that has left into a weak reference, if its value has other owners.
     @inlinable
     @inline(never)
     func settle(_ removed: inout ClockShard<Key, Value>.Removed) {
         let (hash, ticket) = (removed.hash, removed.ticket)
-        // The value and all that holds it here end before it is asked whether it lives.
+        // The value, and every reference to it from here, must end before the check whether it is alive.
         let reference: WeakValue<Value>?
         do {
             let value = removed.value.take()
@@ -73,7 +74,7 @@ extension MemoryCache {
         }
         if let reference {
             let former = shards.withLock(hash) { $0.weak.settle(ticket, as: reference) }
-            // It is back, replaced or removed.
+            // The entry was put back, replaced or removed meanwhile.
             if former == nil { return }
         }
         let isAlive = reference?.isAlive ?? false
@@ -84,8 +85,8 @@ extension MemoryCache {
         if isSweepDue { sweepWeak(hash, now: clock.now()) }
     }
 
-    /// Removes the weak entries of a shard whose value has ended or whose own time is over. Comes up each time there are
-    /// twice as many as were left, so that a new entry pays for looking at two.
+    /// Removes the weak entries of a shard whose value has ended or whose own expiration has passed. This happens each time
+    /// the number of entries has doubled since the last sweep, so that each new entry pays for checking two.
     @inlinable
     @inline(never)
     func sweepWeak(_ shard: Int, now: Double) {

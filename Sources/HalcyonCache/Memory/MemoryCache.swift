@@ -2,15 +2,15 @@ import Foundation
 import HalcyonSystem
 import Synchronization
 
-/// Values in memory, within a limit of cost and count, and for a time.
+/// A cache of values in memory, with limits of cost, count and time.
 ///
-/// What has not been read for a full turn of the clock's hand goes first (CLOCK, second chance). A read is synchronous,
-/// takes one short lock, that of the processor it runs on, and allocates nothing. All methods may be called from any
-/// thread.
+/// Entries that have not been read for a full turn of the clock's hand are evicted first (CLOCK, second chance). A read is
+/// synchronous, takes one short lock, that of the processor it runs on, and allocates nothing. All methods may be called
+/// from any thread.
 ///
-/// With `weakly` there is a second level that keeps nothing alive: what the limits, a trim or the time to live have taken
-/// out is found again for as long as anything else keeps it, and comes back then. What was removed or replaced, and what
-/// has outlived an expiration of its own, is gone from both.
+/// With `weakly` there is a second level that keeps no value alive: an entry that the limits, a trim or the time to live
+/// have taken out is found again for as long as its value has other owners, and returns to the cache then. Entries that
+/// were removed or replaced, and entries whose own expiration has passed, are gone from both levels.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     public let configuration: MemoryCacheConfiguration
     @usableFromInline let shards: ShardTable<Key, Value>
@@ -21,14 +21,16 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @usableFromInline let hand = ClockHand()
     @usableFromInline let weakly: (@Sendable (Value) -> WeakValue<Value>?)?
     private let timeSource: TimeSource
-    /// Begins with the first insert, so that a cache nobody uses costs no timer.
+    /// The timer of the sweeps. It is created by the first insert, so that an unused cache costs no timer.
     private let sweep = Lock<RepeatingWork?>(nil)
     @usableFromInline let sweeps: Atomic<Bool>
 
+    /// Creates a cache.
+    ///
     /// - Parameters:
-    ///   - timeSource: nil reads the system's clock, in steps of a few milliseconds.
-    ///   - weakly: makes a weak reference of a value that leaves the cache, on the thread that makes it leave and never
-    ///     under a lock; nil for a value that cannot be held weakly. Without it, the default, there is no weak level.
+    ///   - timeSource: the clock; nil reads the system's clock, in steps of a few milliseconds.
+    ///   - weakly: makes a weak reference to a value that leaves the cache, on the thread that removes it and never under a
+    ///     lock; returns nil for a value that cannot be held weakly. Without it, the default, there is no weak level.
     public convenience init(
         configuration: MemoryCacheConfiguration = MemoryCacheConfiguration(), timeSource: TimeSource? = nil,
         weakly: (@Sendable (Value) -> WeakValue<Value>?)? = nil
@@ -36,9 +38,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         self.init(configuration: configuration, timeSource: timeSource, shardCount: 16, weakly: weakly)
     }
 
+    /// Creates a cache with a number of shards.
+    ///
     /// - Parameters:
-    ///   - shardCount: a power of two.
-    ///   - laneCount: a power of two; nil fits the number of processors.
+    ///   - shardCount: the number of shards, a power of two.
+    ///   - laneCount: the number of lanes a lock has, a power of two; nil derives it from the number of processors.
     package init(
         configuration: MemoryCacheConfiguration, timeSource: TimeSource?, shardCount: Int, laneCount: Int? = nil,
         weakly: (@Sendable (Value) -> WeakValue<Value>?)? = nil
@@ -47,7 +51,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         self.weakly = weakly
         self.timeSource = timeSource ?? .system
         clock = CacheClock(timeSource)
-        // Far from where the sum of what several threads reserve at once would overflow.
+        // Far below a limit at which the sum of the reservations of several threads would overflow.
         let costLimit = min(max(0, configuration.costLimit), .max / 64)
         budget = CacheBudget(costLimit: costLimit, countLimit: max(0, configuration.countLimit ?? .max))
         entryCostLimit = min(configuration.entryCostLimit ?? costLimit / 2, costLimit)
@@ -58,9 +62,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         for index in 0..<shardCount { shards.withLock(index) { $0.keepsWeakly = true } }
     }
 
-    /// The value for a key, nil without one or past its time.
+    /// Returns the value for a key; nil if there is none or it has expired.
     ///
-    /// - Parameter extending: what the access does to the time the entry is kept.
+    /// - Parameter extending: the effect of the access on the entry's expiration.
     @inlinable
     public func value(for key: Key, extending: ExpirationExtension = .cacheTime) -> Value? {
         let hash = key.hashValue
@@ -74,7 +78,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return valueElsewhere(for: key, hash: hash, now: now, extending: extending)
     }
 
-    /// Whether there is a value. Asking neither extends its time nor saves it from eviction.
+    /// Returns whether there is a current value. This neither extends its expiration nor saves it from eviction.
     @inlinable
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue
@@ -90,12 +94,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// Keeps a value, in place of the key's former one, and makes room for it.
+    /// Inserts a value, replacing the key's former one, and evicts others to make room for it.
     ///
     /// - Parameters:
-    ///   - cost: what the value occupies, in bytes; below zero counts as zero.
+    ///   - cost: the size of the value in bytes; negative counts as zero.
     ///   - expiration: nil takes the configuration's `timeToLive`.
-    /// - Returns: whether the value is kept: not when it is dearer than one entry may be, or expired already.
+    /// - Returns: whether the value was stored; false if its cost is above the limit of one entry, or if it has already
+    ///   expired.
     @discardableResult
     @inlinable
     public func insert(
@@ -106,13 +111,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let lifetime = expiration.map { $0.lifetime(from: Date(timeIntervalSince1970: now)) } ?? lifetime
         let hash = key.hashValue
         guard cost <= entryCostLimit, budget.countLimit > 0, lifetime > 0 else {
-            // A former value under this key is no longer the right one.
+            // The former value of this key is outdated.
             if lifetime > 0 { remove(key) }
             return false
         }
         if !sweeps.load(ordering: .relaxed) { beginSweeping() }
-        // A thread may find everything evicted and still no room, because other inserts hold reservations. These become
-        // entries that can be evicted, so it lets them; a hundred times is for ever.
+        // A thread may find everything evicted and still no room, because other inserts hold reservations. It yields, so
+        // that these become entries that can be evicted; a hundred attempts are practically endless.
         let mark = EntryMark(
             hash: hash, cost: cost, lifetime: lifetime, expires: now + lifetime,
             chances: ClockShard<Key, Value>.chancesWhenNew, hasOwnTime: expiration != nil)
@@ -124,12 +129,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return false
     }
 
-    /// One attempt at an insert: reserves what the entry costs more than the key's former one, makes room, puts it in.
+    /// Attempts an insert: reserves the cost beyond that of the key's former entry, makes room, and stores the value.
     @inlinable
     func reserveAndInsert(_ value: Value, for key: Key, mark: EntryMark, now: Double) -> Bool {
         let hash = mark.hash
         var room = (cost: 0, count: 0)
-        // As long as there is room for a new entry beside a former one, one visit to the shard is enough.
+        // As long as there is room for a new entry beside the former one, one visit to the shard is enough.
         if budget.reserveIfThereIsRoom(cost: mark.cost) {
             room = (mark.cost, 1)
         } else {
@@ -139,7 +144,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
         while true {
             var missing = (cost: 0, count: 0)
-            // Released when this iteration ends, and so outside the lock.
+            // Released at the end of this iteration, and so outside the lock.
             var former: ClockShard<Key, Value>.Removed?
             var formerWeak: WeakLevel<Key, Value>.Element?
             let isDone = shards.withLock(hash) { shard in
@@ -164,13 +169,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// Adds what is missing to the room that an insert has, evicting what must go for it.
+    /// Adds the missing cost and count to the room reserved for an insert, evicting entries for it.
     ///
-    /// - Returns: whether there was as much; if not, the insert has no room at all any more.
+    /// - Returns: false if there is not enough room; the insert then has no reservation any more.
     @inlinable
     func take(_ missing: (cost: Int, count: Int), into room: inout (cost: Int, count: Int), now: Double) -> Bool {
         var missing = missing
-        // The room of one that goes passes straight to the new one: the rule in a full cache, and less to reckon.
+        // The reservation of an evicted entry passes straight to the new one: the usual case in a full cache, and cheaper.
         if missing.count > 0 {
             guard var removed = evictNext(now: now) else {
                 budget.release(cost: room.cost, count: room.count)
@@ -189,7 +194,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return false
     }
 
-    /// Removes the value for a key, and returns it.
+    /// Removes the value for a key and returns it.
     @discardableResult
     @inlinable
     public func remove(_ key: Key) -> Value? {
@@ -200,7 +205,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return removed.value
     }
 
-    /// Removes everything.
+    /// Removes all entries.
     public func removeAll() {
         for index in 0..<shards.count {
             let removed = shards.withLock(index) { $0.empty() }
@@ -208,9 +213,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// Removes what is past its time. Costs a few nanoseconds an entry.
+    /// Removes the expired entries. Costs a few nanoseconds an entry.
     ///
-    /// The configuration's `sweepInterval` has it done again and again.
+    /// The cache calls this itself at the configuration's `sweepInterval`.
     public func removeExpired() {
         let now = clock.now()
         for index in 0..<shards.count {
@@ -224,7 +229,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// What the cache holds and how it has fared.
+    /// The current contents of the cache and its counters.
     public var statistics: MemoryCacheStatistics {
         var sum = MemoryCacheStatistics()
         for index in 0..<shards.count {
@@ -241,7 +246,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return sum
     }
 
-    /// Moves the hand on, evicting, until there is room or nothing left to evict.
+    /// Moves the hand and evicts, until there is room or no entry is left.
     @inlinable
     func makeRoom(now: Double, until hasRoom: () -> Bool) -> Bool {
         while !hasRoom() {
@@ -251,10 +256,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return true
     }
 
-    /// Moves the hand on to the next entry that goes; nil when there is none.
+    /// Moves the hand to the next entry to evict, and returns it; nil if there is none.
     @inlinable
     func evictNext(now: Double) -> ClockShard<Key, Value>.Removed? {
-        // After three turns every entry has used up its chances; the fourth finds whether there is any.
+        // After three turns every entry has used up its chances; the fourth turn finds any that is left.
         for _ in 0..<shards.count * 4 {
             let current = hand.shard
             if let removed = shards.withLock(current, { $0.advanceHand(now: now) }) { return removed }
@@ -263,13 +268,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return nil
     }
 
-    /// Removes what is past its time every `sweepInterval` from now on.
+    /// Starts to remove the expired entries every `sweepInterval`.
     @usableFromInline
     func beginSweeping() {
         guard let interval = configuration.sweepInterval else { return }
         sweep.withLock { sweep in
             guard !sweeps.exchange(true, ordering: .relaxed) else { return }
-            // Without a pause between two turns it would do nothing else; a timer counts no more than centuries.
+            // At least a second, since without a pause between two sweeps the timer would do nothing else, and at most a
+            // year, since a timer cannot count more than some centuries.
             let interval = min(max(interval, .seconds(1)), .seconds(365 * 86_400))
             sweep = RepeatingWork(every: interval, timeSource: timeSource) { [weak self] in self?.removeExpired() }
         }

@@ -2,17 +2,17 @@ import HalcyonSystem
 
 /// The limits of a `MemoryCache`.
 public struct MemoryCacheConfiguration: Sendable, Hashable {
-    /// What all entries may cost together, in bytes. Default: a quarter of the memory that the system grants this
+    /// The maximum total cost of all entries, in bytes. Default: a quarter of the memory that the system grants this
     /// process, at most 1 GiB.
     public var costLimit: Int
-    /// How many entries there may be; nil, the default, is no limit.
+    /// The maximum number of entries; nil, the default, is no limit.
     public var countLimit: Int?
-    /// What one entry may cost, in bytes; a dearer one is not kept. Nil, the default, is half of `costLimit`.
+    /// The maximum cost of one entry, in bytes; an entry above it is not stored. Nil, the default, is half of `costLimit`.
     public var entryCostLimit: Int?
-    /// How long an entry is kept after its last access; nil keeps it until room is needed. Default: 300 seconds.
+    /// The time for which an entry is kept after its last access; nil keeps it until room is needed. Default: 300 seconds.
     public var timeToLive: Duration?
-    /// How often what is past its time is removed, though nobody asks for it; nil for never, at least a second. The
-    /// first time comes that long after the first insert. Default: 120 seconds.
+    /// The interval at which expired entries are removed even if they are not accessed, at least a second; nil for never.
+    /// The first sweep is one interval after the first insert. Default: 120 seconds.
     public var sweepInterval: Duration?
 
     public init(

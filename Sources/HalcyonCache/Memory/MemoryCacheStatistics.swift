@@ -1,19 +1,19 @@
-/// What a `MemoryCache` holds and how it has fared since it was made.
+/// The contents of a `MemoryCache`, and its counters since it was created.
 public struct MemoryCacheStatistics: Sendable, Hashable {
-    /// Reads that found a value, in either level.
+    /// The number of reads that found a value, in either level.
     public var hits = 0
-    /// Those of them that found it in the weak level only.
+    /// The number of hits that found the value in the weak level only.
     public var weakHits = 0
-    /// Reads that found none, or only an expired one.
+    /// The number of reads that found no entry, or only an expired one.
     public var misses = 0
-    /// Entries that had to go to make room. Expired and removed ones do not count.
+    /// The number of entries that were evicted to make room. Expired and removed ones do not count.
     public var evictions = 0
-    /// What the entries cost together, in bytes.
+    /// The total cost of the entries, in bytes.
     public var cost = 0
-    /// How many entries there are.
+    /// The number of entries.
     public var count = 0
-    /// How many entries the weak level has. Those whose value has ended count until they are cleared away: before they
-    /// are more than the living ones, or 32 in each sixteenth of the cache.
+    /// The number of entries in the weak level. Entries whose value has ended count until they are swept: before they
+    /// outnumber the live ones, or before there are 32 in each of the 16 shards.
     public var weakCount = 0
 
     public init() {}

@@ -1,25 +1,27 @@
 /// The shards of a `MemoryCache`, each behind a lock and on cache lines of its own.
 ///
 /// Not an array of `Lock`s: reaching a shard through one costs a retain and a release, which all threads would do on the
-/// same few counters, and a check of exclusive access that the lock makes needless.
+/// same few counters, and an exclusivity check that the lock makes unnecessary.
 ///
-/// `@unchecked Sendable` because a shard is only touched under its lock: changed while no other thread has a lane of it,
-/// and read under a lane.
+/// `@unchecked Sendable` because a shard is only accessed under its lock: it is changed while no other thread holds one of
+/// its lanes, and read under a lane.
 @usableFromInline
 final class ShardTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
     @usableFromInline typealias Shard = ClockShard<Key, Value>
 
     @usableFromInline let base: UnsafeMutableRawPointer
-    /// Bytes from one shard's lock to its shard, and to the next lock.
+    /// The bytes from a shard's lock to the shard.
     @usableFromInline let lockSize: Int
     @usableFromInline let stride: Int
     @usableFromInline let mask: Int
     @usableFromInline let laneMask: Int
     @inlinable var count: Int { mask + 1 }
 
+    /// Creates empty shards.
+    ///
     /// - Parameters:
-    ///   - count: a power of two.
-    ///   - lanes: a power of two.
+    ///   - count: the number of shards, a power of two.
+    ///   - lanes: the number of lanes of each lock, a power of two.
     init(count: Int, lanes: Int) {
         precondition(count > 0 && count & (count - 1) == 0, "not a power of two")
         precondition(lanes > 0 && lanes & (lanes - 1) == 0, "not a power of two")
@@ -52,16 +54,16 @@ final class ShardTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked Se
         (base + stride * (index & mask) + lockSize).assumingMemoryBound(to: Shard.self)
     }
 
-    /// Runs `body` with the shard that an index or a hash chooses, while no other thread can. Never call out to foreign
-    /// code or wait inside it.
+    /// Runs `body` with the shard that an index or a hash selects, while no other thread accesses it. Never call foreign
+    /// code or wait inside `body`.
     @inlinable
     @inline(__always)
     func withLock<Result: ~Copyable>(_ index: Int, _ body: (inout Shard) -> Result) -> Result {
         lock(index).withLock { body(&shard(index).pointee) }
     }
 
-    /// Runs `body` with the shard that an index or a hash chooses and a counter of hits, while no thread changes the
-    /// shard; others may read it. Never call out to foreign code or wait inside it.
+    /// Runs `body` with the shard that an index or a hash selects and a counter of hits, while no thread changes the shard;
+    /// others may read it. Never call foreign code or wait inside `body`.
     @inlinable
     @inline(__always)
     func withLane<Result: ~Copyable>(_ index: Int, _ body: (UnsafePointer<Shard>, inout Int) -> Result) -> Result {

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// What the search and the hand look at of an entry, apart from keys and values so that they touch little memory.
+/// The data of an entry that the search and the hand need, apart from keys and values so that they touch little memory.
 @usableFromInline
 struct EntryMark {
     @usableFromInline var hash: Int
     @usableFromInline var cost: Int
-    /// Seconds that an access keeps the entry for; infinity is for ever.
+    /// The seconds by which an access extends the entry; infinity for never expiring.
     @usableFromInline var lifetime: Double
-    /// When the entry is over, in seconds of the cache's clock.
+    /// The time at which the entry expires, in seconds of the cache's clock.
     @usableFromInline var expires: Double
-    /// How often the hand still passes the entry by.
+    /// The number of times the hand will still pass the entry by.
     @usableFromInline var chances: Int8
-    /// Whether the time is the entry's own, not the cache's.
+    /// Whether the expiration is the entry's own, not the cache's.
     @usableFromInline var hasOwnTime: Bool
 
     @inlinable
@@ -25,7 +25,7 @@ struct EntryMark {
     }
 }
 
-/// An entry's mark in its slot. What readers write, and several may at once, is atomic.
+/// An entry's mark in its slot. The fields that readers write, possibly several at once, are atomic.
 @usableFromInline
 struct SlotMark: ~Copyable {
     @usableFromInline let hash: Int
@@ -49,7 +49,8 @@ struct SlotMark: ~Copyable {
 
     @inlinable var chances: Int8 { chancesLeft.load(ordering: .relaxed) }
 
-    /// Written only where it changes, as the chances: a line that one processor writes is slow to read for the next.
+    /// Extends the expiration. It is written only if it changes, as are the chances: a cache line that one processor writes
+    /// is slow to read for the next.
     @inlinable
     func extend(to time: Double, from now: Double) {
         if time > now { expirationTime.store(time, ordering: .relaxed) }

@@ -1,24 +1,24 @@
 /// The memory of a shard: slots for entries, and the hash table that finds them.
 ///
-/// Allocated by hand rather than in arrays: a search reads keys where they lie, instead of counting references to them up
-/// and down, and readers write marks atomically. The table is our own rather than a `Dictionary` so that a key is hashed
-/// once for choosing the shard and finding the slot.
+/// Allocated manually rather than in arrays: a search reads keys in place, without a retain and a release, and readers
+/// write marks atomically. The table is custom rather than a `Dictionary` so that a key is hashed only once to select the
+/// shard and find the slot.
 ///
-/// Not copyable: it owns its memory without a reference that reads would count.
+/// Not copyable: it owns its memory without a reference that reads would have to count.
 @usableFromInline
 struct Slots<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     @usableFromInline let marks: UnsafeMutablePointer<SlotMark>
-    /// Initialised, like the values, where the mark has chances that are not `free`.
+    /// Initialised, like the values, if the slot's mark has chances other than `free`.
     @usableFromInline let keys: UnsafeMutablePointer<Key>
     @usableFromInline let values: UnsafeMutablePointer<Value>
-    /// Open addressing with linear probing, at most half full: slot + 1, or 0 for nothing.
+    /// Open addressing with linear probing, at most half full: slot + 1, or 0 if empty.
     @usableFromInline let table: UnsafeMutablePointer<Int32>
-    /// The number of places in the table less one; there are half as many slots.
+    /// The number of positions in the table minus one; there are half as many slots.
     @usableFromInline let tableMask: Int
-    /// How many slots have ever been used.
+    /// The number of slots that have ever been used.
     @usableFromInline var used = 0
 
-    /// Marks a slot as empty.
+    /// The number of chances that marks a slot as empty.
     @inlinable static var free: Int8 { -1 }
     @inlinable var capacity: Int { (tableMask + 1) / 2 }
 
@@ -48,7 +48,7 @@ struct Slots<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
     // MARK: Changing
 
-    /// Makes use of one slot more.
+    /// Adds an entry in the next unused slot, and returns the slot.
     @inlinable
     mutating func add(_ value: Value, for key: Key, mark: EntryMark) -> Int {
         let slot = used
@@ -58,7 +58,7 @@ struct Slots<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         return slot
     }
 
-    /// Uses an empty slot again.
+    /// Stores an entry in an empty slot that has been used before.
     @inlinable
     func reuse(_ slot: Int, _ value: Value, for key: Key, mark: EntryMark) {
         marks[slot] = SlotMark(mark)
@@ -71,7 +71,7 @@ struct Slots<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         (values + slot).initialize(to: value)
     }
 
-    /// Moves to twice the memory, with the table made anew.
+    /// Doubles the memory and rebuilds the table.
     @inlinable
     mutating func grow() {
         var grown = Self(capacity: capacity * 2)
@@ -84,7 +84,7 @@ struct Slots<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
             grown.link(slot)
         }
         grown.used = used
-        // What was moved from is not to be released with the old memory.
+        // The slots that were moved from must not be released with the old memory.
         used = 0
         self = grown
     }
@@ -93,11 +93,11 @@ struct Slots<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
     @inlinable
     func home(of hash: Int) -> Int {
-        // The lowest bits have chosen the shard already.
+        // The lowest bits have already selected the shard.
         Int(truncatingIfNeeded: UInt(bitPattern: hash) >> 8) & tableMask
     }
 
-    /// Where in the table a key's slot is.
+    /// Returns the position of a key's slot in the table.
     @inlinable
     func position(of key: Key, hash: Int) -> Int? {
         var position = home(of: hash)
@@ -123,7 +123,7 @@ struct Slots<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         table[position] = Int32(truncatingIfNeeded: slot + 1)
     }
 
-    /// Takes a slot out of the table. Moves later entries of the same run up, so that no search stops at the gap before
+    /// Removes a slot from the table, and moves later entries of the same run up, so that no search stops at the gap before
     /// it finds them.
     @inlinable
     func unlink(at start: Int) {
@@ -133,7 +133,7 @@ struct Slots<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
             position = (position + 1) & tableMask
             guard table[position] != 0 else { break }
             let home = home(of: marks[Int(table[position]) - 1].hash)
-            // Does its home lie cyclically in (gap, position]? Then it must stay behind the gap.
+            // If its home lies cyclically in (gap, position], it must stay behind the gap.
             if (position - home) & tableMask < (position - gap) & tableMask { continue }
             table[gap] = table[position]
             gap = position

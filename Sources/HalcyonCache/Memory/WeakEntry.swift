@@ -1,21 +1,21 @@
-/// What has left the slots of a `ClockShard` and is found again for as long as something else keeps it.
+/// An entry that has left the slots of a `ClockShard` and is found again for as long as its value has other owners.
 @usableFromInline
 struct WeakEntry<Value: Sendable> {
     @usableFromInline
     enum Held {
-        /// On its way out: whoever took it out makes the weak reference, outside the lock. Held until then, so that no
-        /// reader misses it in between.
+        /// The entry is leaving: the thread that took it out makes the weak reference, outside the lock. The value is kept
+        /// until then, so that no reader misses it in between.
         case departing(Value)
         case weak(WeakValue<Value>)
     }
 
     @usableFromInline var held: Held
-    /// Names this stay in the weak level: what was found under it may only come back while nothing has taken its place.
+    /// Identifies this stay in the weak level: an entry found with it may return only if no other has taken its place.
     @usableFromInline let ticket: Int
     @usableFromInline let cost: Int
     @usableFromInline let lifetime: Double
     @usableFromInline var expires: Double
-    /// Whether `expires` comes from the entry's own expiration, which ends it here, too.
+    /// Whether `expires` is the entry's own expiration, which ends it in the weak level too.
     @usableFromInline let hasOwnTime: Bool
 
     @inlinable
@@ -31,7 +31,7 @@ struct WeakEntry<Value: Sendable> {
     @inlinable
     func isOver(at now: Double) -> Bool { hasOwnTime && expires <= now }
 
-    /// The value while something keeps it. Calls the owner's code: never under a lock.
+    /// The value, if it is alive. Calls the cache owner's code: never use it under a lock.
     @inlinable var value: Value? {
         switch held {
         case .departing(let value): value
@@ -39,7 +39,7 @@ struct WeakEntry<Value: Sendable> {
         }
     }
 
-    /// Whether anything keeps the value. Calls the owner's code, too.
+    /// Whether the value is alive. Calls the cache owner's code too.
     @inlinable var isAlive: Bool {
         switch held {
         case .departing: true

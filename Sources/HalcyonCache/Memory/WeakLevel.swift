@@ -1,8 +1,8 @@
-/// What has left the slots of a shard and is found for as long as anything else keeps it.
+/// The entries that have left the slots of a shard and are found for as long as their values have other owners.
 ///
-/// Most of what leaves is kept by nothing else and ends at once. So it is first only noted as departing, in a list that
-/// is as short as the threads that take something out are few, and gets a place in the dictionary when it has outlived
-/// that. No key is in both. As in the slots, nothing is released here: what leaves is returned, key and all.
+/// Most values that leave have no other owner and end at once. So an entry is first only noted as departing, in a list that
+/// is short because few threads remove entries at a time, and it gets a place in the dictionary only if its value outlives
+/// that. No key is in both. As in the slots, nothing is released here: removed entries are returned, including their keys.
 @usableFromInline
 struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
     @usableFromInline
@@ -21,9 +21,9 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
 
     @usableFromInline var departing: ContiguousArray<Element> = []
     @usableFromInline var settled: [HashedKey<Key>: WeakEntry<Value>] = [:]
-    /// Counts on for ever, so that no ticket is given twice.
+    /// The last ticket given. It always increases, so that no ticket is given twice.
     @usableFromInline var lastTicket = 0
-    /// How many settled entries there are when those whose value has ended are looked for again.
+    /// The number of settled entries above which the entries with ended values are swept again.
     @usableFromInline var limit = Self.leastLimit
 
     @inlinable var count: Int { departing.count + settled.count }
@@ -39,7 +39,9 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
         return settled.isEmpty ? nil : settled[HashedKey(key, hash: hash)]
     }
 
-    /// - Parameter ticket: nil for whatever is there.
+    /// Removes an entry.
+    ///
+    /// - Parameter ticket: the ticket the entry must have; nil for any.
     @inlinable
     mutating func remove(_ key: Key, hash: Int, ticket: Int? = nil) -> Element? {
         if let index = departingIndex(of: key, hash: hash) {
@@ -64,7 +66,7 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
 
     @inlinable
     func departingIndex(of key: Key, hash: Int) -> Int? {
-        // By index, here and below: taking an element in hand counts the references in it.
+        // By index, here and below: binding an element would retain the references in it.
         for index in departing.indices
         where departing[index].key.known == hash && departing[index].key.key == key {
             return index
@@ -79,9 +81,9 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
 
     // MARK: By ticket
 
-    /// Lets the value of a departing entry go, of which there is a weak reference now.
+    /// Replaces the value of a departing entry by a weak reference.
     ///
-    /// - Returns: what was held until now.
+    /// - Returns: the value that was held until now; nil if the entry is no longer departing.
     @inlinable
     mutating func settle(_ ticket: Int, as reference: WeakValue<Value>) -> WeakEntry<Value>.Held? {
         guard let index = departingIndex(of: ticket) else { return nil }
@@ -90,9 +92,9 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
         return held
     }
 
-    /// Ends an entry's departure, into the dictionary if its value lives.
+    /// Ends an entry's departure, and moves it to the dictionary if its value is alive.
     ///
-    /// - Returns: what is out.
+    /// - Returns: the entry if it was removed.
     @inlinable
     mutating func arrive(_ ticket: Int, isAlive: Bool) -> Element? {
         guard let index = departingIndex(of: ticket) else { return nil }
@@ -110,14 +112,16 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
 
     // MARK: Sweeping
 
-    /// All settled entries, to be looked at outside the lock; nobody else looks until there are twice as many.
+    /// Returns all settled entries, to be checked outside the lock. The limit is raised so that no other thread checks them
+    /// until their number has doubled.
     @inlinable
     mutating func elements() -> [Element] {
         limit = max(Self.leastLimit, settled.count * 2)
         return settled.map { Element($0.key, $0.value) }
     }
 
-    /// Removes the entries that were found dead, and has them looked for again when there are twice as many as are left.
+    /// Removes the entries that were found dead, and sets the limit so that the next check is due when the number of the
+    /// remaining ones has doubled.
     @inlinable
     mutating func removeDead(_ dead: [Element]) -> [Element] {
         var removed: [Element] = []

@@ -1,6 +1,6 @@
-/// A weakly held object and what makes a value of it.
+/// A weakly held object, and the closure that makes a value from it.
 ///
-/// `@unchecked Sendable` because the reference is written only by `init`; that the runtime clears it is atomic.
+/// `@unchecked Sendable` because the reference is written only by `init`, and the runtime clears it atomically.
 @usableFromInline
 final class WeakObject<Object: AnyObject & Sendable, Value: Sendable>: WeakSource<Value>, @unchecked Sendable {
     @usableFromInline weak var object: Object?

@@ -1,7 +1,7 @@
 /// A reference to a value that does not keep it alive.
 ///
-/// A value is usually a structure around something reference-counted: hold that weakly, and make the structure anew
-/// when it is asked for.
+/// A value is usually a structure around a reference-counted object: hold that object weakly, and make the structure again
+/// on request.
 public struct WeakValue<Value: Sendable>: Sendable {
     @usableFromInline
     enum Source: Sendable {
@@ -11,23 +11,26 @@ public struct WeakValue<Value: Sendable>: Sendable {
 
     @usableFromInline let source: Source
 
-    /// - Parameter load: the value while something keeps it, else nil; called on any thread, never under a lock.
+    /// Creates a reference from a closure.
+    ///
+    /// - Parameter load: returns the value if it is alive, else nil; called on any thread, never under a lock.
     @inlinable
     public init(_ load: @escaping @Sendable () -> Value?) {
         source = .closure(load)
     }
 
-    /// The cheaper one: an allocation less, and whether the object lives is known without making the value.
+    /// Creates a reference from an object. This is cheaper: it saves an allocation, and whether the object is alive is
+    /// known without making the value.
     ///
     /// - Parameters:
-    ///   - object: what is held weakly.
-    ///   - make: makes the value of the object; it must not keep the object itself.
+    ///   - object: the object to hold weakly.
+    ///   - make: makes the value from the object; it must not keep the object itself alive.
     @inlinable
     public init<Object: AnyObject & Sendable>(_ object: Object, _ make: @escaping @Sendable (Object) -> Value?) {
         source = .object(WeakObject(object, make))
     }
 
-    /// The value, nil once nothing keeps it any more.
+    /// The value; nil once it has no owner any more.
     @inlinable public var value: Value? {
         switch source {
         case .closure(let load): load()
@@ -35,7 +38,7 @@ public struct WeakValue<Value: Sendable>: Sendable {
         }
     }
 
-    /// Whether anything keeps the value.
+    /// Whether the value is alive.
     @inlinable var isAlive: Bool {
         switch source {
         case .closure(let load): load() != nil
@@ -44,7 +47,7 @@ public struct WeakValue<Value: Sendable>: Sendable {
     }
 }
 
-/// What a `WeakValue` of an object comes from, whatever the object's type is.
+/// The object of a `WeakValue`, independent of the object's type.
 @usableFromInline
 class WeakSource<Value: Sendable>: @unchecked Sendable {
     // `@unchecked` because a class that is not final cannot be checked; it has no state.

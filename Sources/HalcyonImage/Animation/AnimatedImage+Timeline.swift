@@ -1,8 +1,8 @@
-/// Frame indices in equal steps: what a display without durations of its own plays.
+/// Frame indices at equal intervals, for a display that has no durations of its own.
 public struct UniformTimeline: Hashable, Sendable {
-    /// How long each entry stands.
+    /// The duration of each entry.
     public let interval: Duration
-    /// The frame of each entry; a frame that stands longer is there several times.
+    /// The frame of each entry; a frame that is shown longer has several entries.
     public let frames: [Int]
 
     public init(interval: Duration, frames: [Int]) {
@@ -12,7 +12,7 @@ public struct UniformTimeline: Hashable, Sendable {
 
     public var duration: Duration { interval * frames.count }
 
-    /// The inverse: each run of one frame becomes an entry with its duration.
+    /// Returns the inverse: each run of one frame becomes an entry with its duration.
     public func merged() -> [(frame: Int, duration: Duration)] {
         var runs: [(frame: Int, duration: Duration)] = []
         for frame in frames {
@@ -27,12 +27,13 @@ public struct UniformTimeline: Hashable, Sendable {
 }
 
 extension AnimatedImage {
-    /// The played durations, in whole milliseconds, as equal steps of their greatest common divisor.
+    /// Returns the played durations, in whole milliseconds, as equal steps of their greatest common divisor.
     ///
-    /// Frame 0 for 3 s and frame 1 for 1 s become 0, 0, 0, 1 at a step of 1 s. Only indices are repeated, never a pixel.
+    /// Frame 0 for 3 s and frame 1 for 1 s become 0, 0, 0, 1 with an interval of 1 s. Only indices are repeated, never a
+    /// pixel.
     ///
-    /// - Parameter maximumCount: the most entries there may be. 100,000 by default.
-    /// - Returns: nil where there would be more.
+    /// - Parameter maximumCount: the maximum number of entries. 100,000 by default.
+    /// - Returns: nil if there would be more.
     public func uniformTimeline(maximumCount: Int = 100_000) -> UniformTimeline? {
         let milliseconds = durations.indices.map { Self.milliseconds(playedDuration(at: $0)) }
         let step = milliseconds.reduce(0, Self.greatestCommonDivisor)
@@ -46,7 +47,7 @@ extension AnimatedImage {
         return UniformTimeline(interval: .milliseconds(step), frames: frames)
     }
 
-    /// To the nearest, at least 1.
+    /// Returns the duration in milliseconds, rounded to the nearest, at least 1.
     private static func milliseconds(_ duration: Duration) -> Int {
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)

@@ -1,23 +1,23 @@
 import HalcyonSystem
 
-/// The frames of an animation with their durations, each composed when it is asked for and never all at once.
+/// The frames of an animation with their durations. Each frame is composed on request, and never all at once.
 ///
-/// Frames in turn are cheapest: each is drawn onto the one before it. Any other is drawn from the nearest frame before
-/// it that stands on its own.
+/// Sequential frames are cheapest: each is drawn onto the one before it. Any other frame is drawn from the nearest
+/// preceding frame that is independent of those before it.
 public struct AnimatedImage: Sendable {
-    /// Pixels of every frame.
+    /// The size of every frame in pixels.
     public let size: PixelSize
-    /// How long each frame stands, exactly as its file says; `playedDuration` is what a player should use.
+    /// The duration of each frame, exactly as declared in its file; a player should use `playedDuration`.
     public let durations: [Duration]
-    /// How often it plays; 0 for ever.
+    /// The number of times the animation plays; 0 for endlessly.
     public let loopCount: Int
-    /// The bytes that a file's animation keeps: its encoded data and the last composed frame.
+    /// The bytes that an animation from a file keeps in memory: its encoded data and the last composed frame.
     public var cost: Int { source.cost }
     public var frameCount: Int { durations.count }
 
     private let source: any AnimationFrameSource
 
-    /// Makes an animation of a source's frames; `size` is that of each of them.
+    /// Creates an animation from a source's frames, each of which has the size `size`.
     ///
     /// - Throws: `AnimationError.noFrames`.
     public init(
@@ -30,9 +30,9 @@ public struct AnimatedImage: Sendable {
         self.loopCount = max(0, loopCount)
     }
 
-    /// Makes an animation of images that are all of one size.
+    /// Creates an animation from images of one size.
     ///
-    /// - Parameter loopCount: 0, for ever, by default.
+    /// - Parameter loopCount: 0, for endlessly, by default.
     /// - Throws: `AnimationError.noFrames` or `.differentSizes`.
     public init(frames: [(image: Image, duration: Duration)], loopCount: Int = 0) throws(AnimationError) {
         guard let size = frames.first?.image.size else { throw .noFrames }
@@ -44,11 +44,11 @@ public struct AnimatedImage: Sendable {
             loopCount: loopCount)
     }
 
-    /// A whole frame, upright and of `size` pixels.
+    /// Returns a complete frame, upright and of `size` pixels.
     ///
-    /// Safe from any thread; calls for one animation wait for each other. Cost: the decoding of the frames that it is
-    /// drawn on, which is one for frames in turn. The memory of a decoder is reserved from its `DecodeBudget` until the
-    /// frame is there, and waited for.
+    /// Safe to call from any thread; calls for one animation are serialized. Cost: the decoding of the frames that it is
+    /// drawn on, which is one frame for sequential access. A decoder's memory is reserved from its `DecodeBudget` until the
+    /// frame is complete, and the call waits for that reservation.
     ///
     /// - Throws: `AnimationError.noSuchFrame`, `CancellationError`, and the decoder's errors.
     public func frame(at index: Int, context: WorkContext = .uncancellable) throws -> Bitmap {
@@ -58,20 +58,20 @@ public struct AnimatedImage: Sendable {
         return try source.frame(at: index, context: context)
     }
 
-    /// How long a player shows a frame: as browsers do, 100 ms for those that say 10 ms or less.
+    /// Returns the time a player shows a frame: as in browsers, 100 ms for frames that declare 10 ms or less.
     public func playedDuration(at index: Int) -> Duration {
         guard durations.indices.contains(index) else { return .zero }
         return Self.played(durations[index])
     }
 
-    /// The played durations of all frames together.
+    /// The sum of the played durations of all frames.
     public var playedDuration: Duration { durations.reduce(.zero) { $0 + Self.played($1) } }
 
-    /// The same animation with every frame decoded now and kept: `frameCount * width * height * 4` bytes.
+    /// Returns the animation with every frame decoded now and kept: `frameCount * width * height * 4` bytes.
     ///
-    /// - Parameter maximumBytes: of all frames. By default a quarter of the memory that the system grants the process, a
-    ///   container's limit included.
-    /// - Throws: `AnimationError.tooLarge`, before any frame is decoded; what `frame(at:)` throws.
+    /// - Parameter maximumBytes: the maximum size of all frames together. By default a quarter of the memory that the
+    ///   system grants the process, a container's limit included.
+    /// - Throws: `AnimationError.tooLarge`, before any frame is decoded; any error that `frame(at:)` throws.
     public func preloaded(
         maximumBytes: Int? = nil, context: WorkContext = .uncancellable
     ) throws -> AnimatedImage {
@@ -85,14 +85,14 @@ public struct AnimatedImage: Sendable {
             source: KeptFrames(bitmaps: bitmaps), size: size, durations: durations, loopCount: loopCount)
     }
 
-    /// The most bytes that are in use while a frame is made, what is kept from the last one included.
+    /// The maximum number of bytes in use while a frame is made, including those kept from the last one.
     public var workingBytes: Int { source.workingBytes }
 
     /// The bytes of one frame.
     package var frameBytes: Int { size.bitmapBytes }
 
-    /// The same animation for a reader of its own, which asks for frames in turn and has reserved `workingBytes` for as long
-    /// as it reads: its frames reserve nothing, and other readers do not disturb it.
+    /// Returns the animation for a reader of its own that requests frames sequentially and has reserved `workingBytes` for
+    /// as long as it reads: its frames make no reservations, and other readers do not disturb it.
     public func makeReader() -> AnimatedImage {
         AnimatedImage(size: size, durations: durations, loopCount: loopCount, source: source.makeReader())
     }
@@ -106,16 +106,18 @@ public struct AnimatedImage: Sendable {
 
     package var isPreloaded: Bool { source is KeptFrames }
 
-    /// Equal for animations of the same frames, for as long as one of them is kept; nil where their source is no object.
+    /// An identifier that is equal for animations with the same frames, for as long as one of them is alive; nil if their
+    /// source is not an object.
     package var identity: ObjectIdentifier? {
-        // A value would be put into an object of its own.
+        // A value would be boxed into a new object.
         type(of: source) is any AnyObject.Type ? ObjectIdentifier(source as AnyObject) : nil
     }
 
-    /// Gives the animation back for as long as somebody else keeps its frames; nil where their source is no object.
+    /// A closure that returns the animation for as long as its frames are kept alive elsewhere; nil if their source is not
+    /// an object.
     var weakReference: (@Sendable () -> AnimatedImage?)? {
         let (size, durations, loopCount) = (size, durations, loopCount)
-        // A value would be put into an object that nobody else keeps.
+        // A value would be boxed into an object that has no other owner.
         guard type(of: source) is any AnyObject.Type,
             let object = source as? any AnimationFrameSource & AnyObject
         else { return nil }

@@ -1,10 +1,10 @@
-/// Why there is no animation, or not this frame of it.
+/// An error of an animation, or of one of its frames.
 public enum AnimationError: Error, Hashable, Sendable, CustomStringConvertible {
     case noFrames
-    /// The frames are not all of one size.
+    /// The frames differ in size.
     case differentSizes(PixelSize, PixelSize)
     case noSuchFrame(Int, count: Int)
-    /// All frames together, in bytes, are more than may be kept.
+    /// All frames together, in bytes, are larger than the limit.
     case tooLarge(bytes: Int, limit: Int)
 
     public var description: String {

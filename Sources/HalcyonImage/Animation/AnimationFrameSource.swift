@@ -1,22 +1,23 @@
 import HalcyonSystem
 
-/// Where the frames of an `AnimatedImage` come from: decoded when they are asked for, or kept.
+/// The source of an `AnimatedImage`'s frames, which decodes them on request or keeps them.
 public protocol AnimationFrameSource: Sendable {
-    /// The bytes that it keeps in memory between two frames.
+    /// The bytes that the source keeps in memory between two frames.
     var cost: Int { get }
 
-    /// The most bytes that are in use while a frame is made, what is kept from the last one included. `cost` by default.
+    /// The maximum number of bytes in use while a frame is made, including those kept from the last one. `cost` by default.
     var workingBytes: Int { get }
 
-    /// The same frames for a reader of its own, which asks for them in turn and has reserved `workingBytes` for as long
-    /// as it reads. It shares no state with other readers, whose jumps would make it draw frames twice. The source
-    /// itself by default; one that takes its frames from another animation takes them from that one's reader, as bytes that
-    /// are reserved twice may be waited for in a circle.
+    /// Returns the same frames for a reader of its own that requests them sequentially and has reserved `workingBytes` for
+    /// as long as it reads. It shares no state with other readers, whose jumps would make it draw frames twice.
+    ///
+    /// By default it returns the source itself. A source that takes its frames from another animation must take them from a
+    /// reader of that animation, because bytes that are reserved twice can lead to a circular wait.
     func makeReader() -> any AnimationFrameSource
 
-    /// A whole frame, upright and at the animation's size, whatever was asked for before.
+    /// Returns a complete frame, upright and at the animation's size, independent of the frames requested before.
     ///
-    /// - Parameter index: 0 up to the number of frames; the animation has checked it.
+    /// - Parameter index: from 0 up to the number of frames; the animation has checked it.
     func frame(at index: Int, context: WorkContext) throws -> Bitmap
 }
 
@@ -26,7 +27,7 @@ extension AnimationFrameSource {
     public func makeReader() -> any AnimationFrameSource { self }
 }
 
-/// Frames that are kept as bitmaps.
+/// A source of frames that are kept as bitmaps.
 final class KeptFrames: AnimationFrameSource {
     let bitmaps: [Bitmap]
 
@@ -34,13 +35,13 @@ final class KeptFrames: AnimationFrameSource {
         self.bitmaps = bitmaps
     }
 
-    /// Bitmaps that stand in several places count once.
+    /// The bytes of the bitmaps. A bitmap that appears several times counts once.
     var cost: Int {
         var seen = Set<ObjectIdentifier>()
         return bitmaps.reduce(0) { seen.insert(ObjectIdentifier($1)).inserted ? $0 + $1.byteCount : $0 }
     }
 
-    /// None are made.
+    /// 0, since no frame is made.
     var workingBytes: Int { 0 }
 
     func frame(at index: Int, context: WorkContext) throws -> Bitmap { bitmaps[index] }
