@@ -1,3 +1,5 @@
+import CHalcyonPixels
+
 /// The part of a source that is used and the size that it is scaled to: the one place where fit, fill and stretch are
 /// computed.
 public struct ResizeGeometry: Hashable, Sendable {
@@ -49,5 +51,36 @@ public struct ResizeGeometry: Hashable, Sendable {
             Int(min(max(1, (value * scale).rounded()), 0x1p62))
         }
         return PixelSize(side(width), side(height))
+    }
+}
+
+/// The way an image is fitted to a box with another aspect ratio.
+public enum ResizeMode: String, Sendable, Hashable, CaseIterable {
+    /// The whole image inside the box, with its own aspect ratio.
+    case fit
+    /// Covers the box and is cropped to it, centred.
+    case fill
+    /// Exactly the size of the box, with any change of the aspect ratio.
+    case stretch
+}
+
+/// The filter that computes the pixels of a resized image from those of its source.
+public enum ResizeFilter: String, Sendable, Hashable, CaseIterable {
+    /// The nearest source pixel: blocky, exact colours.
+    case nearest
+    /// The average of the source area that a pixel covers: soft, the fastest for a strong reduction.
+    case area
+    /// A triangle filter: smooth, no ringing.
+    case bilinear
+    /// Lanczos with three lobes: the sharpest, and the default.
+    case lanczos
+
+    var kernel: halcyon_filter {
+        switch self {
+        case .nearest: HALCYON_FILTER_NEAREST
+        case .area: HALCYON_FILTER_AREA
+        case .bilinear: HALCYON_FILTER_BILINEAR
+        case .lanczos: HALCYON_FILTER_LANCZOS
+        }
     }
 }

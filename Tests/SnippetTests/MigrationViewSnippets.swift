@@ -15,6 +15,13 @@ import HalcyonGTK
     view.cancel()
 }
 
+/// The README's.
+@MainActor private func shown(_ url: URL, in window: UnsafeMutablePointer<GtkWindow>) {
+    let view = ImageView()
+    gtk_window_set_child(window, view.widget)
+    view.setImage(from: url, transition: .fade())
+}
+
 @MainActor private func ofALargePicture() -> ZoomView {
     let zoomed = ZoomView()
     zoomed.zoom = 2

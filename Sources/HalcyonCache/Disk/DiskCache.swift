@@ -229,3 +229,34 @@ public final class DiskCache: Sendable {
         return statistics
     }
 }
+
+/// An entry of a disk cache.
+public struct DiskEntry: Sendable, Hashable {
+    /// The cached bytes.
+    public let data: Data
+    /// The metadata that the cache's owner stores with the bytes, such as HTTP headers.
+    public let metadata: Data
+    /// The extended data that the caller stores with the bytes.
+    public let extended: Data
+    /// The time at which the entry expires unless an access extends it; nil is never.
+    public let keptUntil: Date?
+    /// The time at which the bytes were stored. New metadata does not change it.
+    public let storedAt: Date
+}
+
+/// A continuation that several tasks may try to resume; only the first attempt takes effect.
+final class OneShot<Value: Sendable>: Sendable {
+    private let continuation: Lock<CheckedContinuation<Value, Never>?>
+
+    init(_ continuation: CheckedContinuation<Value, Never>) {
+        self.continuation = Lock(continuation)
+    }
+
+    func resume(returning value: Value) {
+        let continuation = continuation.withLock { continuation in
+            defer { continuation = nil }
+            return continuation
+        }
+        continuation?.resume(returning: value)
+    }
+}

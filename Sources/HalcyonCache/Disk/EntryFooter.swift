@@ -1,4 +1,5 @@
 import CXXHash
+import Foundation
 
 /// The fixed end of an entry's file, from which a reader finds everything else.
 ///
@@ -106,5 +107,44 @@ extension UnsafeRawBufferPointer {
 extension [UInt8] {
     fileprivate mutating func append<Number: FixedWidthInteger>(number: Number) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+    }
+}
+
+/// The variable parts of a trailer, in place. Valid as long as the bytes of the trailer are.
+struct TrailerParts {
+    let key: UnsafeRawBufferPointer
+    private let metadataBytes: UnsafeRawBufferPointer
+    private let extendedBytes: UnsafeRawBufferPointer
+
+    init(_ trailer: UnsafeRawBufferPointer, _ footer: EntryFooter) {
+        let metadataStart = footer.keyLength
+        let extendedStart = metadataStart + footer.metadataLength
+        key = UnsafeRawBufferPointer(rebasing: trailer[..<metadataStart])
+        metadataBytes = UnsafeRawBufferPointer(rebasing: trailer[metadataStart..<extendedStart])
+        extendedBytes = UnsafeRawBufferPointer(rebasing: trailer[extendedStart...].prefix(footer.extendedLength))
+    }
+
+    var metadata: Data { Data(metadataBytes) }
+    var extended: Data { Data(extendedBytes) }
+
+    func isKey(_ other: DiskKey) -> Bool {
+        other.bytes.withUnsafeBytes { other in
+            guard other.count == key.count else { return false }
+            guard let left = other.baseAddress, let right = key.baseAddress else { return other.isEmpty }
+            return memcmp(left, right, key.count) == 0
+        }
+    }
+}
+
+/// The conversion of times and lifetimes to and from those in an entry's footer.
+enum EntryTimes {
+    /// Returns seconds as nanoseconds. More than fits, 292 years, becomes `EntryFooter.neverEnds`.
+    static func nanoseconds(_ seconds: TimeInterval) -> Int64 {
+        let nanoseconds = seconds * 1e9
+        return nanoseconds < 9.2e18 ? max(0, Int64(max(0, nanoseconds))) : EntryFooter.neverEnds
+    }
+
+    static func seconds(_ nanoseconds: Int64) -> TimeInterval {
+        nanoseconds < 0 ? .infinity : TimeInterval(nanoseconds) * 1e-9
     }
 }

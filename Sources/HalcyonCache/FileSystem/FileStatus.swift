@@ -1,3 +1,5 @@
+import Foundation
+
 /// The status of a file, as the file system reports it.
 public struct FileStatus: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
@@ -40,5 +42,49 @@ public struct FileStatus: Sendable, Hashable {
 
     func isSameFile(as other: FileStatus) -> Bool {
         device == other.device && inode == other.inode
+    }
+}
+
+/// A time as file systems keep it: seconds since 1970 and nanoseconds, exact where a `Date` is not.
+public struct FileTime: Sendable, Hashable, Comparable {
+    public var seconds: Int
+    public var nanoseconds: Int
+
+    public init(seconds: Int, nanoseconds: Int = 0) {
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Creates the time of a date, clamped to the years that every file system can represent: 1970 through 2099.
+    public init(_ date: Date) {
+        let interval = date.timeIntervalSince1970
+        guard interval > 0 else {
+            self.init(seconds: 0)
+            return
+        }
+        guard interval < TimeInterval(FileTime.latest.seconds) else {
+            self = .latest
+            return
+        }
+        let whole = interval.rounded(.down)
+        self.init(seconds: Int(whole), nanoseconds: min(999_999_999, Int((interval - whole) * 1e9)))
+    }
+
+    /// The end of the year 2099. It stands for "never": an entry that is kept until then is kept forever.
+    public static let latest = FileTime(seconds: 4_102_444_799)
+
+    public var date: Date {
+        Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(nanoseconds) * 1e-9)
+    }
+
+    /// Returns whether `FileTime(date) < self`, in most cases without converting the date.
+    func isAfter(_ date: Date) -> Bool {
+        // The seconds of `FileTime(date)` are those of the date, rounded down, or 0 if they are negative.
+        if seconds > 0, date.timeIntervalSince1970 < TimeInterval(seconds) { return true }
+        return FileTime(date) < self
+    }
+
+    public static func < (left: FileTime, right: FileTime) -> Bool {
+        (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }
 }

@@ -97,3 +97,41 @@ extension FileSystem {
         throw SystemCallError(.synchronizeFolder, code: ENOTSUP)
     }
 }
+
+/// The purpose for which a file is opened.
+public enum FileAccess: Sendable, Hashable {
+    /// Reading an existing file. Symbolic links are not followed, opening a pipe does not wait for a writer, and the time
+    /// of the last access is left unchanged if the system permits it.
+    case reading
+    /// Writing a file that must not exist yet, with access for its owner only (0600).
+    case creating
+    /// Appending to a file and reading it, exclusively: while it is open like this, opening it like this again fails with
+    /// EWOULDBLOCK, also in another process. It is created with access for its owner only (0600) if it does not exist.
+    case appending
+    /// Appending to and reading a file without a name in the folder at the path: it cannot be opened again, and is deleted
+    /// when its descriptor is closed. Not every file system supports such files.
+    case nameless
+}
+
+/// The calls of a `FileSystem`. An error names the call that failed, and a test chooses the call that is to fail.
+public enum FileOperation: String, Sendable, Hashable, CaseIterable {
+    case open, status, read, write, setTimes, close, rename, unlink, makeDirectory, list, freeSpace
+    case map, synchronize, synchronizeFolder
+}
+
+/// An error of a call to the file system.
+public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The call that failed.
+    public let operation: FileOperation
+    /// The system's error number, such as `ENOSPC`.
+    public let code: Int32
+
+    public init(_ operation: FileOperation, code: Int32) {
+        self.operation = operation
+        self.code = code
+    }
+
+    public var description: String {
+        "\(operation.rawValue): \(String(cString: strerror(code)))"
+    }
+}

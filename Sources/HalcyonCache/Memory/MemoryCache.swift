@@ -281,3 +281,51 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 }
+
+extension MemoryCache {
+    /// Evicts entries until their total cost is at most `target`, in bytes. The limit does not change.
+    public func trim(toCost target: Int) {
+        _ = makeRoom(now: clock.now(), until: { budget.cost <= target })
+    }
+
+    /// Evicts entries until a fraction of the current cost and of the current count is left. The limits do not change.
+    ///
+    /// - Parameter fraction: 0 evicts everything; 1, more, and NaN evict nothing.
+    public func trim(toFraction fraction: Double) {
+        guard fraction < 1 else { return }
+        let share = max(0, fraction)
+        let (cost, count) = (Int(Double(budget.cost) * share), Int(Double(budget.count) * share))
+        _ = makeRoom(now: clock.now(), until: { budget.cost <= cost && budget.count <= count })
+    }
+
+    /// Evicts entries under memory pressure: half of the cache stays on a warning, a tenth on high pressure, nothing on
+    /// critical pressure. Values that have other owners can still be found in the weak level.
+    public func relieve(_ pressure: MemoryPressure) {
+        switch pressure {
+        case .warning: trim(toFraction: 0.5)
+        case .high: trim(toFraction: 0.1)
+        case .critical: trim(toFraction: 0)
+        }
+    }
+}
+
+/// The contents of a `MemoryCache`, and its counters since it was created.
+public struct MemoryCacheStatistics: Sendable, Hashable {
+    /// The number of reads that found a value, in either level.
+    public var hits = 0
+    /// The number of hits that found the value in the weak level only.
+    public var weakHits = 0
+    /// The number of reads that found no entry, or only an expired one.
+    public var misses = 0
+    /// The number of entries that were evicted to make room. Expired and removed ones do not count.
+    public var evictions = 0
+    /// The total cost of the entries, in bytes.
+    public var cost = 0
+    /// The number of entries.
+    public var count = 0
+    /// The number of entries in the weak level. Entries whose value has ended count until they are swept: before they
+    /// outnumber the live ones, or before there are 32 in each of the 16 shards.
+    public var weakCount = 0
+
+    public init() {}
+}

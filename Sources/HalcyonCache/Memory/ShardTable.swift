@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The shards of a `MemoryCache`, each behind a lock and on cache lines of its own.
 ///
 /// Not an array of `Lock`s: reaching a shard through one costs a retain and a release, which all threads would do on the
@@ -68,5 +70,24 @@ final class ShardTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked Se
     @inline(__always)
     func withLane<Result: ~Copyable>(_ index: Int, _ body: (UnsafePointer<Shard>, inout Int) -> Result) -> Result {
         lock(index).withLane { body(UnsafePointer(shard(index)), &$0) }
+    }
+}
+
+/// The shard in which the clock's hand stands.
+///
+/// One hand goes round all shards, so that an entry's chances do not depend on the number of entries in its shard. The
+/// position within the shard is kept by the shard.
+@usableFromInline
+final class ClockHand: Sendable {
+    private let position = Atomic<Int>(0)
+
+    /// The number of the shard. It increases without end; the number of shards is a power of two, so that the remainder
+    /// goes round.
+    @usableFromInline var shard: Int { position.load(ordering: .relaxed) }
+
+    /// Moves on to the next shard. If several threads reach a shard's end, only one of them moves the hand.
+    @usableFromInline
+    func move(from shard: Int) {
+        _ = position.compareExchange(expected: shard, desired: shard &+ 1, ordering: .relaxed)
     }
 }
