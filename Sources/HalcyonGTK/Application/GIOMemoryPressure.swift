@@ -2,14 +2,14 @@ import CGTK
 import Dispatch
 import Halcyon
 
-/// Memory pressure as the desktop tells it, through `GMemoryMonitor`: the low-memory monitor, or its portal in a sandbox.
+/// The memory pressure that the desktop reports through `GMemoryMonitor`: the low-memory monitor, or its portal in a sandbox.
 ///
 ///     ImageCache(disk: disk, memoryPressure: GIOMemoryPressure.shared)
 ///
-/// GLib's main loop must run for anything to be heard. Where the desktop has no such monitor nothing is; the kernel's own
-/// word is `SystemMemoryPressure`, which needs neither.
+/// GLib's main loop must run for reports to arrive. Without such a monitor on the desktop there are none;
+/// `SystemMemoryPressure` reads the kernel's figures, and needs neither.
 public final class GIOMemoryPressure: MemoryPressureSource {
-    /// The one of this process.
+    /// The shared instance of the process.
     public static let shared = GIOMemoryPressure()
 
     private struct State {
@@ -19,7 +19,7 @@ public final class GIOMemoryPressure: MemoryPressureSource {
     }
 
     private let state = Lock(State())
-    /// To let images go takes longer than the main loop should wait.
+    /// The queue of the subscribers' closures, since evicting images takes longer than the main loop should be blocked.
     private let queue = DispatchQueue(label: "halcyon-memory-monitor")
 
     private init() {}
@@ -37,10 +37,10 @@ public final class GIOMemoryPressure: MemoryPressureSource {
         }
     }
 
-    /// How many subscriptions there are.
+    /// The number of subscriptions.
     var subscriberCount: Int { state.withLock { $0.subscribers.count } }
 
-    /// With the first subscription: to ask for the monitor begins a conversation over D-Bus.
+    /// Connects to the monitor at the first subscription, since it starts a conversation over D-Bus.
     private func connect() {
         guard state.withLock({ $0.monitor == nil }) else { return }
         guard let pointer = g_memory_monitor_dup_default() else { return }
@@ -61,7 +61,7 @@ public final class GIOMemoryPressure: MemoryPressureSource {
         }
     }
 
-    /// GLib's levels are places on a scale from 0 to 255.
+    /// Maps GLib's level, a number from 0 to 255.
     static func step(_ level: Int32) -> MemoryPressure {
         if level >= Int32(G_MEMORY_MONITOR_WARNING_LEVEL_CRITICAL.rawValue) { return .critical }
         return level >= Int32(G_MEMORY_MONITOR_WARNING_LEVEL_MEDIUM.rawValue) ? .high : .warning

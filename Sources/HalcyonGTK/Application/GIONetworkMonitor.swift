@@ -1,14 +1,15 @@
 import CGTK
 import Halcyon
 
-/// The network as the desktop knows it, through `GNetworkMonitor`: NetworkManager, the portal in a sandbox, else the kernel.
+/// The network status that the desktop reports through `GNetworkMonitor`: NetworkManager, the portal in a sandbox, else the
+/// kernel.
 ///
 ///     configuration.networkMonitor = GIONetworkMonitor.shared
 ///
-/// Who waits for the network goes on as soon as the desktop says that it is back, and a connection that is paid for by volume
-/// is to be spared. GLib's main loop must run for changes to be heard: a program without one has `SystemNetworkMonitor`.
+/// Loads that wait for the network resume as soon as the desktop reports it as available, and a metered connection counts as
+/// constrained. GLib's main loop must run for changes to arrive: for a program without one there is `SystemNetworkMonitor`.
 public final class GIONetworkMonitor: NetworkMonitor {
-    /// The one of this process.
+    /// The shared instance of the process.
     public static let shared = GIONetworkMonitor(time: .system)
 
     private struct State {
@@ -22,7 +23,7 @@ public final class GIONetworkMonitor: NetworkMonitor {
     private let monitor: GObjectReference
     private let time: TimeSource
 
-    /// - Parameter time: what limits of waits are counted by.
+    /// - Parameter time: the time source for the limits of waits.
     init(time: TimeSource) {
         self.time = time
         monitor = GObjectReference(keeping: UnsafeMutableRawPointer(g_network_monitor_get_default()))
@@ -55,9 +56,9 @@ public final class GIONetworkMonitor: NetworkMonitor {
         }
     }
 
-    /// Has `body` called each time that the network comes back, on the thread whose loop heard of it.
+    /// Calls `body` each time that the network comes back, on the thread whose loop received the change.
     ///
-    /// - Returns: ends that.
+    /// - Returns: a closure that ends the calls.
     func onReturn(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let id = state.withLock { state in
             state.lastID += 1
@@ -70,10 +71,11 @@ public final class GIONetworkMonitor: NetworkMonitor {
         }
     }
 
-    /// Those who wait now.
+    /// The number of waiters.
     var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// GLib tells of every change of any network; only the way from none to one is a return.
+    /// Notifies waiters and watchers. GLib reports every change of any network; only a change from offline to online counts as
+    /// a return.
     private func changed(_ isOnline: Bool) {
         let (waiters, watchers) = state.withLock { state in
             let isReturn = isOnline && !state.isOnline

@@ -2,26 +2,27 @@ import CGTK
 import Dispatch
 import Halcyon
 
-/// A pipeline that lives with a `GApplication`.
+/// The connection of a pipeline to the life of a `GApplication`.
 @MainActor public enum GTKApplication {
-    /// Has a pipeline do what an application's life asks of it, for as long as the application lives:
+    /// Connects a pipeline to the events of an application, for as long as the application lives:
     ///
-    /// - at its `shutdown` what waits to be written goes to the disk, and the application's end waits for that;
-    /// - when the desktop warns of low memory, images leave the memory (`GIOMemoryPressure`);
-    /// - when the network comes back (`GIONetworkMonitor`), failures that are remembered are forgotten, since some may have
-    ///   come of it;
-    /// - when a window of a `GtkApplication` is minimised, what has expired leaves the caches; under X11, where windows are
-    ///   told of it.
+    /// - at its `shutdown`, pending writes go to the disk, and the end of the application waits for them;
+    /// - when the desktop warns of low memory, images are evicted from memory (`GIOMemoryPressure`);
+    /// - when the network comes back (`GIONetworkMonitor`), remembered failures are forgotten, since the missing network may
+    ///   have caused some of them;
+    /// - when a window of a `GtkApplication` is minimised, expired entries are removed from the caches; under X11, where
+    ///   windows are notified of it.
     ///
-    /// Call it once for a pipeline, before `g_application_run`. The `shutdown` comes where that returns by itself, not at
-    /// `exit` or a signal: those are `ImageCache.shutDownAtExit`. Loads that wait for the network go on sooner where the
-    /// downloader's `networkMonitor` is `GIONetworkMonitor.shared`.
+    /// Call it once for a pipeline, before `g_application_run`. The `shutdown` signal is emitted when that function returns by
+    /// itself, not at `exit` or a signal: for those there is `ImageCache.shutDownAtExit`. Loads that wait for the network
+    /// resume sooner if the downloader's `networkMonitor` is `GIONetworkMonitor.shared`.
     ///
     /// - Parameters:
-    ///   - application: a `GApplication`; no reference of it is kept.
-    ///   - pipeline: the shared one by default; kept for as long as the application lives.
-    ///   - time: what the application's end may be delayed by, 2 s by default. The main thread waits meanwhile.
-    ///   - relievesMemory: false for a cache whose `memoryPressure` is `GIOMemoryPressure` already; true by default.
+    ///   - application: a `GApplication`; no reference to it is kept.
+    ///   - pipeline: the pipeline to connect, the shared one by default; kept for as long as the application lives.
+    ///   - time: the maximum delay of the application's end, 2 s by default. The main thread is blocked meanwhile.
+    ///   - relievesMemory: whether warnings of low memory relieve the cache, true by default; pass false for a cache whose
+    ///     `memoryPressure` is `GIOMemoryPressure` already.
     public static func follow(
         _ application: UnsafeMutablePointer<GApplication>, pipeline: ImagePipeline = .shared,
         shutdownWithin time: Duration = .seconds(2), relievesMemory: Bool = true
@@ -31,7 +32,7 @@ import Halcyon
         MinimizedWindows.follow(application) { Task.detached { await pipeline.cache.removeExpired() } }
     }
 
-    /// The same for a `GtkApplication`.
+    /// Connects a pipeline to the events of a `GtkApplication`.
     public static func follow(
         _ application: UnsafeMutablePointer<GtkApplication>, pipeline: ImagePipeline = .shared,
         shutdownWithin time: Duration = .seconds(2), relievesMemory: Bool = true
@@ -41,7 +42,7 @@ import Halcyon
             shutdownWithin: time, relievesMemory: relievesMemory)
     }
 
-    /// What one application has its pipeline do; the handler of its `shutdown` keeps it.
+    /// The connection of one application to its pipeline, kept by the handler of `shutdown`.
     private final class Follower: Sendable {
         private let pipeline: ImagePipeline
         private let time: Duration
@@ -61,7 +62,7 @@ import Halcyon
             endOfReturns()
         }
 
-        /// Waits on the main thread, on which nothing of a shutdown runs.
+        /// Blocks the main thread, on which no part of a pipeline's shutdown runs.
         func shutDown() {
             let isDone = DispatchSemaphore(value: 0)
             Task.detached { [pipeline, time] in

@@ -1,8 +1,8 @@
 import CGTK
 
-/// Tells when a window of an application is minimised.
+/// A detector of minimised windows of an application.
 @MainActor enum MinimizedWindows {
-    /// Has a body called each time that a window is minimised, for as long as the application lives; never where it is no
+    /// Calls a body each time that a window is minimised, for as long as the application lives; never if it is not a
     /// `GtkApplication`.
     static func follow(_ application: UnsafeMutablePointer<GApplication>, _ body: @escaping MainCall.Body) {
         let instance = UnsafeMutableRawPointer(application).assumingMemoryBound(to: GTypeInstance.self)
@@ -30,7 +30,7 @@ import CGTK
     }
 
     private static func watch(_ window: UnsafeMutablePointer<GtkWidget>, _ body: @escaping MainCall.Body) {
-        // It has a surface from then on, and another one each time.
+        // A window has a surface once it is realized, and another one each time.
         Signal(window, "realize") { watchSurface(of: window, body) }
         if gtk_widget_get_realized(window) != 0 { watchSurface(of: window, body) }
     }

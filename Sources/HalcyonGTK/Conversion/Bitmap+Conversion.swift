@@ -1,10 +1,10 @@
 import Halcyon
 
 extension Bitmap {
-    /// A bitmap of what `fill` writes, for pixels that come from elsewhere.
+    /// Creates a bitmap from pixels that `fill` writes, for conversions from other libraries.
     ///
-    /// - Parameter fill: writes all of them, and returns whether every alpha byte is 255.
-    /// - Throws: `ImageConversionError`, and what `fill` throws.
+    /// - Parameter fill: writes all pixels, and returns whether every alpha byte is 255.
+    /// - Throws: `ImageConversionError`, and any error of `fill`.
     static func converted(_ size: PixelSize, fill: (UnsafeMutableRawBufferPointer) throws -> Bool) throws -> Bitmap {
         guard !size.isEmpty else { throw ImageConversionError.empty(size) }
         do {
@@ -16,9 +16,10 @@ extension Bitmap {
         }
     }
 
-    /// Lowers colours above their alpha, since no such colour exists and who wrote the pixels did not have to care.
+    /// Limits each colour channel to the alpha of its pixel: premultiplied colours cannot be higher, but other libraries do not
+    /// enforce that.
     ///
-    /// - Parameter pixels: whole pixels.
+    /// - Parameter pixels: a whole number of pixels.
     /// - Returns: whether every alpha byte is 255.
     static func settle(_ pixels: UnsafeMutableRawBufferPointer) -> Bool {
         var isOpaque = true
@@ -33,7 +34,7 @@ extension Bitmap {
 }
 
 extension Image {
-    /// Pixels that come from elsewhere, as they are.
+    /// Creates an image from a converted bitmap.
     init(converted bitmap: Bitmap) {
         self.init(
             bitmap: bitmap, info: ImageInfo(format: .bitmap, size: bitmap.size, hasAlpha: !bitmap.isOpaque))

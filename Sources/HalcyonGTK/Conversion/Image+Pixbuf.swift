@@ -2,14 +2,15 @@ import CGTK
 import Halcyon
 
 extension Image {
-    /// Makes an image of a pixbuf's pixels, which are copied; `info.format` is `.bitmap`.
+    /// Creates an image from a copy of a pixbuf's pixels; `info.format` is `.bitmap`.
     ///
-    /// RGB and RGBA with rows of any length. Its options do not count: the pixels are taken for sRGB and upright. Colours
-    /// become whole steps of their alpha: what is under an alpha of 1 is black or one of seven colours.
+    /// RGB and RGBA with rows of any length are supported. The pixbuf's options are ignored: the pixels are taken to be sRGB
+    /// and upright. Colours are rounded to premultiplied values: with an alpha of 1, each channel is 0 or 1, so a pixel is
+    /// black or one of seven colours.
     ///
-    /// Any thread, as long as nobody writes to the pixbuf.
+    /// Call it on any thread, as long as nothing writes to the pixbuf.
     ///
-    /// - Parameter pixbuf: a `GdkPixbuf`. It is only read; the caller's reference stays the caller's.
+    /// - Parameter pixbuf: a `GdkPixbuf`, which is only read; no reference to it is taken.
     /// - Throws: `ImageConversionError.unsupportedPixbuf`, `.tooLarge`, `.outOfMemory`.
     public init(pixbuf: OpaquePointer) throws {
         let size = PixelSize(Int(gdk_pixbuf_get_width(pixbuf)), Int(gdk_pixbuf_get_height(pixbuf)))
@@ -27,7 +28,7 @@ extension Image {
         let bitmap = try Bitmap.converted(size) { bytes in
             var isOpaque = true
             for row in 0..<size.height {
-                // The last row may end where its pixels do.
+                // The last row may end with its last pixel.
                 let source = UnsafeBufferPointer(start: pixels + row * rowBytes, count: size.width * channels)
                 let target = UnsafeMutableRawBufferPointer(
                     rebasing: bytes[row * size.width * 4..<(row + 1) * size.width * 4])
@@ -38,11 +39,12 @@ extension Image {
         self.init(converted: bitmap)
     }
 
-    /// Makes a `GdkPixbuf` of the first frame: RGBA, the colours not multiplied, or RGB where the image is opaque.
+    /// Creates a `GdkPixbuf` of the first frame: RGBA with straight (not premultiplied) colours, or RGB if the image is opaque.
     ///
-    /// A copy. The colour under an alpha of 0 is black. An image that comes back of it has the very same pixels.
+    /// The pixels are copied. The colour under an alpha of 0 is black. An image that is created from the pixbuf has exactly the
+    /// same pixels.
     ///
-    /// - Returns: a new pixbuf with one reference, which is the caller's: end it with `g_object_unref`.
+    /// - Returns: a new pixbuf with one reference, which the caller owns: release it with `g_object_unref`.
     /// - Throws: `ImageConversionError.outOfMemory`.
     public func makePixbuf() throws -> OpaquePointer {
         let channels = bitmap.isOpaque ? 3 : 4

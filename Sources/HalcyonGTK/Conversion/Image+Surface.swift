@@ -2,24 +2,24 @@ import CGTK
 import Halcyon
 
 extension Image {
-    /// The longest side that Cairo's image surfaces have, in pixels.
+    /// The maximum side length of Cairo's image surfaces, in pixels.
     private static let maximumSurfaceSide = 32_767
 
-    /// Makes an image of a Cairo image surface's pixels, which are copied; `info.format` is `.bitmap`.
+    /// Creates an image from a copy of a Cairo image surface's pixels; `info.format` is `.bitmap`.
     ///
-    /// ARGB32 and RGB24 as they are; all other formats as Cairo paints them onto ARGB32. A surface of alpha alone (A8, A1)
-    /// becomes black with that alpha, and `isTemplate`. The surface's device scale becomes the image's `scale`; its device
-    /// offset does not count.
+    /// ARGB32 and RGB24 are copied as they are; all other formats are painted onto ARGB32 by Cairo. A surface of alpha alone
+    /// (A8, A1) becomes black with that alpha, and `isTemplate`. The surface's device scale becomes the image's `scale`; its
+    /// device offset is ignored.
     ///
-    /// Any thread, as long as nobody draws on the surface. What is pending on it is flushed.
+    /// Call it on any thread, as long as nothing draws on the surface. Pending drawing on it is flushed.
     ///
-    /// - Parameter surface: a `cairo_surface_t`. The caller's reference stays the caller's.
+    /// - Parameter surface: a `cairo_surface_t`; no reference to it is taken.
     /// - Throws: `ImageConversionError`, but not `.unsupportedPixbuf`.
     public init(surface: OpaquePointer) throws {
         try Self.check(surface)
         cairo_surface_flush(surface)
         guard let data = cairo_image_surface_get_data(surface) else {
-            // Either has none: a surface of no pixels or one that was finished meanwhile.
+            // No data: a surface without pixels, or one that was finished meanwhile.
             throw ImageConversionError.empty(Self.size(of: surface))
         }
         let format = cairo_image_surface_get_format(surface)
@@ -40,12 +40,12 @@ extension Image {
         if across == down, across > 0, across.isFinite { scale = across }
     }
 
-    /// Makes a Cairo image surface of the first frame: ARGB32, or RGB24 where the image is opaque.
+    /// Creates a Cairo image surface of the first frame: ARGB32, or RGB24 if the image is opaque.
     ///
-    /// A copy, since a surface may be drawn on and an image never changes. The image's `scale` becomes its device scale, so
-    /// that it is drawn at its size in units.
+    /// The pixels are copied, since a surface can be drawn on and an image never changes. The image's `scale` becomes the
+    /// device scale, so that the surface is drawn at the image's size in units.
     ///
-    /// - Returns: a new surface with one reference, which is the caller's: end it with `cairo_surface_destroy`.
+    /// - Returns: a new surface with one reference, which the caller owns: release it with `cairo_surface_destroy`.
     /// - Throws: `ImageConversionError.tooLarge` for a side of more than 32,767 pixels, `.outOfMemory`.
     public func makeSurface() throws -> OpaquePointer {
         guard max(width, height) <= Self.maximumSurfaceSide else {
@@ -79,7 +79,7 @@ extension Image {
         PixelSize(Int(cairo_image_surface_get_width(surface)), Int(cairo_image_surface_get_height(surface)))
     }
 
-    /// - Throws: where there are no pixels to read.
+    /// - Throws: `ImageConversionError` if the surface has no readable pixels.
     private static func check(_ surface: OpaquePointer) throws {
         try check(cairo_surface_status(surface))
         guard cairo_surface_get_type(surface) == CAIRO_SURFACE_TYPE_IMAGE else {
@@ -106,7 +106,7 @@ extension Image {
             UnsafeMutableRawBufferPointer(rebasing: bytes[row * width..<(row + 1) * width])
                 .copyMemory(from: UnsafeRawBufferPointer(start: data + row * rowBytes, count: width))
         }
-        // RGB24 says nothing of its fourth byte.
+        // The fourth byte of RGB24 is undefined.
         guard isOpaque else { return }
         for alpha in stride(from: 3, to: bytes.count, by: 4) { bytes[alpha] = 255 }
     }

@@ -2,11 +2,12 @@ import CGTK
 import Halcyon
 
 extension Image {
-    /// Makes an image of a texture's pixels, which are copied; `info.format` is `.bitmap`.
+    /// Creates an image from a copy of a texture's pixels; `info.format` is `.bitmap`.
     ///
-    /// Any thread, but for a `GdkGLTexture`, which needs the main one. GDK brings every format to 8 bits a channel.
+    /// Call it on any thread, except for a `GdkGLTexture`, which needs the main thread. GDK converts every format to 8 bits a
+    /// channel.
     ///
-    /// - Parameter texture: a `GdkTexture`. It is only read; the caller's reference stays the caller's.
+    /// - Parameter texture: a `GdkTexture`, which is only read; no reference to it is taken.
     /// - Throws: `ImageConversionError.tooLarge`, `.outOfMemory`.
     public init(texture: OpaquePointer) throws {
         let size = PixelSize(Int(gdk_texture_get_width(texture)), Int(gdk_texture_get_height(texture)))
@@ -18,11 +19,11 @@ extension Image {
         self.init(converted: bitmap)
     }
 
-    /// Makes a `GdkTexture` of the first frame, which shares the pixels: nothing is copied.
+    /// Creates a `GdkTexture` of the first frame, which shares the pixels: nothing is copied.
     ///
-    /// Any thread. `ImageTexture` does the same and counts the reference by itself.
+    /// Call it on any thread. `ImageTexture` does the same and manages the reference itself.
     ///
-    /// - Returns: a new texture with one reference, which is the caller's: end it with `g_object_unref`.
+    /// - Returns: a new texture with one reference, which the caller owns: release it with `g_object_unref`.
     public func makeTexture() -> OpaquePointer {
         let texture = ImageTexture(bitmap)
         return withExtendedLifetime(texture) {

@@ -1,16 +1,16 @@
 import Halcyon
 
-/// Why an image could not be made of what GTK has, or the other way round.
+/// The error of a conversion between an image and a type of GTK, GDK or Cairo.
 public enum ImageConversionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A Cairo surface without pixels of its own, such as a PDF's or a window's: paint it onto an image surface first.
+    /// A Cairo surface without pixels of its own, such as that of a PDF or a window: paint it onto an image surface first.
     case notAnImageSurface
     /// A Cairo surface that is finished or in an error state; the reason is Cairo's.
     case brokenSurface(reason: String)
-    /// A pixbuf that is not RGB or RGBA of 8 bits a channel.
+    /// A pixbuf that is not RGB or RGBA with 8 bits a channel.
     case unsupportedPixbuf(reason: String)
     /// There are no pixels: a side is zero.
     case empty(PixelSize)
-    /// A side is longer than the result may have: `Bitmap.maximumSide`, or 32,767 pixels of a Cairo surface.
+    /// A side exceeds the limit of the result: `Bitmap.maximumSide`, or 32,767 pixels for a Cairo surface.
     case tooLarge(PixelSize, maximumSide: Int)
     /// The system has no memory for the result.
     case outOfMemory(bytes: Int)

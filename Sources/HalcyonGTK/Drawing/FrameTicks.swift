@@ -1,23 +1,23 @@
 import CGTK
 
-/// Calls a closure before each frame that a widget's window draws, until it says that it has had enough.
+/// A closure that is called before each frame of a widget's window, until it returns false.
 ///
-/// The frame clock stands still while it is not needed, so nothing runs between two uses.
+/// The frame clock stops while it is not needed, so nothing runs between two uses.
 @MainActor final class FrameTicks {
     private let widget: UnsafeMutablePointer<GtkWidget>
     private let body: @MainActor (Duration) -> Bool
     private var id: guint = 0
     private var isInside = false
-    /// It was asked to start while it called the body.
+    /// Whether `start()` was called during a call of the body.
     private var isAskedAgain = false
 
-    /// - Parameter body: given the frame's time; returns whether it wants the next one too.
+    /// - Parameter body: called with the frame's time; returns whether it needs the next frame too.
     init(_ widget: UnsafeMutablePointer<GtkWidget>, _ body: @escaping @MainActor (Duration) -> Bool) {
         self.widget = widget
         self.body = body
     }
 
-    /// Asks for frames; nothing where they are asked for already.
+    /// Requests frames; does nothing if they are requested already.
     func start() {
         if isInside {
             isAskedAgain = true
@@ -46,7 +46,7 @@ import CGTK
         (isInside, isAskedAgain) = (true, false)
         let isWanted = body(time)
         isInside = false
-        // The body may have stopped it, and asked anew: that is another callback.
+        // The body may have stopped the ticks and started them again: that is another callback.
         guard id == current else {
             if isAskedAgain { start() }
             return false

@@ -2,16 +2,16 @@ import CGTK
 import CHalcyonGTK
 import Halcyon
 
-/// A `GdkPaintable` that fits an image into whatever it is given to draw in, and draws the way from one image to the next.
+/// A `GdkPaintable` that fits an image into the area that it is drawn in, and draws the transition from one image to the next.
 @MainActor public final class ImagePaintable {
-    /// What is drawn: pixels, and how a view is to take them.
+    /// The pixels of an image, and how a view shows them.
     public struct Picture: Sendable {
         public var texture: ImageTexture
-        /// Pixels for one unit of a view; 1 by default.
+        /// The number of pixels for one unit of a view; 1 by default.
         public var scale: Double
-        /// Whether the widget's colour is painted through its alpha, as `Image.isTemplate`.
+        /// Whether the widget's colour is painted through the alpha of the image, as `Image.isTemplate`.
         public var isTemplate: Bool
-        /// Whether it is mirrored where text runs from right to left, as `Image.mirrorsForRightToLeft`.
+        /// Whether the image is mirrored where text runs from right to left, as `Image.mirrorsForRightToLeft`.
         public var mirrorsForRightToLeft: Bool
 
         public init(
@@ -23,7 +23,7 @@ import Halcyon
             self.mirrorsForRightToLeft = mirrorsForRightToLeft
         }
 
-        /// An image's pixels, scale and marks.
+        /// Creates a picture of an image, with its scale, `isTemplate` and `mirrorsForRightToLeft`.
         public init(_ image: Image) {
             self.init(
                 ImageTexture(image.bitmap), scale: image.scale, isTemplate: image.isTemplate,
@@ -37,7 +37,7 @@ import Halcyon
         }
     }
 
-    /// The `GdkPaintable`, kept by this object.
+    /// The `GdkPaintable`, to which this object holds a reference.
     public let pointer: OpaquePointer
 
     public init() {
@@ -49,12 +49,12 @@ import Halcyon
         g_object_unref(UnsafeMutableRawPointer(pointer))
     }
 
-    /// `.contain` by default.
+    /// The fit of the image in the area; `.contain` by default.
     public var contentFit: ContentFit = .contain {
         didSet { halcyon_paintable_set_fit(pointer, contentFit.halcyonFit) }
     }
 
-    /// The natural size in units while there is no image, so that a list keeps its place; none by default.
+    /// The natural size in units while there is no image, so that a list keeps its position; none by default.
     public var sizeHint: (width: Int, height: Int)? {
         didSet {
             halcyon_paintable_set_hint(
@@ -62,40 +62,40 @@ import Halcyon
         }
     }
 
-    /// The natural size in units of what is shown; 0 where nothing is.
+    /// The natural size in units of the picture that is shown; 0 if there is none.
     var pictureSize: (width: Int, height: Int) {
         var (width, height): (Int32, Int32) = (0, 0)
         halcyon_paintable_get_picture_size(pointer, &width, &height)
         return (Int(width), Int(height))
     }
 
-    /// Drawn beneath, in a fit of its own; nil by default.
+    /// The paintable that is drawn beneath, in a fit of its own; nil by default.
     public var background: ImagePaintable? {
         didSet { halcyon_paintable_set_ground(pointer, background?.pointer) }
     }
 
-    /// How far a transition is, from 0 to 1.
+    /// The progress of a transition, from 0 to 1.
     public var progress: Double = 1 {
         didSet { halcyon_paintable_set_progress(pointer, progress) }
     }
 
-    /// Whose colour templates are painted in, and whose direction of text counts; kept weakly. Nil, the default, paints
-    /// templates as they are.
+    /// Sets the widget whose colour templates are painted in and whose text direction counts; the reference is weak. With nil,
+    /// the default, templates are painted as they are.
     public func follow(_ widget: UnsafeMutablePointer<GtkWidget>?) {
         halcyon_paintable_set_widget(pointer, widget)
     }
 
     /// Shows an image, or nothing, from now on.
     public func show(_ picture: Picture?) {
-        // The texture is kept until GTK has a reference of its own.
+        // The texture lives until GTK has a reference of its own.
         withExtendedLifetime(picture) {
             halcyon_paintable_show(
                 pointer, picture?.texture.pointer, picture?.scale ?? 1, picture?.look ?? HALCYON_LOOK_PLAIN)
         }
     }
 
-    /// Shows an image in the place of the one before, which is seen less and less until `progress` is 1; at once where the
-    /// style is a program's own.
+    /// Starts a transition to an image: the former one fades out or moves away until `progress` is 1. With a custom style,
+    /// shows the image at once.
     public func begin(_ picture: Picture, _ style: ImageTransition.Style) {
         guard let drawn = style.drawn else { return show(picture) }
         withExtendedLifetime(picture) {
@@ -104,16 +104,16 @@ import Halcyon
         }
     }
 
-    /// Draws a part of what is shown from pixels of its own, until something else is shown.
+    /// Draws a part of the picture from pixels of its own, until another picture is shown.
     ///
     /// - Parameters:
-    ///   - texture: nil is none.
-    ///   - place: in shares of the whole, from 0 to 1.
+    ///   - texture: the pixels of the part; nil for none.
+    ///   - place: the part, in shares of the whole from 0 to 1.
     func showDetail(_ texture: ImageTexture?, at place: graphene_rect_t = graphene_rect_t()) {
         withExtendedLifetime(texture) { halcyon_paintable_set_detail(pointer, texture?.pointer, place) }
     }
 
-    /// Calls a closure soon after it was drawn in another size than before.
+    /// Sets a closure that is called soon after the paintable was drawn in another size than before.
     func onDrawn(_ body: @escaping @MainActor () -> Void) {
         halcyon_paintable_on_drawn(pointer, MainCall.later, MainCall.pointer(to: body), Release.destroy)
     }
@@ -131,7 +131,7 @@ extension ContentFit {
 }
 
 extension ImageTransition.Style {
-    /// Nil for a program's own.
+    /// The C style and edge; nil for a custom style.
     fileprivate var drawn: (style: HalcyonStyle, edge: HalcyonEdge)? {
         switch self {
         case .crossFade: (HALCYON_STYLE_FADE, HALCYON_EDGE_LEFT)

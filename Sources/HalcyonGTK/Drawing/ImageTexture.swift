@@ -2,14 +2,14 @@ import CGTK
 import CHalcyonGTK
 import Halcyon
 
-/// An image's pixels as a `GdkTexture`, which shares them: nothing is copied, and what has the same bitmap has the same
-/// texture.
+/// A `GdkTexture` that shares the pixels of an image: nothing is copied, and one bitmap has one texture.
 ///
-/// May be made and let go on any thread. Cost: a few microseconds; the pixels live for as long as anything has the texture.
+/// An instance may be created and released on any thread. Cost: a few microseconds; the pixels live for as long as the texture
+/// is in use.
 ///
 /// `@unchecked Sendable`: a texture never changes, and GObject counts its references atomically.
 public final class ImageTexture: @unchecked Sendable {
-    /// The `GdkTexture`, kept by this object.
+    /// The `GdkTexture`, to which this object holds a reference.
     public let pointer: OpaquePointer
 
     public init(_ bitmap: Bitmap) {
@@ -21,14 +21,14 @@ public final class ImageTexture: @unchecked Sendable {
     }
 }
 
-/// The textures that are in use, by the bitmaps whose pixels they share: what shows one bitmap in several places, or again,
-/// has one texture for it, and GTK one copy on the graphics card.
+/// The textures in use, by the bitmaps whose pixels they share: a bitmap that is shown in several places, or again, has one
+/// texture, and GTK one copy of it on the graphics card.
 package final class TextureTable: Sendable {
     package static let shared = TextureTable()
 
     private let entries = Lock<[ObjectIdentifier: Entry]>([:])
 
-    /// A bitmap, for as long as the texture needs its pixels.
+    /// A bitmap and a weak reference to its texture; the entry lives for as long as the texture needs the pixels.
     ///
     /// `@unchecked Sendable`: GLib's weak references may be used from any thread.
     private final class Entry: @unchecked Sendable {
@@ -45,20 +45,20 @@ package final class TextureTable: Sendable {
             reference.deallocate()
         }
 
-        /// With a reference that is the caller's; nil where it is gone, though its pixels may be held yet.
+        /// The texture, with a reference that the caller owns; nil if it is gone, although its pixels may still be held.
         var texture: OpaquePointer? {
             get { g_weak_ref_get(reference).map { OpaquePointer($0) } }
             set { g_weak_ref_set(reference, newValue.map { UnsafeMutableRawPointer($0) }) }
         }
     }
 
-    /// How many are in use.
+    /// The number of textures in use.
     package var count: Int { entries.withLock { $0.count } }
 
-    /// Whether there is a texture of a bitmap, or was one whose pixels are held yet.
+    /// Whether a bitmap has a texture, or had one whose pixels are still held.
     func holds(_ bitmap: ObjectIdentifier) -> Bool { entries.withLock { $0[bitmap] != nil } }
 
-    /// - Returns: a `GdkTexture` with a reference that is the caller's.
+    /// - Returns: a `GdkTexture` with a reference that the caller owns.
     func texture(of bitmap: Bitmap) -> OpaquePointer {
         let (texture, former) = entries.withLock { entries -> (OpaquePointer, Entry?) in
             let former = entries[ObjectIdentifier(bitmap)]
@@ -84,11 +84,11 @@ package final class TextureTable: Sendable {
         }
     }
 
-    /// Called when GTK has let go of the pixels, on any thread.
+    /// Removes an entry once GTK has released the pixels; called on any thread.
     private func forget(_ entry: Entry) {
         entries.withLock { entries in
             let id = ObjectIdentifier(entry.bitmap)
-            // There may be another texture of the bitmap by now.
+            // The bitmap may have another texture by now.
             if entries[id] === entry { entries[id] = nil }
         }
     }

@@ -1,11 +1,11 @@
 import CGTK
 import Halcyon
 
-/// What GIO says of a file.
+/// The attributes of a file, as GIO reports them.
 struct FileFacts: Sendable {
     private let type: GFileType
     private let size: UInt64
-    /// What tells its bytes from those of another day.
+    /// A text that changes when the file's content changes: its size, modification time and entity tag.
     let revision: String
 
     /// - Throws: `GIOImageError.Reason`; `CancellationError`.
@@ -21,7 +21,7 @@ struct FileFacts: Sendable {
         }
     }
 
-    /// What is not known is 0.
+    /// An attribute that the file system does not report is 0.
     private init(_ info: OpaquePointer) {
         type = GFileType(rawValue: g_file_info_get_attribute_uint32(info, "standard::type"))
         size = UInt64(g_file_info_get_attribute_uint64(info, "standard::size"))
@@ -31,10 +31,10 @@ struct FileFacts: Sendable {
         revision = "\(size),\(seconds).\(microseconds),\(tag)"
     }
 
-    /// - Throws: `GIOImageError.Reason` for what must not be read.
+    /// - Throws: `GIOImageError.Reason` for anything but a regular file, and for a file of more than `maximumBytes`.
     func check(maximumBytes: Int) throws {
         switch type {
-        // Some of GIO's file systems do not say.
+        // Some of GIO's file systems do not report a type.
         case G_FILE_TYPE_REGULAR, G_FILE_TYPE_UNKNOWN: break
         case G_FILE_TYPE_DIRECTORY: throw GIOImageError.Reason.isFolder
         default: throw GIOImageError.Reason.notAFile

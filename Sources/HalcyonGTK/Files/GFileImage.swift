@@ -3,34 +3,35 @@ import Foundation
 import Glibc
 import Halcyon
 
-/// An image in a file of GIO: in the trash, on a server that is mounted, in an archive.
+/// An image in a GIO file: in the trash, on a mounted server, in an archive.
 ///
 ///     let request = ImageRequest(.provider(GFileImage(file)))
 ///
-/// Files of the local file system are named in the caches by what it says of them when this is made: make another one to see
-/// that a file has changed. For others that would be a question to a server, so their URI alone counts, and `current` asks.
+/// For files of the local file system, the cache key contains the file's attributes at the time that the `GFileImage` is
+/// created: create another one to see that a file has changed. For other files that would take a request to a server, so the
+/// key is their URI alone; `current(_:maximumBytes:)` asks for the attributes.
 public final class GFileImage: ImageDataProvider {
     public let uri: String
     public let cacheKey: String
-    /// The most bytes that are read, 200 MB by default. A request may allow fewer, not more.
+    /// The maximum number of bytes that are read; 200 MB by default. A request may set a lower limit, not a higher one.
     public let maximumBytes: Int
     private let file: GObjectReference
 
     public var contentURL: URL? { URL(string: uri) }
 
-    /// - Parameter file: a `GFile`, of which a reference is kept; the caller's stays the caller's. A local one is looked at,
-    ///   which takes about a microsecond.
+    /// - Parameter file: a `GFile`, to which a reference is added. The attributes of a local file are read, which takes about a
+    ///   microsecond.
     public convenience init(_ file: OpaquePointer, maximumBytes: Int = 200_000_000) {
         self.init(
             GObjectReference(keeping: UnsafeMutableRawPointer(file)), revision: nil, maximumBytes: maximumBytes)
     }
 
-    /// - Parameter uri: such as `trash:///photo.jpg`. What is no URI makes an image whose load fails.
+    /// - Parameter uri: a URI such as `trash:///photo.jpg`. If it is not valid, the load fails.
     public convenience init(uri: String, maximumBytes: Int = 200_000_000) {
         self.init(Self.file(uri), revision: nil, maximumBytes: maximumBytes)
     }
 
-    /// - Parameter revision: what tells the file's bytes from those of another day; nil asks the local file system.
+    /// - Parameter revision: a text that changes with the file's content; nil reads the attributes of a local file.
     private init(_ file: GObjectReference, revision: String?, maximumBytes: Int) {
         self.file = file
         self.maximumBytes = max(0, maximumBytes)
@@ -40,10 +41,9 @@ public final class GFileImage: ImageDataProvider {
         cacheKey = "gfile:\(revision ?? Self.localRevision(file.opaque)):\(uri)"
     }
 
-    /// The file of a URI as it is now, wherever it lies: asks for its size and the time of its last change, which go into
-    /// the key.
+    /// Returns the image of a URI with the file's current size and modification time in its cache key, wherever the file is.
     ///
-    /// Cost: one question to whatever serves the URI.
+    /// Cost: one query to the file system or server of the URI.
     /// - Throws: `GIOImageError`; `CancellationError`.
     public static func current(_ uri: String, maximumBytes: Int = 200_000_000) async throws -> GFileImage {
         let file = file(uri)
@@ -58,7 +58,7 @@ public final class GFileImage: ImageDataProvider {
         }
     }
 
-    /// The file's bytes. They are read behind, on threads of GIO's.
+    /// Returns the content of the file, which GIO's threads read in the background.
     ///
     /// - Throws: `GIOImageError`, also for anything but a regular file; `CancellationError`.
     public func data() async throws -> Data {
@@ -77,8 +77,8 @@ public final class GFileImage: ImageDataProvider {
         GObjectReference(taking: UnsafeMutableRawPointer(g_file_new_for_uri(uri)))
     }
 
-    /// As Halcyon's own files have it: the change time as well, since a copy may keep the size and the modification time
-    /// of what it replaces.
+    /// Makes the same revision as Halcyon's own file sources. It includes the change time (ctime), since a copy may keep the
+    /// size and the modification time of the file that it replaces.
     private static func localRevision(_ file: OpaquePointer) -> String {
         guard g_file_is_native(file) != 0, let path = g_file_get_path(file) else { return "" }
         defer { g_free(path) }
@@ -92,7 +92,7 @@ public final class GFileImage: ImageDataProvider {
 // MARK: - Reading
 
 extension GFileImage {
-    /// Bytes that are asked for at once.
+    /// The maximum number of bytes of one read.
     private static let chunk = 256 << 10
 
     private func open() async throws -> GObjectReference {
@@ -105,11 +105,11 @@ extension GFileImage {
         }
     }
 
-    /// Reads to the end, whatever the file said of its size.
+    /// Reads to the end of the stream, whatever size the file reported.
     private func contents(of stream: GObjectReference) async throws -> Data {
         var all = Data()
         while true {
-            // One byte more than it may have tells that there is more.
+            // Reading one byte beyond the limit tells whether there is more.
             let wanted = min(Self.chunk, maximumBytes - all.count + 1)
             let bytes = try await GIOCall.run { cancellable, callback, data in
                 g_input_stream_read_bytes_async(
@@ -127,7 +127,7 @@ extension GFileImage {
         }
     }
 
-    /// Behind: its last reference would wait for the answer of whatever serves the file.
+    /// Closes the stream in the background: releasing its last reference would wait for an answer of the file system or server.
     private static func close(_ stream: GObjectReference) {
         GIOThread.shared.perform {
             g_input_stream_close_async(stream.typed(), G_PRIORITY_DEFAULT, nil, nil, nil)

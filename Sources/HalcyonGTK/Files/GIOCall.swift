@@ -1,9 +1,9 @@
 import CGTK
 import Halcyon
 
-/// An asynchronous call of GIO, to its end.
+/// An asynchronous GIO call, awaited to its end.
 class GIOCall {
-    /// What begins a call: it is given what cancels the call and what is to be called back with which data.
+    /// Starts a call with the given cancellable, callback and user data.
     typealias Begin =
         @Sendable (
             _ cancellable: UnsafeMutablePointer<GCancellable>?, _ callback: @escaping GAsyncReadyCallback,
@@ -11,10 +11,10 @@ class GIOCall {
         ) -> Void
     typealias Failure = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
-    /// Runs one call on GIO's thread. Cancelling the task cancels it.
+    /// Runs one call on GIO's thread. Cancelling the task cancels the call.
     ///
     /// - Parameters:
-    ///   - end: the call's `_finish`; nil where that says why not.
+    ///   - end: the call's `_finish` function; returns nil after it has set the error.
     /// - Throws: `GIOImageError.Reason`; `CancellationError`.
     static func run<Value: Sendable>(
         _ begin: @escaping Begin, end: @escaping @Sendable (_ result: OpaquePointer?, _ error: Failure) -> Value?
@@ -39,7 +39,7 @@ class GIOCall {
 
     fileprivate func finish(_ result: OpaquePointer?) {}
 
-    /// What a call's end needs; a class of its own since C knows no types of values.
+    /// The state that the callback of a call needs: a subclass of its own, since a C callback cannot be generic.
     private final class Ending<Value: Sendable>: GIOCall {
         private let end: @Sendable (_ result: OpaquePointer?, _ error: Failure) -> Value?
         private let continuation: CheckedContinuation<Value, any Error>

@@ -1,27 +1,28 @@
 import CGTK
 import Halcyon
 
-/// Why a resource or a file of GIO could not be read. A load ends in `ImagePipelineError.badSource` with the same words.
+/// The error of a resource or a GIO file that cannot be read. A load fails with `ImagePipelineError.badSource` and the same
+/// text.
 public struct GIOImageError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong.
+    /// The reason of the failure.
     public enum Reason: Error, Hashable, Sendable {
         case notFound
         case notPermitted
         case isFolder
-        /// A pipe, a device, a mount point: it might never end.
+        /// A pipe, a device or a mount point: reading it might never end.
         case notAFile
         case tooLarge(limit: Int)
-        /// Nothing on this system reads URIs of this scheme, or what it names is not mounted.
+        /// Nothing on this system reads URIs of this scheme, or the volume is not mounted.
         case notSupported
-        /// In GIO's words.
+        /// Any other failure, with GIO's message.
         case failed(String)
     }
 
-    /// What could not be read, without a user and a password.
+    /// The URI that could not be read, without user name and password.
     public let source: String
     public let reason: Reason
 
-    /// The reason alone.
+    /// The text of the reason, without the source.
     public var description: String {
         switch reason {
         case .notFound: "there is no such file"
@@ -34,7 +35,7 @@ public struct GIOImageError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// The reason that GIO gives, or `CancellationError`.
+    /// Returns the `Reason` for a `GError`, or `CancellationError`.
     static func thrown(for error: UnsafeMutablePointer<GError>?) -> any Error {
         guard let error = error?.pointee else { return Reason.failed("it cannot be read") }
         let message = error.message.map { String(cString: $0) } ?? "it cannot be read"

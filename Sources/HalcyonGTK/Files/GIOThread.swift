@@ -1,12 +1,12 @@
 import CGTK
 import Halcyon
 
-/// The thread on which GIO's asynchronous calls begin and end, with a loop of its own: they neither wait for a main loop,
-/// which a program may not have, nor take its time.
+/// The thread on which GIO's asynchronous calls begin and end. It has a main context of its own, so that the calls neither
+/// depend on the program's main loop, which may not exist, nor take its time.
 ///
 /// `@unchecked Sendable`: GLib's contexts may be used from any thread.
 final class GIOThread: @unchecked Sendable {
-    /// Started by the first call and never ended; it sleeps while there is nothing to do.
+    /// The shared thread: started by the first call and never ended; it sleeps while idle.
     static let shared = GIOThread()
 
     private let context: OpaquePointer
@@ -20,7 +20,7 @@ final class GIOThread: @unchecked Sendable {
         }
     }
 
-    /// Runs `work` on the thread, in order.
+    /// Runs `work` on the thread, in the order of the calls.
     func perform(_ work: @escaping @Sendable () -> Void) {
         let isFirst = waiting.withLock { waiting in
             waiting.append(work)

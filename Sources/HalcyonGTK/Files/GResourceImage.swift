@@ -2,16 +2,16 @@ import CGTK
 import Foundation
 import Halcyon
 
-/// An image in a program's resources, as `glib-compile-resources` packs them.
+/// An image in the program's resources, as `glib-compile-resources` packs them.
 ///
 ///     let request = ImageRequest(.provider(GResourceImage("/org/app/icon.png")))
 ///
-/// It is found among all resources that are registered when it is loaded. The bytes are not copied, but for those of a
-/// compressed resource. What is registered under a path is taken to stay the same while the program runs.
+/// The resource is looked up among all registered resources when it is loaded. Its bytes are not copied unless the resource is
+/// compressed. The content of a path is taken to stay the same while the program runs.
 public struct GResourceImage: ImageDataProvider {
-    /// Such as `/org/app/icon.png`.
+    /// The path of the resource, such as `/org/app/icon.png`.
     public let path: String
-    /// The most bytes that it may have, unpacked; 200 MB by default.
+    /// The maximum size in bytes after decompression; 200 MB by default.
     public let maximumBytes: Int
 
     public init(_ path: String, maximumBytes: Int = 200_000_000) {
@@ -27,11 +27,11 @@ public struct GResourceImage: ImageDataProvider {
         return path.addingPercentEncoding(withAllowedCharacters: characters).flatMap { URL(string: "resource://" + $0) }
     }
 
-    /// The resource's bytes.
+    /// Returns the bytes of the resource.
     ///
     /// - Throws: `GIOImageError`; `CancellationError`.
     public func data() async throws -> Data {
-        // A compressed one is unpacked there.
+        // On a pool of threads, since a compressed resource is decompressed there.
         try await ExecutionDomains.cpu.run { [self] _ in
             do {
                 return try look()
@@ -42,7 +42,7 @@ public struct GResourceImage: ImageDataProvider {
     }
 
     private func look() throws -> Data {
-        // C would read up to the zero, and find another one.
+        // C would stop at the zero byte, and look up another resource.
         guard !path.utf8.contains(0) else { throw GIOImageError.Reason.notFound }
         var error: UnsafeMutablePointer<GError>?
         defer { g_clear_error(&error) }
@@ -59,7 +59,7 @@ public struct GResourceImage: ImageDataProvider {
             g_bytes_unref(bytes)
             return Data()
         }
-        // Foundation only reads what it is told not to copy.
+        // Foundation never writes to bytes that it was given with `bytesNoCopy`.
         return Data(
             bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: Int(count),
             deallocator: .custom { _, _ in g_bytes_unref(bytes) })

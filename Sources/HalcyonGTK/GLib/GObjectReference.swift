@@ -1,17 +1,18 @@
 import CGTK
 
-/// A reference to a GObject of its own.
+/// A strong reference to a GObject, released with this object.
 ///
-/// `@unchecked Sendable`: GObject counts its references atomically, and what is kept here may be used on any thread.
+/// `@unchecked Sendable`: GObject counts its references atomically, and the objects that are held here may be used on any
+/// thread.
 final class GObjectReference: @unchecked Sendable {
     let raw: UnsafeMutableRawPointer
 
-    /// - Parameter raw: whose reference is this object's from now on.
+    /// - Parameter raw: a GObject whose reference passes to this object.
     init(taking raw: UnsafeMutableRawPointer) {
         self.raw = raw
     }
 
-    /// - Parameter raw: which gets another reference.
+    /// - Parameter raw: a GObject, to which a reference is added.
     init(keeping raw: UnsafeMutableRawPointer) {
         g_object_ref(raw)
         self.raw = raw
@@ -28,15 +29,15 @@ final class GObjectReference: @unchecked Sendable {
     }
 }
 
-/// A `GtkAdjustment`, kept for as long as somebody listens to it.
+/// A strong reference to a `GtkAdjustment` with handlers of its changes.
 @MainActor final class WatchedAdjustment {
     private let reference: GObjectReference
     private var signals: [Signal]
 
     /// - Parameters:
-    ///   - reference: to a `GtkAdjustment`.
-    ///   - onScroll: called after a change of its value.
-    ///   - onChange: called after a change of its bounds; nothing by default.
+    ///   - reference: a reference to a `GtkAdjustment`.
+    ///   - onScroll: called after a change of the value.
+    ///   - onChange: called after a change of the bounds; nil, the default, for none.
     init(
         _ reference: GObjectReference, onScroll: @escaping MainCall.Body, onChange: MainCall.Body? = nil
     ) {

@@ -1,19 +1,19 @@
 import CGTK
 import CHalcyonGTK
 
-/// Swift's main actor on GTK's main loop.
+/// The connection of Swift's main actor to GTK's main loop.
 public enum GTKMainLoop {
     /// Runs the main actor, and libdispatch's main queue, on GLib's default main context.
     ///
-    /// Call it once on the main thread, before the loop runs: before `g_application_run`, for one. Further calls do
-    /// nothing, and it does not matter whether another binding has done the same. Without it, tasks of the main actor wait
-    /// for as long as GTK's loop runs, and no image is ever shown.
+    /// Call it once on the main thread before the loop runs, for example before `g_application_run`. Further calls do nothing,
+    /// and it does not matter if another binding has done the same. Without it, tasks of the main actor wait for as long as
+    /// GTK's loop runs, and no image is ever shown.
     public static func attach() {
         halcyon_main_queue_attach()
     }
 }
 
-/// Calls a closure once, after a while, on GLib's main loop.
+/// A timer that calls a closure once on GLib's main loop.
 @MainActor final class MainTimer {
     private var id: guint = 0
     private var body: (@MainActor () -> Void)?
@@ -21,7 +21,7 @@ public enum GTKMainLoop {
     func start(after time: Duration, _ body: @escaping @MainActor () -> Void) {
         stop()
         self.body = body
-        // Whoever waits longer asks again.
+        // The limit of a day keeps the interval in the range of `guint`.
         let time = min(time, .seconds(86_400))
         let milliseconds = guint(
             clamping: time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000)

@@ -1,7 +1,7 @@
 import CGTK
 import Halcyon
 
-/// A value behind a pointer that C keeps, until `Release` lets go of it.
+/// A value behind a pointer that C code holds until it is released with `Release`.
 final class Retained<Value: Sendable>: Sendable {
     private let value: Value
 
@@ -9,18 +9,18 @@ final class Retained<Value: Sendable>: Sendable {
         self.value = value
     }
 
-    /// A pointer that keeps a value.
+    /// Returns a pointer that retains a value.
     static func pointer(to value: Value) -> UnsafeMutableRawPointer {
         Unmanaged.passRetained(Retained(value)).toOpaque()
     }
 
-    /// The value that `pointer(to:)` was given; nil where C has none.
+    /// Returns the value behind a pointer of `pointer(to:)`; nil for a null pointer.
     static func value(behind data: UnsafeMutableRawPointer?) -> Value? {
         data.map { Unmanaged<Retained>.fromOpaque($0).takeUnretainedValue().value }
     }
 }
 
-/// Lets go of the object behind a pointer, in the forms in which GLib asks for that.
+/// Functions that release the object behind a pointer, with the signatures that GLib requires.
 enum Release {
     static let destroy: @convention(c) (UnsafeMutableRawPointer?) -> Void = { data in
         if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
@@ -29,20 +29,20 @@ enum Release {
     static let closure: GClosureNotify = { data, _ in Release.destroy(data) }
 }
 
-/// Closures behind pointers that C keeps, called on GTK's thread.
+/// Functions that call closures behind pointers that C code holds, on GTK's thread.
 enum MainCall {
     typealias Body = @MainActor () -> Void
 
-    /// A pointer for `now` or `later`, which `Release` lets go of.
+    /// Returns a pointer for `now` or `later`, which `Release` releases.
     static func pointer(to body: @escaping Body) -> UnsafeMutableRawPointer { Retained<Body>.pointer(to: body) }
 
-    /// Calls it at once.
+    /// Calls the closure at once.
     static let now: @convention(c) (UnsafeMutableRawPointer?) -> Void = { data in
         guard let body = Retained<Body>.value(behind: data) else { return }
         MainActor.assumeIsolated { body() }
     }
 
-    /// Calls it soon: in the middle of a layout or of drawing nothing may change.
+    /// Calls the closure soon, since nothing may change during a layout or a drawing.
     static let later: @convention(c) (UnsafeMutableRawPointer?) -> Void = { data in
         guard let body = Retained<Body>.value(behind: data) else { return }
         MainInbox.shared.add(body)

@@ -1,22 +1,22 @@
 import CGTK
 import Halcyon
 
-// The passing of time: the animation that a layer plays, and the frames of its transition.
+// The animation of a layer and the frames of its transition.
 extension ImageLayer {
-    /// The view has come into sight or has left it.
+    /// Resumes or pauses the animation after a change of `isShown`.
     func sightChanged() {
         let wasShown = target.isSeen
         target.isSeen = isShown
         guard isShown != wasShown else { return }
         if isShown {
             if resumes { player?.play() }
-            // A frame that was sought meanwhile is drawn now.
+            // Draws a frame that was sought while the view was hidden.
             if player?.needsTime == true { wake() }
             return
         }
         if let player {
             resumes = player.isPlaying
-            // Which may tell of its end, whereupon the program may have it play again.
+            // `stop()` may call the program's closure, which may start the animation again.
             player.stop()
         }
         timer.stop()
@@ -24,19 +24,20 @@ extension ImageLayer {
         endTransition()
     }
 
-    /// Goes on with the animation, once it is seen.
+    /// Resumes the animation, once the view is visible.
     func play() {
         resumes = true
         if isShown { player?.play() }
     }
 
-    /// Stands still.
+    /// Pauses the animation.
     func stop(rewinding: Bool) {
         resumes = false
         player?.stop(rewinding: rewinding)
     }
 
-    /// More of the animation that plays while it arrives; nil where it is something else.
+    /// Returns the image of a content that continues the animation that plays while it is being downloaded; nil if the content
+    /// is something else.
     func arriving(_ content: ImageTarget.Content) -> Image? {
         guard arrivingLoad == target.loadCount, let player, let image = content.image, image.animation != nil else {
             return nil
@@ -44,9 +45,9 @@ extension ImageLayer {
         return image.size == player.posterImage.size ? image : nil
     }
 
-    /// Gives an animation that plays while it arrives what has come since.
+    /// Updates an animation that plays while it is being downloaded with the frames that have arrived.
     ///
-    /// - Returns: false where it is something else.
+    /// - Returns: false if the content is something else.
     func goesOn(with content: ImageTarget.Content) -> Bool {
         guard let player, let image = arriving(content) else { return false }
         arrivingLoad = content.isPart ? target.loadCount : nil
@@ -55,14 +56,15 @@ extension ImageLayer {
         return true
     }
 
-    /// - Parameter drawsFormer: whether the frame of a former player of the same may be drawn at once; not in a transition.
+    /// - Parameter drawsFormer: whether the current frame of a former player of the same source may be drawn at once; not
+    ///   during a transition.
     func play(_ content: ImageTarget.Content, drawsFormer: Bool) {
         timer.stop()
         let former = content.source != nil && content.source == source ? player : nil
         let resumed = target.isSeen ? former?.isPlaying : resumes
         source = content.source
         let image = content.image
-        // Nothing of it is to be drawn any more, nor told in the middle of this.
+        // The former player must neither draw nor call back any more.
         player?.watcher = .init()
         player?.clock = nil
         player?.stop()
@@ -79,10 +81,10 @@ extension ImageLayer {
             self?.onAnimationEnd?()
         }
         player.onFrameReady = { [weak self] in MainInbox.shared.add { self?.wake() } }
-        // The same at another size, or with other processors, goes on where it was.
+        // The same source at another size, or with other processors, continues at the former position.
         if let former {
             player.takeOver(from: former)
-            // Until it is there at the new size, the frame is that of the former one.
+            // Until the frame is decoded at the new size, that of the former player is shown.
             if drawsFormer, let frame = player.currentFrame, player.currentFrameIndex != 0 {
                 draw(frame, target.scale(of: image) * Double(frame.width) / Double(image.width))
             }
@@ -95,7 +97,7 @@ extension ImageLayer {
     }
 
     private func draw(_ frame: Image, _ scale: Double) {
-        // It would end the transition; the next one is drawn.
+        // Drawing a frame would end the transition; the next frame is drawn.
         guard transition == nil else { return }
         var picture = ImagePaintable.Picture(frame)
         picture.scale = scale
@@ -104,7 +106,7 @@ extension ImageLayer {
 
     private func wake() {
         guard isShown else {
-            // It was told to play while nobody sees it: it does once somebody does.
+            // The program started the animation while the view is hidden: it plays once the view is visible.
             if let player, player.isPlaying {
                 resumes = true
                 player.stop()
@@ -115,17 +117,17 @@ extension ImageLayer {
         ticks?.start()
     }
 
-    /// - Returns: whether the next frame of the screen is wanted too.
+    /// - Returns: whether the next frame of the screen is needed too.
     func tick(_ time: Duration) -> Bool {
         if let transition, !transition.advance(to: time), self.transition === transition { self.transition = nil }
-        // A frame that comes during a transition would end it.
+        // Drawing a frame during a transition would end it.
         if transition != nil { return true }
         guard let player, player.needsTime else { return false }
         player.advance(to: time)
-        // A callback may have brought another image.
+        // A callback may have shown another image.
         guard self.player === player, transition == nil else { return true }
         guard let pause = player.timeToNextFrame else { return false }
-        // Sleep until shortly before the frame is due, then take the screen's next one.
+        // Sleep until shortly before the frame is due, then take the screen's next frame.
         if pause < .milliseconds(25) { return true }
         timer.start(after: pause - .milliseconds(8)) { [weak self] in self?.ticks?.start() }
         return false
@@ -133,12 +135,12 @@ extension ImageLayer {
 }
 
 extension ImageTarget.Content {
-    /// More of it is to come.
+    /// Whether further parts of the image are to come.
     fileprivate var isPart: Bool {
         if case .preview(let preview) = self { !preview.isStale } else { false }
     }
 
-    /// Nil for what no load has brought.
+    /// The source of the image; nil for content that is not the result of a load.
     fileprivate var source: ImageSource? {
         if case .image(let response) = self { response.source } else { nil }
     }

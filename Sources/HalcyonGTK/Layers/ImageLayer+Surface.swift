@@ -1,7 +1,7 @@
 import CGTK
 import Halcyon
 
-// Draws what the target of a layer shows.
+// Shows the content of the layer's target.
 extension ImageLayer: ImageSurface {
     public func show(_ content: ImageTarget.Content) {
         shows += 1
@@ -19,8 +19,8 @@ extension ImageLayer: ImageSurface {
     public func show(
         _ response: ImageResponse, by transition: ImageTransition, completion: @escaping @MainActor () -> Void
     ) {
-        // An animation that plays already goes on with what it lacked.
-        // A picture that is larger than its window would be drawn as a whole for it.
+        // An animation that plays while it is being downloaded continues with the missing frames. A picture that is larger than
+        // its window would have to be drawn as a whole for a transition.
         guard isShown, host.isAnimationEnabled, host.box?.isLarger != true, arriving(.image(response)) == nil else {
             show(.image(response))
             return completion()
@@ -32,7 +32,7 @@ extension ImageLayer: ImageSurface {
         play(.image(response), drawsFormer: false)
         onContent?()
         former?.end()
-        // The end of the former one may have brought another image.
+        // The completion of the former transition may have shown another image.
         guard show == shows else { return completion() }
         let run = TransitionRun(transition, of: self, completion: completion)
         self.transition = run
@@ -53,7 +53,7 @@ extension ImageLayer: ImageSurface {
         onStateChange?(state)
     }
 
-    /// Has the host follow its place, which counts while something plays or loads.
+    /// Has the host watch the view's position, which is needed while an animation plays or a load runs.
     func watchSight() { host.watchSight(for: self, player != nil || target.isLoading) }
 
     private func picture(_ content: ImageTarget.Content) -> ImagePaintable.Picture? {
@@ -75,7 +75,7 @@ extension ImageLayer: ImageSurface {
     }
 
     private func showIndicator(_ progress: Double?, hasBegun: Bool) {
-        // Another load begins: what was there tells of the one before.
+        // A new load has begun: the indicator belongs to the former one.
         if !hasBegun { removeIndicator() }
         if indicator == nil, let kind = loadingIndicator {
             indicator = host.lay(kind.make).map { (kind, $0) }
@@ -95,7 +95,7 @@ extension ImageLayer: ImageSurface {
         return transition
     }
 
-    /// The last frame of a transition, now.
+    /// Ends the transition at once, at its last frame.
     func endTransition() {
         guard let run = takeTransition() else { return }
         paintable.progress = 1

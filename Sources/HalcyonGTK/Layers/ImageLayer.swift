@@ -6,35 +6,35 @@ import Halcyon
 ///
 ///     view.background.setImage(from: url)
 ///
-/// A view makes its layers; they live as long as it does.
+/// A view creates its layers; they live as long as the view.
 @MainActor public final class ImageLayer {
-    /// `.contain` by default.
+    /// The fit of the image in the view; `.contain` by default.
     public var contentFit: ContentFit = .contain {
         didSet {
             guard contentFit != oldValue else { return }
             paintable.contentFit = contentFit
-            // An image that was cut for the one fit is too little for another.
+            // An image that was cropped for one fit may be too small for another.
             target.roomChanged()
         }
     }
-    /// The natural size in units while there is no image, so that a list keeps its place; none by default.
+    /// The natural size in units while there is no image, so that a list keeps its position; none by default.
     public var sizeHint: (width: Int, height: Int)? {
         didSet { paintable.sizeHint = sizeHint }
     }
-    /// How animations are played; as their files say, by default. For the next image.
+    /// The playback settings of animations; the files' own by default. They take effect with the next image.
     public var playback = AnimatedImagePlayer.Configuration()
-    /// Whether an animation plays as soon as it is seen; true by default. For the next image.
+    /// Whether an animation plays as soon as it is visible; true by default. Takes effect with the next image.
     public var autoPlay = true
-    /// Plays the animation that is shown; nil for a still image.
+    /// The player of the animation that is shown; nil for a still image.
     public internal(set) var player: AnimatedImagePlayer?
-    /// The sign that an image is loading; nil, the default, is nothing. For the next load. Only over a view that has room
-    /// for it: not a `GtkPicture` or a `GtkImage`.
+    /// The indicator that is shown while an image is loading; nil, the default, shows none. Takes effect with the next load.
+    /// Shown only over a view that has room for it: not a `GtkPicture` or a `GtkImage`.
     public var loadingIndicator: Indicator?
     /// Called when loading begins, goes on or ends.
     public var onStateChange: (@MainActor (ImageTarget.State) -> Void)?
-    /// Called when a loop of an animation is over, with the number of loops to come, nil for ever.
+    /// Called when a loop of an animation has ended, with the number of remaining loops; nil for an endless animation.
     public var onLoop: (@MainActor (Int?) -> Void)?
-    /// Called when the last loop of an animation is over.
+    /// Called when the last loop of an animation has ended.
     public var onAnimationEnd: (@MainActor () -> Void)?
 
     let paintable = ImagePaintable()
@@ -42,16 +42,16 @@ import Halcyon
     private(set) lazy var target = ImageTarget(surface: self)
     var placeholder: UnsafeMutablePointer<GtkWidget>?
     var indicator: (kind: Indicator, widget: UnsafeMutablePointer<GtkWidget>)?
-    /// The load of which frames of the animation that plays are yet to come; nil where there are none.
+    /// The number of the load that still delivers frames of the playing animation; nil if none does.
     var arrivingLoad: Int?
-    /// Whether the animation is to play while the view is seen.
+    /// Whether the animation is to play while the view is visible.
     var resumes = false
     /// The source of the image that is shown; nil while none is.
     var source: ImageSource?
     var transition: TransitionRun?
     var ticks: FrameTicks?
     let timer = MainTimer()
-    /// Counts what was shown: a callback that shows something else is the last one of what it was called for.
+    /// A counter of the content changes: it shows whether a callback has replaced the content.
     var shows = 0
 
     init(_ host: ViewHost) {
@@ -66,49 +66,50 @@ import Halcyon
         transition?.end()
     }
 
-    /// The widget that it is drawn in.
+    /// The widget that the layer is drawn in.
     public var widget: UnsafeMutablePointer<GtkWidget> { host.area }
 
-    // MARK: - What is shown
+    // MARK: - Content
 
-    /// How far it is.
+    /// The state of the load.
     public var state: ImageTarget.State { target.state }
 
-    /// The picture that is to be seen.
+    /// The content that is shown.
     public var content: ImageTarget.Content { target.content }
 
-    /// How urgent its loads are while the view is seen; each request's own by default. Behind others while it is not.
+    /// The priority of the loads while the view is visible; by default, that of each request. While the view is not visible,
+    /// its loads come after others.
     public var priority: RequestPriority? {
         get { target.priority }
         set { target.priority = newValue }
     }
 
-    /// Nothing is to be seen of it.
+    /// Whether the layer has no content.
     var isEmpty: Bool {
         if case .nothing = target.content { true } else { false }
     }
 
-    /// Called when something else is shown.
+    /// Called when the content changes.
     var onContent: (@MainActor () -> Void)?
 
-    /// Whether the view has it on show, as a button the image of the state that it is in.
+    /// Whether the view shows this layer, as a button shows the image of its current state.
     var isActive = true {
         didSet { if isActive != oldValue { sightChanged() } }
     }
 
-    /// The view is seen, and has this layer on show.
+    /// Whether the view is visible and shows this layer.
     var isShown: Bool { host.isSeen && isActive }
 
     // MARK: - Loads
 
-    /// Loads the image of a URL and shows it, instead of whatever was loading or shown.
+    /// Loads the image of a URL and shows it, in place of the current load and image.
     ///
     /// - Parameters:
-    ///   - url: nil shows the placeholder and ends in `.failed`.
-    ///   - keepsCurrent: whether the image that is shown stays until the new one is there.
-    ///   - failureImage: shown where the load fails; nil is the placeholder.
-    ///   - processors: they are given the image at the size of the view, and count in its pixels; with a resize or a crop
-    ///     among them, the image at its own size.
+    ///   - url: the URL of the image; nil shows the placeholder and ends in `.failed`.
+    ///   - keepsCurrent: whether the current image stays until the new one is there.
+    ///   - failureImage: the image that is shown if the load fails; nil is the placeholder.
+    ///   - processors: the processors to apply. Their input is the image at the size of the view, and their lengths count in
+    ///     its pixels; with a resize or a crop among them, the input is the image at its own size.
     ///   - completion: called once, with the image on the view.
     public func setImage(
         from url: URL?, placeholder: ImageTarget.Placeholder? = nil, indicator: Indicator? = nil,
@@ -125,7 +126,7 @@ import Halcyon
             pipeline: pipeline, completion: completion)
     }
 
-    /// The same, with all that a request and the options can say.
+    /// Loads the image of a request and shows it, with all settings of a request and all options.
     public func setImage(
         _ request: ImageRequest, options: ImageTarget.Options = .init(), pipeline: ImagePipeline = .shared,
         completion: (@MainActor (ImageTarget.End) -> Void)? = nil
@@ -133,13 +134,13 @@ import Halcyon
         target.setImage(request, options: options, pipeline: pipeline, completion: completion)
     }
 
-    /// Shows an image that the program has, instead of whatever was loading or shown; nil shows nothing.
+    /// Shows an image that the program has, in place of the current load and image; nil shows nothing.
     public func showImage(_ image: Image?) { target.show(image) }
 
-    /// Ends the load that is under way; what is seen stays.
+    /// Cancels the current load; the image stays.
     public func cancel() { target.cancel() }
 
-    /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile. Ends in `.cancelled` where
+    /// Loads the image that is shown or has failed again, from the server; the image stays meanwhile. Ends in `.cancelled` if
     /// there is nothing to load.
     public func reload(completion: (@MainActor (ImageTarget.End) -> Void)? = nil) {
         target.reload(completion: completion)
@@ -148,7 +149,7 @@ import Halcyon
 
 extension ImageLayer: SizedImageSurface {
     package var room: ViewRoom? {
-        // A view that shows a part of what it is laid out for is given the whole.
+        // A view that shows a part of its layout is given the whole image.
         let fit = host.box == nil ? contentFit : .contain
         return host.pixels.map { ViewRoom(pixels: $0, fit: fit, scaleFactor: host.scaleFactor) }
     }

@@ -14,12 +14,12 @@ import Halcyon
         self.completion = completion
     }
 
-    /// Before its first frame.
+    /// Prepares a custom animator before the first frame.
     func prepare() {
         if let layer, case .custom(let animator) = transition.style { animator.prepare(layer) }
     }
 
-    /// - Returns: whether there is more to come.
+    /// - Returns: whether further frames are needed.
     func advance(to time: Duration) -> Bool {
         guard !isOver, let layer else { return false }
         let start = start ?? time
@@ -27,14 +27,14 @@ import Halcyon
         let progress = transition.duration > .zero ? min(1, (time - start) / transition.duration) : 1
         switch transition.style {
         case .custom(let animator): animator.animate(layer, progress: progress)
-        // Slower towards its end.
+        // Eases out: slower towards the end.
         case .crossFade, .flip, .slide: layer.paintable.progress = 1 - (1 - progress) * (1 - progress)
         }
         if progress >= 1 { end() }
         return !isOver
     }
 
-    /// It is over, or something else has taken its place.
+    /// Ends the transition: it has finished, or other content has replaced it.
     func end() {
         guard !isOver else { return }
         isOver = true

@@ -2,38 +2,38 @@ import CGTK
 import CHalcyonGTK
 import Halcyon
 
-/// The widget that layers are drawn in: its size in pixels of the screen, whether it is seen, and the widgets over it.
+/// The widget that layers are drawn in, with its size in pixels of the screen, its visibility, and the widgets over it.
 @MainActor final class ViewHost {
-    /// The place of the picture: an area of this object's own, or somebody else's `GtkPicture` or `GtkImage`.
+    /// The widget that draws the picture: an area that this object created, or a `GtkPicture` or `GtkImage` of the program.
     let area: UnsafeMutablePointer<GtkWidget>
-    /// A `GtkOverlay` with the area in it, where the area is this object's own.
+    /// The `GtkOverlay` that contains the area; nil if the area is a widget of the program.
     let overlay: UnsafeMutablePointer<GtkWidget>?
     /// Called after a change of the size in pixels.
     var onResize: (@MainActor () -> Void)?
-    /// Called when the view comes into sight, and when it goes.
+    /// Called when the view becomes visible or hidden.
     var onSeen: (@MainActor () -> Void)? {
         get { sight.onChange }
         set { sight.onChange = newValue }
     }
-    /// Whether anything of it can be seen, as `ViewSight` knows it.
+    /// Whether any part of the view can be seen, as `ViewSight` determines it.
     var isSeen: Bool { sight.isSeen }
-    /// The widget was destroyed while somebody still had this object.
+    /// Whether the widget was destroyed while this object was still in use.
     private(set) var isGone = false
 
     /// A size in pixels of the screen.
     struct Box {
-        /// Nil before it is known.
+        /// The size; nil before it is known.
         var pixels: PixelSize?
-        /// Whether the picture is drawn larger than that.
+        /// Whether the picture is drawn larger than `pixels`.
         var isLarger = false
     }
 
-    /// The size that images are fitted into, instead of that of the view, which is larger than what shows it; nil, the default,
-    /// is the view.
+    /// The size that images are fitted into in place of the size of the view, for a view that is larger than the window that
+    /// shows it; nil, the default, is the size of the view.
     var box: Box?
 
     private let setPaintable: @MainActor (OpaquePointer?) -> Void
-    /// Nil where nobody else can set it.
+    /// Returns the widget's paintable; nil if only this object can set it.
     private let getPaintable: (@MainActor () -> OpaquePointer?)?
     private var ownsOverlay = false
     private let sight: ViewSight
@@ -43,12 +43,12 @@ import Halcyon
     /// The paintable that is drawn.
     private weak var paintable: ImagePaintable?
     private var isFreeWithoutArea = (width: false, height: false)
-    /// The layers that show another size of what is about to be.
+    /// The layers that show a stand-in: the same image at another size until the right one is loaded.
     private var standingIn: Set<ObjectIdentifier> = []
     /// The layers for which `sight` is watched.
     private var watching: Set<ObjectIdentifier> = []
 
-    /// A host of its own: an area beneath whatever is laid over it.
+    /// Creates a host with its own widgets: an area beneath the widgets that are laid over it.
     init() {
         let call = Resized()
         area = halcyon_area_new(MainCall.later, MainCall.pointer { call.host?.laidOut() }, Release.destroy)
@@ -64,10 +64,10 @@ import Halcyon
         follow()
     }
 
-    /// Somebody else's widget, which this object does not keep.
+    /// Creates a host for a widget of the program, to which it holds no reference.
     ///
     /// - Parameters:
-    ///   - paintable: what the widget shows.
+    ///   - paintable: returns the paintable that the widget shows.
     ///   - setPaintable: makes the widget show a paintable.
     init(
         _ widget: UnsafeMutablePointer<GtkWidget>, paintable: @escaping @MainActor () -> OpaquePointer?,
@@ -82,7 +82,7 @@ import Halcyon
         follow()
     }
 
-    /// The target of the area's calls: it has the host only for as long as the view does.
+    /// The receiver of the area's calls, with a weak reference to the host: the area must not keep the host alive.
     @MainActor private final class Resized {
         weak var host: ViewHost?
     }
@@ -96,9 +96,9 @@ import Halcyon
         if ownsOverlay { g_object_unref(overlay) }
     }
 
-    /// Hands its overlay over to whoever takes it next, as a widget that was just made.
+    /// Makes the overlay's reference floating, as of a new widget, so that the next owner takes it.
     ///
-    /// - Returns: false where it has none of its own (any more).
+    /// - Returns: false if this object does not own an overlay (any more).
     func giveAway() -> Bool {
         guard ownsOverlay, let overlay else { return false }
         ownsOverlay = false
@@ -106,27 +106,27 @@ import Halcyon
         return true
     }
 
-    /// Whether a paintable is still what is drawn, where it was shown before: a program may set another one on its widget.
+    /// Whether a paintable that was shown is still drawn: a program may set another one on its widget.
     func isShowing(_ paintable: ImagePaintable?) -> Bool {
         guard !isGone, let getPaintable else { return true }
         return getPaintable() == paintable?.pointer
     }
 
-    /// Draws this from now on.
+    /// Draws a paintable from now on.
     func show(_ paintable: ImagePaintable?) {
         guard !isGone else { return }
         self.paintable = paintable
         follow(with: paintable)
         setPaintable(paintable?.pointer)
-        // The size of a widget that is somebody else's is known by the size in which it draws.
+        // The size of the program's widget is only known from the size that its paintable is drawn in.
         if overlay == nil { paintable?.onDrawn { [weak self] in self?.laidOut() } }
     }
 
-    /// Pixels of the screen for one unit.
+    /// The number of screen pixels for one unit.
     var scaleFactor: Int { isGone ? 1 : Int(gtk_widget_get_scale_factor(area)) }
 
-    /// Pixels of the screen that images are loaded for; nil before the first layout, and where it has no room at all. A side that
-    /// its parent makes as long as the image wants it is free: `Int.max`.
+    /// The size in pixels of the screen that images are loaded for; nil before the first layout, and if there is no room at
+    /// all. A side whose length the parent takes from the image is free: `Int.max`.
     var pixels: PixelSize? {
         if let box { return box.pixels }
         guard hasLayout, !isGone else { return nil }
@@ -140,7 +140,7 @@ import Halcyon
         (Int(gtk_widget_get_width(area)), Int(gtk_widget_get_height(area)))
     }
 
-    /// Sides that are as long as the picture wants them.
+    /// The sides whose length follows that of the picture.
     private var isFree: (width: Bool, height: Bool) {
         guard overlay != nil else { return isFreeWithoutArea }
         var (width, height): (gboolean, gboolean) = (0, 0)
@@ -148,8 +148,8 @@ import Halcyon
         return (width != 0, height != 0)
     }
 
-    /// The same of somebody else's widget, which does not tell as much: what has no length without a picture, or just that of its
-    /// picture from the start, for as long as it goes along.
+    /// Estimates the free sides of a widget of the program, which GTK does not report: a side is free if it has no length
+    /// without a picture, or has exactly the picture's from the start, until its length differs from the picture's.
     private func learnSides() {
         guard overlay == nil else { return }
         let natural = paintable?.pictureSize ?? (width: 0, height: 0)
@@ -164,25 +164,25 @@ import Halcyon
         }
     }
 
-    /// A program has said how large it is to be at least.
+    /// Whether the program has set a minimum size.
     private var hasRequest: Bool {
         var (width, height): (Int32, Int32) = (0, 0)
         gtk_widget_get_size_request(area, &width, &height)
         return width > 0 || height > 0
     }
 
-    /// Whether what a layer shows is another size of what is about to be.
+    /// Notes whether a layer shows a stand-in, the same image at another size until the right one is loaded.
     func standsIn(for layer: ImageLayer, _ standsIn: Bool) {
         if standsIn { standingIn.insert(ObjectIdentifier(layer)) } else { standingIn.remove(ObjectIdentifier(layer)) }
         if overlay != nil, !isGone { halcyon_area_set_stands_in(OpaquePointer(area), standingIn.isEmpty ? 0 : 1) }
     }
 
-    /// Has a paintable take the widget's colour and direction.
+    /// Makes a paintable follow the colour and the text direction of the widget.
     func follow(with paintable: ImagePaintable?) {
         if !isGone { paintable?.follow(area) }
     }
 
-    /// Whether it counts for a layer where in a viewport the view is.
+    /// Notes whether a layer needs the view's position in its viewports.
     func watchSight(for layer: ImageLayer, _ isWatched: Bool) {
         if isWatched { watching.insert(ObjectIdentifier(layer)) } else { watching.remove(ObjectIdentifier(layer)) }
         if !isGone { sight.isWatched = !watching.isEmpty }
@@ -192,7 +192,7 @@ import Halcyon
         if !isGone { halcyon_set_label(area, label) }
     }
 
-    /// The user's choice for the whole desktop.
+    /// Whether the desktop's setting allows animations.
     var isAnimationEnabled: Bool { !isGone && halcyon_animations_enabled(area) != 0 }
 
     func setBusy(_ isBusy: Bool) {
@@ -201,7 +201,7 @@ import Halcyon
 
     /// Lays a widget over the picture.
     ///
-    /// - Returns: false where there is no room for one: the widget was not used.
+    /// - Returns: the widget; nil if there is no room for one, without a call of `make`.
     func lay(_ make: () -> UnsafeMutablePointer<GtkWidget>) -> UnsafeMutablePointer<GtkWidget>? {
         guard let overlay, !isGone else { return nil }
         let widget = make()
@@ -221,7 +221,7 @@ import Halcyon
     }
 }
 
-// MARK: - What GTK tells
+// MARK: - Signals of GTK
 
 extension ViewHost {
     private func follow() {
@@ -229,7 +229,7 @@ extension ViewHost {
             Signal(area, "notify::scale-factor") { [weak self] in self?.onResize?() },
             Signal(area, "destroy") { [weak self] in self?.destroyed() },
         ]
-        // An area tells of each layout by itself.
+        // An area reports each layout itself.
         guard overlay == nil else { return }
         signals.append(Signal(area, "map") { [weak self] in self?.awaitLayout() })
         signals.append(Signal(area, "unmap") { [weak self] in self?.first?.stop() })
@@ -244,7 +244,8 @@ extension ViewHost {
         onResize?()
     }
 
-    /// Counts frames: a widget that is laid out with no size is not drawn either, so nobody would tell.
+    /// Counts two frames, then takes the layout as done: a widget that is laid out with no size is never drawn, so nothing else
+    /// would report it.
     private func awaitLayout() {
         guard !hasLayout else { return }
         var frames = 0

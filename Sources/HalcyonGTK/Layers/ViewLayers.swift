@@ -1,17 +1,19 @@
 import Halcyon
 
-/// The layers of one widget, one image and one background for each of its states, of which those of one state are on show.
+/// The layers of one widget: one image and one background for each of its states, of which one image and one background are
+/// shown.
 @MainActor final class ViewLayers<Key: Hashable> {
     let host: ViewHost
     private var images: [Key: ImageLayer] = [:]
     private var backgrounds: [Key: ImageLayer] = [:]
     private let contentFit: ContentFit
-    /// Called when something else is shown in one of them.
+    /// Called when the content of one of the layers changes.
     var onContent: (@MainActor (ImageLayer) -> Void)?
-    /// The layers on show; nil before there are any.
+    /// The layers that are shown; nil before there are any.
     private var chosen: (image: ImageLayer?, background: ImageLayer?)?
 
-    /// The states in whose layers something is looked for, the nearest first; what the last has is on show where none has.
+    /// The states whose layers are searched for content, the first with the highest precedence; if none has content, the layer
+    /// of the last state is shown.
     var wanted: [Key] {
         didSet { if wanted != oldValue { choose() } }
     }
@@ -50,7 +52,7 @@ import Halcyon
         let (image, background) = (nearest(images), nearest(backgrounds))
         for layer in all { layer.isActive = layer === image || layer === background }
         let paintable = image?.paintable ?? background?.paintable
-        // To show a paintable anew lays it out and draws it anew.
+        // Showing the same paintable again would cause a new layout and a redraw.
         if let chosen, chosen.image === image, chosen.background === background, host.isShowing(paintable) { return }
         chosen = (image, background)
         image?.paintable.background = background?.paintable

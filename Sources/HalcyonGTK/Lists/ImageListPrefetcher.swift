@@ -2,37 +2,39 @@ import CGTK
 import CHalcyonGTK
 import Halcyon
 
-/// Loads the images that come next while a `GtkListView`, `GtkGridView` or `GtkColumnView` is scrolled.
+/// Prefetches the images of the items that come next while a `GtkListView`, `GtkGridView` or `GtkColumnView` is scrolled.
 ///
 ///     let prefetcher = ImageListPrefetcher(list) { position in
 ///         [ImageRequest(photos[position].url).fitting(width: 150, height: 130, contentFit: .cover)]
 ///     }
 ///
-/// Ask for what the cells ask for, their size and processors included: only that is found there. What is no longer ahead is
-/// dropped; what has come into sight meanwhile is loaded to its end. Where a list stands is reckoned as if all of its items
-/// were of one size. It looks once a frame at most, and not while the list is not on screen.
+/// Make the same requests as the cells, with their size and processors: a cell finds only an image of the same request in the
+/// cache. Loads of items that are no longer ahead are stopped; loads of items that have become visible meanwhile run to their
+/// end. The position of the list is an estimate that takes all of its items to be of one size. The prefetcher updates at most
+/// once a frame, and not while the list is unmapped.
 ///
-/// Keep the object for as long as it is to work. It does not keep the list, and ends with it.
+/// Keep the prefetcher for as long as it is to work. It holds no reference to the list, and stops when the list is destroyed.
 @MainActor public final class ImageListPrefetcher {
     public let pipeline: ImagePipeline
     public let configuration: Configuration
 
     private let requests: @MainActor (Int) -> [ImageRequest]
     private var handlers: [Signal] = []
-    /// Nil once it is destroyed, or nothing is wanted any more.
+    /// Nil once the list is destroyed or the prefetcher is stopped.
     private var list: UnsafeMutablePointer<GtkWidget>?
     private var adjustment: WatchedAdjustment?
     private var model: ListModelWatch?
     private var ticks: FrameTicks?
     private var plan = ListPlan<ImagePrefetcher>()
     private var direction = ListWindow.Direction.forward
-    /// Where the list stood; nil where its items have changed since.
+    /// The first visible position at the last update; nil if the items have changed since.
     private var first: Int?
 
     /// - Parameters:
-    ///   - list: a `GtkScrollable` with a `model`. No reference of it is kept.
-    ///   - pipeline: the shared one by default.
-    ///   - requests: the images of the item at a position. Called on the main actor, once for each that comes ahead.
+    ///   - list: a `GtkScrollable` with a `model`. No reference to it is kept.
+    ///   - pipeline: the pipeline that loads the images; the shared one by default.
+    ///   - requests: returns the requests of the item at a position. Called on the main actor, once for each item that comes
+    ///     ahead.
     public init(
         _ list: UnsafeMutablePointer<GtkWidget>, pipeline: ImagePipeline = .shared,
         configuration: Configuration = Configuration(), requests: @escaping @MainActor (Int) -> [ImageRequest]
@@ -60,7 +62,7 @@ import Halcyon
         stop()
     }
 
-    /// Ends it for good; what is being loaded is cancelled, unless others want it too.
+    /// Stops the prefetcher for good and cancels its loads, except those that have other subscribers.
     public func stop() {
         guard list != nil else { return }
         rest()
@@ -70,13 +72,13 @@ import Halcyon
         (adjustment, model) = (nil, nil)
     }
 
-    /// Positions whose images are being loaded.
+    /// The positions whose images are being loaded.
     var runningPositions: [Int] { plan.runningPositions }
 
-    /// Whether it looks again before the next frame.
+    /// Whether an update is scheduled for the next frame.
     private(set) var isLookScheduled = false
 
-    // MARK: - What changes
+    // MARK: - Changes of the list
 
     private func modelChanged() {
         guard let list else { return }
@@ -120,7 +122,7 @@ import Halcyon
         first = nil
     }
 
-    // MARK: - The work
+    // MARK: - Loading
 
     private func look() {
         isLookScheduled = false
@@ -143,7 +145,7 @@ import Halcyon
         while list != nil, let position = plan.next(atMost: configuration.concurrency) {
             let revision = plan.revision
             let requests = requests(position)
-            // The program may have changed the list, or ended this.
+            // `requests` may have changed the list, or stopped this prefetcher.
             guard plan.revision == revision else { continue }
             guard !requests.isEmpty else {
                 plan.start(position, nil)
@@ -162,7 +164,7 @@ import Halcyon
 
     private func ended(_ prefetcher: ImagePrefetcher) {
         plan.end(prefetcher)
-        // A look that is to come knows better what is next.
+        // A scheduled update chooses the next items itself, from newer positions.
         if !isLookScheduled { fill() }
     }
 
@@ -172,15 +174,15 @@ import Halcyon
 }
 
 extension ImageListPrefetcher {
-    /// How far ahead images are loaded, and how.
+    /// The range of items that are prefetched, and how they are loaded.
     public struct Configuration: Sendable, Hashable {
-        /// How many times as many items as are seen; 1 by default.
+        /// The number of items ahead, as a multiple of the visible items; 1 by default.
         public var screens: Double
-        /// The most items ahead, 100 by default.
+        /// The maximum number of items ahead; 100 by default.
         public var maximumItems: Int
-        /// Items whose images are loaded at the same time, at least 1; 5 by default.
+        /// The maximum number of items whose images are loaded at the same time, at least 1; 5 by default.
         public var concurrency: Int
-        /// `.low` by default, behind what is seen.
+        /// The priority of the loads; `.low` by default, below that of visible images.
         public var priority: RequestPriority
 
         public init(

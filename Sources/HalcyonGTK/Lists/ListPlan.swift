@@ -1,20 +1,20 @@
 import CGTK
 
-/// What of a list is being prefetched, by position. Values only: whoever changes it starts and stops the work.
+/// The state of a list's prefetching, by position. A value without side effects: its owner starts and stops the work.
 struct ListPlan<Work: AnyObject> {
-    /// Ahead of what is seen, the nearest first.
+    /// The positions to prefetch, the nearest first.
     private var wanted: [Int] = []
     private var running: [Int: Work] = [:]
-    /// Of those that are wanted.
+    /// The positions of `wanted` whose work has ended.
     private var ended: Set<Int> = []
-    /// Counts what may have changed the meaning of a position.
+    /// A counter of the changes that may give a position another meaning.
     private(set) var revision = 0
 
-    /// Positions that are worked at.
+    /// The positions with running work.
     var runningPositions: [Int] { running.keys.sorted() }
 
-    /// - Parameter visible: what is worked at there goes on, as it is needed now.
-    /// - Returns: what is to be stopped.
+    /// - Parameter visible: the visible positions. Their running work goes on, since it is needed now.
+    /// - Returns: the work that the caller must stop.
     mutating func move(to positions: [Int], visible: Range<Int>) -> [Work] {
         wanted = positions
         let kept = Set(positions)
@@ -24,13 +24,13 @@ struct ListPlan<Work: AnyObject> {
         return dropped.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// The next position to work at; nil where there is none, or as many as may be are worked at.
+    /// Returns the next position to start; nil if there is none or `limit` are running.
     func next(atMost limit: Int) -> Int? {
         guard running.count < limit else { return nil }
         return wanted.first { running[$0] == nil && !ended.contains($0) }
     }
 
-    /// - Parameter work: nil where there is nothing to do.
+    /// - Parameter work: nil if there is nothing to do for the position.
     mutating func start(_ position: Int, _ work: Work?) {
         if let work { running[position] = work } else { ended.insert(position) }
     }
@@ -41,9 +41,9 @@ struct ListPlan<Work: AnyObject> {
         if wanted.contains(position) { ended.insert(position) }
     }
 
-    /// Items went, and others came in their place: those behind them have other positions.
+    /// Applies a replacement of items, which moves the positions behind them.
     ///
-    /// - Returns: what is to be stopped.
+    /// - Returns: the work that the caller must stop.
     mutating func replace(_ position: Int, removed: Int, added: Int) -> [Work] {
         revision += 1
         func moved(_ old: Int) -> Int? {
@@ -59,14 +59,14 @@ struct ListPlan<Work: AnyObject> {
         return dropped.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// - Returns: what is to be stopped.
+    /// - Returns: the work that the caller must stop.
     mutating func clear() -> [Work] {
         defer { (wanted, running, ended, revision) = ([], [:], [], revision + 1) }
         return running.sorted { $0.key < $1.key }.map(\.value)
     }
 }
 
-/// A reference to a model, and who is told of its changes.
+/// A strong reference to a list model with a handler of its changes.
 @MainActor final class ListModelWatch {
     typealias Change = @MainActor (_ position: Int, _ removed: Int, _ added: Int) -> Void
 

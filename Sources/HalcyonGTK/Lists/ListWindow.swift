@@ -1,14 +1,14 @@
-/// Which items of a list are seen, by how far it is scrolled: an estimate, since items may be of different heights.
+/// The visible items of a list, by its scroll position: an estimate, since items may be of different heights.
 struct ListWindow: Hashable {
     enum Direction: Hashable {
         case forward, backward
     }
 
     let count: Int
-    /// Positions of which anything is seen.
+    /// The positions of the items that are at least partly visible.
     let visible: Range<Int>
 
-    /// - Parameters: those of the list's adjustment, and the number of its items.
+    /// - Parameters: the values of the list's adjustment, and the number of its items.
     init(value: Double, lower: Double, upper: Double, pageSize: Double, count: Int) {
         self.count = max(0, count)
         let length = upper - lower
@@ -17,7 +17,7 @@ struct ListWindow: Hashable {
             return
         }
         func position(_ place: Double, _ rule: FloatingPointRoundingRule) -> Int {
-            // Within a thousandth of an item an edge counts as met: sums of fractions are not exact.
+            // An edge within a thousandth of an item counts as met: sums of fractions are not exact.
             let exact = place / length * Double(count) + (rule == .up ? -0.001 : 0.001)
             return Int(min(max(exact, 0), Double(count)).rounded(rule))
         }
@@ -25,11 +25,11 @@ struct ListWindow: Hashable {
         visible = first..<max(first + 1, position(value - lower + pageSize, .up))
     }
 
-    /// Those that come next, the nearest first.
+    /// Returns the positions that come next, the nearest first.
     ///
     /// - Parameters:
-    ///   - screens: how many times as many as are seen.
-    ///   - limit: the most of them.
+    ///   - screens: the number of positions, as a multiple of the visible items.
+    ///   - limit: the maximum number of positions.
     func ahead(_ direction: Direction, screens: Double, limit: Int) -> [Int] {
         guard !visible.isEmpty, screens > 0, limit > 0 else { return [] }
         let wanted = min(Int(min(screens * Double(visible.count), Double(count)).rounded(.up)), limit)

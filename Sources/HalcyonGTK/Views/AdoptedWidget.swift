@@ -1,17 +1,17 @@
 import CGTK
 import CHalcyonGTK
 
-/// How a widget that something else has made shows a view's picture.
+/// The host and the default fit for a widget that the program created.
 @MainActor struct AdoptedWidget {
     let host: ViewHost
     let contentFit: ContentFit
 
-    /// Nil for a widget of another kind.
+    /// Returns nil for an unsupported kind of widget.
     init?(_ widget: UnsafeMutablePointer<GtkWidget>) {
         let pointer = OpaquePointer(widget)
         switch halcyon_widget_kind(widget) {
         case HALCYON_WIDGET_PICTURE:
-            // The picture gives its paintable just the room that the image is to fill.
+            // `GtkPicture` gives its paintable exactly the room that the image is to fill.
             contentFit = .fill
             host = ViewHost(widget) {
                 gtk_picture_get_paintable(pointer)
@@ -34,11 +34,11 @@ import CHalcyonGTK
     }
 }
 
-/// The object of this module that stays with a widget which something else has made: one at most for each.
+/// The object of this module that is attached to a widget that the program created: at most one for each widget.
 @MainActor enum Attachment {
     private static let key = "halcyon-attachment"
 
-    /// The one that is there, or the one that is made now; nil where one of another kind is there.
+    /// Returns the attached object, or attaches the one that `make` returns; nil if an object of another type is attached.
     static func of<Object: AnyObject>(
         _ widget: UnsafeMutablePointer<GtkWidget>, make: () -> Object?
     ) -> Object? {

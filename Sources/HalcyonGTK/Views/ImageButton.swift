@@ -9,31 +9,31 @@ import Halcyon
 ///     button.setImage(from: play)
 ///     button.setImage(from: playLit, for: .hover)
 ///
-/// A state without an image shows that of `.normal`. The object has its widget, and must be kept for as long as that is to show
-/// anything; that of `ImageButton.of(_:)` stays with its button.
+/// A state without an image shows that of `.normal`. The object owns its widget, and must be kept for as long as the widget is
+/// to show anything; the object of `ImageButton.of(_:)` stays with its button.
 @MainActor public final class ImageButton {
-    /// What a button is like to its user.
+    /// The state of a button.
     public enum State: Sendable, Hashable, CaseIterable {
         case normal
-        /// The pointer is over it.
+        /// The pointer is over the button.
         case hover
-        /// It is held down.
+        /// The button is held down.
         case active
-        /// A toggle button that is on.
+        /// The button is a toggle button that is on.
         case checked
         case insensitive
     }
 
-    /// A `GtkButton`.
+    /// The `GtkButton`.
     public let widget: UnsafeMutablePointer<GtkWidget>
     private let layers: ViewLayers<State>
     private let isKept: Bool
     private var signals: [Signal] = []
 
-    /// - Parameter isToggle: whether it is a `GtkToggleButton`, which stays on; false by default.
+    /// - Parameter isToggle: whether the widget is a `GtkToggleButton`, which stays on; false by default.
     public convenience init(isToggle: Bool = false) {
         let widget = isToggle ? gtk_toggle_button_new() : gtk_button_new()
-        // GTK gives a widget, or ends the program.
+        // GTK returns a widget, or ends the program.
         self.init(adopting: widget ?? gtk_button_new(), isKept: true)
     }
 
@@ -53,20 +53,20 @@ import Halcyon
         if isKept { g_object_unref(widget) }
     }
 
-    /// That of a `GtkButton` which something else has made, made at the first call; nil for any other widget and for
-    /// one that has an `ImageView`. It takes the place of the button's child and stays with it.
+    /// Returns the `ImageButton` of a `GtkButton` that the program created; the first call creates it. Returns nil for any
+    /// other widget and for a button that has an `ImageView`. It replaces the button's child and stays with the button.
     public static func of(_ button: UnsafeMutablePointer<GtkWidget>) -> ImageButton? {
         guard halcyon_widget_kind(button) == HALCYON_WIDGET_BUTTON else { return nil }
         return Attachment.of(button) { ImageButton(adopting: button, isKept: false) }
     }
 
-    /// The state that it is in: of several the last in the order of the cases.
+    /// The current state: if several apply, the last in the order of the cases.
     public private(set) var state: State = .normal
 
-    /// The image of a state.
+    /// Returns the layer of the image of a state.
     public func image(for state: State = .normal) -> ImageLayer { layers.image(state) }
 
-    /// What is beneath the image in a state.
+    /// Returns the layer of the background of a state, beneath the image.
     public func background(for state: State = .normal) -> ImageLayer { layers.background(state) }
 
     /// Loads the image of a state; the same as `image(for:).setImage(from:)`.

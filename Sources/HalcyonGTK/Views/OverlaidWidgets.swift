@@ -1,11 +1,11 @@
 import CGTK
 import Halcyon
 
-/// What tells that an image is loading, over the middle of a view.
+/// A loading indicator over the centre of a view.
 @MainActor public struct Indicator: Sendable {
-    /// Makes the widget: each time that a load begins, without a parent.
+    /// Creates the widget, without a parent; called at the start of each load.
     public var make: @MainActor () -> UnsafeMutablePointer<GtkWidget>
-    /// Called with the widget and the progress each time that bytes have arrived; nil is not known.
+    /// Called with the widget and the progress each time that bytes have arrived; the progress is nil if it is not known.
     public var update: @MainActor (UnsafeMutablePointer<GtkWidget>, Double?) -> Void
 
     public init(
@@ -23,7 +23,7 @@ import Halcyon
         return widget
     })
 
-    /// A bar that fills; it moves to and fro while the end is not known.
+    /// A progress bar, which moves to and fro while the progress is not known.
     public static let progressBar = Indicator(
         make: {
             let widget = centered(gtk_progress_bar_new())
@@ -56,18 +56,18 @@ import Halcyon
     }
 }
 
-/// A placeholder that is any widget.
+/// A placeholder that is a widget.
 @MainActor public final class WidgetPlaceholder {
     let make: @MainActor () -> UnsafeMutablePointer<GtkWidget>
 
-    /// - Parameter make: called each time that the placeholder is to be seen; a new widget, without a parent.
+    /// - Parameter make: creates a new widget without a parent; called each time that the placeholder is shown.
     public init(_ make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>) {
         self.make = make
     }
 }
 
 extension ImageTarget.Placeholder {
-    /// A widget, made each time that the placeholder is to be seen.
+    /// A placeholder widget, created each time that the placeholder is shown.
     @MainActor public static func widget(_ make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>) -> Self {
         .custom(WidgetPlaceholder(make))
     }

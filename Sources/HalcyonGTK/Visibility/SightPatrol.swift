@@ -1,9 +1,9 @@
 import Halcyon
 
-/// Has the views in viewports look where they are: soon after something was scrolled, once that is laid out, and now and then,
-/// since nothing tells of every change of place.
+/// A timer that has the views in viewports check whether they are visible: soon after a scroll, once that is laid out, and
+/// every half second, since not every change of position emits a signal.
 ///
-/// One timer for all of them, and none while no view is mapped in a viewport.
+/// There is one timer for all views, and none while no watched view is mapped in a viewport.
 @MainActor final class SightPatrol {
     static let shared = SightPatrol()
 
@@ -26,7 +26,7 @@ import Halcyon
         isSoon = false
     }
 
-    /// Several within a twentieth of a second are one.
+    /// Schedules a check in 50 ms, one for all calls until then.
     func scrolled() {
         guard !isSoon, !sights.isEmpty else { return }
         isSoon = true
@@ -36,7 +36,7 @@ import Halcyon
     private func look() {
         isSoon = false
         for weak in Array(sights.values) { weak.sight?.look() }
-        // What was told may have scrolled, or taken the last one out.
+        // A notified view may have scrolled, or removed the last view.
         guard !isSoon, !sights.isEmpty else { return }
         timer.start(after: .milliseconds(500)) { [weak self] in self?.look() }
     }

@@ -1,13 +1,13 @@
 import CGTK
 import Halcyon
 
-/// Whether a widget can be seen: it is mapped, neither it nor anything around it is fully transparent, and no viewport that it
-/// is in has been scrolled away from it.
+/// The visibility of a widget: it can be seen if it is mapped, neither it nor any of its ancestors is fully transparent, and it
+/// is not scrolled out of any viewport that it is in.
 @MainActor final class ViewSight {
     /// Called after each change of `isSeen`.
     var onChange: (@MainActor () -> Void)?
     private(set) var isSeen = false
-    /// Whether it counts where in its viewports it is; false by default. Nothing looks after that meanwhile.
+    /// Whether the widget's position in its viewports is checked regularly; false by default.
     var isWatched = false {
         didSet {
             guard isWatched != oldValue else { return }
@@ -18,11 +18,11 @@ import Halcyon
 
     private let widget: UnsafeMutablePointer<GtkWidget>
     private var signals: [Signal] = []
-    /// Of the widgets around it, for as long as it is mapped.
+    /// The opacity signals of the widget and its ancestors, while the widget is mapped.
     private var opacities: [Signal] = []
     private var viewports: [Viewport] = []
 
-    /// What shows a part of a child that is larger than itself.
+    /// A viewport: a widget that shows a part of a larger child.
     private struct Viewport {
         let widget: UnsafeMutablePointer<GtkWidget>
         let adjustments: [WatchedAdjustment]
@@ -37,14 +37,14 @@ import Halcyon
         if gtk_widget_get_mapped(widget) != 0 { mapped() }
     }
 
-    /// No longer follows the widget, which must be there still; it counts as unseen.
+    /// Stops following the widget, which must still exist; it counts as hidden from then on.
     func end() {
         signals.end()
         leaveSurroundings()
         turn(false)
     }
 
-    /// Looks where the widget is; after a layout.
+    /// Updates `isSeen` from the current layout.
     func look() {
         turn(gtk_widget_get_mapped(widget) != 0 && !isTransparent && !viewports.contains { isAway(from: $0.widget) })
     }
@@ -98,12 +98,13 @@ import Halcyon
 
     private var isTransparent: Bool { surroundings.contains { gtk_widget_get_opacity($0) <= 0 } }
 
-    /// The widget, and what is around it.
+    /// The widget and its ancestors.
     private var surroundings: some Sequence<UnsafeMutablePointer<GtkWidget>> {
         sequence(first: widget) { gtk_widget_get_parent($0) }
     }
 
-    /// Whether it is laid out beside the part that a viewport shows. Before the first layout nothing has a size.
+    /// Whether the widget lies outside of the part that a viewport shows. Before the first layout nothing has a size, and the
+    /// result is false.
     private func isAway(from viewport: UnsafeMutablePointer<GtkWidget>) -> Bool {
         var bounds = graphene_rect_t()
         guard gtk_widget_compute_bounds(widget, viewport, &bounds) != 0 else { return false }

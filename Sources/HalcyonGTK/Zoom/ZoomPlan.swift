@@ -1,40 +1,41 @@
 import Halcyon
 
-/// Where a picture and the part of it that is seen sharply are, in a viewport that shows a part of them.
+/// The layout of a zoomed picture and its detail (the part that is loaded at a higher resolution) in a viewport that shows a
+/// part of them.
 ///
-/// Lengths are units of the window, and places count from the top left of what is scrolled.
+/// Lengths are in units of the window, and positions count from the top left of the scrolled content.
 struct ZoomPlan {
     struct Frame: Equatable {
         var (x, y, width, height): (Double, Double, Double, Double)
     }
 
-    /// What is loaded for the part that is seen.
+    /// The region and the size of a detail to load.
     struct Detail: Equatable {
-        /// In pixels of the image.
+        /// The region, in pixels of the image.
         var region: PixelRect
-        /// In pixels of the screen.
+        /// The size of the result, in pixels of the screen.
         var target: PixelSize
     }
 
-    /// Of the viewport.
+    /// The size of the viewport.
     var viewport: (width: Double, height: Double)
-    /// Of the whole image.
+    /// The size of the whole image.
     var image: PixelSize
-    /// Units for each pixel of the image; nil is as many as fit the whole image into the viewport.
+    /// The units for each pixel of the image; nil fits the whole image into the viewport.
     var zoom: Double?
-    /// Pixels of the screen for one unit.
+    /// The number of screen pixels for one unit.
     var scaleFactor = 1
-    /// It has as many pixels as it is drawn with.
+    /// Whether the image is a vector drawing, which can be rendered at any size.
     var isDrawing = false
 
-    /// How far beyond what is seen a part is loaded, as a share of the viewport: what is scrolled a little stays sharp.
+    /// The margin that is loaded around the visible part, as a share of the viewport: it stays sharp after a short scroll.
     private static let margin = 0.25
 
     var factor: Double {
         zoom ?? min(viewport.width / Double(image.width), viewport.height / Double(image.height))
     }
 
-    /// The picture, in the middle where it is smaller than the viewport.
+    /// The frame of the picture, centred where it is smaller than the viewport.
     var picture: Frame {
         let (width, height) = (length(image.width), length(image.height))
         return Frame(
@@ -42,21 +43,22 @@ struct ZoomPlan {
             y: max(0, (viewport.height - height) / 2).rounded(.down), width: width, height: height)
     }
 
-    /// The product is a little off where the factor is a quotient.
+    /// The addend corrects the rounding error of a factor that is a quotient.
     private func length(_ pixels: Int) -> Double { max(1, (Double(pixels) * factor + 1e-6).rounded(.down)) }
 
-    /// Units for each pixel of the image, across and down: the picture has whole units.
+    /// The units for each pixel of the image, across and down. They differ a little, since the picture has whole units.
     var scale: (x: Double, y: Double) {
         let picture = picture
         return (picture.width / Double(image.width), picture.height / Double(image.height))
     }
 
-    /// Pixels for each pixel of the image, at most: not more than there are, and of a drawing not more than 16 million.
+    /// The maximum number of decoded pixels for each pixel of the image: 1, since there are no more, or for a drawing as many
+    /// as make 16 million for the whole.
     private var mostPixels: Double {
         isDrawing ? max(1, (16_777_216 / (Double(image.width) * Double(image.height))).squareRoot()) : 1
     }
 
-    /// The part of the image that is seen at a place.
+    /// Returns the part of the image that is visible at a scroll position; nil if none is.
     func region(at place: (x: Double, y: Double)) -> PixelRect? {
         region(
             span(place.x, viewport.width, picture.x, image.width, scale.x, margin: 0),
@@ -68,7 +70,7 @@ struct ZoomPlan {
         return PixelRect(x: across.lowerBound, y: down.lowerBound, width: across.count, height: down.count)
     }
 
-    /// What would be sharp around a place of the viewport.
+    /// Returns the detail to load for a scroll position, with a margin around the visible part; nil if no part is visible.
     func detail(at place: (x: Double, y: Double)) -> Detail? {
         let region = region(
             span(place.x, viewport.width, picture.x, image.width, scale.x, margin: Self.margin),
@@ -80,14 +82,14 @@ struct ZoomPlan {
                 pixels(region.x, region.size.width, scale.x), pixels(region.y, region.size.height, scale.y)))
     }
 
-    /// Those of the screen between the two sides of a part, each side on a whole one.
+    /// Returns the number of screen pixels between the two edges of a part, with each edge on a whole pixel.
     private func pixels(_ start: Int, _ length: Int, _ scale: Double) -> Int {
         let pixels = scale * Double(scaleFactor)
         guard pixels <= mostPixels else { return max(1, Int((Double(length) * mostPixels).rounded())) }
         return max(1, Int((Double(start + length) * pixels).rounded() - (Double(start) * pixels).rounded()))
     }
 
-    /// The pixels of the image from a place on, with a share of the length beyond.
+    /// Returns the range of image pixels from a position on, extended on both sides by a share of the length.
     private func span(
         _ place: Double, _ length: Double, _ origin: Double, _ side: Int, _ scale: Double, margin: Double
     ) -> Range<Int> {
@@ -97,7 +99,7 @@ struct ZoomPlan {
         return max(0, first)..<max(0, first, min(side, last))
     }
 
-    /// Where a part of the image is seen.
+    /// Returns the frame of a part of the image in the scrolled content.
     func frame(of region: PixelRect) -> Frame {
         let (across, down) = scale
         return Frame(
@@ -105,7 +107,7 @@ struct ZoomPlan {
             width: Double(region.size.width) * across, height: Double(region.size.height) * down)
     }
 
-    /// Whether a part that is loaded is as sharp as can be for all that is seen at a place.
+    /// Whether a loaded detail covers all that is visible at a scroll position, with as many pixels as can be shown.
     func isEnough(_ detail: Detail, at place: (x: Double, y: Double)) -> Bool {
         let frame = frame(of: detail.region)
         let (right, bottom) = (picture.x + picture.width, picture.y + picture.height)
@@ -116,7 +118,7 @@ struct ZoomPlan {
         return covers && isSharp(detail.target.width, of: detail.region.size.width, scale.x)
     }
 
-    /// Whether so many pixels for so many of the image are as many as the screen shows, at a scale.
+    /// Whether a number of decoded pixels for a side of the image is as many as the screen shows at a scale.
     func isSharp(_ pixels: Int, of side: Int, _ scale: Double) -> Bool {
         let wanted = Double(side) * min(mostPixels, scale * Double(scaleFactor))
         return Double(pixels) >= wanted * 0.95 - 1

@@ -2,9 +2,9 @@ import CGTK
 import CHalcyonGTK
 import Halcyon
 
-// What its user does with the pointer and with fingers.
+// The zooming and panning by pointer and touch.
 extension ZoomView {
-    /// The closures of one view, which C keeps for as long as the widget lives.
+    /// The closures of one view, which the C code keeps for as long as the widget lives.
     private struct Calls: Sendable {
         let isWanted: @MainActor () -> Bool
         let zoom: @MainActor (Double, Double, Double) -> Void
@@ -18,7 +18,7 @@ extension ZoomView {
             zoom: { [weak self] factor, x, y in self?.zoom(by: factor, around: (x, y)) },
             pan: { [weak self] x, y in self?.pan(by: (x, y)) },
             toggle: { [weak self] x, y in self?.toggle(around: (x, y)) })
-        // Places count from the corner of what shows the picture, beside which there may be scroll bars.
+        // Positions count from the corner of the viewport, beside which there may be scroll bars.
         halcyon_zoom_gestures(
             gtk_widget_get_parent(fixed) ?? widget,
             { data in
@@ -32,11 +32,11 @@ extension ZoomView {
             Retained<Calls>.pointer(to: calls), Release.destroy)
     }
 
-    /// Not smaller than the whole in the window, or than the natural size where that is smaller.
+    /// Multiplies the zoom. The result is not smaller than the fitting zoom, or than the natural size if that is smaller.
     func zoom(by factor: Double, around point: (x: Double, y: Double)) {
         guard isInteractive, factor.isFinite, let shownZoom, let fittingZoom else { return }
         let (wanted, least) = (shownZoom * factor, min(fittingZoom, 1))
-        // What was zoomed in and out again is a rounding error away from it.
+        // Zooming in and out again ends a rounding error away from the least zoom.
         if wanted > least * (factor > 1 ? 1 : 1.001) { return setZoom(wanted, around: point) }
         setZoom(fittingZoom <= 1 ? nil : 1, around: point)
     }
@@ -46,7 +46,8 @@ extension ZoomView {
         scroll(to: (place.x - distance.x, place.y - distance.y))
     }
 
-    /// From the whole to the natural size, of what is as large already to twice that, and back.
+    /// Switches from the whole image to its natural size and back; if the whole image is shown at its natural size or larger,
+    /// to twice the fitting zoom and back.
     func toggle(around point: (x: Double, y: Double)) {
         guard isInteractive, let fittingZoom else { return }
         if chosen != nil { return setZoom(nil, around: point) }

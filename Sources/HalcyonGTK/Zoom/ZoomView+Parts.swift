@@ -1,7 +1,7 @@
 import CGTK
 import Halcyon
 
-// The image that is seen, and the part of it that is loaded by itself.
+// The picture that is zoomed, and the detail that is loaded for its visible part.
 extension ZoomView {
     func contentChanged(_ layer: ImageLayer) {
         guard layer === view.image else { return }
@@ -12,7 +12,7 @@ extension ZoomView {
         }
         pictureSize = sizeOfPicture
         if layer.target.purpose == .anotherSize, seen != nil, former?.response.image.info == seen?.response.image.info {
-            // The same for another size of the window: the part is as sharp as it was.
+            // The same image for another size of the window: the detail is as sharp as before.
             if let shown, let texture { show(texture, for: shown) }
         } else {
             dropPart()
@@ -36,7 +36,7 @@ extension ZoomView {
         }
     }
 
-    /// That of the file, where the image is the whole of it, reduced.
+    /// Returns the size of the file if the image is the whole of it at a reduced size, else that of the image.
     private static func size(of image: Image) -> PixelSize {
         let (whole, size) = (image.info.size, image.size)
         let difference = abs(Double(whole.width) * Double(size.height) - Double(whole.height) * Double(size.width))
@@ -50,12 +50,12 @@ extension ZoomView {
             : plan.isSharp(image.height, of: plan.image.height, plan.scale.y)
     }
 
-    /// Sharpens what is seen, once that has rested.
+    /// Schedules `sharpen()` after a tenth of a second without further calls.
     func rest() {
         resting.start(after: .milliseconds(100)) { [weak self] in self?.sharpen() }
     }
 
-    /// Loads the part that is seen, where the whole is not sharp enough.
+    /// Loads a detail for the visible part if the whole image is not sharp enough.
     private func sharpen() {
         guard gtk_widget_get_mapped(widget) != 0, let plan, let seen else { return }
         guard hasParts(seen.response, seen.subject.modified), !isSharp(seen.response.image, plan) else {
@@ -66,7 +66,7 @@ extension ZoomView {
             detail?.cancel()
             return
         }
-        // The whole is about to be loaded for the size that the window has now.
+        // The whole image is about to be loaded for the current size of the window.
         if chosen == nil, view.image.target.isOutgrown { return }
         if let asked, plan.isEnough(asked, at: place) { return }
         guard let wanted = plan.detail(at: place) else { return }
@@ -76,7 +76,7 @@ extension ZoomView {
         let pipeline = seen.subject.pipeline
         detail?.setImage(request, options: .init(keepsCurrent: true), pipeline: pipeline) { [weak self] end in
             switch end {
-            // Once more where it rests the next time.
+            // A failed detail is tried again when scrolling rests the next time.
             case .failed, .cancelled: if self?.asked == wanted { self?.asked = nil }
             case .shown, .superseded: break
             }
@@ -88,31 +88,32 @@ extension ZoomView {
         request.decode.region = wanted.region
         request.decode.target = TargetSize(wanted.target, mode: .stretch, upscale: true)
         (request.wantsPreviews, request.wantsEveryPreview) = (false, false)
-        // A part of another picture has no place in this one.
+        // A part of another picture would not match this one.
         (request.alternatives, request.lowDataAlternative) = ([], nil)
-        // Just this part is hardly asked for again: it is to drive nothing out. The bytes are those that the whole was made of.
+        // This very part is hardly requested again: it must not evict other entries. The bytes come from the original that the
+        // whole image was decoded from.
         request.cache.reads.formUnion(request.cache.writes.intersection(.diskOriginal))
         request.cache.writes.subtract([.memory, .memoryOriginal, .diskProcessed])
         request.cache.readsDiskSynchronously = false
         return request
     }
 
-    /// Whether a part of the image looks as it does in the whole.
+    /// Whether a separately decoded part of the image looks as it does in the whole image.
     private func hasParts(_ response: ImageResponse, _ request: ImageRequest) -> Bool {
         view.player == nil && request.processors.isEmpty && request.modifier == nil
             && request.decode.target == nil && request.decode.region == nil && request.decode.maximumBytes == nil
             && response.source == response.originalSource
     }
 
-    /// The part is there, and takes its place before anything else is drawn.
+    /// Shows a detail that has been loaded, before anything else is drawn.
     func arrived(_ content: ImageTarget.Content) {
         guard case .image(let response) = content, let asked, let seen else { return }
-        // The file may be another one by now: its parts are not of what is seen.
+        // The file may have changed since: its parts would not match the picture.
         guard response.source == seen.response.source, response.image.info == seen.response.image.info else { return }
         let texture = ImageTexture(response.image.bitmap)
         (shown, self.texture, self.asked) = (asked, texture, nil)
         show(texture, for: asked)
-        // It may have been scrolled on meanwhile.
+        // The view may have been scrolled further meanwhile.
         rest()
         onChange?()
     }

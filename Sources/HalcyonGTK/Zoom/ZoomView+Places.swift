@@ -1,7 +1,7 @@
 import CGTK
 import Halcyon
 
-// Where the picture is, and what of it is in the window.
+// The layout and the scroll position of the picture.
 extension ZoomView {
     var horizontal: UnsafeMutablePointer<GtkAdjustment> { gtk_scrolled_window_get_hadjustment(OpaquePointer(widget)) }
 
@@ -19,7 +19,7 @@ extension ZoomView {
 
     var factor: Int { Int(gtk_widget_get_scale_factor(widget)) }
 
-    /// Nil before there is an image, or a layout.
+    /// The current layout; nil before there is an image and a layout of the widget.
     var plan: ZoomPlan? { plan(chosen) }
 
     func plan(_ zoom: Double?) -> ZoomPlan? {
@@ -29,7 +29,7 @@ extension ZoomView {
             isDrawing: seen?.response.image.info.isVector ?? false)
     }
 
-    /// Scrolls so that a place of the window shows what it showed with another zoom.
+    /// Scrolls so that a point of the window shows the same pixel as at the former zoom.
     func keep(_ point: (x: Double, y: Double), from former: Double?) {
         guard let old = plan(former), let new = plan else { return }
         let (from, to) = (old.scale, new.scale)
@@ -40,12 +40,13 @@ extension ZoomView {
             ))
     }
 
-    /// Brings a place of what is scrolled to the middle.
+    /// Scrolls a point of the content to the centre.
     func go(to point: (x: Double, y: Double)) {
         scroll(to: (point.x - viewport.width / 2, point.y - viewport.height / 2))
     }
 
-    /// Scrolls to a place that may be laid out only with the next frame: the bounds are as they will be by then.
+    /// Scrolls to a position that may be laid out only with the next frame: sets the adjustments' bounds to what they will be
+    /// by then.
     func scroll(to place: (x: Double, y: Double)) {
         guard let frame = plan?.picture, !isScrolling else { return }
         isScrolling = true
@@ -64,8 +65,8 @@ extension ZoomView {
     }
 
     func scrolled() {
-        // Halfway nothing is told. A layout that makes the window smaller moves what does not fit any more: the middle is that of
-        // before, and `arrange`, which comes next, tells of it.
+        // No report while only one axis is set. A layout that shrinks the window also moves the scroll position: `middle` keeps
+        // the former value, and `arrange`, which comes next, reports the change.
         guard !isScrolling, viewport == lastViewport else { return }
         if let plan {
             let (across, down) = plan.scale
@@ -78,7 +79,7 @@ extension ZoomView {
         onChange?()
     }
 
-    /// Lays the picture out for the window as it is.
+    /// Lays the picture out for the current size of the window.
     func arrange() {
         let (width, height) = viewport
         guard width > 0, height > 0 else { return }
@@ -100,16 +101,16 @@ extension ZoomView {
         let pixels = PixelSize(Int(width) * factor, Int(height) * factor)
         if view.image.host.box?.pixels != pixels {
             view.image.host.box?.pixels = pixels
-            // A load that waits for a size begins, and may show its image at once.
+            // A load that waits for a size starts, and may show its image at once.
             view.image.host.onResize?()
         }
         let plan = plan
         let frame = plan?.picture ?? .init(x: 0, y: 0, width: width.rounded(.down), height: height.rounded(.down))
         let isLarger = frame.width > width + 1 || frame.height > height + 1
         view.image.host.box?.isLarger = isLarger
-        // The frame has the shape of the file; the whole, reduced to so many pixels, has it nearly.
+        // The frame has the file's aspect ratio; the reduced whole image has it only nearly, so it is stretched.
         view.image.paintable.contentFit = plan == nil ? .contain : .fill
-        // To move it lays it out anew, where to the same place too.
+        // `gtk_fixed_move` causes a new layout even if the position is the same.
         var (x, y) = (0.0, 0.0)
         gtk_fixed_get_child_position(fixedPointer, view.widget, &x, &y)
         if (x, y) != (frame.x, frame.y) { gtk_fixed_move(fixedPointer, view.widget, frame.x, frame.y) }

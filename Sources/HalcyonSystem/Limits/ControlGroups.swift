@@ -1,14 +1,14 @@
 import Glibc
 
-/// Finds the folders of the control groups that this process is in, of version 2 and of version 1.
+/// The folders of the control groups that this process is in, of version 2 and of version 1.
 struct ControlGroups: Sendable {
     /// A mounted hierarchy.
     struct Mount: Sendable, Equatable {
-        /// The folder where it is mounted.
+        /// The folder where the hierarchy is mounted.
         var point: String
-        /// The group that is seen there; "/" is the hierarchy's root.
+        /// The group that is mounted there; "/" is the root of the hierarchy.
         var root: String
-        /// "" for version 2, the names of its controllers for one of version 1.
+        /// The names of the controllers for version 1; "" for version 2.
         var controllers: [String]
     }
 
@@ -16,15 +16,15 @@ struct ControlGroups: Sendable {
     private let mounts: [Mount]
     private let membership: String
 
-    /// - Parameter root: stands before every path.
+    /// - Parameter root: a prefix of every path.
     init(root: String) {
         prefix = root
         mounts = SystemText.read(root + "/proc/self/mountinfo").map { Self.mounts(in: $0) } ?? []
         membership = SystemText.read(root + "/proc/self/cgroup") ?? ""
     }
 
-    /// The process's own group for a controller ("" is version 2) and its ancestors as far as they are to be seen, each
-    /// as the path of a folder.
+    /// Returns the folders of the process's own group for a controller ("" is version 2) and of its ancestors, as far as they
+    /// are visible.
     func folders(controller: String) -> [String] {
         let path = Self.path(of: controller, in: membership) ?? "/"
         let candidates = mounts.filter { $0.controllers.contains(controller) }
@@ -33,18 +33,18 @@ struct ControlGroups: Sendable {
             ?? Mount(
                 point: controller.isEmpty ? "/sys/fs/cgroup" : "/sys/fs/cgroup/\(controller)", root: "/",
                 controllers: [])
-        // A group outside of what is mounted: what is seen is all that can be known.
+        // If the group is outside of the mounted part, the visible part is all that can be read.
         return Self.ancestors(of: Self.path(path, below: mount.root) ?? "").map { prefix + mount.point + $0 }
     }
 
-    /// "/a/b", "/a" and "" for "/a/b".
+    /// Returns a path and its ancestors: "/a/b", "/a" and "" for "/a/b".
     static func ancestors(of path: String) -> [String] {
         let names = path.split(separator: "/")
         guard !names.contains(".."), names.count <= 256 else { return [""] }
         return (0...names.count).reversed().map { names[..<$0].map { "/" + $0 }.joined() }
     }
 
-    /// The rest of a path below a folder; nil if it is elsewhere.
+    /// Returns the rest of a path below a folder; nil if the path is elsewhere.
     static func path(_ path: String, below root: String) -> String? {
         let (path, root) = (path == "/" ? "" : path, root == "/" ? "" : root)
         guard path.hasPrefix(root) else { return nil }
@@ -54,7 +54,7 @@ struct ControlGroups: Sendable {
 
     // MARK: Parsing
 
-    /// The group for a controller, of the text of /proc/self/cgroup.
+    /// Parses the group for a controller from the text of /proc/self/cgroup.
     static func path(of controller: String, in text: String) -> String? {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -66,7 +66,7 @@ struct ControlGroups: Sendable {
         return nil
     }
 
-    /// The hierarchies among the lines of /proc/self/mountinfo.
+    /// Parses the mounted hierarchies from the text of /proc/self/mountinfo.
     static func mounts(in text: String) -> [Mount] {
         text.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ")
@@ -84,7 +84,7 @@ struct ControlGroups: Sendable {
         }
     }
 
-    /// Undoes the kernel's "\040" for a space and the like.
+    /// Decodes the kernel's escapes, such as "\040" for a space.
     private static func unescaped(_ field: Substring) -> String {
         guard field.contains("\\") else { return String(field) }
         var bytes: [UInt8] = []
@@ -103,11 +103,12 @@ struct ControlGroups: Sendable {
     }
 }
 
-/// Small files of /proc and /sys.
+/// A reader of small files of /proc and /sys.
 package enum SystemText {
-    /// A file's text up to a limit of bytes; nil when it cannot be read.
+    /// Returns the text of a file up to a limit in bytes; nil if it cannot be read.
     ///
-    /// By hand: Foundation's reader leaks its buffer where a file gives no length, as those of /proc do.
+    /// Implemented with system calls, since Foundation's reader leaks its buffer if a file reports no length, as those of /proc
+    /// do.
     package static func read(_ path: String, limit: Int = 1 << 20) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
@@ -127,7 +128,7 @@ package enum SystemText {
         return String(decoding: bytes[..<filled], as: UTF8.self)
     }
 
-    /// A file that holds one number.
+    /// Returns the number in a file that holds a single one; nil otherwise.
     static func number(_ path: String) -> Int? {
         read(path, limit: 64).flatMap { number(in: $0) }
     }

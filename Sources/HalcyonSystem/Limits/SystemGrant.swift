@@ -1,16 +1,16 @@
 import CHalcyonSystem
 
-/// What the system grants this process: a container's limits where there are any, else the machine's.
+/// The resources that the system grants this process: a container's limits if there are any, else the machine's.
 package struct SystemGrant: Sendable, Equatable {
-    /// Processors, at least 1.
+    /// The number of processors, at least 1.
     package var cores: Int
-    /// Memory in bytes.
+    /// The memory in bytes.
     package var memory: Int
 
     /// The grant of this process, read once.
     package static let current = SystemGrant.read()
 
-    /// Reads cgroup v2, then v1, below `root`; "no limit" falls back to the machine.
+    /// Reads cgroup v2 and v1 below `root`; the tightest limit counts, and "no limit" falls back to the machine.
     package static func read(root: String = "", affinity: Int? = nil) -> SystemGrant {
         let files = GrantFiles(root: root)
         let online = affinity ?? Int(halcyon_affinity_count())
@@ -40,14 +40,14 @@ private struct GrantFiles {
         return nil
     }
 
-    /// The tightest limit from the process's own group up to the root, since each of them binds.
+    /// The tightest memory limit from the process's own group up to the root, since each of them applies.
     var memoryLimit: Int? {
         let v2 = groups.folders(controller: "").map { SystemText.number("\($0)/memory.max") }
         let v1 = groups.folders(controller: "memory").map { SystemText.number("\($0)/memory.limit_in_bytes") }
         return (v2 + v1).compactMap { $0 }.filter { $0 > 0 }.min()
     }
 
-    /// Cores that the quota allows, as a fraction; nil without a quota.
+    /// The number of cores that the quota allows, as a fraction; nil without a quota.
     var coreQuota: Double? {
         let v2 = groups.folders(controller: "").compactMap { folder -> Double? in
             guard let words = SystemText.read("\(folder)/cpu.max")?.split(whereSeparator: \.isWhitespace),
@@ -62,7 +62,7 @@ private struct GrantFiles {
         return (v2 + v1).min()
     }
 
-    /// Nil for "max", -1 and whatever else is no quota.
+    /// Returns the number of cores of a quota; nil for "max", -1 and anything else that is not a quota.
     private static func share(_ quota: Int?, _ period: Int?) -> Double? {
         guard let quota, let period, quota > 0, period > 0 else { return nil }
         return Double(quota) / Double(period)

@@ -1,5 +1,5 @@
 extension ByteBudget {
-    /// Bytes that come back when the object goes.
+    /// A reservation of bytes, which returns to the budget when the object is released.
     package final class Hold: Sendable {
         private let count: Lock<Int>
         private let budget: ByteBudget
@@ -14,11 +14,11 @@ extension ByteBudget {
             budget.release(count.withLock { $0 })
         }
 
-        /// Holds bytes that are reserved already.
+        /// Adds bytes that are reserved already.
         fileprivate func take(_ count: Int) { self.count.withLock { $0 += count } }
 
-        /// Takes more without waiting, where what is held proved to be more than was thought: the budget is overdrawn
-        /// then, and who comes next waits for all of it.
+        /// Reserves more without waiting, for work that proved to need more than estimated: the budget may be overdrawn then,
+        /// and later reservations wait until it has recovered.
         package func grow(to total: Int) {
             let more = count.withLock { count in
                 defer { count = max(count, total) }
@@ -28,9 +28,9 @@ extension ByteBudget {
         }
     }
 
-    /// Bytes that are there now, `rest` beside them, while nobody waits for any; else nil.
+    /// Reserves bytes if they are available now, with `rest` bytes to spare, and there are no waiters; else returns nil.
     ///
-    /// - Parameter giveBack: called, on any thread, when others wait for bytes: whoever holds these lets go of them.
+    /// - Parameter giveBack: called, on any thread, when others wait for bytes: the owner of the reservation should release it.
     package func holdNow(_ count: Int, leaving rest: Int = 0, giveBack: (@Sendable () -> Void)? = nil) -> Hold? {
         let hold = Hold(0, of: self)
         let lender = giveBack.map { (id: ObjectIdentifier(hold), giveBack: $0) }
@@ -39,9 +39,9 @@ extension ByteBudget {
         return hold
     }
 
-    /// Bytes that are waited for, no more than the capacity.
+    /// Waits for a reservation of bytes, of at most the capacity.
     ///
-    /// - Throws: `CancellationError` when the ticket or the awaiting task is cancelled before they are there.
+    /// - Throws: `CancellationError` when the ticket or the awaiting task is cancelled before the bytes are granted.
     package func hold(_ count: Int, ticket: WorkTicket) async throws -> Hold {
         let count = min(count, capacity)
         if let hold = holdNow(count) { return hold }
@@ -57,18 +57,19 @@ extension ByteBudget {
         }
     }
 
-    /// Queues a waiter for as long as its ticket is not cancelled; either it is granted or `abandon` is called, once.
+    /// Queues a waiter for as long as its ticket is not cancelled; either its `grant` or `abandon` is called, once.
     func wait(as waiter: Waiter, ticket: WorkTicket, abandon: @escaping @Sendable () -> Void) {
         let isWaiting = ticket.state.withLock { state in
             guard !state.isCancelled else { return false }
-            // The queue holds him for as long as he waits. He knows the ticket, which must not keep him longer.
+            // The queue keeps the waiter while it waits. The reference is weak, since the waiter refers to the ticket, which
+            // must not keep it any longer.
             state.onCancel = { [weak waiter] in
                 if let waiter, self.remove(waiter) { abandon() }
             }
             return true
         }
         if isWaiting { add(waiter) }
-        // Cancelled before it stood in the queue, or now.
+        // Cancelled before the waiter was queued, or just now.
         if !isWaiting || (ticket.isCancelled && remove(waiter)) { abandon() }
     }
 }

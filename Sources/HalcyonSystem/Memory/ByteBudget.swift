@@ -1,12 +1,13 @@
 import Dispatch
 
-/// Bytes that are reserved, waited for and given back. No more than the capacity are ever out at once.
+/// A budget of bytes, which are reserved, waited for and released. Reservations together do not exceed the capacity, except by
+/// `Hold.grow(to:)`.
 package final class ByteBudget: Sendable {
-    /// Somebody who waits.
+    /// A waiter for bytes.
     final class Waiter: Sendable {
         let count: Int
         let priority: @Sendable () -> RequestPriority
-        /// Called once the bytes are his, on whichever thread gave them back.
+        /// Called once the bytes are reserved for the waiter, on the thread that released them.
         let grant: @Sendable () -> Void
 
         init(
@@ -21,9 +22,9 @@ package final class ByteBudget: Sendable {
     private struct State {
         var available: Int { didSet { least = min(least, available) } }
         var least: Int
-        /// In the order that they came.
+        /// The waiters, in the order of their arrival.
         var waiters: [Waiter] = []
-        /// How those who hold bytes for long are told that others wait.
+        /// The closures that ask the owners of long reservations to release them when others wait.
         var lenders: [ObjectIdentifier: @Sendable () -> Void] = [:]
     }
 
@@ -36,11 +37,11 @@ package final class ByteBudget: Sendable {
     }
 
     package var available: Int { state.withLock { $0.available } }
-    /// The most bytes that were out at once so far.
+    /// The maximum number of bytes that were reserved at the same time so far.
     package var mostReserved: Int { capacity - state.withLock { $0.least } }
     package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Queues a waiter, whose `count` is no more than the capacity, and grants what there is.
+    /// Queues a waiter, whose `count` is at most the capacity, and grants the available bytes.
     func add(_ waiter: Waiter) {
         let granted = state.withLock { state in
             state.waiters.append(waiter)
@@ -51,30 +52,30 @@ package final class ByteBudget: Sendable {
     }
 
     func endLending(to hold: Hold) {
-        // Freed outside of the lock.
+        // The closure is released outside of the lock.
         let giveBack = state.withLock { $0.lenders.removeValue(forKey: ObjectIdentifier(hold)) }
         withExtendedLifetime(giveBack) {}
     }
 
-    /// Has what is held for long given back while others wait.
+    /// Asks the owners of long reservations to release them while others wait.
     private func askLenders() {
         let lenders = state.withLock { $0.waiters.isEmpty ? [] : Array($0.lenders.values) }
         for giveBack in lenders { giveBack() }
     }
 
-    /// Takes a waiter back; false where the bytes are his already.
+    /// Removes a waiter; returns false if its bytes are granted already.
     func remove(_ waiter: Waiter) -> Bool {
         let (isRemoved, granted) = state.withLock { state -> (Bool, [Waiter]) in
             guard let index = state.waiters.firstIndex(where: { $0 === waiter }) else { return (false, []) }
             state.waiters.remove(at: index)
-            // He may have stood before others who need less.
+            // The waiter may have blocked others that need less.
             return (true, Self.takeGranted(&state))
         }
         granted.forEach { $0.grant() }
         return isRemoved
     }
 
-    /// Takes bytes whether they are there or not.
+    /// Reserves bytes whether they are available or not.
     func take(_ count: Int) { state.withLock { $0.available -= count } }
 
     package func release(_ count: Int) {
@@ -85,9 +86,9 @@ package final class ByteBudget: Sendable {
         granted.forEach { $0.grant() }
     }
 
-    /// Takes the bytes if they are there, `rest` beside them, and nobody waits for any.
+    /// Reserves bytes if they are available, with `rest` bytes to spare, and there are no waiters.
     ///
-    /// - Parameter lender: who is asked for them when somebody waits, from the moment on that they are taken.
+    /// - Parameter lender: the closure that is called when others wait, registered in the same step as the reservation.
     package func reserveNow(
         _ count: Int, leaving rest: Int = 0, lender: (id: ObjectIdentifier, giveBack: @Sendable () -> Void)? = nil
     ) -> Bool {
@@ -99,7 +100,8 @@ package final class ByteBudget: Sendable {
         }
     }
 
-    /// The first of the highest priority goes first, and nobody goes past him: who needs much would wait for ever.
+    /// Grants bytes to the first waiter of the highest priority, and to no other before it: a waiter that needs many bytes
+    /// would otherwise wait for ever.
     private static func takeGranted(_ state: inout State) -> [Waiter] {
         var granted: [Waiter] = []
         while let index = firstOfHighest(state.waiters), state.waiters[index].count <= state.available {
@@ -110,7 +112,8 @@ package final class ByteBudget: Sendable {
         return granted
     }
 
-    /// Asks each for its priority once: it may change at any time, and whoever was found is to be there.
+    /// Returns the index of the first waiter of the highest priority. Reads each priority once, since it may change at any time
+    /// and the maximum must belong to a waiter.
     private static func firstOfHighest(_ waiters: [Waiter]) -> Int? {
         var highest: (index: Int, priority: RequestPriority)?
         for (index, waiter) in waiters.enumerated() {
@@ -120,7 +123,7 @@ package final class ByteBudget: Sendable {
         return highest?.index
     }
 
-    /// Waits on this thread, which may be one of a pool's.
+    /// Reserves bytes and blocks the calling thread until they are granted; the thread may be one of a pool.
     ///
     /// - Throws: `CancellationError`.
     package func waitForReservation(of count: Int, context: WorkContext) throws {
@@ -130,7 +133,7 @@ package final class ByteBudget: Sendable {
         let waiter = Waiter(count: count, priority: { .normal }, grant: { isGranted.signal() })
         add(waiter)
         try ThreadPool.blocking {
-            // A context can only be asked.
+            // A context has no callback for its cancellation, so it is polled.
             while isGranted.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
                 guard context.isCancelled else { continue }
                 if !remove(waiter) { release(count) }

@@ -1,30 +1,30 @@
 import CHalcyonSystem
 
-/// How near this process's control groups are to their limits of memory.
+/// A reading of how near this process's control groups are to their memory limits.
 ///
-/// A limit hits whatever is in the group, so each ancestor's counts, with what all its members use. What the kernel can
-/// drop at once, file pages that nobody has used for long, does not.
+/// A limit applies to all processes of a group, so each ancestor's limit counts, against what all its members use. Memory that
+/// the kernel can reclaim at once, file pages that have not been used for long, does not count.
 struct MemoryGauge: Sendable {
     private struct Level: Sendable {
         let limit: Int
-        /// The file with the bytes in use.
+        /// The file with the number of bytes in use.
         let usage: String
-        /// The file with what they are used for, and the name of what can be dropped.
+        /// The file with the breakdown of the usage, and the name of the reclaimable part in it.
         let details: String
         let droppable: String
     }
 
     private let levels: [Level]
-    /// Whether there is a limit at all.
+    /// Whether there is any limit.
     var hasLimits: Bool { !levels.isEmpty }
 
-    /// - Parameter groups: read anew from time to time, since a limit may be changed at any moment.
+    /// - Parameter groups: the control groups, read anew from time to time, since a limit may change at any moment.
     init(_ groups: ControlGroups) {
         func levels(
             _ controller: String, limit: String, usage: String, droppable: String
         ) -> [Level] {
             groups.folders(controller: controller).compactMap { folder in
-                // Version 1 says "no limit" with the largest multiple of a page.
+                // Version 1 expresses "no limit" as the largest multiple of a page.
                 guard let bytes = SystemText.number("\(folder)/\(limit)"), bytes > 0, bytes < 1 << 60 else {
                     return nil
                 }
@@ -39,8 +39,8 @@ struct MemoryGauge: Sendable {
                 droppable: "total_inactive_file")
     }
 
-    /// The step of the tightest limit; nil while there is room. Costs three system calls a limit, twice as many where
-    /// one is near.
+    /// Returns the step of the tightest limit; nil while there is room. Costs three system calls for each limit, and twice as
+    /// many for one that is near.
     func pressure() -> MemoryPressure? {
         levels.compactMap { level -> MemoryPressure? in
             guard let used = SystemText.number(level.usage), Self.pressure(used: used, of: level.limit) != nil
@@ -50,14 +50,14 @@ struct MemoryGauge: Sendable {
         }.max()
     }
 
-    /// From 80, 90 and 95 per cent of the limit on.
+    /// Returns the step of a usage: from 80, 90 and 95 per cent of the limit on.
     static func pressure(used: Int, of limit: Int) -> MemoryPressure? {
         guard limit > 0 else { return nil }
         let share = Double(used) / Double(limit)
         return share >= 0.95 ? .critical : share >= 0.9 ? .high : share >= 0.8 ? .warning : nil
     }
 
-    /// The number behind a name, a line each.
+    /// Returns the number after a name, in a text with one name and number a line.
     static func value(of name: String, in text: String) -> Int? {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -67,14 +67,15 @@ struct MemoryGauge: Sendable {
     }
 }
 
-/// Gives the free pages of the heap back to the system.
+/// A function that returns free pages of the heap to the system.
 ///
-/// glibc keeps what a library has freed, and keeps larger and larger blocks the larger those are that go through it: in a
-/// container a few decodes with tens of megabytes of a library's own would stay resident for good.
+/// glibc keeps memory that a library has freed, and its threshold grows with the size of the freed blocks: in a container, a
+/// few decodes that use tens of megabytes in a library would stay resident for good.
 package enum HeapTrim {
     private static let leastBytes = 4 << 20
 
-    /// Trims after work that took this much of the heap: below 4 MiB not at all, since it costs about a millisecond.
+    /// Trims the heap after work that used this many bytes of it; below 4 MiB it does nothing, since a trim costs about a
+    /// millisecond.
     package static func after(_ bytes: Int) {
         if bytes >= leastBytes { halcyon_trim_heap() }
     }

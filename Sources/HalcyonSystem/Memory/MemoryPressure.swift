@@ -1,12 +1,12 @@
-/// Something that says when memory gets short.
+/// A source of reports of memory pressure.
 public protocol MemoryPressureSource: Sendable {
-    /// Has `body` called with each step from now on, until the subscription is cancelled or let go.
+    /// Calls `body` with each step from now on, until the subscription is cancelled or released.
     ///
-    /// `body` is called on a thread of the source's own, one call after the other; it should return soon.
+    /// `body` is called on a thread of the source, one call after the other; it should return soon.
     func subscribe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureSubscription
 }
 
-/// Keeps a subscription to memory pressure; letting it go ends it.
+/// A subscription to memory pressure; releasing it ends it.
 public final class MemoryPressureSubscription: Sendable {
     private let end: Lock<(@Sendable () -> Void)?>
 
@@ -29,13 +29,13 @@ public final class MemoryPressureSubscription: Sendable {
     }
 }
 
-/// How short memory is.
+/// The degree of memory pressure.
 public enum MemoryPressure: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// What is easily made again had better go.
+    /// Memory that is easily recreated should be released.
     case warning
-    /// Memory is short: programs wait for it.
+    /// Memory is short, and programs wait for it.
     case high
-    /// Nothing gets on, or this process is about to be killed.
+    /// No program makes progress, or this process is about to be killed.
     case critical
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

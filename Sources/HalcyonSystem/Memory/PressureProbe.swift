@@ -1,22 +1,22 @@
 import Glibc
 
-/// What the watching thread looks at and sleeps on. It belongs to that thread alone.
+/// The files and timers that the watching thread reads and sleeps on. It belongs to that thread alone.
 struct PressureProbe {
     private let root: String
     private let wake: Int32
-    /// Seconds between two looks.
+    /// The seconds between two readings.
     private let interval: Double
     private var filter: PressureFilter
     private var triggers: [(file: Int32, step: MemoryPressure)] = []
     private var gauge: MemoryGauge
-    /// Where the kernel counts stalls; nil without PSI.
+    /// The file in which the kernel counts stalls; nil without PSI.
     private var stallFile: String?
     private var stalls: (counts: MemoryStalls, time: Double)?
     private var gaugeTime: Double
-    /// Seconds after which the groups and their limits are looked up anew.
+    /// The seconds after which the groups and their limits are looked up anew.
     private static let gaugeLife = 30.0
 
-    /// - Parameter wake: a descriptor that wakes and ends the thread by its other end's closing.
+    /// - Parameter wake: a descriptor whose other end, when closed, wakes and ends the thread.
     init(root: String, wake: Int32, interval: Duration, repeatAfter: Duration) {
         self.root = root
         self.wake = wake
@@ -25,11 +25,11 @@ struct PressureProbe {
         let groups = ControlGroups(root: root)
         gauge = MemoryGauge(groups)
         gaugeTime = Self.now()
-        // The process's own group feels its own limit; the machine's figure is the next best.
+        // The file of the process's own group reflects that group's limit; that of the machine is the next best.
         let own = groups.folders(controller: "").first.map { $0 + "/memory.pressure" }
         let files = [own, root + "/proc/pressure/memory"].compactMap { $0 }
         stallFile = files.first { SystemText.read($0).flatMap { MemoryStalls($0) } != nil }
-        // Below another root these are plain files, which a trigger would only spoil.
+        // Under another root these are plain files, which writing a trigger would only damage.
         guard root.isEmpty else { return }
         for file in files where triggers.isEmpty { triggers = Self.openTriggers(file) }
     }
@@ -39,7 +39,7 @@ struct PressureProbe {
         Glibc.close(wake)
     }
 
-    /// Sleeps until there is a step to tell; nil when the other end has been closed.
+    /// Sleeps until there is a step to report; returns nil when the other end of `wake` has been closed.
     mutating func next() -> MemoryPressure? {
         while true {
             var files = [pollfd(fd: wake, events: Int16(POLLIN), revents: 0)]
@@ -55,7 +55,8 @@ struct PressureProbe {
         }
     }
 
-    /// The highest step that has been reported; a trigger that has failed, as with its group's end, is closed.
+    /// Returns the highest step that a trigger has reported. Closes triggers that have failed, for example because their group
+    /// was removed.
     private mutating func triggered(_ files: ArraySlice<pollfd>) -> MemoryPressure? {
         var highest: MemoryPressure?
         var kept: [(file: Int32, step: MemoryPressure)] = []
@@ -79,7 +80,7 @@ struct PressureProbe {
         return gauge.pressure()
     }
 
-    /// By the counts, where no trigger wakes the thread.
+    /// Returns the step of the counted stalls, if no trigger wakes the thread.
     private mutating func stalled(at now: Double) -> MemoryPressure? {
         guard triggers.isEmpty, let stallFile, let counts = SystemText.read(stallFile).flatMap({ MemoryStalls($0) })
         else { return nil }
@@ -87,18 +88,18 @@ struct PressureProbe {
             stalls = (counts, now)
             return nil
         }
-        // Two intervals: with the default as long as the triggers' windows.
+        // Two intervals, which with the default are as long as the windows of the triggers.
         guard now - before.time >= interval * 2 else { return nil }
         stalls = (counts, now)
         return counts.pressure(since: before.counts, seconds: now - before.time)
     }
 
-    /// Those triggers that the kernel grants; none where it has no PSI or does not allow them.
+    /// Returns the triggers that the kernel grants; none if it has no PSI or does not permit them.
     static func openTriggers(_ path: String) -> [(file: Int32, step: MemoryPressure)] {
         MemoryStalls.triggers.compactMap { step, text in
             let file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
             guard file >= 0 else { return nil }
-            // The kernel wants the zero at the end, too.
+            // The kernel requires the terminating zero, too.
             let bytes = Array(text.utf8) + [0]
             guard write(file, bytes, bytes.count) == bytes.count else {
                 Glibc.close(file)
@@ -122,17 +123,17 @@ struct PressureProbe {
 
 /// The time that programs have waited for memory, as the kernel counts it (PSI).
 struct MemoryStalls: Sendable, Equatable {
-    /// Microseconds in which some waited, and in which all did.
+    /// The microseconds in which some programs waited, and in which all did.
     var some: Int
     var full: Int
 
-    /// What the kernel is asked to report, within any two seconds: windows of whole multiples of two seconds are open to
-    /// every user.
+    /// The triggers that the kernel is asked to report, within any two seconds: windows of whole multiples of two seconds are
+    /// available to every user.
     static let triggers: [(step: MemoryPressure, text: String)] = [
         (.warning, "some 140000 2000000"), (.high, "some 200000 2000000"), (.critical, "full 200000 2000000"),
     ]
 
-    /// Of the text of /proc/pressure/memory or a group's memory.pressure; nil for any other.
+    /// Parses the text of /proc/pressure/memory or a group's memory.pressure; nil for any other text.
     init?(_ text: String) {
         var totals: [Substring: Int] = [:]
         for line in text.split(separator: "\n") {
@@ -146,7 +147,7 @@ struct MemoryStalls: Sendable, Equatable {
         (self.some, full) = (some, totals["full"] ?? 0)
     }
 
-    /// The step of the waiting since `earlier`, by the shares that the triggers have.
+    /// Returns the step of the waiting time since `earlier`, by the same shares as the triggers.
     func pressure(since earlier: MemoryStalls, seconds: Double) -> MemoryPressure? {
         guard seconds > 0 else { return nil }
         let some = Double(some) - Double(earlier.some)

@@ -5,9 +5,9 @@ final class PressureWatch: Sendable {
     private struct State {
         var subscribers: [Int: @Sendable (MemoryPressure) -> Void] = [:]
         var lastID = 0
-        /// Counts the threads. One whose end of the pair has been closed may still be on its way out.
+        /// A counter of the threads. A thread whose end of the pair has been closed may still be ending.
         var run = 0
-        /// Closing it ends the thread; nil while there is none.
+        /// The descriptor whose closing ends the thread; nil while there is no thread.
         var wake: Int32?
     }
 
@@ -45,7 +45,7 @@ final class PressureWatch: Sendable {
         withExtendedLifetime(body) {}
     }
 
-    /// Without descriptors or threads there is no watching; the next subscriber tries again.
+    /// Starts the thread. Without descriptors or threads nothing is watched; the next subscriber tries again.
     private func start(_ state: inout State) {
         var pair: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

@@ -1,20 +1,20 @@
-/// Memory pressure as the kernel tells it: the time that programs wait for memory (PSI), and how near this process's
+/// The memory pressure that the kernel reports: the time that programs wait for memory (PSI), and how near this process's
 /// control groups (version 1 or 2) are to their limits.
 ///
-/// Where the kernel lets programs be woken at a stall, they are; else what it counts is looked at every second, and
-/// without either only the limits are. One thread watches, for as long as anybody is subscribed. A step is told again
-/// when it rises, or after ten seconds.
+/// If the kernel grants triggers, it wakes the thread at a stall; else its counters are read every second, and without either
+/// only the limits are. One thread watches, for as long as there are subscribers. A step is reported again when it rises, or
+/// after ten seconds.
 public final class SystemMemoryPressure: MemoryPressureSource {
-    /// The one of this process.
+    /// The shared instance of the process.
     public static let shared = SystemMemoryPressure()
 
     private let watch: PressureWatch
 
     /// - Parameters:
-    ///   - root: stands before the paths of /proc and /sys; with one, nothing is written there.
-    ///   - interval: between two looks at what does not wake the thread.
-    ///   - repeatAfter: how long a step that does not rise is not told again.
-    ///   - onEnd: called each time the thread has ended.
+    ///   - root: a prefix of the paths of /proc and /sys; with one, nothing is written there.
+    ///   - interval: the time between two readings of the sources that do not wake the thread.
+    ///   - repeatAfter: the time for which a step that does not rise is not reported again.
+    ///   - onEnd: called each time that the thread has ended.
     package init(
         root: String = "", interval: Duration = .seconds(1), repeatAfter: Duration = .seconds(10),
         onEnd: @escaping @Sendable () -> Void = {}
@@ -28,10 +28,10 @@ public final class SystemMemoryPressure: MemoryPressureSource {
     }
 }
 
-/// Lets a step through when it rises, or when the last one was some time ago: a system that stays short of memory says
-/// so many times a second.
+/// A filter that admits a step when it rises, or when the last one was admitted some time ago: a system that stays short of
+/// memory reports it many times a second.
 struct PressureFilter: Sendable {
-    /// Seconds.
+    /// The time in seconds after which a step is admitted again.
     let repeatAfter: Double
     private var last: (step: MemoryPressure, time: Double)?
 
@@ -39,7 +39,7 @@ struct PressureFilter: Sendable {
         self.repeatAfter = repeatAfter
     }
 
-    /// - Parameter time: seconds of a clock that is never turned back.
+    /// - Parameter time: the seconds of a monotonic clock.
     mutating func admits(_ step: MemoryPressure, at time: Double) -> Bool {
         if let last, step <= last.step, time - last.time < repeatAfter { return false }
         last = (step, time)

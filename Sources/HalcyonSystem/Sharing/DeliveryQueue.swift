@@ -1,7 +1,8 @@
-/// The values on their way to one receiver, which gets them in order and one at a time.
+/// A queue of values for one receiver, which gets them in order and one at a time.
 ///
-/// The owner adds a value under its own lock, which fixes the order, and delivers outside of it. A receiver may wake a task:
-/// that takes the task's lock, and a cancellation handler that runs under the task's lock may ask for the owner's.
+/// The owner adds a value under its own lock, which fixes the order, and delivers after it has released the lock. A receiver
+/// may resume a task, which takes the task's lock; and a cancellation handler that runs under the task's lock may take the
+/// owner's. Delivering under the owner's lock could deadlock.
 package final class DeliveryQueue<Value: Sendable>: Sendable {
     private struct State {
         var waiting: [Value] = []
@@ -15,12 +16,12 @@ package final class DeliveryQueue<Value: Sendable>: Sendable {
         self.receive = receive
     }
 
-    /// Adds a value. The caller delivers once it holds no lock.
+    /// Adds a value. The caller calls `deliver()` once it holds no lock.
     package func add(_ value: Value) {
         state.withLock { $0.waiting.append(value) }
     }
 
-    /// Delivers all that waits, unless another thread is at it: that one delivers these as well.
+    /// Delivers all queued values, unless another thread is delivering: that thread delivers these as well.
     package func deliver() {
         var isFirst = true
         while true {

@@ -1,4 +1,4 @@
-/// A first-in first-out list, which can be taken from at its end as well, with constant-time ends, as an array with a moving head.
+/// A first-in, first-out list: an array with a moving head. Appending and removing at either end take constant time on average.
 package struct Fifo<Element> {
     private var storage: [Element?] = []
     private var head = 0
@@ -21,7 +21,7 @@ package struct Fifo<Element> {
         let element = storage[head]
         storage[head] = nil
         head += 1
-        // Give the dead front back once it is the larger half, so that the cost stays constant on average.
+        // Remove the unused front once it is the larger half, so that the cost stays constant on average.
         if head > 32, head * 2 > storage.count {
             storage.removeFirst(head)
             head = 0

@@ -1,12 +1,12 @@
 import Glibc
 
-/// State that several threads share, reachable only while its lock is held. Copies are the same state.
+/// A state that several threads share, accessible only while its lock is held. Copies share the same state.
 ///
-/// A `pthread_mutex_t` on the heap, not `Synchronization.Mutex`: ThreadSanitizer sees it, and it stays near 0.1 us an
-/// operation when threads outnumber cores, where the other falls to several microseconds. Mutex and state are one
-/// allocation, as a download alone makes seven locks.
+/// A `pthread_mutex_t` on the heap, not `Synchronization.Mutex`: ThreadSanitizer understands it, and it stays near 0.1 us an
+/// operation when threads outnumber cores, where `Mutex` rises to several microseconds. Mutex and state are one allocation,
+/// since a single download creates seven locks.
 ///
-/// `@unchecked Sendable` because the state is only ever touched between lock and unlock.
+/// `@unchecked Sendable` because the state is only accessed between lock and unlock.
 @usableFromInline
 package struct Lock<State>: @unchecked Sendable {
     @usableFromInline let storage: ManagedBuffer<State, pthread_mutex_t>
@@ -24,7 +24,7 @@ package struct Lock<State>: @unchecked Sendable {
         }
     }
 
-    /// Runs `body` with the state while no other thread can. Never call out to foreign code or wait inside it.
+    /// Runs `body` with exclusive access to the state. The body must not wait or call foreign code.
     @inlinable
     package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { state, mutex in

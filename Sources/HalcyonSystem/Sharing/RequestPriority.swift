@@ -1,4 +1,4 @@
-/// How urgent a load is: it orders the transfers that wait, and the work that waits for a thread.
+/// The priority of a load: it orders the transfers that wait, and the work that waits for a thread.
 public enum RequestPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
     case veryLow, low, normal, high, veryHigh
 
@@ -7,13 +7,13 @@ public enum RequestPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
     }
 }
 
-/// How many there are of each priority, so that the highest of any number of them is known at once.
+/// The number of members of each priority, which gives the highest priority of any number of them in constant time.
 package struct PriorityTally: Sendable {
     private var counts = [Int](repeating: 0, count: RequestPriority.allCases.count)
 
     package init() {}
 
-    /// Nil where there is none.
+    /// The highest priority; nil if there are no members.
     package var highest: RequestPriority? {
         counts.lastIndex { $0 > 0 }.flatMap(RequestPriority.init(rawValue:))
     }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A queue on which threads sleep until there is something in it: one mutex, one condition.
+/// A shared state on which threads sleep until it holds something for them: one mutex and one condition variable.
 ///
-/// `@unchecked Sendable` because `state` is only ever touched between lock and unlock.
+/// `@unchecked Sendable` because `state` is only accessed between lock and unlock.
 final class WaitQueue<State>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -29,7 +29,7 @@ final class WaitQueue<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Changes the state and wakes one waiter, or all.
+    /// Changes the state and wakes one waiter, or all of them.
     func change<Result>(wakingAll: Bool = false, _ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         let result = body(&state)
@@ -38,7 +38,7 @@ final class WaitQueue<State>: @unchecked Sendable {
         return result
     }
 
-    /// Sleeps until `body` finds something, and returns it.
+    /// Sleeps until `body` returns a value, and returns that value.
     func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -1,13 +1,13 @@
 import CHalcyonSystem
 
-/// Signals that end the program, after work that is done first.
+/// A handler of the signals that end the program, which first does some work.
 ///
-/// The work runs on a thread of its own, as a signal's handler may call next to nothing. The source of libdispatch is no
-/// match: a signal that comes before the source is registered, which is some time after its activation, is lost.
+/// The work runs on a thread of its own, since a signal handler may call next to nothing. A dispatch source is not an
+/// alternative: it loses a signal that arrives before the source is registered, which happens some time after its activation.
 package enum EndSignals {
     private static let work = Lock<(@Sendable () -> Void)?>(nil)
 
-    /// The thread that waits for signals. Once is enough.
+    /// The thread that waits for signals, started once.
     private static let thread: Void = WorkerThread.startOrBorrow(name: "halcyon-signal") {
         while true {
             let number = halcyon_next_signal()
@@ -16,10 +16,10 @@ package enum EndSignals {
         }
     }
 
-    /// Runs the work when one of the signals comes, and then takes the signal's default action.
+    /// Runs the work when one of the signals arrives, and then takes the signal's default action.
     ///
-    /// A signal that comes after this call is not lost, and none of them ends the program before the work is over. The work
-    /// is that of the last call. Signals that cannot be caught, and those that are ignored, are left as they are.
+    /// A signal that arrives after this call is not lost, and no signal ends the program before the work has ended. The work of
+    /// the last call counts. Signals that cannot be caught, and those that are ignored, are left as they are.
     package static func handle(_ signals: Set<Int32>, _ work: @escaping @Sendable () -> Void) {
         self.work.withLock { $0 = work }
         thread

@@ -2,21 +2,21 @@ import CHalcyonSystem
 import Glibc
 import Synchronization
 
-/// The end of the program, at which the threads of all pools stand still.
+/// The end of the program, at which the threads of all pools stop.
 ///
-/// `exit` runs the destructors of the libraries' own objects while other threads go on: a codec in the middle of its
-/// work would use them afterwards, and the program would end by a signal in place of its status. Handlers of the
-/// program's own (`atexit`) come before, and find the pools at work.
+/// `exit` runs the destructors of the libraries' global objects while other threads go on: a codec in the middle of its work
+/// would use them afterwards, and the program would end by a signal instead of its exit status. The program's own `atexit`
+/// handlers run before, while the pools still work.
 enum ProgramEnd {
-    /// Pieces of work that are under way.
+    /// The number of pieces of work that are running.
     private static let working = Atomic<Int>(0)
     private static let begun = Atomic<Bool>(false)
-    /// The longest that the end waits for work under way. Codecs ask every few milliseconds whether they are cancelled, and
+    /// The maximum wait for running work, in microseconds. Codecs check every few milliseconds whether they are cancelled, and
     /// calls to the file system take no longer.
     private static let longestWait: UInt32 = 1_000_000
     private static let pause: UInt32 = 200
 
-    /// Has the end of the program wait for work. Once is enough.
+    /// Registers the wait at the end of the program, once.
     static let isWatched: Bool = {
         halcyon_at_end { ProgramEnd.begin() }
         return true
@@ -24,7 +24,7 @@ enum ProgramEnd {
 
     /// Runs a piece of work; never returns once the program is ending.
     static func run(_ work: () -> Void) {
-        // The order of the two, here and in `begin`, lets one of the threads see what the other has written.
+        // Increment before load here, store before load in `begin`: at least one of the two threads sees the other's write.
         working.add(1, ordering: .sequentiallyConsistent)
         if begun.load(ordering: .sequentiallyConsistent) {
             stand()
@@ -33,8 +33,8 @@ enum ProgramEnd {
         working.subtract(1, ordering: .sequentiallyConsistent)
     }
 
-    /// Stops work under way for good once the program is ending. An error instead would reach the program, which might end
-    /// with another status for it.
+    /// Blocks running work for good once the program is ending. An error instead would reach the program, which might end with
+    /// another status because of it.
     @inline(__always) static func stopWork() {
         if begun.load(ordering: .relaxed), ThreadPool.isCurrent { stand() }
     }
@@ -46,10 +46,10 @@ enum ProgramEnd {
 
     private static func begin() {
         begun.store(true, ordering: .sequentiallyConsistent)
-        // The work that ends the program is not waited for.
+        // Work that calls `exit` itself is not waited for.
         let own = ThreadPool.isCurrent ? 1 : 0
         var waited: UInt32 = 0
-        // No lock and no condition: this runs among handlers that others have registered.
+        // Polling, without locks and condition variables: this runs among handlers that others have registered.
         while working.load(ordering: .sequentiallyConsistent) > own, waited < longestWait {
             usleep(pause)
             waited += pause

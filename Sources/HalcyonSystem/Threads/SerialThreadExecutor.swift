@@ -1,9 +1,9 @@
 import Glibc
 
-/// The one thread on which an actor's jobs run, in the order they came.
+/// An executor with one thread, on which an actor's jobs run in the order of their arrival.
 ///
-/// An actor with an executor of its own stays on it; a default actor that is reached under a task executor preference
-/// runs on the preferred threads, behind whatever blocks them.
+/// An actor with an executor of its own stays on it; a default actor that is called under a task executor preference runs on
+/// the preferred threads, behind any work that blocks them.
 package final class SerialThreadExecutor: SerialExecutor {
     private enum Work {
         case job(UnownedJob)
@@ -20,10 +20,10 @@ package final class SerialThreadExecutor: SerialExecutor {
 
     package init(name: String) {
         let queue = self.queue
-        // The thread holds the queue, not the executor, so that it ends when the last owner lets go.
+        // The thread retains the queue, not the executor, so that it ends when the last owner releases the executor.
         WorkerThread.startOrBorrow(name: name) { [executor = Unowned(self)] in
             queue.withLock { $0.thread = pthread_self() }
-            // The two lists change places, so that none is made for each turn.
+            // The two arrays are swapped, so that no array is allocated for each turn.
             var batch: [Work] = []
             while true {
                 let goesOn = queue.wait { state -> Bool? in
@@ -35,7 +35,7 @@ package final class SerialThreadExecutor: SerialExecutor {
                 defer { batch.removeAll(keepingCapacity: batch.count < 1_000) }
                 for work in batch {
                     switch work {
-                    // A job keeps its actor alive, the actor its executor: the reference is good while there is one.
+                    // A job retains its actor, and the actor its executor: the reference is valid while there is a job.
                     case .job(let job): job.runSynchronously(on: executor.reference)
                     case .body(let body): body()
                     }
@@ -53,14 +53,14 @@ package final class SerialThreadExecutor: SerialExecutor {
         queue.change { $0.waiting.append(.job(job)) }
     }
 
-    /// Runs `body` on the thread, after everything that was queued before it. The actor's `assumeIsolated` holds there.
+    /// Runs `body` on the thread, after everything that was queued before it. The actor's `assumeIsolated` succeeds there.
     ///
-    /// What a `Task` cannot promise: two calls from one thread arrive in their order.
+    /// Unlike with a `Task`, two calls from one thread run in the order of the calls.
     package func submit(_ body: @escaping @Sendable () -> Void) {
         queue.change { $0.waiting.append(.body(body)) }
     }
 
-    /// Whether the caller is on the thread.
+    /// Whether the caller runs on the executor's thread.
     package var isCurrent: Bool {
         queue.withLock { $0.thread } == pthread_self()
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A fixed number of threads of our own that serve one queue: highest priority first, first come within one.
+/// A fixed number of threads that serve one queue: highest priority first, and first come, first served within a priority.
 package final class ThreadPool: Sendable {
     private let queue = WaitQueue(WorkQueue())
     package let threadCount: Int
@@ -15,7 +15,7 @@ package final class ThreadPool: Sendable {
         }
     }
 
-    /// Runs what is queued until `isOver`.
+    /// Runs queued work until `isOver` returns true.
     private static func serve(_ queue: WaitQueue<WorkQueue>, until isOver: @Sendable (WorkQueue) -> Bool) {
         let before = pthread_getspecific(currentQueue)
         // The queue outlives this function.
@@ -23,7 +23,7 @@ package final class ThreadPool: Sendable {
         defer { pthread_setspecific(currentQueue, before) }
         while true {
             let run: (@Sendable () -> Void)?? = queue.wait { state in
-                // A pool that stops still runs what was queued.
+                // A pool that stops still runs the queued work.
                 if !isOver(state) || state.isStopped, let run = state.pop() { return .some(.some(run)) }
                 return isOver(state) ? .some(.none) : nil
             }
@@ -32,25 +32,26 @@ package final class ThreadPool: Sendable {
         }
     }
 
-    /// The queue that this thread serves.
+    /// The thread-specific key of the queue that the thread serves.
     private static let currentQueue: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         return key
     }()
 
-    /// Whether this is a thread of a pool.
+    /// Whether the calling thread is one of a pool.
     static var isCurrent: Bool { pthread_getspecific(currentQueue) != nil }
 
     private static let reliefCount = Lock(0)
     private static let mostRelief = 256
 
-    /// Waits in `body` for what other work of a pool may have to do first. On a thread of a pool, another thread serves
-    /// its queue meanwhile: else, with all of them waiting, nothing would ever be done.
+    /// Runs a `body` that blocks until other work, possibly of the same pool, is done. If the calling thread is one of a pool,
+    /// another thread serves the pool's queue meanwhile: otherwise, with all threads blocked, the work that they wait for would
+    /// never run.
     package static func blocking<Result>(_ body: () throws -> Result) rethrows -> Result {
         guard let pointer = pthread_getspecific(currentQueue) else { return try body() }
         let queue = Unmanaged<WaitQueue<WorkQueue>>.fromOpaque(pointer).takeUnretainedValue()
-        // With as many that wait, one of those that hold what they wait for has long been reached.
+        // The limit is safe: with so many blocked threads, work that holds what they wait for has long been started.
         guard reliefCount.withLock({ $0 < mostRelief ? ($0 += 1, true).1 : false }) else { return try body() }
         let isOver = Lock(false)
         WorkerThread.startOrBorrow(name: "halcyon-relief") {
@@ -68,9 +69,9 @@ package final class ThreadPool: Sendable {
         queue.change(wakingAll: true) { $0.isStopped = true }
     }
 
-    /// Runs `body` on one of the threads and waits for it.
+    /// Runs `body` on one of the threads and waits for its result.
     ///
-    /// - Throws: what `body` throws; `CancellationError` when the ticket or the awaiting task is cancelled before it ran.
+    /// - Throws: any error of `body`; `CancellationError` when the ticket or the awaiting task is cancelled before `body` ran.
     package func run<Value: Sendable>(
         ticket: WorkTicket = WorkTicket(),
         _ body: @escaping @Sendable (WorkContext) throws -> Value
@@ -88,7 +89,7 @@ package final class ThreadPool: Sendable {
         }
     }
 
-    /// Queues `body`; nobody waits for it.
+    /// Queues `body` without waiting for it.
     package func submit(priority: RequestPriority = .normal, _ body: @escaping @Sendable () -> Void) {
         submit(ticket: WorkTicket(priority: priority), run: body, abandon: {})
     }
@@ -102,7 +103,7 @@ package final class ThreadPool: Sendable {
             guard !state.isCancelled else { return false }
             state.onCancel = { item.take()?.abandon() }
             state.onPriorityChange = { priority in queue.change { $0.push(item, priority) } }
-            // Under the ticket's lock, as each change of its priority: the last one is the one that holds.
+            // Under the ticket's lock, like each change of its priority, so that the last change counts.
             queue.change { $0.push(item, state.priority) }
             return true
         }
@@ -110,11 +111,11 @@ package final class ThreadPool: Sendable {
     }
 }
 
-/// The waiting work of a `ThreadPool`, a bucket per priority.
+/// The queued work of a `ThreadPool`, in one bucket for each priority.
 private struct WorkQueue {
     typealias Work = (run: @Sendable () -> Void, abandon: @Sendable () -> Void)
 
-    /// Work that is taken once: by the thread that runs it or by whoever calls it off.
+    /// A piece of work that is taken once: by the thread that runs it or by the caller that cancels it.
     final class Item: Sendable {
         private struct State {
             var work: Work?
@@ -126,7 +127,7 @@ private struct WorkQueue {
             state = Lock(State(work: (run, abandon)))
         }
 
-        /// - Parameter bucket: nil takes it wherever it waits.
+        /// - Parameter bucket: the bucket that the work must be in; nil takes it from any.
         func take(from bucket: Int? = nil) -> Work? {
             state.withLock { state in
                 guard bucket == nil || bucket == state.bucket else { return nil }
@@ -143,7 +144,7 @@ private struct WorkQueue {
     private var buckets = [Fifo<Item>](repeating: Fifo(), count: RequestPriority.allCases.count)
     var isStopped = false
 
-    /// Adds work, or moves it: the entry that it leaves in its former bucket finds nothing to take.
+    /// Adds work, or moves it to another bucket: its entry in the former bucket becomes void.
     mutating func push(_ item: Item, _ priority: RequestPriority) {
         item.move(to: priority.rawValue)
         buckets[priority.rawValue].append(item)
@@ -160,13 +161,13 @@ private struct WorkQueue {
 }
 
 extension ThreadPool {
-    /// Runs `body` on one of the threads once `count` bytes are reserved for it, and gives them back when it ends.
+    /// Runs `body` on one of the threads once `count` bytes are reserved for it, and releases them when it ends.
     ///
-    /// While the work waits for bytes it holds no thread; once it has them it is queued at once, so that nothing but
-    /// the pool's own threads decides when they come back.
+    /// The work occupies no thread while it waits for bytes. Once they are granted it is queued at once, so that their release
+    /// depends only on the pool's own threads.
     ///
-    /// - Parameter count: no more than the capacity.
-    /// - Throws: what `body` throws; `CancellationError` when the ticket or the awaiting task is cancelled before it ran.
+    /// - Parameter count: the number of bytes, at most the capacity.
+    /// - Throws: any error of `body`; `CancellationError` when the ticket or the awaiting task is cancelled before `body` ran.
     package func run<Value: Sendable>(
         ticket: WorkTicket, reserving count: Int, of budget: ByteBudget,
         _ body: @escaping @Sendable (WorkContext) throws -> Value
@@ -194,13 +195,13 @@ extension ThreadPool {
     }
 }
 
-/// The threads of the process that block, so that neither actors nor the program's own tasks ever do.
+/// The threads of the process for blocking work, so that it blocks neither actors nor the program's own tasks.
 ///
-/// Coordination runs on a pipeline's actor, which has a `SerialThreadExecutor`; the two pools here are the other two
-/// domains. They are shared by all pipelines, since the disk and the cores are.
+/// Coordination runs on a pipeline's actor, which has a `SerialThreadExecutor`; the two pools here are the other two domains.
+/// All pipelines share them, as they share the disk and the cores.
 package enum ExecutionDomains {
-    /// Blocking file input and output.
+    /// The pool for blocking file input and output.
     package static let io = ThreadPool(name: "halcyon-io", threads: 2)
-    /// Decoding, processing and encoding: as many as the system grants cores.
+    /// The pool for decoding, processing and encoding: as many threads as the system grants cores.
     package static let cpu = ThreadPool(name: "halcyon-cpu", threads: SystemGrant.current.cores)
 }

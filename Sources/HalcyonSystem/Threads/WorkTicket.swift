@@ -1,11 +1,12 @@
-/// A caller's hold on work that it has given to a `ThreadPool`: it can still raise its priority or call it off.
+/// A caller's handle of work that it has given to a `ThreadPool`: it can change the priority or cancel the work.
 package final class WorkTicket: Sendable {
     struct State {
         var priority: RequestPriority
         var isCancelled = false
-        /// What to tell when either changes; set while the work waits or runs.
+        /// Called when the work is cancelled; set while the work waits or runs.
         var onCancel: (@Sendable () -> Void)?
-        /// Called under the lock, so that changes arrive in their order: it must not reach for the ticket.
+        /// Called when the priority changes, under the lock, so that changes arrive in their order: it must not access the
+        /// ticket.
         var onPriorityChange: (@Sendable (RequestPriority) -> Void)?
     }
 
@@ -28,7 +29,7 @@ package final class WorkTicket: Sendable {
         }
     }
 
-    /// Work that waits ends at once with `CancellationError`; work that runs sees `WorkContext.isCancelled`.
+    /// Cancels the work. Work that waits ends at once with `CancellationError`; running work sees `WorkContext.isCancelled`.
     package func cancel() {
         let tell = state.withLock { state -> (@Sendable () -> Void)? in
             state.isCancelled = true
@@ -41,9 +42,9 @@ package final class WorkTicket: Sendable {
     package var context: WorkContext { WorkContext { self.isCancelled } }
 }
 
-/// What a piece of long work (a decode, a processor) is told about its surroundings: whether anybody still wants it.
+/// The context of a piece of long work (a decode, a processor), which tells whether its result is still wanted.
 ///
-/// Ask every few rows: the answer costs about 25 ns.
+/// Check it every few rows: a check costs about 25 ns.
 public struct WorkContext: Sendable {
     private let cancelled: @Sendable () -> Bool
 
@@ -51,17 +52,17 @@ public struct WorkContext: Sendable {
         cancelled = isCancelled
     }
 
-    /// For work that nobody will cancel.
+    /// A context for work that is never cancelled.
     public static let uncancellable = WorkContext { false }
 
-    /// Whether the last one who waited for this work has left. On a thread of the library's own this never returns once the
+    /// Whether the last subscriber of this work has cancelled. On a thread of the library's own this never returns once the
     /// program is ending.
     public var isCancelled: Bool {
         ProgramEnd.stopWork()
         return cancelled()
     }
 
-    /// Throws `CancellationError` once nobody wants the result any more.
+    /// Throws `CancellationError` once the result is no longer wanted.
     public func checkCancellation() throws {
         if isCancelled { throw CancellationError() }
     }

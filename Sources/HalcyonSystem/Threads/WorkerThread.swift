@@ -2,20 +2,20 @@ import CHalcyonSystem
 import Dispatch
 import Glibc
 
-/// A thread of our own. Blocking calls and codecs run on such threads, never on Swift's cooperative pool, where six of
-/// them delay every actor of the program.
+/// A dedicated thread. Blocking calls and codecs run on such threads, never on Swift's cooperative pool, where six of them
+/// delay every actor of the program.
 package enum WorkerThread {
-    /// Starts a detached thread that runs `body` and ends with it. Where the system grants no more threads, `body` waits
-    /// for one of libdispatch's, so that what was queued for it is late and not lost.
+    /// Starts a detached thread that runs `body` and then ends. If the system grants no more threads, `body` is queued for a
+    /// thread of libdispatch, so that it is late and not lost.
     package static func startOrBorrow(name: String, _ body: @escaping @Sendable () -> Void) {
         if !start(name: name, body) { DispatchQueue.global().async(execute: body) }
     }
 
-    /// Bytes of a thread's stack where nothing else is said: as much as the system gives to the main thread, since codecs
-    /// run here. Only the pages that were touched take memory.
+    /// The default stack size in bytes: as much as the system gives to the main thread, since codecs run here. Only the pages
+    /// that are touched use memory.
     private static let usualStack = 8 << 20
 
-    /// Starts a detached thread that runs `body` and ends with it. False when the system grants no more threads.
+    /// Starts a detached thread that runs `body` and then ends. Returns false if the system grants no more threads.
     @discardableResult
     package static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
         let box = Unmanaged.passRetained(Start(name: name, body: body))
@@ -38,12 +38,12 @@ package enum WorkerThread {
         return status == 0
     }
 
-    /// Runs `body` on a thread that is started for it, and waits for its end: for libraries that call themselves as deep
-    /// as the data says, whatever stack the caller has. Costs about 30 us.
+    /// Runs `body` on a new thread and waits for its end: for libraries that recurse as deep as the data demands, whatever
+    /// stack the caller has. Costs about 30 us.
     ///
-    /// - Parameter stackSize: bytes. The pages that `body` touched go back to the system.
-    /// - Returns: what `body` returned, nil where the system grants no thread or no room for its stack.
-    /// - Throws: what `body` throws.
+    /// - Parameter stackSize: the size of the stack in bytes. The pages that `body` touched return to the system.
+    /// - Returns: the result of `body`; nil if the system grants no thread or no memory for its stack.
+    /// - Throws: any error of `body`.
     package static func run<Value>(name: String, stackSize: Int, _ body: () throws -> Value) throws -> Value? {
         var result: Result<Value, any Error>?
         withoutActuallyEscaping({ () -> Void in result = Result { try body() } }) { body in
@@ -53,7 +53,7 @@ package enum WorkerThread {
         return try result?.get()
     }
 
-    /// Lives on the stack of the caller, who waits.
+    /// The name and the body of a call, on the stack of the waiting caller.
     private struct Call {
         let name: String
         let body: () -> Void

@@ -1,16 +1,16 @@
 import Foundation
 import Glibc
 
-/// Where Halcyon reads the time and waits for it, so that a test can turn it by hand.
+/// The clock that Halcyon reads the time from and waits with, replaceable in tests.
 ///
-/// Expiry is wall time (it must hold across restarts), so one source serves caches and HTTP freshness alike.
+/// Expiry is in wall-clock time, since it must hold across restarts, so one source serves caches and HTTP freshness alike.
 public struct TimeSource: Sendable {
     private let read: @Sendable () -> Date
     private let pause: @Sendable (Duration) async throws -> Void
     private var isSystem = false
 
-    /// - Parameter wait: returns after a duration, or throws `CancellationError` when the task is cancelled; by default
-    ///   the system's timer.
+    /// - Parameter wait: returns after a duration, or throws `CancellationError` when the task is cancelled; by default, the
+    ///   system's timer.
     public init(
         _ read: @escaping @Sendable () -> Date,
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -19,10 +19,11 @@ public struct TimeSource: Sendable {
         pause = wait
     }
 
-    /// The time now.
+    /// The current time.
     public var now: Date { read() }
 
-    /// The time now, of the system's clock in its steps of a few milliseconds, which takes a fifth of the time to ask.
+    /// The current time of the system's coarse clock, which advances in steps of a few milliseconds and takes a fifth of the
+    /// time to read.
     package var roughly: Date {
         guard isSystem else { return read() }
         var time = timespec()
@@ -30,7 +31,8 @@ public struct TimeSource: Sendable {
         return Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9)
     }
 
-    /// For what plays: a time that nobody sets, of the system's source the one that a screen's frames are counted in.
+    /// The time for animations. For the system's source it is the monotonic clock, which is never set and in which a screen's
+    /// frames are counted.
     package var steady: Duration {
         guard isSystem else { return .seconds(read().timeIntervalSince1970) }
         var time = timespec()
@@ -38,14 +40,14 @@ public struct TimeSource: Sendable {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// Returns once the duration has passed.
+    /// Waits for a duration.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func wait(for duration: Duration) async throws {
         try await pause(duration)
     }
 
-    /// The system's clock, whose waits end after a year at the latest.
+    /// The system's clock. Its waits end after a year at the latest.
     public static let system: TimeSource = {
         var source = TimeSource({ Date() }, wait: { try await Task.sleep(for: $0.forTimer) })
         source.isSystem = true
@@ -53,7 +55,7 @@ public struct TimeSource: Sendable {
     }()
 }
 
-/// A measurement of elapsed time, by a clock that nobody sets.
+/// A measurement of elapsed time, by a clock that is never set.
 package struct Stopwatch: Sendable {
     private let started = ContinuousClock.now
 
@@ -63,8 +65,8 @@ package struct Stopwatch: Sendable {
 }
 
 extension Duration {
-    /// As long as a timer may be set to: nothing below zero, and no more than a year. The system's timers end the program
-    /// where a moment is too far away to be counted.
+    /// The duration clamped to the range of a timer: from zero to a year. The system's timers crash the program on a deadline
+    /// that is too far away to be represented.
     package var forTimer: Duration { min(max(self, .zero), .seconds(365 * 86_400)) }
 }
 
@@ -74,5 +76,23 @@ package enum ThreadTime {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}
+
+/// Work that is repeated for as long as this object lives.
+package final class RepeatingWork: Sendable {
+    private let task: Task<Void, Never>
+
+    /// - Parameters:
+    ///   - interval: the time from the end of one run to the start of the next, and before the first.
+    ///   - body: the work; it must not retain the owner of this object.
+    package init(every interval: Duration, timeSource: TimeSource, _ body: @escaping @Sendable () async -> Void) {
+        task = Task.detached(priority: .low) {
+            while (try? await timeSource.wait(for: interval)) != nil, !Task.isCancelled { await body() }
+        }
+    }
+
+    deinit {
+        task.cancel()
     }
 }
