@@ -3,24 +3,23 @@ import HalcyonCodecs
 import HalcyonImage
 import HalcyonSystem
 
-/// Decides which bytes the disk keeps of an image.
+/// A type that decides which bytes the disk keeps of an image.
 ///
-/// It is asked on a processor thread, behind the load, with the image as it was delivered; whatever it throws means that
-/// the disk does not keep the image. It is no part of a key: images that are kept under one key and were written by
-/// different serializers replace each other.
+/// It runs on a processor thread, after the load, with the image as it was delivered. If it throws, the disk does not keep the
+/// image. It is not part of a key: images that are stored under one key by different serializers replace each other.
 ///
-/// Loads that are under way at the same time share their work where their serializers are the same: one object, or
-/// values that are equal. One that is `Hashable` says so itself; of others each may be taken for another.
+/// Concurrent loads share their work if their serializers are the same: the same object, or equal values. A `Hashable`
+/// serializer defines equality itself; any others may count as different.
 public protocol CacheSerializer: Sendable {
-    /// The bytes to keep of a finished image; nil keeps nothing.
+    /// Returns the bytes to keep of a finished image; nil keeps nothing.
     func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data?
 
-    /// The bytes to keep of a source whose image was asked for with processors or at another size; nil keeps nothing.
-    /// By default the bytes as they are.
+    /// Returns the bytes to keep of a source whose image was requested with processors or at another size; nil keeps nothing.
+    /// Returns the bytes unchanged by default.
     func data(forOriginal bytes: Data, url: URL?) throws -> Data?
 
-    /// The encoded image in what was kept, which is decoded then. By default what was kept is that; a serializer that
-    /// encrypts does the reverse here. What it throws makes a miss, and the entry goes.
+    /// Returns the encoded image in stored bytes, which is then decoded. Returns the bytes unchanged by default; a serializer
+    /// that encrypts its data decrypts it here. If it throws, the look-up is a miss and the entry is removed.
     func encodedImage(in stored: Data) throws -> Data
 }
 
@@ -30,16 +29,16 @@ extension CacheSerializer {
     public func encodedImage(in stored: Data) throws -> Data { stored }
 }
 
-/// What a `CacheSerializer` sees of an image.
+/// The input of a `CacheSerializer`: an image and the facts about it.
 public struct CacheSerializerInput: Sendable {
     public let image: Image
-    /// The source's bytes; nil where the image is not what they show (it was processed) or where there are none.
+    /// The source's bytes; nil if the image does not show them (because it was processed) or if there are none.
     public let original: Data?
-    /// Whether the image is not what its source shows, but what was made of it.
+    /// Whether the image was processed, so that it differs from its source.
     public let isProcessed: Bool
-    /// Where the image came from; nil for an image that came from no URL.
+    /// The URL of the image's source; nil if it has none.
     public let url: URL?
-    /// What can encode it.
+    /// The coders that can encode the image.
     public let coders: CoderRegistry
 
     public init(

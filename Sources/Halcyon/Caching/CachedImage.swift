@@ -3,12 +3,12 @@ import HalcyonCache
 import HalcyonImage
 import HalcyonNetwork
 
-/// An image in memory. A class, so that a look at it copies a reference and not all that is known of an image.
+/// An entry of the memory cache. It is a class so that a look-up copies one reference and not every property of the image.
 final class CachedImage: Sendable {
     let image: Image
-    /// Of the encoded bytes that it was made of.
+    /// The length in bytes of the encoded image that it was made of.
     let encodedBytes: Int
-    /// What HTTP said of those; nil for a file or data.
+    /// The HTTP metadata of the encoded image; nil for a file or data.
     let http: HTTPCacheMetadata?
 
     init(image: Image, encodedBytes: Int, http: HTTPCacheMetadata?) {
@@ -17,7 +17,7 @@ final class CachedImage: Sendable {
         self.http = http
     }
 
-    /// What the memory cache keeps of it when it has no more room for it; nil where it cannot be kept weakly.
+    /// A weak reference, which the memory cache keeps after it has evicted the entry; nil if the image cannot be held weakly.
     var weakReference: WeakValue<CachedImage>? {
         if image.animation == nil {
             return WeakValue(image.bitmap) { [make = image.makeOfPixels, encodedBytes, http] in

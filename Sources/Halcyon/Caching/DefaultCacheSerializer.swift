@@ -3,11 +3,11 @@ import HalcyonCodecs
 import HalcyonImage
 import HalcyonSystem
 
-/// Keeps the source's bytes where they are what the image shows, else a format that loses nothing.
+/// A serializer that keeps the source's bytes if the image shows them unchanged, and otherwise encodes it without loss.
 ///
-/// An animation without its bytes keeps its format if that has frames: a WebP without loss, and a GIF, of 256 colours and no
-/// soft edges, only where nothing was made of it. Any other becomes an animated PNG; a still becomes a PNG. Nothing is kept
-/// where the build has no PNG.
+/// An animation without its source's bytes keeps its format if that can hold it: WebP is encoded without loss; GIF, which has
+/// 256 colours and no soft edges, is kept only if the image was not processed. Any other animation becomes an animated PNG; a
+/// still image becomes a PNG. Nothing is kept if the build has no PNG encoder.
 public struct DefaultCacheSerializer: CacheSerializer, Hashable {
     public init() {}
 
@@ -26,6 +26,6 @@ public struct DefaultCacheSerializer: CacheSerializer, Hashable {
 }
 
 extension CacheSerializer where Self == DefaultCacheSerializer {
-    /// The source's bytes, else a format that loses nothing.
+    /// A serializer that keeps the source's bytes, and otherwise encodes the image without loss.
     public static var `default`: DefaultCacheSerializer { DefaultCacheSerializer() }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A text that equals no other of different bytes, as one of composed and decomposed letters would.
+/// A string compared by its bytes. `String` treats composed and decomposed letters as equal.
 struct ExactText: Hashable {
     let text: String
 
@@ -10,7 +10,7 @@ struct ExactText: Hashable {
 
     static func == (left: ExactText, right: ExactText) -> Bool {
         var (left, right) = (left.text, right.text)
-        // Native texts, as nearly all are, are not copied for this.
+        // Native strings, which nearly all are, are not copied for this.
         return left.withUTF8 { left in
             right.withUTF8 { right in
                 guard left.count == right.count else { return false }
@@ -23,7 +23,7 @@ struct ExactText: Hashable {
     func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        // So that a text does not run into what is hashed behind it.
+        // A terminator separates the text from the value that is hashed next.
         hasher.combine(0xFF as UInt8)
     }
 }

@@ -3,11 +3,11 @@ import HalcyonCodecs
 import HalcyonImage
 import HalcyonSystem
 
-/// Keeps every finished image in one format, whatever its source was; a source that the image does not show keeps its own
-/// bytes.
+/// A serializer that keeps every finished image in one format, whatever its source's format. A source that the image does not
+/// show unchanged keeps its own bytes.
 ///
-/// What the format cannot show is kept as PNG instead, so that no image comes back poorer than it was stored: alpha in a
-/// JPEG, frames in a format without them. A drawing stays one.
+/// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with alpha
+/// in a JPEG, or an animation in a format without frames. A vector image keeps its source's bytes.
 public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     public let format: ImageFormat
     public let options: EncodeOptions
@@ -18,7 +18,7 @@ public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     }
 
     public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
-        // Pixels are less than a drawing.
+        // Pixels hold less than a vector image.
         if input.image.info.isVector, let original = input.original { return original }
         let fits = input.coders.canEncode(format, showing: input.image)
         return try input.coders.encode(
@@ -27,7 +27,7 @@ public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
 }
 
 extension CoderRegistry {
-    /// Whether a file of a format shows all of an image: its transparency, its frames.
+    /// Whether a file of a format holds all of an image: its transparency and its frames.
     fileprivate func canEncode(_ format: ImageFormat, showing image: Image) -> Bool {
         guard let encoder = encoder(for: format) else { return false }
         if format == .jpeg, !image.bitmap.isOpaque { return false }
@@ -36,14 +36,14 @@ extension CoderRegistry {
 }
 
 extension CacheSerializer where Self == FixedFormatCacheSerializer {
-    /// Every finished image as PNG.
+    /// A serializer that keeps every finished image as PNG.
     public static var png: FixedFormatCacheSerializer { FixedFormatCacheSerializer(.png) }
-    /// Every finished image as JPEG, those with alpha as PNG.
+    /// A serializer that keeps every finished image as JPEG, or as PNG if it has alpha.
     ///
-    /// - Parameter quality: 0 to 1.
+    /// - Parameter quality: from 0 to 1; 0.85 by default.
     public static func jpeg(quality: Double = 0.85) -> FixedFormatCacheSerializer {
         FixedFormatCacheSerializer(.jpeg, options: EncodeOptions(quality: quality))
     }
-    /// Every finished image as GIF: 256 colours, and pixels that are transparent or not.
+    /// A serializer that keeps every finished image as GIF, with 256 colours and pixels that are either transparent or opaque.
     public static var gif: FixedFormatCacheSerializer { FixedFormatCacheSerializer(.gif) }
 }

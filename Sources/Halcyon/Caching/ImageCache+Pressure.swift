@@ -2,7 +2,7 @@ import HalcyonCache
 import HalcyonSystem
 
 extension ImageCache {
-    /// Does to the memory level what a step of the cache's own `memoryPressure` does.
+    /// Trims the memory level as an event of the cache's own `memoryPressure` does.
     package func relieveMemory(_ pressure: MemoryPressure) {
         memoryCache.relieve(pressure)
     }

@@ -1,6 +1,6 @@
-/// Why an image is not stored.
+/// The reason why an image cannot be stored.
 public enum ImageCacheError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// It was made before all of its file was there.
+    /// The image is a preview, made before its whole file had arrived.
     case preview
 
     public var description: String {

@@ -1,12 +1,12 @@
-/// Tells serializers from each other, so that loads share their work only where the same bytes are kept and read.
+/// The identity of a serializer, so that loads share their work only if the same bytes are stored and read.
 ///
-/// Values that can be compared are; of others only those that are the same to the bit are taken for one: an object by its
-/// identity, a structure by what is in it. Some that are equal are not found to be so, and share less.
+/// `Hashable` serializers compare themselves. Others are the same only if they are identical bit by bit: objects by identity,
+/// structures by content. Some that are equal are not recognized as such, and share less.
 struct SerializerKey: Hashable, Sendable {
-    /// Its references live for as long as the key, so that no other object takes their place.
+    /// Retains the references, so that no other object can take their addresses while the key exists.
     private let serializer: any CacheSerializer
     private let type: ObjectIdentifier
-    /// Nil where the values compare themselves.
+    /// Nil if the serializers compare themselves.
     private let bits: [UInt8]?
 
     init(_ serializer: any CacheSerializer) {
