@@ -1,11 +1,11 @@
 import Foundation
 
 extension Image {
-    /// Reads and decodes a file on the calling thread. Its `scale` is that of its name: 2 for `photo@2x.png`.
+    /// Reads and decodes a file on the calling thread. Takes `scale` from the file's name: 2 for `photo@2x.png`.
     ///
-    /// - Parameter maximumBytes: the longest file that is read. 200,000,000 by default.
-    /// - Throws: `ImagePipelineError.invalidRequest` for what is no file, `.badSource` for a file that cannot be read,
-    ///   `CodecError`, `BitmapError`.
+    /// - Parameter maximumBytes: the length in bytes of the longest file that is read. 200,000,000 by default.
+    /// - Throws: `ImagePipelineError.invalidRequest` for a URL that is not a file URL, `.badSource` for a file that cannot be
+    ///   read, `CodecError`, `BitmapError`.
     public init(
         contentsOf url: URL, options: DecodeOptions = DecodeOptions(), coders: CoderRegistry = .shared,
         maximumBytes: Int = 200_000_000
@@ -24,10 +24,11 @@ extension Image {
         scale = ImageScale.named(in: path)
     }
 
-    /// Encodes the image and writes it as a whole: whoever reads the file sees the old one or the new one.
+    /// Encodes the image and writes the file atomically: readers see either the old file or the new one.
     ///
-    /// - Parameter format: nil, the default, is that of the file's extension, else what `data(as:)` would take.
-    /// - Throws: `CodecError`, `BitmapError`, and Foundation's error where the file cannot be written.
+    /// - Parameter format: nil, the default, is the format of the file's extension, or else the one that `data(as:)` would
+    ///   choose.
+    /// - Throws: `CodecError`, `BitmapError`, and Foundation's error if the file cannot be written.
     public func write(
         to url: URL, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
         coders: CoderRegistry = .shared

@@ -1,6 +1,6 @@
-/// The scale that a file's name says, as on Apple's platforms: `photo@2x.png`, also percent-encoded.
+/// The scale in a file's name, as on Apple's platforms: `photo@2x.png`, also percent-encoded.
 enum ImageScale {
-    /// 2 or 3, else 1.
+    /// Returns 2 or 3 if the name says so, otherwise 1.
     static func named(in key: String) -> Double {
         var key = key
         return key.withUTF8 { bytes in
