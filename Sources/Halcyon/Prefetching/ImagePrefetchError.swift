@@ -1,6 +1,6 @@
-/// Why a prefetch failed although its load did not.
+/// The reason why a prefetch failed although its load succeeded.
 public enum ImagePrefetchError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The bytes came and the disk does not have them: the server forbids to keep them, or they could not be written.
+    /// The bytes were loaded, but the disk does not have them: the server forbids storing them, or they could not be written.
     /// The source is named without its query.
     case notKept(source: String)
 

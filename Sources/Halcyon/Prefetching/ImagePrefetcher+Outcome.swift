@@ -1,23 +1,23 @@
 extension ImagePrefetcher {
-    /// What became of each request, in the order of the requests. Each of them is in one of the four lists.
+    /// The results of all requests, in the order of the requests. Each request is in one of the four lists.
     public struct Outcome: Sendable {
-        /// Loaded.
+        /// The requests that were loaded.
         public var finished: [ImageRequest] = []
-        /// There already, or such as the destination does not keep.
+        /// The requests that were cached already, or that the destination does not store.
         public var skipped: [ImageRequest] = []
-        /// Ended with an error; those that were under way when the prefetcher was stopped, with `CancellationError`.
+        /// The requests that failed; those that were loading when the prefetcher was stopped failed with `CancellationError`.
         public var failed: [Failure] = []
-        /// Left by `stop()` before anything was loaded for them.
+        /// The requests that `stop()` left before anything was loaded for them.
         public var notStarted: [ImageRequest] = []
 
         public init() {}
     }
 
-    /// A request without an image.
+    /// A request that failed, and its error.
     public struct Failure: Sendable {
         public let request: ImageRequest
-        /// `ImagePipelineError`, `ImagePrefetchError`; `CancellationError` where it was called off, by `stop()` or by who
-        /// cancelled all of the pipeline's loads or of the downloader's transfers.
+        /// An `ImagePipelineError` or `ImagePrefetchError`; `CancellationError` if the load was cancelled by `stop()`, by
+        /// cancelling all of the pipeline's loads, or by cancelling the downloader's transfers.
         public let error: any Error
 
         public init(request: ImageRequest, error: any Error) {

@@ -1,13 +1,13 @@
 extension ImagePrefetcher {
-    /// How many requests have ended, and how.
+    /// The number of requests that have ended, by result.
     public struct Progress: Sendable, Hashable {
-        /// Were there already, or are such as the destination does not keep.
+        /// The number of requests that were cached already, or that the destination does not store.
         public var skipped = 0
-        /// Ended with an error; those that were under way when the prefetcher was stopped, too.
+        /// The number of requests that failed, including those that were loading when the prefetcher was stopped.
         public var failed = 0
-        /// Were loaded.
+        /// The number of requests that were loaded.
         public var completed = 0
-        /// Requests in all.
+        /// The number of all requests.
         public var total: Int
 
         public init(skipped: Int = 0, failed: Int = 0, completed: Int = 0, total: Int) {

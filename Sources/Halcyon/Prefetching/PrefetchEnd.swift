@@ -1,6 +1,6 @@
-/// What one step of a prefetch came to.
+/// The result of one step of a prefetch.
 enum PrefetchEnd {
-    /// Not to be loaded now.
+    /// The request must not be loaded now.
     case open
     case finished
     case skipped
