@@ -51,3 +51,113 @@ public struct CacheSerializerInput: Sendable {
         self.coders = coders
     }
 }
+
+/// A serializer that keeps the source's bytes if the image shows them unchanged, and otherwise encodes it without loss.
+///
+/// An animation without its source's bytes keeps its format if that can hold it: WebP is encoded without loss; GIF, which has
+/// 256 colours and no soft edges, is kept only if the image was not processed. Any other animation becomes an animated PNG; a
+/// still image becomes a PNG. Nothing is kept if the build has no PNG encoder.
+public struct DefaultCacheSerializer: CacheSerializer, Hashable {
+    public init() {}
+
+    public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
+        if let original = input.original { return original }
+        return try input.coders.encode(
+            input.image, as: format(for: input), options: EncodeOptions(quality: 1, isLossless: true), context: context)
+    }
+
+    private func format(for input: CacheSerializerInput) -> ImageFormat? {
+        let own = input.image.info.format
+        let keeps = own == .webp || (own == .gif && !input.isProcessed)
+        if input.image.animation != nil, keeps, input.coders.canEncode(own) { return own }
+        return input.coders.canEncode(.png) ? .png : nil
+    }
+}
+
+extension CacheSerializer where Self == DefaultCacheSerializer {
+    /// A serializer that keeps the source's bytes, and otherwise encodes the image without loss.
+    public static var `default`: DefaultCacheSerializer { DefaultCacheSerializer() }
+}
+
+/// A serializer that keeps every finished image in one format, whatever its source's format. A source that the image does not
+/// show unchanged keeps its own bytes.
+///
+/// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with alpha
+/// in a JPEG, or an animation in a format without frames. A vector image keeps its source's bytes.
+public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
+    public let format: ImageFormat
+    public let options: EncodeOptions
+
+    public init(_ format: ImageFormat, options: EncodeOptions = EncodeOptions()) {
+        self.format = format
+        self.options = options
+    }
+
+    public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
+        // Pixels hold less than a vector image.
+        if input.image.info.isVector, let original = input.original { return original }
+        let fits = input.coders.canEncode(format, showing: input.image)
+        return try input.coders.encode(
+            input.image, as: fits ? format : .png, options: fits ? options : EncodeOptions(), context: context)
+    }
+}
+
+extension CoderRegistry {
+    /// Whether a file of a format holds all of an image: its transparency and its frames.
+    fileprivate func canEncode(_ format: ImageFormat, showing image: Image) -> Bool {
+        guard let encoder = encoder(for: format) else { return false }
+        if format == .jpeg, !image.bitmap.isOpaque { return false }
+        return image.animation == nil || encoder is any AnimatedImageEncoder
+    }
+}
+
+extension CacheSerializer where Self == FixedFormatCacheSerializer {
+    /// A serializer that keeps every finished image as PNG.
+    public static var png: FixedFormatCacheSerializer { FixedFormatCacheSerializer(.png) }
+    /// A serializer that keeps every finished image as JPEG, or as PNG if it has alpha.
+    ///
+    /// - Parameter quality: from 0 to 1; 0.85 by default.
+    public static func jpeg(quality: Double = 0.85) -> FixedFormatCacheSerializer {
+        FixedFormatCacheSerializer(.jpeg, options: EncodeOptions(quality: quality))
+    }
+    /// A serializer that keeps every finished image as GIF, with 256 colours and pixels that are either transparent or opaque.
+    public static var gif: FixedFormatCacheSerializer { FixedFormatCacheSerializer(.gif) }
+}
+
+/// The identity of a serializer, so that loads share their work only if the same bytes are stored and read.
+///
+/// `Hashable` serializers compare themselves. Others are the same only if they are identical bit by bit: objects by identity,
+/// structures by content. Some that are equal are not recognized as such, and share less.
+struct SerializerKey: Hashable, Sendable {
+    /// Retains the references, so that no other object can take their addresses while the key exists.
+    private let serializer: any CacheSerializer
+    private let type: ObjectIdentifier
+    /// Nil if the serializers compare themselves.
+    private let bits: [UInt8]?
+
+    init(_ serializer: any CacheSerializer) {
+        self.serializer = serializer
+        type = ObjectIdentifier(Swift.type(of: serializer))
+        bits = serializer is any Hashable ? nil : Self.bits(of: serializer)
+    }
+
+    private static func bits(of serializer: some CacheSerializer) -> [UInt8] {
+        withUnsafeBytes(of: serializer) { Array($0) }
+    }
+
+    static func == (left: SerializerKey, right: SerializerKey) -> Bool {
+        guard left.type == right.type, left.bits == right.bits else { return false }
+        guard left.bits == nil, let value = left.serializer as? any Hashable else { return true }
+        return isEqual(value, right.serializer)
+    }
+
+    private static func isEqual<Value: Hashable>(_ value: Value, _ other: any CacheSerializer) -> Bool {
+        (other as? Value) == value
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(type)
+        hasher.combine(bits)
+        if bits == nil, let value = serializer as? any Hashable { value.hash(into: &hasher) }
+    }
+}

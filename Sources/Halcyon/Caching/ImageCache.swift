@@ -2,6 +2,7 @@ import Foundation
 import HalcyonCache
 import HalcyonCodecs
 import HalcyonImage
+import HalcyonNetwork
 import HalcyonSystem
 
 /// A cache of finished images in memory and of bytes on disk.
@@ -162,5 +163,40 @@ public final class ImageCache: Sendable {
         }
         guard let smallest else { return nil }
         return memoryCache.value(for: smallest.key, extending: policy.memoryExtension) ?? smallest.cached
+    }
+}
+
+extension ImageCache {
+    /// Trims the memory level as an event of the cache's own `memoryPressure` does.
+    package func relieveMemory(_ pressure: MemoryPressure) {
+        memoryCache.relieve(pressure)
+    }
+}
+
+/// An entry of the memory cache. It is a class so that a look-up copies one reference and not every property of the image.
+final class CachedImage: Sendable {
+    let image: Image
+    /// The length in bytes of the encoded image that it was made of.
+    let encodedBytes: Int
+    /// The HTTP metadata of the encoded image; nil for a file or data.
+    let http: HTTPCacheMetadata?
+
+    init(image: Image, encodedBytes: Int, http: HTTPCacheMetadata?) {
+        self.image = image
+        self.encodedBytes = encodedBytes
+        self.http = http
+    }
+
+    /// A weak reference, which the memory cache keeps after it has evicted the entry; nil if the image cannot be held weakly.
+    var weakReference: WeakValue<CachedImage>? {
+        if image.animation == nil {
+            return WeakValue(image.bitmap) { [make = image.makeOfPixels, encodedBytes, http] in
+                CachedImage(image: make($0), encodedBytes: encodedBytes, http: http)
+            }
+        }
+        guard let image = image.weakReference else { return nil }
+        return WeakValue { [encodedBytes, http] in
+            image().map { CachedImage(image: $0, encodedBytes: encodedBytes, http: http) }
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HalcyonCache
 import HalcyonCodecs
 import HalcyonImage
@@ -180,5 +181,76 @@ extension KeyedHash {
     init?(_ credential: Credential) {
         self.init(
             user: nil, credential: credential, headers: HTTPHeaders().showing(credential), fields: .standard)
+    }
+}
+
+extension ImageKey {
+    /// The steps from the source's bytes to the image: the decode, and the processors after it. A leading resize becomes part
+    /// of the decode, which then reads no more of the image than it needs.
+    var steps: (decode: DecodeOptions, processors: [any ImageProcessor]) {
+        guard decode.target == nil, let resize = processors.first as? ResizeProcessor, resize.filter == .lanczos
+        else { return (decode, processors) }
+        var options = decode
+        options.target = TargetSize(resize.size, mode: resize.mode, upscale: resize.upscale)
+        return (options, Array(processors.dropFirst()))
+    }
+
+    /// The decode options for the finished image on disk, which already has its size and region.
+    var finishedOptions: DecodeOptions {
+        DecodeOptions(color: decode.color, preloadAllFrames: decode.preloadAllFrames, limits: decode.limits)
+    }
+
+    /// Whether the image shows everything that its source has, so that bytes encoded from it may replace the source's.
+    var showsAllOfItsSource: Bool {
+        !isProcessed && !decode.firstFrameOnly && decode.color == .sRGB && isStorable
+    }
+
+    /// Whether the image is whole, at its own size or fitted into a box, so that a larger one can replace it.
+    private var isWhole: Bool {
+        processors.isEmpty && decode.region == nil && (decode.target.map { $0.mode == .fit } ?? true)
+    }
+
+    /// Whether a larger image of the same source may be used instead of this one.
+    var admitsLarger: Bool { isWhole && decode.maximumBytes == nil }
+
+    /// Whether the image of another key shows the same picture, provided that it is large enough.
+    func isSamePicture(as other: ImageKey) -> Bool {
+        ExactText(source) == ExactText(other.source) && (user == other.user || user == nil) && coders === other.coders
+            && isWhole && other.isWhole
+            && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
+    }
+
+    /// Returns the size in pixels that the image gets from a source of this size, for a key that admits larger images.
+    func wantedSize(of source: PixelSize) -> PixelSize {
+        guard let target = decode.target else { return source }
+        return ResizeGeometry(source: source, box: target.size, mode: target.mode, upscale: target.upscale).size
+    }
+}
+
+/// A string compared by its bytes. `String` treats composed and decomposed letters as equal.
+struct ExactText: Hashable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    static func == (left: ExactText, right: ExactText) -> Bool {
+        var (left, right) = (left.text, right.text)
+        // Native strings, which nearly all are, are not copied for this.
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+                return memcmp(first, second, left.count) == 0
+            }
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        // A terminator separates the text from the value that is hashed next.
+        hasher.combine(0xFF as UInt8)
     }
 }

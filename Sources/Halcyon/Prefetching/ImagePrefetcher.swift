@@ -181,3 +181,77 @@ public final class ImagePrefetcher: Sendable {
         advance()
     }
 }
+
+extension ImagePrefetcher {
+    /// The destination of a prefetcher's images.
+    public enum Destination: Sendable, Hashable, CaseIterable {
+        /// The disk cache, for the source's bytes. They are stored once their header has proved to be that of an image within
+        /// the request's limits; no pixels are decoded, unless the request's policy stores finished images on the disk.
+        case disk
+        /// Memory, for the finished image, and the disk for whatever the request's policy stores there.
+        case memory
+    }
+}
+
+extension ImagePrefetcher {
+    /// The number of requests that have ended, by result.
+    public struct Progress: Sendable, Hashable {
+        /// The number of requests that were cached already, or that the destination does not store.
+        public var skipped = 0
+        /// The number of requests that failed, including those that were loading when the prefetcher was stopped.
+        public var failed = 0
+        /// The number of requests that were loaded.
+        public var completed = 0
+        /// The number of all requests.
+        public var total: Int
+
+        public init(skipped: Int = 0, failed: Int = 0, completed: Int = 0, total: Int) {
+            self.skipped = skipped
+            self.failed = failed
+            self.completed = completed
+            self.total = total
+        }
+    }
+}
+
+extension ImagePrefetcher {
+    /// The results of all requests, in the order of the requests. Each request is in one of the four lists.
+    public struct Outcome: Sendable {
+        /// The requests that were loaded.
+        public var finished: [ImageRequest] = []
+        /// The requests that were cached already, or that the destination does not store.
+        public var skipped: [ImageRequest] = []
+        /// The requests that failed; those that were loading when the prefetcher was stopped failed with `CancellationError`.
+        public var failed: [Failure] = []
+        /// The requests that `stop()` left before anything was loaded for them.
+        public var notStarted: [ImageRequest] = []
+
+        public init() {}
+    }
+
+    /// A request that failed, and its error.
+    public struct Failure: Sendable {
+        public let request: ImageRequest
+        /// An `ImagePipelineError` or `ImagePrefetchError`; `CancellationError` if the load was cancelled by `stop()`, by
+        /// cancelling all of the pipeline's loads, or by cancelling the downloader's transfers.
+        public let error: any Error
+
+        public init(request: ImageRequest, error: any Error) {
+            self.request = request
+            self.error = error
+        }
+    }
+}
+
+/// The reason why a prefetch failed although its load succeeded.
+public enum ImagePrefetchError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The bytes were loaded, but the disk does not have them: the server forbids storing them, or they could not be written.
+    /// The source is named without its query.
+    case notKept(source: String)
+
+    public var description: String {
+        switch self {
+        case .notKept(let source): "\(source): the disk cache does not keep it"
+        }
+    }
+}
