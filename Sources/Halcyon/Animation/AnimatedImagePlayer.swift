@@ -216,7 +216,7 @@ public final class AnimatedImagePlayer {
     }
 }
 
-// MARK: - The passing of time
+// MARK: - Advancing
 
 extension AnimatedImagePlayer {
     /// Advances to a time, shows the frame that is due by then, and makes the callbacks.

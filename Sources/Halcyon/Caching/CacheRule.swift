@@ -39,9 +39,9 @@ public enum CacheRule: Sendable, Hashable {
         case requestNoStore
         /// The response has this status. Only whole images are stored: those of status 200 and 203 (3, 3.3).
         case status(Int)
-        /// The response is private, and it was given to a credential that a hook or an interceptor has added, or that has
-        /// changed during the load, so that its user is unknown. `DownloadRequest.user` and `DownloadInterceptor.user` name the
-        /// user.
+        /// The response is not shared between users, and it was given to a credential that a hook or an interceptor has added,
+        /// or that has changed during the load, so that its user is unknown. `DownloadRequest.user` and
+        /// `DownloadInterceptor.user` name the user.
         case unknownUser
     }
 

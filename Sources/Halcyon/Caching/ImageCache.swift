@@ -91,7 +91,7 @@ public final class ImageCache: Sendable {
     /// The statistics of the memory level: bytes of pixels, hits and misses.
     public var memoryStatistics: MemoryCacheStatistics { memoryCache.statistics }
 
-    // MARK: - The end
+    // MARK: - Shutdown
 
     /// Encodes and writes pending entries and trims the disk, within a time limit. Call it before the program ends.
     ///

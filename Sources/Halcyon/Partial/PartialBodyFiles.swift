@@ -264,7 +264,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         return data
     }
 
-    // MARK: What is kept
+    // MARK: Kept bodies
 
     private func keep(_ name: String, size: Int) {
         let kept = Kept(name: name, size: size, modified: FileTime(clock.now))

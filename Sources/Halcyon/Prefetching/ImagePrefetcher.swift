@@ -48,7 +48,7 @@ public final class ImagePrefetcher: Sendable {
         state = Lock(State(prefetch: PrefetchState(requests)))
     }
 
-    // MARK: - Steering
+    // MARK: - Control
 
     /// Starts the prefetch. A second call does nothing, nor does a call after `stop()`. An empty list ends at once.
     public func start() {
@@ -80,7 +80,7 @@ public final class ImagePrefetcher: Sendable {
         set { urgency.value = newValue }
     }
 
-    // MARK: - Watching
+    // MARK: - Progress and outcome
 
     /// Starts the prefetch and waits for its end. Cancelling the waiting task stops the prefetch.
     public func run() async -> Outcome {
