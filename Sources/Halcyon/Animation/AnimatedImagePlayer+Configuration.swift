@@ -2,26 +2,27 @@ import HalcyonImage
 import HalcyonProcessing
 
 extension AnimatedImagePlayer {
-    /// How an animation is played.
+    /// The options by which an animation is played.
     public struct Configuration: Sendable {
-        /// As the file says, by default.
+        /// The number of loops; that of the file by default.
         public var repeatCount: RepeatCount
-        /// Forward by default.
+        /// The order of the frames; forward by default.
         public var mode: PlaybackMode
-        /// How fast it plays at first, as `AnimatedImagePlayer.rate`; 1 by default.
+        /// The initial `AnimatedImagePlayer.rate`; 1 by default.
         public var rate: Double
-        /// The most frames a second at first, as `AnimatedImagePlayer.maximumFrameRate`; nil by default.
+        /// The initial `AnimatedImagePlayer.maximumFrameRate`; nil by default.
         public var maximumFrameRate: Double?
-        /// Frames that are decoded before they are due: 10 by default, fewer where they are large (6 MiB of them at most)
-        /// or where the pool is shared by many; never fewer than 1.
+        /// The number of frames that are decoded before they are due: 10 by default, fewer if they are large (6 MiB of them at
+        /// most) or if many animations share the pool; never fewer than 1.
         public var framePreloadCount: Int
-        /// Whether frames are decoded on Halcyon's own threads; true by default. False decodes each in `advance(to:)`, which
-        /// then shows every frame in time and takes the time that decoding takes.
+        /// Whether frames are decoded on Halcyon's own threads; true by default. If false, `advance(to:)` decodes each frame
+        /// itself: every frame is then shown in time, and the call takes as long as the decode.
         public var backgroundDecode: Bool
-        /// Whether it plays in step with others of the same image, which then share each decoded frame; true by default.
-        /// Only what plays for ever joins, in one mode and at one rate.
+        /// Whether the player synchronizes with others of the same image, which then share each decoded frame; true by default.
+        /// Only players that repeat for ever, with the same mode and rate, synchronize.
         public var joinsOthers: Bool
-        /// Changes each frame after it was decoded; nil by default. Players with equal transformers share their frames.
+        /// A processor that is applied to each decoded frame; nil by default. Players with equal transformers share their
+        /// frames.
         public var transformer: (any ImageProcessor)?
 
         public init(
@@ -40,7 +41,7 @@ extension AnimatedImagePlayer {
         }
     }
 
-    /// What is told of the course.
+    /// Closures that a view sets to follow the playback.
     package struct Watcher {
         package var frame: ((Image) -> Void)?
         package var loop: ((Int?) -> Void)?
@@ -50,18 +51,18 @@ extension AnimatedImagePlayer {
     }
 }
 
-/// In which order an animation's frames play.
+/// The order in which an animation's frames play.
 public enum PlaybackMode: Hashable, Sendable, CaseIterable {
-    /// First to last.
+    /// From the first to the last.
     case forward
-    /// Last to first.
+    /// From the last to the first.
     case reverse
-    /// First to last and back; the first and the last frame stand once in each turn.
+    /// From the first to the last and back; the first and the last frame are shown once in each cycle.
     case bounce
-    /// Last to first and back.
+    /// From the last to the first and back.
     case reverseBounce
 
-    /// Steps of one loop.
+    /// Returns the number of steps of one loop.
     func stepCount(frames: Int) -> Int {
         switch self {
         case .forward, .reverse: frames
@@ -79,16 +80,16 @@ public enum PlaybackMode: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How often an animation plays.
+/// The number of times that an animation plays.
 public enum RepeatCount: Hashable, Sendable {
-    /// As its file says.
+    /// The number in its file.
     case file
     case infinite
     case once
-    /// So many times; 1 for numbers below.
+    /// This number of times; numbers below 1 count as 1.
     case finite(Int)
 
-    /// 0 is for ever.
+    /// Returns the number of loops; 0 means for ever.
     func loops(ofFile count: Int) -> Int {
         switch self {
         case .file: max(0, count)

@@ -1,9 +1,9 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// Plays the frames of an animation: says which one is to be seen now, and has it decoded by then.
+/// A player that selects the frame of an animation that is due, and has it decoded by then.
 ///
-/// It has no clock. Whoever shows the frames, a view by its frame clock or a test by hand, calls `advance(to:)`; a program
+/// It has no clock. The owner that shows the frames, a view with its frame clock or a test, calls `advance(to:)`; a program
 /// without a screen reads `AnimatedImage.frames`. A player belongs to one thread or actor; frames are decoded on others.
 ///
 ///     let player = AnimatedImagePlayer(image)
@@ -11,37 +11,36 @@ import HalcyonSystem
 ///     player?.play()
 ///     player?.advance(to: time)       // again once `timeToNextFrame` has passed, or `onFrameReady` was called
 ///
-/// Frames whose time is over are skipped, by the time that has passed: an animation never lags, and never shows a frame after
-/// a later one. Memory: the frame that is shown and those decoded ahead, out of the `FramePool`; nothing while it is stopped
-/// but the frame that is shown.
+/// Frames whose time has passed are skipped: an animation never lags, and never shows a frame after a later one. A player holds
+/// the frame that is shown and those decoded ahead, out of the `FramePool`; while it is stopped, only the frame that is shown.
 public final class AnimatedImagePlayer {
-    /// The image's own pixels, its first frame.
+    /// The image's own pixels, which are its first frame.
     public private(set) var posterImage: Image
-    /// What is to be seen; nil only with a transformer, until its first frame is there.
+    /// The frame to show; nil only with a transformer, until its first frame has been decoded.
     public private(set) var currentFrame: Image?
-    /// The frame that `currentFrame` is.
+    /// The index of `currentFrame`.
     public private(set) var currentFrameIndex = 0
     public private(set) var isPlaying = false
 
-    /// Called by `advance(to:)` for each frame that is shown, with its index; in a view after that has shown it.
+    /// Called by `advance(to:)` for each frame that is shown, with its index; in a view, after the view has shown it.
     public var onFrame: ((Image, Int) -> Void)?
-    /// Called by `advance(to:)` when a loop is over, with the number of loops to come, nil for ever; once for loops that
-    /// were over together.
+    /// Called by `advance(to:)` when a loop ends, with the number of remaining loops, nil for ever; once for several loops that
+    /// have ended together.
     public var onLoop: ((Int?) -> Void)?
-    /// Called by `advance(to:)` when the last loop is over. The last frame stays.
+    /// Called by `advance(to:)` when the last loop ends. The last frame stays.
     public var onEnd: (() -> Void)?
-    /// Called by `advance(to:)` for a frame that could not be decoded, with its index; the one before it stays.
+    /// Called by `advance(to:)` for a frame that could not be decoded, with its index; the previous frame stays.
     public var onFailure: (((any Error), Int) -> Void)?
-    /// Called when `advance(to:)` is due sooner than it was said, since the course has changed.
+    /// Called when `advance(to:)` is due sooner than announced, because the playback has changed.
     package var onWake: (() -> Void)?
-    /// The time that a view would call `advance(to:)` with; without one, none passes between two calls.
+    /// The time that a view would pass to `advance(to:)`; without a clock, no time passes between two calls.
     package var clock: (() -> Duration)?
-    /// A view's own, told before the program's closures are.
+    /// The closures of a view, called before those of the program.
     package var watcher = Watcher()
-    /// Called on any thread when a frame has come that was due: `advance(to:)` should be called soon.
+    /// Called on any thread when a frame that was due has been decoded: `advance(to:)` should be called soon.
     public var onFrameReady: (@Sendable () -> Void)?
 
-    /// How fast it plays: 1 by default, at most 1,000; 0, as anything below a thousandth, stands still.
+    /// The speed of the playback: 1 by default, at most 1,000. Values below a thousandth count as 0, which stands still.
     public var rate: Double {
         willSet { catchUp() }
         didSet {
@@ -50,41 +49,41 @@ public final class AnimatedImagePlayer {
         }
     }
 
-    /// The most frames that are shown in a second; nil, as many as there are, by default.
+    /// The greatest number of frames that are shown in a second; nil, the default, does not limit it.
     public var maximumFrameRate: Double? {
         didSet { onWake?() }
     }
 
-    /// How it was asked to play.
+    /// The configuration with which the player was made.
     public let configuration: Configuration
 
     private let pool: FramePool
     private var supply: FrameSupply
     private var playback: Playback
-    /// The time of the last `advance(to:)`; nil before the first since `play()`.
+    /// The time of the last `advance(to:)`; nil before the first one since `play()`.
     private var lastTime: Duration?
-    /// When `currentFrame` was shown, and as which tick.
+    /// The time at which `currentFrame` was shown, and its tick.
     private var shownAt: Duration?
     private var shownTick: Int?
-    /// The frames that were asked for.
+    /// The frames that were requested from the supply.
     private var reading: [Int] = []
-    /// The time stands until the frame that is due is there: at the start and after a seek.
+    /// Whether time stands still until the due frame is decoded: at the start and after a seek.
     private var awaitsFrame = false
-    /// Nobody was asked to call `advance(to:)`: the time until the next does not count.
+    /// Whether no call of `advance(to:)` was scheduled: the time until the next call does not count.
     private var stoodStill = false
-    /// The frame that is due was not there; `onFrameReady` will tell.
+    /// Whether the due frame was not decoded yet; `onFrameReady` will report it.
     private var isWaiting = false
     private var hasSought = false
     private var failedTick: Int?
     private var isAdvancing = false
-    /// Counts what changes the course, so that a callback that does so is the last one of its `advance(to:)`.
+    /// The number of changes of the playback. After a callback that causes one, `advance(to:)` makes no further callbacks.
     private var course = 0
 
-    /// Makes a player of an image's animation, which does not play yet.
+    /// Creates a player of an image's animation, which does not play yet.
     ///
     /// - Parameters:
-    ///   - isComplete: false for a preview, whose last frame stands until `update(_:isComplete:)` brings more.
-    ///   - pool: where decoded frames are kept; that of the process by default.
+    ///   - isComplete: false for a preview, whose last frame stays until `update(_:isComplete:)` brings more.
+    ///   - pool: the pool that keeps decoded frames; the process's shared one by default.
     /// - Returns: nil for a still image.
     public init?(
         _ image: Image, configuration: Configuration = Configuration(), isComplete: Bool = true,
@@ -108,13 +107,13 @@ public final class AnimatedImagePlayer {
 
     public var frameCount: Int { playback.frameCount }
 
-    /// How many loops there are yet to come, the present one with them; nil for ever.
+    /// The number of remaining loops, including the current one; nil for ever.
     public var loopsRemaining: Int? { playback.loopsRemaining }
 
-    /// Whether the last loop is over.
+    /// Whether the last loop has ended.
     public var isOver: Bool { playback.isOver && !isPlaying }
 
-    /// Goes on from where it stands, from the start if it was over; joins others of the same image that are playing.
+    /// Starts or continues the playback, from the beginning if it had ended; synchronizes with players of the same image.
     public func play() {
         guard !isPlaying else { return }
         if playback.isOver {
@@ -130,12 +129,13 @@ public final class AnimatedImagePlayer {
         onWake?()
     }
 
-    /// Stands still and lets go of the frames that it does not show.
+    /// Stops the playback and releases all frames but the one that is shown.
     ///
-    /// - Parameter rewinding: whether `play()` begins anew; the frame that is shown stays all the same. False by default.
+    /// - Parameter rewinding: whether the next `play()` starts from the beginning; the frame that is shown stays in either
+    ///   case. False by default.
     public func stop(rewinding: Bool = false) {
         catchUp()
-        // Where its last frame is not there yet, that is not waited for.
+        // If its last frame is not decoded yet, the player does not wait for it.
         if isPlaying, !isAdvancing, playback.isOver {
             isPlaying = false
             report(shown: .nothing, looped: false, ended: true)
@@ -151,9 +151,9 @@ public final class AnimatedImagePlayer {
         leave()
     }
 
-    /// Shows a frame, as soon as it is there, and goes on from it: where the player is stopped, it stops there again.
+    /// Shows a frame as soon as it is decoded, and continues from it; a stopped player stays stopped there.
     ///
-    /// - Parameter loop: counted from 0; the present one by default. Both are clamped to what there is.
+    /// - Parameter loop: the index of the loop, from 0; the current one by default. Both are clamped to the animation.
     public func seek(to frame: Int, loop: Int? = nil) {
         course += 1
         playback.seek(to: frame, loop: loop)
@@ -165,7 +165,7 @@ public final class AnimatedImagePlayer {
         onWake?()
     }
 
-    /// Goes on with the same animation of which more has arrived, at the frame where it stands.
+    /// Continues with the same animation after more of it has arrived, from the current frame.
     public func update(_ image: Image, isComplete: Bool) {
         guard let animation = image.animation else { return }
         let next = pool.supply(of: image, animation, transformer: configuration.transformer)
@@ -177,7 +177,7 @@ public final class AnimatedImagePlayer {
             isWaiting = false
         }
         if let tick = shownTick, playback.frame(atTick: tick) != currentFrameIndex {
-            // What plays backwards had to wait for the last frame.
+            // A backward playback had to wait for the last frame.
             shownTick = nil
             awaitsFrame = isPlaying
         }
@@ -185,7 +185,7 @@ public final class AnimatedImagePlayer {
         onWake?()
     }
 
-    /// Goes on where another player of the same animation stands, as that was asked to.
+    /// Continues from the position of another player of the same animation, with its rate and callbacks.
     package func takeOver(from other: AnimatedImagePlayer) {
         (rate, maximumFrameRate) = (other.rate, other.maximumFrameRate)
         (onFrame, onLoop, onEnd, onFailure) = (other.onFrame, other.onLoop, other.onEnd, other.onFailure)
@@ -193,35 +193,35 @@ public final class AnimatedImagePlayer {
         let isElsewhere = other.currentFrameIndex != currentFrameIndex
         playback = other.playback
         hasSought = other.hasSought
-        // What stands still is to be seen where it stood; that is its frame until this one's is there.
+        // A stopped animation must show its frame again; the other player's frame stands in until this player's is decoded.
         guard isElsewhere else { return }
         (currentFrame, currentFrameIndex) = (other.currentFrame, other.currentFrameIndex)
         awaitsFrame = true
         want()
     }
 
-    /// Whether `advance(to:)` has anything to do.
+    /// Whether `advance(to:)` has any work to do.
     package var needsTime: Bool { isPlaying || awaitsFrame }
 
-    /// The time after the last `advance(to:)` when it should be called again; nil where nothing is to come, or where
-    /// `onFrameReady` will tell.
+    /// The time from the last `advance(to:)` to the next one that is needed; nil if nothing is to come, or if `onFrameReady`
+    /// will report it.
     public var timeToNextFrame: Duration? {
         guard isPlaying || awaitsFrame, !isWaiting else { return nil }
         guard let lastTime, !awaitsFrame else { return .zero }
         let allowed = interval.flatMap { interval in shownAt.map { max(.zero, $0 + interval - lastTime) } } ?? .zero
-        // Put off, for the sake of the highest rate.
+        // The due frame is delayed by the maximum frame rate.
         if playback.tick != shownTick, playback.tick != failedTick { return allowed }
         guard rate > 0, let next = playback.untilNext else { return nil }
         return max(rate == 1 ? next : next / rate, allowed)
     }
 }
 
-// MARK: - The passing of time
+// MARK: - Advancing
 
 extension AnimatedImagePlayer {
-    /// Goes on to a time, shows the frame that is due by then, and calls back.
+    /// Advances to a time, shows the frame that is due by then, and makes the callbacks.
     ///
-    /// - Parameter time: of any clock that only goes forward, the same one for all players that may join each other.
+    /// - Parameter time: the time of any monotonic clock, the same one for all players that may synchronize.
     public func advance(to time: Duration) {
         guard isPlaying || awaitsFrame else { return }
         isAdvancing = true
@@ -238,13 +238,15 @@ extension AnimatedImagePlayer {
         report(shown: shown, looped: looped, ended: hasEnded)
     }
 
-    /// Counts the time that has passed since the last `advance(to:)` before something else counts.
+    /// Accounts for the time since the last `advance(to:)` before a setting changes.
     private func catchUp() {
         guard let clock, isPlaying, lastTime != nil, !isAdvancing else { return }
         advance(to: clock())
     }
 
-    /// - Returns: whether a loop is over.
+    /// Advances the playback to a time.
+    ///
+    /// - Returns: whether a loop has ended.
     private func pass(to time: Duration) -> Bool {
         if lastTime == nil { join(at: time) }
         let passed = max(.zero, time - (lastTime ?? time))
@@ -252,12 +254,12 @@ extension AnimatedImagePlayer {
         guard !awaitsFrame, !stoodStill else { return false }
         let loop = playback.loop
         playback.advance(by: scaled(passed))
-        // A turn there and back ends where it began, which is another frame than that of its last step.
+        // A bounce ends where it began, which is another frame than that of its last step.
         if playback.isOver, shownTick == playback.tick, playback.frame != currentFrameIndex { shownTick = nil }
         return playback.loop > loop
     }
 
-    /// Exact at the rate of 1, so that players stay in step.
+    /// Returns the time scaled by the rate. It is exact at the rate of 1, so that players stay synchronized.
     private func scaled(_ time: Duration) -> Duration {
         rate == 1 ? time : min(time, .seconds(1_000_000)) * rate
     }
@@ -275,7 +277,7 @@ extension AnimatedImagePlayer {
         awaitsFrame = false
     }
 
-    /// What `showDue` came to.
+    /// The result of `showDue`.
     private enum Shown {
         case nothing
         case frame
@@ -289,7 +291,7 @@ extension AnimatedImagePlayer {
             awaitsFrame = false
             return .nothing
         }
-        // Half a tick of a fast screen: a frame that is due at one of its ticks is not put off to the next.
+        // The tolerance is half a tick of a fast screen: a frame that is due at one of its ticks is not delayed to the next.
         if let interval, let shownAt, time - shownAt < interval - .milliseconds(3), !playback.isOver { return .nothing }
         switch frame(playback.frame) {
         case .ready(let bitmap):
@@ -306,7 +308,7 @@ extension AnimatedImagePlayer {
         }
     }
 
-    /// The newest of the frames whose time has passed, where the one that is due is not there yet.
+    /// Shows the newest of the frames whose time has passed, if the due one is not decoded yet.
     private func showPassed(before due: Int, at time: Duration) -> Shown {
         guard let shownTick, !awaitsFrame else { return .nothing }
         let oldest = max(shownTick + 1, due - playback.stepCount + 1)
@@ -351,15 +353,15 @@ extension AnimatedImagePlayer {
         return .seconds(1 / max(maximumFrameRate, 0.001))
     }
 
-    /// Asks for the frames that come next, as long as any is to come.
+    /// Requests the next frames from the supply, unless none is to come.
     private func want() {
         guard isPlaying || awaitsFrame else { return leave() }
-        // Each is decoded when it is due.
+        // `advance(to:)` decodes each frame when it is due.
         guard configuration.backgroundDecode else { return }
         let ahead = isPlaying ? supply.ahead(atMost: configuration.framePreloadCount) : 0
-        // While the due one is not shown there is the one before it, too.
+        // Until the due frame is shown, the previous one is held as well.
         let count = shownTick == playback.tick ? 1 + ahead : max(1, ahead)
-        // The first one is there.
+        // The first frame is the image itself.
         let next = playback.upcoming(count).filter { $0 != 0 || configuration.transformer != nil }
         supply.want(next, insteadOf: reading)
         reading = next

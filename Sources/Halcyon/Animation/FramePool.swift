@@ -3,14 +3,14 @@ import HalcyonImage
 import HalcyonProcessing
 import HalcyonSystem
 
-/// The memory of decoded frames: what all players of the process decode ahead and keep, together.
+/// A pool of memory for the frames that all players of the process decode ahead and keep.
 ///
-/// Players of one animation share its frames and its decoder. The limit is shared out evenly among the animations that
-/// play; each may always have the frame that it shows and the one behind it. Those, and what the decoder of the animation
-/// keeps, are held from a `DecodeBudget` for as long as it plays: all animations together never hold more than half of it,
-/// and one for which there is no room fails, and is tried again with its next frame.
+/// Players of one animation share its frames and its decoder. The limit is divided evenly among the playing animations; each
+/// may always have the frame that it shows and the next one. Those two, and the memory of the animation's decoder, are held
+/// from a `DecodeBudget` while the animation plays. All animations together never hold more than half of that budget; frames of
+/// an animation for which there is no room fail, and the next frame tries again.
 public final class FramePool: Sendable {
-    /// The pool of all players that are given no other.
+    /// The pool of all players that are not given another.
     public static let shared = FramePool()
 
     private struct State {
@@ -25,12 +25,15 @@ public final class FramePool: Sendable {
     private let state = Lock(State())
     private let limit: Int
     let budget: DecodeBudget
-    /// Runs a decode; not on the caller's thread, unless a test does.
+    /// Runs a decode; not on the caller's thread, except in tests.
     let run: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// - Parameter limit: bytes of decoded frames; by default 64 MiB, or a tenth of the memory that the system grants where
-    ///   that is less.
-    /// - Parameter budget: what playing animations hold their memory of.
+    /// Creates a pool.
+    ///
+    /// - Parameters:
+    ///   - limit: the bytes of decoded frames; by default 64 MiB, or a tenth of the memory that the system grants if that is
+    ///     less.
+    ///   - budget: the budget from which playing animations hold their memory.
     public convenience init(limit: Int? = nil, budget: DecodeBudget = .shared) {
         self.init(limit: limit ?? min(64 << 20, SystemGrant.current.memory / 10), budget: budget) {
             ExecutionDomains.cpu.submit($0)
@@ -45,16 +48,16 @@ public final class FramePool: Sendable {
         self.run = run
     }
 
-    /// Bytes of all frames that are kept now.
+    /// The number of bytes of all kept frames.
     public var keptBytes: Int {
         let supplies = state.withLock { $0.supplies.values.compactMap(\.supply) }
         return supplies.reduce(0) { $0 + $1.keptBytes }
     }
 
-    /// The bytes that one of the playing animations may keep.
+    /// The number of bytes that each playing animation may keep.
     var share: Int { state.withLock { limit / max(1, $0.playing) } }
 
-    /// The supply of an animation's frames; the same one for as long as anybody has it.
+    /// Returns the supply of an animation's frames; the same one as long as it has any owner.
     func supply(of image: Image, _ animation: AnimatedImage, transformer: (any ImageProcessor)?) -> FrameSupply {
         guard let identity = animation.identity else {
             return FrameSupply(of: image, animation, transformer: transformer, pool: self, id: nil)
@@ -68,9 +71,10 @@ public final class FramePool: Sendable {
         }
     }
 
-    /// Called by a supply that nobody has any more.
+    /// Removes a supply that has no owner any more.
     func forget(_ id: FrameSupply.ID) {
-        // A new one may be in its place already; should this be its last holder, it ends outside of the lock.
+        // A new supply may have replaced it already. If this is the last reference to that one, it is released outside the
+        // lock.
         let other = state.withLock { state in
             let other = state.supplies[id]?.supply
             if other == nil { state.supplies[id] = nil }

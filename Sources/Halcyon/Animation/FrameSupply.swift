@@ -3,23 +3,23 @@ import HalcyonImage
 import HalcyonProcessing
 import HalcyonSystem
 
-/// The frames of one animation for all that play it: decoded ahead, one at a time, and dropped once nobody wants them.
+/// The frames of one animation for all of its players: decoded ahead, one at a time, and dropped once no player wants them.
 final class FrameSupply: Sendable {
-    /// Which frames these are; the supply keeps their source, so that no other can take its address.
+    /// The identity of the frames. The supply retains their source, so that no other object can take its address.
     struct ID: Hashable {
         var source: ObjectIdentifier
-        /// Its type and parameters.
+        /// The transformer's type and parameters.
         var transformer: [UInt8]?
     }
 
-    /// What came of a frame so far.
+    /// The state of a frame.
     enum Frame {
         case ready(Bitmap)
         case failed(any Error)
         case missing
     }
 
-    /// Where one that plays stands, for those that come after it.
+    /// The position of a player, for those that start after it.
     struct Lead {
         var playback: Playback
         var rate: Double
@@ -29,19 +29,19 @@ final class FrameSupply: Sendable {
     private struct State {
         var frames: [Int: Bitmap] = [:]
         var failures: [Int: any Error] = [:]
-        /// The frames that players want, in their order, and how many want just these.
+        /// The lists of frames that players want, in their order, each with the number of players that want this list.
         var readings: [[Int]: Int] = [:]
-        /// The players that look for a frame that was not there.
+        /// The callbacks of players that wait for a missing frame.
         var waiting: [ObjectIdentifier: @Sendable () -> Void] = [:]
         var lead: Lead?
-        /// For as long as anybody plays.
+        /// The decoding session, kept while any player wants frames.
         var session: Session?
-        /// Whether there was no memory for a session. Those who want further frames try again.
+        /// Whether there was no memory for a session. Players that want further frames try again.
         var lacksMemory = false
-        /// That of the decode under way.
+        /// The ticket of the decode in progress.
         var ticket: WorkTicket?
 
-        /// What all want, the most urgent first: each one's first frame, then each one's second.
+        /// All wanted frames, the most urgent first: the first frame of each player, then the second of each.
         var wanted: [Int] {
             if readings.count == 1, let only = readings.first { return only.key }
             var wanted: [Int] = []
@@ -54,7 +54,7 @@ final class FrameSupply: Sendable {
         }
     }
 
-    /// The frames as they are decoded in turn, and the memory that this takes.
+    /// The frames as they are decoded in sequence, and the memory that this takes.
     private final class Session: Sendable {
         let frames: AnimatedImage
         private let memory: DecodeBudget.Hold?
@@ -65,7 +65,7 @@ final class FrameSupply: Sendable {
         }
     }
 
-    /// Bytes of one frame. A transformer's may be of another size, which is known too late to plan with.
+    /// The bytes of one frame. A transformer may change the size, which is known too late to plan with.
     let frameBytes: Int
     private let image: Image
     private let animation: AnimatedImage
@@ -96,15 +96,17 @@ final class FrameSupply: Sendable {
         set { state.withLock { $0.lead = newValue } }
     }
 
-    /// The frames that may be decoded ahead of the one that is due: at least one, and no more than a few megabytes, since
-    /// frames are decoded faster than they play.
+    /// Returns the number of frames that may be decoded ahead of the due one: at least one, and no more than a few megabytes,
+    /// since frames are decoded faster than they play.
     func ahead(atMost count: Int) -> Int {
         max(1, min(count, min(Self.mostAhead, pool.share) / frameBytes))
     }
 
     private static let mostAhead = 6 << 20
 
-    /// - Parameter waiter: who is told, by `notify`, once any frame has come where this one is missing.
+    /// Returns the state of a frame.
+    ///
+    /// - Parameter waiter: the player to call by `notify` once any frame has been decoded, if this one is missing.
     func frame(_ index: Int, for waiter: ObjectIdentifier, notify: (@Sendable () -> Void)?) -> Frame {
         state.withLock { state in
             let frame = frame(index, in: state)
@@ -117,10 +119,10 @@ final class FrameSupply: Sendable {
         }
     }
 
-    /// A frame that is there already.
+    /// Returns a frame if it is already decoded.
     func kept(_ index: Int) -> Bitmap? { state.withLock { $0.frames[index] } }
 
-    /// Replaces what a player wants; nothing where it wants nothing (any more).
+    /// Replaces the list of frames that a player wants; an empty list means none (any more).
     func want(_ new: [Int], insteadOf old: [Int]) {
         guard new != old else { return }
         let playing = replace(old, by: new)
@@ -128,9 +130,10 @@ final class FrameSupply: Sendable {
         decodeNext()
     }
 
-    /// What is dropped is gone when this returns, and its memory is there for the frame that is decoded next.
+    /// Replaces a player's list. Dropped frames are released when this returns, and their memory is available for the next
+    /// decode.
     ///
-    /// - Returns: 1 where it has begun to play, -1 where it has ended, 0 otherwise.
+    /// - Returns: 1 if the animation has begun to play, -1 if it has ended, 0 otherwise.
     private func replace(_ old: [Int], by new: [Int]) -> Int {
         let (playing, dropped, session) = state.withLock { state -> (Int, [Bitmap], Session?) in
             let wasIdle = state.readings.isEmpty
@@ -146,17 +149,18 @@ final class FrameSupply: Sendable {
             }
             return ((wasIdle ? 1 : 0) - (isIdle ? 1 : 0), trim(&state), ended)
         }
-        // Freed outside of the lock.
+        // Released outside the lock.
         withExtendedLifetime((dropped, session)) {}
         return playing
     }
 
-    /// Nobody calls the waiter any more.
+    /// Removes the callback of a player.
     func forget(_ waiter: ObjectIdentifier) {
         state.withLock { $0.waiting[waiter] = nil }
     }
 
-    /// Drops what is not wanted, unless all frames fit into the share. They are freed outside of the lock.
+    /// Removes the frames that are not wanted, unless all frames fit into the share. Returns them to be released outside the
+    /// lock.
     private func trim(_ state: inout State) -> [Bitmap] {
         if state.readings.isEmpty {
             defer { (state.frames, state.failures) = ([:], [:]) }
@@ -183,7 +187,7 @@ final class FrameSupply: Sendable {
     }
 
     private func nextMissing(_ state: State) -> Int? {
-        // Players that are apart have many frames between them: then the later ones wait until there is room.
+        // Players at different positions want many frames between them: the later ones then wait until there is room.
         let room = max(pool.share / frameBytes, 2 * state.readings.count)
         return state.wanted.prefix(room).first { state.frames[$0] == nil && state.failures[$0] == nil }
     }
@@ -193,14 +197,14 @@ final class FrameSupply: Sendable {
         decodeNext()
     }
 
-    /// When this returns the frame is kept for those who want it, and by nobody else.
+    /// Decodes a frame and keeps it if it is still wanted. When this returns, only the supply retains the frame.
     ///
-    /// - Returns: how to tell those who wait for it.
+    /// - Returns: the callbacks of the waiting players.
     private func decodeAndKeep(_ index: Int, ticket: WorkTicket) -> [@Sendable () -> Void] {
         let result = Result { try made(index, of: try session().frames, context: ticket.context) }
         return state.withLock { state in
             state.ticket = nil
-            // Whoever wanted it has gone; if somebody has come since, it is decoded anew.
+            // The players that wanted it have stopped; it is decoded again for any that have started since.
             guard !ticket.isCancelled else { return [] }
             keep(result, at: index, in: &state)
             defer { state.waiting = [:] }
@@ -208,7 +212,7 @@ final class FrameSupply: Sendable {
         }
     }
 
-    /// A frame that others have, or that is decoded on the caller's thread and not kept.
+    /// Returns a frame that other players have, or decodes it on the caller's thread without keeping it.
     func decodedNow(_ index: Int) -> Frame {
         if let kept = kept(index) { return .ready(kept) }
         do {
@@ -230,26 +234,26 @@ final class FrameSupply: Sendable {
         }
     }
 
-    /// The session, begun where there is none.
+    /// Returns the session, and begins one if there is none.
     ///
-    /// Memory is never waited for here: who plays for ever would be waited for for ever.
+    /// It never waits for memory: an animation that plays for ever would make it wait for ever.
     ///
-    /// - Throws: `CodecError.limitExceeded` where half of the budget does not have room for it beside the others.
+    /// - Throws: `CodecError.limitExceeded` if half of the budget has no room for it beside the other animations.
     private func session() throws -> Session {
         if let session = state.withLock({ $0.session }) { return session }
         let session = Session(animation.makeReader(), memory: try memory())
         state.withLock { state in
             if !state.readings.isEmpty { state.session = session }
         }
-        // A decode that began to wait before this session was kept found nothing to take back.
+        // A decode that began to wait before this session was stored found nothing to release.
         if pool.budget.isWaitedFor { giveBack() }
         return session
     }
 
-    /// Nil where the frames are there already.
+    /// Returns the memory for the session; nil if all frames are preloaded.
     private func memory() throws -> DecodeBudget.Hold? {
         if animation.isPreloaded { return nil }
-        // Two frames are kept beside those that the pool has room for.
+        // Two frames are kept in addition to those that the pool has room for.
         let bytes = animation.workingBytes.adding(2, times: animation.frameBytes)
         if let memory = pool.budget.hold(bytes, giveBack: { [weak self] in self?.giveBack() }) { return memory }
         state.withLock { $0.lacksMemory = true }
@@ -257,7 +261,7 @@ final class FrameSupply: Sendable {
             "bytes of memory to play the animation", value: bytes, limit: pool.budget.holdable)
     }
 
-    /// Lets go of the memory that a decode waits for. What plays begins anew once there is some.
+    /// Releases the memory that a decode waits for. Playing animations begin a new session once there is memory again.
     private func giveBack() {
         let dropped = state.withLock { state in
             defer { (state.session, state.frames) = (nil, [:]) }

@@ -1,23 +1,23 @@
-/// Where an animation stands in its own time: arithmetic alone, without a clock and without frames.
+/// The position of an animation in its own time. It is pure arithmetic, without a clock and without frames.
 ///
-/// A *step* is one frame's turn within a loop, a *tick* a step counted from the very start.
+/// A *step* is one frame's turn within a loop, a *tick* is a step counted from the very start.
 struct Playback: Sendable {
     let mode: PlaybackMode
-    /// 0 is for ever.
+    /// The number of loops; 0 means for ever.
     let loops: Int
     let frameCount: Int
-    /// False while frames are still arriving: then the last known one stands until there are more.
+    /// Whether all frames have arrived. Until then the last known frame stands until there are more.
     let isComplete: Bool
-    /// When each step of a loop ends, counted from the loop's start.
+    /// The end of each step, counted from the loop's start.
     private let ends: [Duration]
 
-    /// Loops that are over.
+    /// The number of loops that have ended.
     private(set) var loop = 0
-    /// Within the loop.
+    /// The position within the loop.
     private var position: Duration = .zero
 
     init(durations: [Duration], mode: PlaybackMode = .forward, loops: Int = 0, isComplete: Bool = true) {
-        // What comes last is not known yet: only the order of the frames themselves can be begun.
+        // The last frame is not known yet, so only a playback in forward order can begin.
         let isKnown = isComplete || mode == .forward || mode == .bounce
         self.mode = isComplete ? mode : .forward
         self.isComplete = isComplete
@@ -32,28 +32,28 @@ struct Playback: Sendable {
         self.loops = min(loops, Int.max / (ends.count * 2))
     }
 
-    /// The last frame of the last loop has had its time.
+    /// Whether the last frame of the last loop has had its time.
     var isOver: Bool { loops > 0 && loop >= loops }
 
-    /// It stands on the last frame that there is so far.
+    /// Whether it stands on the last frame that has arrived so far.
     var isHeld: Bool { !isComplete && step == ends.count - 1 }
 
     var tick: Int { isOver ? loops * ends.count - 1 : loop * ends.count + step }
 
     var frame: Int { frame(atTick: tick) }
 
-    /// How many loops there are yet to come; nil for ever.
+    /// The number of remaining loops; nil for ever.
     var loopsRemaining: Int? { loops > 0 ? max(0, loops - loop) : nil }
 
     func frame(atTick tick: Int) -> Int {
-        // A turn there and back ends where it began.
+        // A bounce ends where it began.
         if isOver, tick == self.tick, mode == .bounce || mode == .reverseBounce {
             return mode.frame(atStep: 0, of: frameCount)
         }
         return mode.frame(atStep: tick % ends.count, of: frameCount)
     }
 
-    /// Goes on by so much of the animation's own time. Cost: the logarithm of the number of frames.
+    /// Advances by a span of the animation's own time. Cost: the logarithm of the number of frames.
     mutating func advance(by time: Duration) {
         guard time > .zero, !isOver else { return }
         position += min(time, Self.longest)
@@ -68,14 +68,14 @@ struct Playback: Sendable {
         if isOver { (loop, position) = (loops, .zero) }
     }
 
-    /// The animation's own time until something changes: the next frame, or the end. Nil where nothing will.
+    /// The animation's own time until the next change: the next frame, or the end. Nil if there is none.
     var untilNext: Duration? {
         if isOver || isHeld { return nil }
         if loops == 0, ends.count == 1 { return nil }
         return ends[step] - position
     }
 
-    /// To the first turn of a frame within a loop, both clamped to what there is.
+    /// Moves to the first turn of a frame within a loop; both are clamped to the animation.
     mutating func seek(to frame: Int, loop: Int? = nil) {
         let frame = min(max(0, frame), frameCount - 1)
         let step = ends.indices.first { mode.frame(atStep: $0, of: frameCount) == frame } ?? 0
@@ -83,27 +83,27 @@ struct Playback: Sendable {
         position = start(of: step)
     }
 
-    /// The same from the very start.
+    /// The same animation at the very start.
     var rewound: Playback {
         var other = self
         (other.loop, other.position) = (0, .zero)
         return other
     }
 
-    /// Whether both go round and round through the same frames, so that one may take the other's place.
+    /// Whether both repeat the same frames for ever, so that one can take the other's position.
     func isInStep(with other: Playback) -> Bool {
         loops == 0 && isComplete && isSameCourse(as: other)
     }
 
-    /// Whether a place in one is the same place in the other.
+    /// Whether a position in one is the same position in the other.
     func isSameCourse(as other: Playback) -> Bool {
         loops == other.loops && mode == other.mode && isComplete == other.isComplete && ends == other.ends
     }
 
-    /// Steps of one loop.
+    /// The number of steps of one loop.
     var stepCount: Int { ends.count }
 
-    /// The frames that come next, beginning with this one, each once.
+    /// Returns the next frames, beginning with the current one, each once.
     func upcoming(_ count: Int) -> [Int] {
         var frames: [Int] = []
         let last = loops > 0 ? loops * ends.count - 1 : isComplete ? Int.max : (loop + 1) * ends.count - 1
@@ -114,9 +114,9 @@ struct Playback: Sendable {
         return frames
     }
 
-    /// The same place in an animation that has more frames by now, or is there as a whole.
+    /// Returns the same position in an animation that has more frames by now, or is complete.
     func continued(as other: Playback) -> Playback {
-        // Backwards begins with the last frame, which was not there yet.
+        // A backward playback begins with the last frame, which had not arrived yet.
         guard isComplete || other.mode == .forward || other.mode == .bounce else { return other }
         var other = other
         other.loop = min(loop, other.loops > 0 ? other.loops : other.mostLoops)
@@ -124,10 +124,10 @@ struct Playback: Sendable {
         return other
     }
 
-    /// Thirty years: no sum of frames or of loops overflows.
+    /// About thirty years: no sum of frames or of loops overflows.
     private static let longest: Duration = .seconds(1_000_000_000)
 
-    /// So many that a tick can be counted.
+    /// The greatest number of loops whose ticks can be counted.
     private var mostLoops: Int { Int.max / (ends.count * 2) }
 
     private var length: Duration { ends[ends.count - 1] }

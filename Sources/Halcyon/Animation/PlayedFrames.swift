@@ -1,17 +1,17 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// A frame of an animation whose time has come.
+/// A frame of an animation that has become due.
 public struct PlayedFrame: Sendable {
     public let image: Image
-    /// Which of the animation's frames it is.
+    /// The frame's index in the animation.
     public let index: Int
 }
 
 /// The frames of an image as they become due, for programs without a screen's clock; a still image is one frame.
 ///
-/// A frame comes no earlier than it is due. A reader that takes its time misses those that were over by then. The sequence
-/// ends with the last loop, or with a cancelled task; a frame that cannot be decoded is left out.
+/// No frame comes before it is due. A slow reader misses the frames whose time has passed. The sequence ends with the last
+/// loop, or with the task's cancellation; a frame that cannot be decoded is left out.
 public struct PlayedFrames: AsyncSequence {
     public typealias Element = PlayedFrame
 
@@ -29,7 +29,7 @@ public struct PlayedFrames: AsyncSequence {
         private let shown = Shown()
         private var ready: AsyncStream<Void>.Iterator
 
-        /// What the player shows in an `advance(to:)`.
+        /// The frame that the player shows in an `advance(to:)`.
         private final class Shown {
             var frame: PlayedFrame?
         }
@@ -71,11 +71,11 @@ public struct PlayedFrames: AsyncSequence {
 }
 
 extension Image {
-    /// The frames of the animation as they become due.
+    /// Returns the frames of the animation as they become due.
     ///
     ///     for try await frame in image.playedFrames() { show(frame.image) }
     ///
-    /// - Parameter time: the system's by default.
+    /// - Parameter time: the time source; the system's by default.
     public func playedFrames(
         configuration: AnimatedImagePlayer.Configuration = .init(), time: TimeSource = .system,
         pool: FramePool = .shared

@@ -1,10 +1,10 @@
 import Foundation
 import HalcyonNetwork
 
-/// Makes the text by which the caches know a URL, where the URL itself says too much: a signature that changes with each
-/// request would make each a miss.
+/// A function from a URL to the text by which the caches know it, for URLs that carry more than their image's identity: a
+/// signature that changes with each request would make each request a miss.
 ///
-/// Equal texts must mean equal images: what a filter strips must not change what the server sends.
+/// Equal texts must mean equal images: a filter must not strip anything that changes the server's response.
 public struct CacheKeyFilter: Sendable {
     private let makeKey: @Sendable (URL) -> String
 
@@ -12,12 +12,12 @@ public struct CacheKeyFilter: Sendable {
         self.makeKey = makeKey
     }
 
-    /// The text for a URL.
+    /// Returns the text for a URL.
     public func key(for url: URL) -> String { makeKey(url) }
 
-    /// Leaves query items out, by name; upper and lower case are the same. The others keep their order.
+    /// Returns a filter that removes query items by name, ignoring case. The other items keep their order.
     ///
-    /// - Parameter hosts: the hosts whose URLs it changes, and those below them; nil is all.
+    /// - Parameter hosts: the hosts whose URLs the filter changes, with their subdomains; nil, the default, means all hosts.
     public static func strippingQuery(_ names: some Sequence<String>, hosts: [String]? = nil) -> CacheKeyFilter {
         let names = Set(names.map { $0.lowercased() })
         let hosts = hosts?.map { $0.lowercased() }
@@ -27,10 +27,11 @@ public struct CacheKeyFilter: Sendable {
         }
     }
 
-    /// Leaves out what signs a URL of Amazon S3, and of what copies it: the `X-Amz-…` items, and the older `Signature`,
-    /// `Expires` and `AWSAccessKeyId`.
+    /// Returns a filter that removes the signature from URLs of Amazon S3 and of compatible services: the `X-Amz-…` items, and
+    /// the older `Signature`, `Expires` and `AWSAccessKeyId`.
     ///
-    /// - Parameter hosts: nil is all hosts.
+    /// - Parameter hosts: the hosts whose URLs the filter changes, with their subdomains; `amazonaws.com` by default, nil means
+    ///   all hosts.
     public static func s3(hosts: [String]? = ["amazonaws.com"]) -> CacheKeyFilter {
         let hosts = hosts?.map { $0.lowercased() }
         let older: Set = ["signature", "expires", "awsaccesskeyid"]
@@ -49,7 +50,7 @@ public struct CacheKeyFilter: Sendable {
         return hosts.contains { host == $0 || host.hasSuffix(".\($0)") }
     }
 
-    /// By text and not by `URLComponents`, which would write the rest of the URL anew.
+    /// Removes query items from the URL's text. `URLComponents` would rewrite the rest of the URL.
     private static func stripping(_ url: URL, _ isStripped: (String) -> Bool) -> String {
         let text = url.withoutFragment
         guard let question = text.firstIndex(of: "?") else { return text }

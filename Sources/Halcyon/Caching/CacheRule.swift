@@ -1,48 +1,51 @@
 import HalcyonNetwork
 
-/// Which rule let a cache answer, or decided what became of a server's answer.
+/// The rule by which a cache answered a request, or by which a server's response was stored or not.
 ///
-/// The sections are those of RFC 9111 where no other is named.
+/// The sections are those of RFC 9111 unless another RFC is named.
 public enum CacheRule: Sendable, Hashable {
-    /// Kept, and within the time that the server gave (4.2).
+    /// A stored response within the freshness lifetime that the server gave (4.2).
     case fresh
-    /// Kept, and the server gave no time. There are no heuristics (4.2.2): the cache's own time to live decides.
+    /// A stored response for which the server gave no freshness lifetime. There are no heuristics (4.2.2): the cache's own time
+    /// to live decides.
     case freshByTimeToLive
-    /// Kept, and `immutable`: within its time even a request that wants revalidation asks nobody (RFC 8246).
+    /// A stored response that is `immutable` and fresh: even a request that asks for revalidation uses it without contacting
+    /// the server (RFC 8246).
     case immutable
-    /// Kept, and used whatever its age, as the request's policy says.
+    /// A stored response that is used whatever its age, because the request's policy ignores freshness.
     case ignored
-    /// Kept, past its time, and the request's `max-stale` allows that (5.2.1.2).
+    /// A stale stored response that the request's `max-stale` allows (5.2.1.2).
     case staleByRequest
-    /// Kept, past its time; the server is asked behind (RFC 5861, 3).
+    /// A stale stored response that is used while the server is asked in the background (RFC 5861, 3).
     case staleWhileRevalidate
-    /// Kept, past its time; the server failed and `stale-if-error` allows that (RFC 5861, 4).
+    /// A stale stored response that `stale-if-error` allows because the server failed (RFC 5861, 4).
     case staleIfError
-    /// Kept, past its time; the server could not be asked (4.2.4).
+    /// A stale stored response that is used because the server could not be reached (4.2.4).
     case staleOffline
-    /// Kept, and the server said that it still holds (4.3.3, 4.3.4).
+    /// A stored response that the server has confirmed (4.3.3, 4.3.4).
     case revalidated
-    /// From the server, in place of what was kept (4.3.3).
+    /// A response from the server that replaces the stored one (4.3.3).
     case replaced
-    /// From the server; a cache may keep it (3), as far as the request's policy writes to one.
+    /// A response from the server that a cache may store (3), as far as the request's policy writes to one.
     case stored
-    /// From the server; no cache keeps it.
+    /// A response from the server that no cache stores.
     case notStored(Reason)
 
-    /// Why an answer is not kept.
+    /// The reason why a response is not stored.
     public enum Reason: Sendable, Hashable {
-        /// The answer says `no-store` (5.2.2.5).
+        /// The response says `no-store` (5.2.2.5).
         case noStore
         /// The request said `no-store` (5.2.1.5).
         case requestNoStore
-        /// Only whole images are kept: those of status 200 and 203 (3, 3.3).
+        /// The response has this status. Only whole images are stored: those of status 200 and 203 (3, 3.3).
         case status(Int)
-        /// The answer is not for all, and was given to a credential that a hook or an interceptor has added, or that has changed
-        /// meanwhile: nobody knows whose it is. `DownloadRequest.user` and `DownloadInterceptor.user` say it.
+        /// The response is not shared between users, and it was given to a credential that a hook or an interceptor has added,
+        /// or that has changed during the load, so that its user is unknown. `DownloadRequest.user` and
+        /// `DownloadInterceptor.user` name the user.
         case unknownUser
     }
 
-    /// Whether it is used past its time.
+    /// Whether the response is used past its freshness lifetime.
     public var isStale: Bool {
         switch self {
         case .staleByRequest, .staleWhileRevalidate, .staleIfError, .staleOffline: true
@@ -50,7 +53,7 @@ public enum CacheRule: Sendable, Hashable {
         }
     }
 
-    /// What becomes of an answer with a body.
+    /// Creates the rule for a response with a body.
     init(storing result: DownloadResult, _ http: HTTPCacheMetadata, control: RequestCacheControl, replaces: Bool) {
         if result.status != 200, result.status != 203 {
             self = .notStored(.status(result.status))

@@ -3,24 +3,23 @@ import HalcyonCodecs
 import HalcyonImage
 import HalcyonSystem
 
-/// Decides which bytes the disk keeps of an image.
+/// A type that decides which bytes the disk keeps of an image.
 ///
-/// It is asked on a processor thread, behind the load, with the image as it was delivered; whatever it throws means that
-/// the disk does not keep the image. It is no part of a key: images that are kept under one key and were written by
-/// different serializers replace each other.
+/// It runs on a processor thread, after the load, with the image as it was delivered. If it throws, the disk does not keep the
+/// image. It is not part of a key: images that are stored under one key by different serializers replace each other.
 ///
-/// Loads that are under way at the same time share their work where their serializers are the same: one object, or
-/// values that are equal. One that is `Hashable` says so itself; of others each may be taken for another.
+/// Concurrent loads share their work if their serializers are the same: the same object, or equal values. A `Hashable`
+/// serializer defines equality itself; any others may count as different.
 public protocol CacheSerializer: Sendable {
-    /// The bytes to keep of a finished image; nil keeps nothing.
+    /// Returns the bytes to keep of a finished image; nil keeps nothing.
     func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data?
 
-    /// The bytes to keep of a source whose image was asked for with processors or at another size; nil keeps nothing.
-    /// By default the bytes as they are.
+    /// Returns the bytes to keep of a source whose image was requested with processors or at another size; nil keeps nothing.
+    /// Returns the bytes unchanged by default.
     func data(forOriginal bytes: Data, url: URL?) throws -> Data?
 
-    /// The encoded image in what was kept, which is decoded then. By default what was kept is that; a serializer that
-    /// encrypts does the reverse here. What it throws makes a miss, and the entry goes.
+    /// Returns the encoded image in stored bytes, which is then decoded. Returns the bytes unchanged by default; a serializer
+    /// that encrypts its data decrypts it here. If it throws, the look-up is a miss and the entry is removed.
     func encodedImage(in stored: Data) throws -> Data
 }
 
@@ -30,16 +29,16 @@ extension CacheSerializer {
     public func encodedImage(in stored: Data) throws -> Data { stored }
 }
 
-/// What a `CacheSerializer` sees of an image.
+/// The input of a `CacheSerializer`: an image and the facts about it.
 public struct CacheSerializerInput: Sendable {
     public let image: Image
-    /// The source's bytes; nil where the image is not what they show (it was processed) or where there are none.
+    /// The source's bytes; nil if the image does not show them (because it was processed) or if there are none.
     public let original: Data?
-    /// Whether the image is not what its source shows, but what was made of it.
+    /// Whether the image was processed, so that it differs from its source.
     public let isProcessed: Bool
-    /// Where the image came from; nil for an image that came from no URL.
+    /// The URL of the image's source; nil if it has none.
     public let url: URL?
-    /// What can encode it.
+    /// The coders that can encode the image.
     public let coders: CoderRegistry
 
     public init(
@@ -50,5 +49,115 @@ public struct CacheSerializerInput: Sendable {
         self.isProcessed = isProcessed
         self.url = url
         self.coders = coders
+    }
+}
+
+/// A serializer that keeps the source's bytes if the image shows them unchanged, and otherwise encodes it without loss.
+///
+/// An animation without its source's bytes keeps its format if that can hold it: WebP is encoded without loss; GIF, which has
+/// 256 colours and no soft edges, is kept only if the image was not processed. Any other animation becomes an animated PNG; a
+/// still image becomes a PNG. Nothing is kept if the build has no PNG encoder.
+public struct DefaultCacheSerializer: CacheSerializer, Hashable {
+    public init() {}
+
+    public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
+        if let original = input.original { return original }
+        return try input.coders.encode(
+            input.image, as: format(for: input), options: EncodeOptions(quality: 1, isLossless: true), context: context)
+    }
+
+    private func format(for input: CacheSerializerInput) -> ImageFormat? {
+        let own = input.image.info.format
+        let keeps = own == .webp || (own == .gif && !input.isProcessed)
+        if input.image.animation != nil, keeps, input.coders.canEncode(own) { return own }
+        return input.coders.canEncode(.png) ? .png : nil
+    }
+}
+
+extension CacheSerializer where Self == DefaultCacheSerializer {
+    /// A serializer that keeps the source's bytes, and otherwise encodes the image without loss.
+    public static var `default`: DefaultCacheSerializer { DefaultCacheSerializer() }
+}
+
+/// A serializer that keeps every finished image in one format, whatever its source's format. A source that the image does not
+/// show unchanged keeps its own bytes.
+///
+/// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with alpha
+/// in a JPEG, or an animation in a format without frames. A vector image keeps its source's bytes.
+public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
+    public let format: ImageFormat
+    public let options: EncodeOptions
+
+    public init(_ format: ImageFormat, options: EncodeOptions = EncodeOptions()) {
+        self.format = format
+        self.options = options
+    }
+
+    public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
+        // Pixels hold less than a vector image.
+        if input.image.info.isVector, let original = input.original { return original }
+        let fits = input.coders.canEncode(format, showing: input.image)
+        return try input.coders.encode(
+            input.image, as: fits ? format : .png, options: fits ? options : EncodeOptions(), context: context)
+    }
+}
+
+extension CoderRegistry {
+    /// Whether a file of a format holds all of an image: its transparency and its frames.
+    fileprivate func canEncode(_ format: ImageFormat, showing image: Image) -> Bool {
+        guard let encoder = encoder(for: format) else { return false }
+        if format == .jpeg, !image.bitmap.isOpaque { return false }
+        return image.animation == nil || encoder is any AnimatedImageEncoder
+    }
+}
+
+extension CacheSerializer where Self == FixedFormatCacheSerializer {
+    /// A serializer that keeps every finished image as PNG.
+    public static var png: FixedFormatCacheSerializer { FixedFormatCacheSerializer(.png) }
+    /// A serializer that keeps every finished image as JPEG, or as PNG if it has alpha.
+    ///
+    /// - Parameter quality: from 0 to 1; 0.85 by default.
+    public static func jpeg(quality: Double = 0.85) -> FixedFormatCacheSerializer {
+        FixedFormatCacheSerializer(.jpeg, options: EncodeOptions(quality: quality))
+    }
+    /// A serializer that keeps every finished image as GIF, with 256 colours and pixels that are either transparent or opaque.
+    public static var gif: FixedFormatCacheSerializer { FixedFormatCacheSerializer(.gif) }
+}
+
+/// The identity of a serializer, so that loads share their work only if the same bytes are stored and read.
+///
+/// `Hashable` serializers compare themselves. Others are the same only if they are identical bit by bit: objects by identity,
+/// structures by content. Some that are equal are not recognized as such, and share less.
+struct SerializerKey: Hashable, Sendable {
+    /// Retains the references, so that no other object can take their addresses while the key exists.
+    private let serializer: any CacheSerializer
+    private let type: ObjectIdentifier
+    /// Nil if the serializers compare themselves.
+    private let bits: [UInt8]?
+
+    init(_ serializer: any CacheSerializer) {
+        self.serializer = serializer
+        type = ObjectIdentifier(Swift.type(of: serializer))
+        bits = serializer is any Hashable ? nil : Self.bits(of: serializer)
+    }
+
+    private static func bits(of serializer: some CacheSerializer) -> [UInt8] {
+        withUnsafeBytes(of: serializer) { Array($0) }
+    }
+
+    static func == (left: SerializerKey, right: SerializerKey) -> Bool {
+        guard left.type == right.type, left.bits == right.bits else { return false }
+        guard left.bits == nil, let value = left.serializer as? any Hashable else { return true }
+        return isEqual(value, right.serializer)
+    }
+
+    private static func isEqual<Value: Hashable>(_ value: Value, _ other: any CacheSerializer) -> Bool {
+        (other as? Value) == value
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(type)
+        hasher.combine(bits)
+        if bits == nil, let value = serializer as? any Hashable { value.hash(into: &hasher) }
     }
 }

@@ -5,7 +5,7 @@ import HalcyonImage
 import HalcyonNetwork
 import HalcyonSystem
 
-/// Makes images of what a cache's disk holds.
+/// Makes images from the entries of a cache's disk level.
 struct DiskImageReader {
     let cache: ImageCache
     let coders: CoderRegistry
@@ -13,10 +13,8 @@ struct DiskImageReader {
     let policy: CachePolicy
     let ticket: WorkTicket
 
-    /// The finished image in its own place. Bytes that are no image are removed; what a limit refuses is a miss, since the
-    /// image can be made anew.
-    ///
-    /// - Throws: `CancellationError`.
+    /// Returns the finished image from its own entry. Bytes that are not an image are removed. An image that exceeds a limit is
+    /// a miss, since it can be made again from its source.
     func finished(_ key: ImageKey) async throws -> CachedImage? {
         guard key.isProcessed, key.isStorable, let (entry, place) = await finishedEntry(key),
             let stored = FinishedImage(entry)
@@ -32,9 +30,9 @@ struct DiskImageReader {
         }
     }
 
-    /// The image made of its source's bytes. Bytes that are no image are removed.
+    /// Returns the image made from its source's bytes. Bytes that are not an image are removed.
     ///
-    /// - Throws: `CodecError` where a limit refuses; what a processor throws; `CancellationError`.
+    /// - Throws: `CodecError` if a limit is exceeded; errors of a processor; `CancellationError`.
     func madeOfOriginal(_ key: ImageKey) async throws -> CachedImage? {
         guard let (entry, place) = await originalEntry(key) else { return nil }
         try Task.checkCancellation()
@@ -48,7 +46,7 @@ struct DiskImageReader {
             return nil
         }
         var image = unprocessed
-        // Whatever a processor says, it says nothing of these bytes.
+        // An error of a processor says nothing about these bytes, which therefore stay.
         if !processors.isEmpty {
             image = try await ExecutionDomains.cpu.run(ticket: ticket) { context in
                 try processors.process(unprocessed, context: context)
@@ -57,7 +55,7 @@ struct DiskImageReader {
         return CachedImage(image: image, encodedBytes: data.count, http: HTTPCacheMetadata(decoding: entry.metadata))
     }
 
-    /// The source's bytes for a key, and where they are.
+    /// Returns the entry with the source's bytes for a key, and the key under which it was found.
     func originalEntry(_ key: ImageKey) async -> (entry: DiskEntry, place: DiskKey)? {
         await key.firstEntry(at: \.originalDiskKey, isForAll: \.isOriginalForAll, entry)
     }
@@ -70,11 +68,11 @@ struct DiskImageReader {
         await cache.disk?.entry(for: key, extending: policy.diskExtension, ticket: ticket)
     }
 
-    /// The encoded image in an entry.
+    /// Returns the encoded image in an entry.
     ///
-    /// - Throws: `CodecError.notAnImage` where the serializer does not know it.
+    /// - Throws: `CodecError.notAnImage` if the serializer cannot read the entry.
     func bytes(of entry: DiskEntry) async throws -> Data {
-        // Nothing to do for the usual ones, and no change of threads for it.
+        // The built-in serializers need no conversion, and so no switch to another thread.
         if serializer.keepsImagesReadable { return entry.data }
         return try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer] _ in
             try serializer.readableImage(in: entry.data)
@@ -101,7 +99,7 @@ extension DiskImageReader {
 }
 
 extension ImageKey {
-    /// The entry in the user's own place, else the one that is kept for all users.
+    /// Returns the user's own entry, or else the entry that is shared by all users.
     func firstEntry(
         at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) async -> DiskEntry?
     ) async -> (entry: DiskEntry, place: DiskKey)? {
@@ -112,7 +110,7 @@ extension ImageKey {
         return (found, everybodys)
     }
 
-    /// The same on the caller's thread.
+    /// Does the same as `firstEntry`, on the caller's thread.
     func firstEntrySynchronously(
         at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) -> DiskEntry?
     ) -> DiskEntry? {
@@ -122,9 +120,9 @@ extension ImageKey {
     }
 }
 
-/// Whether what lies in everybody's place may answer a request for which its user's own place has nothing.
+/// Whether a shared entry may answer a request whose user has no entry of their own.
 extension DiskEntry {
-    /// Without metadata the program has put it there itself; with some that cannot be read nobody knows.
+    /// An entry without metadata was stored by the program itself. An entry with unreadable metadata may be private.
     var isOriginalForAll: Bool { metadata.isEmpty || HTTPCacheMetadata(decoding: metadata)?.isShared == true }
 
     var isFinishedForAll: Bool { FinishedImage(self).map { ImageKey.isForAll($0.http) } ?? false }
@@ -133,10 +131,12 @@ extension DiskEntry {
 }
 
 extension CacheSerializer {
-    /// Whether what it keeps is an encoded image as it is.
+    /// Whether it stores encoded images as they are.
     var keepsImagesReadable: Bool { self is DefaultCacheSerializer || self is FixedFormatCacheSerializer }
 
-    /// - Throws: `CodecError.notAnImage` for whatever went wrong.
+    /// Returns the encoded image in stored bytes.
+    ///
+    /// - Throws: `CodecError.notAnImage` for every error of the serializer.
     func readableImage(in stored: Data) throws -> Data {
         do {
             return try encodedImage(in: stored)
@@ -147,7 +147,7 @@ extension CacheSerializer {
 }
 
 extension CodecError {
-    /// Whether other bytes for the same request might decode: not where a limit or a missing codec refused.
+    /// Whether other bytes for the same request might decode: false if a limit or a missing codec caused the error.
     var blamesBytes: Bool {
         switch self {
         case .damaged, .notAnImage: true

@@ -5,7 +5,7 @@ import HalcyonImage
 import HalcyonNetwork
 import HalcyonSystem
 
-/// Puts an image, and its source's bytes, on disk as a serializer writes them.
+/// Writes an image and its source's bytes to the disk, as a serializer encodes them.
 struct DiskImageWriter {
     let disk: DiskCache
     let key: ImageKey
@@ -14,12 +14,12 @@ struct DiskImageWriter {
     let serializer: any CacheSerializer
     let expiration: StorageExpiration?
     var extended = Data()
-    /// Of the encoding.
+    /// The ticket of the encoding.
     let ticket: WorkTicket
-    /// Whether nothing newer has come meanwhile, and nobody has removed it.
+    /// Whether the store is still wanted: nothing newer was stored in the meantime, and the entry was not removed.
     var isWanted: @Sendable () -> Bool = { true }
 
-    /// The image in its own place, the bytes in the source's.
+    /// Stores the image in its own entry and the bytes in the source's entry.
     func store(_ image: Image, original: Data?) async throws {
         if key.isProcessed {
             try await storeFinished(image, http: nil)
@@ -27,14 +27,14 @@ struct DiskImageWriter {
         } else if key.showsAllOfItsSource {
             try await storeOriginal(original, of: image, http: nil)
         } else if let original {
-            // The image shows less than the source has.
+            // The image shows less than its source has.
             try await storeOriginal(original, of: nil, http: nil)
         }
     }
 
-    /// A processed image in its own place.
+    /// Stores a processed image in its own entry.
     ///
-    /// - Throws: what the serializer throws; `CancellationError`.
+    /// - Throws: errors of the serializer; `CancellationError`.
     func storeFinished(_ image: Image, http: HTTPCacheMetadata?) async throws {
         let metadata = FinishedImage(info: image.info, http: http).encoded
         try await stage(metadata: metadata, key: key.processedDiskKey) {
@@ -42,10 +42,10 @@ struct DiskImageWriter {
         }
     }
 
-    /// A source's bytes in its place.
+    /// Stores a source's bytes in its entry.
     ///
-    /// - Parameter image: what shows all of them; nil where the image shows less.
-    /// - Throws: what the serializer throws; `CancellationError`.
+    /// - Parameter image: the image that shows the whole source; nil if the image shows less.
+    /// - Throws: errors of the serializer; `CancellationError`.
     func storeOriginal(_ bytes: Data?, of image: Image?, http: HTTPCacheMetadata?) async throws {
         try await stage(metadata: http?.encoded() ?? Data(), key: key.originalDiskKey) {
             if let image { return try await serialized(image, original: bytes) }
@@ -64,7 +64,7 @@ struct DiskImageWriter {
         }
     }
 
-    /// Hands an entry to the disk. What was there before is older, and goes where this cannot be kept.
+    /// Stages an entry on the disk. The previous entry is outdated, and is removed if the new one cannot be stored.
     private func stage(metadata: Data, key: DiskKey, _ make: () async throws -> Data?) async throws {
         let data: Data?
         do {
@@ -75,7 +75,7 @@ struct DiskImageWriter {
         }
         guard let data, isWanted() else { return await disk.remove(key) }
         await disk.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
-        // It may have waited long for room.
+        // The staging may have waited a long time for room.
         if !isWanted() { await disk.remove(key) }
         try Task.checkCancellation()
     }

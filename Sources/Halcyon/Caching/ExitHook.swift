@@ -3,23 +3,22 @@ import Foundation
 import HalcyonSystem
 
 extension ImageCache {
-    /// Has the cache shut down when the program ends: at the end of `main` or at `exit`, and at signals that are given,
-    /// after which the program ends by the signal as it would have. Once is enough; the cache is not kept alive by it.
+    /// Shuts the cache down when the program ends: at the end of `main`, at `exit`, and at the given signals, after which the
+    /// signal ends the program as it would have without the cache. One call is enough; it does not keep the cache alive.
     ///
-    /// The end of the program waits for it. Not at `_exit`, at a crash or at `SIGKILL`, where what is staged is lost and
-    /// what is on disk stays whole.
+    /// The end of the program waits for the shutdown. `_exit`, a crash and `SIGKILL` skip it: staged entries are then lost, and
+    /// entries on disk stay intact.
     ///
     /// - Parameters:
-    ///   - time: what the end may be delayed by; of several caches the longest counts.
-    ///   - signals: such as `SIGTERM` and `SIGINT`; none by default. A handler that the program has set for one is
-    ///     replaced; a signal that is ignored stays ignored. Those that cannot be caught (`SIGKILL`) end the program at
-    ///     once.
+    ///   - time: the longest delay of the program's end; the longest of several caches counts.
+    ///   - signals: such as `SIGTERM` and `SIGINT`; none by default. A handler that the program has set for one of them is
+    ///     replaced; a signal that is ignored stays ignored. Signals that cannot be caught (`SIGKILL`) end the program at once.
     public func shutDownAtExit(within time: Duration = .seconds(2), signals: Set<Int32> = []) {
         ExitHook.shared.add(self, within: time, signals: signals)
     }
 }
 
-/// What is to be done when the program ends.
+/// The caches to shut down when the program ends.
 private final class ExitHook: Sendable {
     static let shared = ExitHook()
 
@@ -49,7 +48,7 @@ private final class ExitHook: Sendable {
         }
     }
 
-    /// Waits on this thread, which is the last one of the program or that of the signals.
+    /// Shuts the caches down and waits on this thread, which is the program's last one or that of the signals.
     private func run() {
         let entries = state.withLock { $0.entries }
         let caches = entries.compactMap { entry in entry.cache.map { ($0, entry.time) } }

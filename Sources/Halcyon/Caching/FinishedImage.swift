@@ -3,7 +3,7 @@ import HalcyonCache
 import HalcyonImage
 import HalcyonNetwork
 
-/// What the disk keeps beside a finished image: its source's facts, which its own encoding does not have.
+/// The metadata of a finished image on disk: the facts about its source, which its own encoding does not contain.
 struct FinishedImage {
     let info: ImageInfo
     let http: HTTPCacheMetadata?
@@ -18,7 +18,7 @@ struct FinishedImage {
         var orientation: Int
         var colorModel: String
         var profile: String?
-        /// Nil in entries of before there were drawings.
+        /// Nil in entries written before vector images were supported.
         var vector: Bool?
         var http: Data?
     }
@@ -28,7 +28,7 @@ struct FinishedImage {
         self.http = http
     }
 
-    /// Nil where the entry was written by another version.
+    /// Decodes an entry's metadata; nil if another version wrote the entry.
     init?(_ entry: DiskEntry) {
         guard let stored = try? JSONDecoder().decode(Stored.self, from: entry.metadata), stored.format.count == 3,
             stored.size.count == 2, let orientation = Orientation(rawValue: stored.orientation)
@@ -46,11 +46,11 @@ struct FinishedImage {
             hasAlpha: stored.alpha, bitsPerChannel: stored.bits, orientation: orientation, colorSpace: colorSpace,
             isVector: stored.vector ?? false)
         http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
-        // Metadata that cannot be read may have forbidden this answer.
+        // Unreadable HTTP metadata may have forbidden the use of this entry.
         if stored.http != nil, http == nil { return nil }
     }
 
-    /// The image whose pixels were kept, with its source's facts.
+    /// Returns the image of decoded pixels with its source's facts.
     func image(_ pixels: Image) -> Image {
         var image = Image(bitmap: pixels.bitmap, info: info, animation: pixels.animation)
         image.colorProfile = pixels.colorProfile

@@ -1,15 +1,15 @@
 import Foundation
 import HalcyonNetwork
 
-/// The decision whether a cached answer may be used for a request: by its HTTP metadata, the cache directives of the
+/// The decision whether a cached response may be used for a request: by its HTTP metadata, the cache directives of the
 /// request's header fields, and the request's policy.
 ///
-/// Memory, disk, encoded images, prefetches and synchronous reads all ask here.
+/// Memory, disk, encoded images, prefetches and synchronous reads all use it.
 struct FreshnessCheck {
-    /// The decision on a cached answer.
+    /// The decision on a cached response.
     enum Verdict {
-        /// It may be used by this rule, which is nil for a file or data. `.staleWhileRevalidate` means that the server has to
-        /// be asked behind.
+        /// The response may be used by this rule, which is nil for a file or data. `.staleWhileRevalidate` means that the
+        /// server has to be asked in the background.
         case answers(CacheRule?)
         /// The server must be asked, for this reason.
         case refused(CacheMiss.Reason)
@@ -24,15 +24,15 @@ struct FreshnessCheck {
 
     init(_ resolved: ResolvedRequest) {
         self.resolved = resolved
-        // A file or data is what its key says.
+        // The key of a file or of data identifies its content.
         isRemote = resolved.isRemote
         freshness = isRemote ? resolved.cache.freshness : .ignore
         control = freshness == .ignore ? .none : resolved.control
     }
 
-    /// Decides whether a cached answer may be used before the server is asked.
+    /// Decides whether a cached response may be used before the server is asked.
     ///
-    /// - Parameter mayRevalidateBehind: whether the caller asks the server behind an answer that is stale.
+    /// - Parameter mayRevalidateBehind: whether the caller can revalidate a stale response in the background.
     func verdict(on http: HTTPCacheMetadata?, mayRevalidateBehind: Bool = false) -> Verdict {
         guard isRemote else { return .answers(nil) }
         guard freshness != .ignore else { return .answers(.ignored) }
@@ -44,7 +44,7 @@ struct FreshnessCheck {
         return .refused(.expired)
     }
 
-    /// Returns the rule by which a cached answer is used after the server has failed to answer, nil for none.
+    /// Returns the rule by which a cached response is used after the server has failed to answer; nil if it may not be used.
     func rule(for http: HTTPCacheMetadata?, after error: DownloadError) -> CacheRule? {
         guard http?.mayBeServedStale ?? true, !control.noCache, error.isNoAnswer || error.isServerFailure else {
             return nil
@@ -54,7 +54,7 @@ struct FreshnessCheck {
         return http.map(staleness) ?? 0 <= TimeInterval(most) ? .staleIfError : nil
     }
 
-    /// Whether a cached answer may be shown, marked as stale, until the server has answered.
+    /// Whether a cached response may be shown, marked as stale, until the server has answered.
     func mayShowStale(_ http: HTTPCacheMetadata?) -> Bool {
         resolved.mayShowStale && http?.mayBeServedStale ?? true && isForTheseFields(http)
     }
@@ -65,11 +65,11 @@ struct FreshnessCheck {
         return http.matches(requestHeaders: resolved.sentHeaders)
     }
 
-    /// The time in seconds by which an answer may seem to come from the future. Further ahead, a clock was wrong, and no time
-    /// that is counted from there means anything.
+    /// The time in seconds by which a response's date may lie in the future. Beyond that a clock was wrong, and no time counted
+    /// from that date is meaningful.
     private static let clockTolerance: TimeInterval = 3600
 
-    /// The rule by which an answer is used as it is, nil if the server must be asked.
+    /// Returns the rule by which a response is used as it is; nil if the server must be asked.
     private func rule(for http: HTTPCacheMetadata?) -> CacheRule? {
         guard let http else { return freshness == .revalidate || control.noCache ? nil : .freshByTimeToLive }
         let now = now
@@ -88,7 +88,7 @@ struct FreshnessCheck {
         return .staleByRequest
     }
 
-    /// Whether an answer is used while the server is asked behind.
+    /// Whether a response is used while the server is asked in the background.
     private func answersWhileRevalidated(_ http: HTTPCacheMetadata?) -> Bool {
         guard freshness == .respect, let http, let seconds = http.staleWhileRevalidate, http.mayBeServedStale,
             !control.isStrict, isOfThePast(http, now)
@@ -108,7 +108,7 @@ struct FreshnessCheck {
 }
 
 extension DownloadError {
-    /// Whether the server could not be asked at all. An answer that is an error is an answer.
+    /// Whether the server could not be asked at all. An error response counts as an answer.
     fileprivate var isNoAnswer: Bool {
         switch reason {
         case .offline, .connection, .timeout, .incompleteBody: true
@@ -116,7 +116,7 @@ extension DownloadError {
         }
     }
 
-    /// The statuses for which RFC 5861, 4 allows a stale answer.
+    /// Whether the status is one for which RFC 5861, 4 allows a stale response.
     fileprivate var isServerFailure: Bool {
         if case .httpStatus(let status) = reason { [500, 502, 503, 504].contains(status) } else { false }
     }

@@ -6,9 +6,9 @@ import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 
-/// Images on disk, and over both levels.
+/// The members for images on disk, and for both levels together.
 extension ImageCache {
-    /// Levels together.
+    /// A set of cache levels.
     public struct Levels: OptionSet, Hashable, Sendable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
@@ -17,7 +17,7 @@ extension ImageCache {
         public static let disk = Levels(rawValue: 2)
         public static let all: Levels = [.memory, .disk]
 
-        /// The same levels, as a policy names them.
+        /// The same levels in the terms of a cache policy.
         fileprivate var policyLevels: CachePolicy.Levels {
             var levels: CachePolicy.Levels = contains(.disk) ? .disk : []
             if contains(.memory) { levels.formUnion([.memory, .memoryOriginal]) }
@@ -27,13 +27,14 @@ extension ImageCache {
 
     // MARK: - Finding
 
-    /// The image from memory, else from disk, whatever HTTP says of its age: the finished image, or made of the source's
-    /// bytes. What comes from disk is kept in memory; a request's policy may say otherwise to both.
+    /// Returns the image from memory, or else from disk, whatever its HTTP age: the finished image, or one made from the
+    /// source's bytes. An image from disk is stored in memory; the policy of a request may restrict the look-ups and the
+    /// storing.
     ///
-    /// Bytes on disk that are no image are removed.
+    /// Bytes on disk that are not an image are removed.
     ///
-    /// - Returns: nil when neither level has it.
-    /// - Throws: `CodecError` where a limit refuses what is there; what a processor throws; `CancellationError`.
+    /// - Returns: nil if neither level has the image.
+    /// - Throws: `CodecError` if the entry exceeds a limit; errors of a processor; `CancellationError`.
     public func image(for item: some ImageKeyConvertible, priority: RequestPriority = .normal) async throws -> Image? {
         let (key, policy) = (key(for: item), item.cachePolicy)
         if let cached = image(for: key, policy: policy) { return cached.image }
@@ -49,8 +50,8 @@ extension ImageCache {
         return found.image
     }
 
-    /// Where the finished image, or else its source's bytes, would be found; memory is asked first. Asking extends no
-    /// time.
+    /// Returns the level at which the finished image, or else its source's bytes, would be found; memory is checked first. The
+    /// check does not extend an entry's expiration.
     public func cachedLevel(for item: some ImageKeyConvertible) async -> Level? {
         let key = key(for: item)
         if memoryCache.contains(key) { return .memory }
@@ -67,8 +68,8 @@ extension ImageCache {
         return await disk.peek(key.of(nil).originalDiskKey)?.isOriginalForAll == true ? .disk : nil
     }
 
-    /// What the disk holds of a source: its bytes, what HTTP said of them, and until when it is kept. Looking is no
-    /// access: it does not extend the entry's time.
+    /// Returns the disk entry of a source: its bytes, their HTTP metadata, and their expiration. The look-up does not count as
+    /// an access: it does not extend the entry's expiration.
     public func storedOriginal(for item: some ImageKeyConvertible) async -> DiskEntry? {
         await peek(key(for: item), at: \.originalDiskKey, isForAll: \.isOriginalForAll)
     }
@@ -80,7 +81,7 @@ extension ImageCache {
         await key.firstEntry(at: place, isForAll: isForAll) { await disk?.peek($0, ticket: ticket) }?.entry
     }
 
-    /// What was given to `store` beside an image; nil where the disk does not have the image.
+    /// Returns the extended data that was given to `store` with an image; nil if the disk does not have the image.
     public func extendedData(for item: some ImageKeyConvertible) async -> Data? {
         let key = key(for: item)
         let entry =
@@ -92,17 +93,17 @@ extension ImageCache {
 
     // MARK: - Storing
 
-    /// Keeps an image: in memory before this returns for the first time, on disk behind; `disk.flush()` waits for that.
+    /// Stores an image: in memory before this method first suspends, on disk in the background; `disk.flush()` waits for that.
     ///
     /// - Parameters:
-    ///   - original: the source's bytes. The disk keeps them for an image that shows them unchanged, and for a processed
-    ///     one beside it, for other processors to start from.
-    ///   - levels: where to; both by default.
-    ///   - expiration: how long; nil is each level's own time.
-    ///   - extended: kept on disk beside the image, for `extendedData(for:)`.
+    ///   - original: the source's bytes. The disk keeps them for an image that shows them unchanged, and in addition to a
+    ///     processed image, as the input of other processors.
+    ///   - levels: the levels to store to; both by default.
+    ///   - expiration: the time to keep the image; nil is each level's own time.
+    ///   - extended: data that is kept on disk with the image, for `extendedData(for:)`.
     ///   - serializer: nil is the cache's own.
-    /// - Throws: `ImageCacheError.preview`; what the serializer throws, `CodecError` among it; `CancellationError` before
-    ///   the disk had room for it. A write that fails later counts in `disk.statistics`.
+    /// - Throws: `ImageCacheError.preview`; errors of the serializer, including `CodecError`; `CancellationError` if the task
+    ///   is cancelled before the disk has room for the image. A write that fails later is counted in `disk.statistics`.
     public func store(
         _ image: Image, original: Data? = nil, for item: some ImageKeyConvertible, to levels: Levels = .all,
         expiration: StorageExpiration? = nil, extended: Data = Data(), serializer: (any CacheSerializer)? = nil
@@ -117,21 +118,21 @@ extension ImageCache {
         let writer = DiskImageWriter(
             disk: disk, key: key, url: item.cachedURL, coders: coders, serializer: serializer ?? self.serializer,
             expiration: expiration, extended: extended, ticket: WorkTicket(priority: .low))
-        // What a pipeline is still encoding is older.
+        // A store that a pipeline is still encoding is older.
         for key in [key.processedDiskKey, key.originalDiskKey] { await stores.void(key)?.value }
         try await writer.store(image, original: original)
     }
 
     // MARK: - Removing
 
-    /// Forgets an image, and on disk its source's bytes with all that was encoded of them for web responses: what is kept
-    /// for everybody and, by a request with a credential, what is kept for its user. Of what is kept for other users nothing.
+    /// Removes an image, and on disk also its source's bytes and everything encoded from them for web responses. Removes the
+    /// shared entries and, for a request with a credential, the entries of its user. The entries of other users stay.
     public func remove(_ item: some ImageKeyConvertible, from levels: Levels = .all) async {
         await remove(key(for: item), levels)
     }
 
     func remove(_ key: ImageKey, _ levels: Levels) async {
-        // Loads under way would bring it back.
+        // Loads in progress must not store it again.
         news.add(levels.policyLevels, for: key)
         if key.user != nil { await remove(key.of(nil), levels) }
         if levels.contains(.memory) { memoryCache.remove(key) }
@@ -139,39 +140,51 @@ extension ImageCache {
         removals.mark(key.source)
         await disk?.remove(key.encodedSealKey)
         for key in [key.processedDiskKey, key.originalDiskKey] {
-            // What is still being encoded would come back.
+            // Stores that are still being encoded must not take effect.
             stores.void(key)
             await disk?.remove(key)
         }
-        // What began meanwhile may be encoded of bytes that were still there.
+        // An encoding that began in the meantime may have read bytes that were still there.
         removals.mark(key.source)
         await disk?.remove(key.encodedSealKey)
     }
 
-    /// Forgets what is past its time.
+    /// Removes expired entries.
     public func removeExpired(from levels: Levels = .all) async {
         if levels.contains(.memory) { memoryCache.removeExpired() }
         if levels.contains(.disk) { await disk?.removeExpired() }
     }
 
-    /// Removes every file of the disk level, and what is kept there of downloads that broke off.
+    /// Removes every file of the disk level, including the partial bodies of interrupted downloads.
     public func clearDisk() async {
         removals.markAll()
         stores.voidAll()
         await disk?.removeAll()
-        // What began meanwhile may be encoded of bytes that were still there.
+        // An encoding that began in the meantime may have read bytes that were still there.
         removals.markAll()
     }
 
     // MARK: - Sizes
 
-    /// Bytes on disk, by a scan; 0 without a disk level.
+    /// The number of bytes on disk, determined by a scan; 0 without a disk level.
     public var diskSize: Int {
         get async { await disk?.size() ?? 0 }
     }
 
-    /// Entries on disk, by a scan; 0 without a disk level.
+    /// The number of entries on disk, determined by a scan; 0 without a disk level.
     public var diskCount: Int {
         get async { await disk?.count() ?? 0 }
+    }
+}
+
+/// The reason why an image cannot be stored.
+public enum ImageCacheError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The image is a preview, made before its whole file had arrived.
+    case preview
+
+    public var description: String {
+        switch self {
+        case .preview: "a preview is no image to keep"
+        }
     }
 }

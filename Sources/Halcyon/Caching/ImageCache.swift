@@ -2,42 +2,49 @@ import Foundation
 import HalcyonCache
 import HalcyonCodecs
 import HalcyonImage
+import HalcyonNetwork
 import HalcyonSystem
 
-/// Finished images in memory, bytes on disk.
+/// A cache of finished images in memory and of bytes on disk.
 ///
-/// Images are found by URL, by a text, by a request with its processors, or by an `ImageKey`. All members may be called
-/// from any thread; only those named for memory answer without waiting.
+/// Images are looked up by URL, by a string, by a request with its processors, or by an `ImageKey`. All members may be called
+/// from any thread; only those named for memory return without waiting.
 public final class ImageCache: Sendable {
-    /// Where an image is kept.
+    /// A level of the cache.
     public enum Level: String, Sendable, Hashable, CaseIterable {
         case memory, disk
     }
 
     let memoryCache: MemoryCache<ImageKey, CachedImage>
     let sizes = SizeIndex()
-    /// What pipelines have given and is not on its way to the disk yet, within the bytes that the disk itself may stage.
+    /// The stores of pipelines that have not reached the disk yet, limited to the number of bytes that the disk itself may
+    /// stage.
     let stores: StoreQueue
     let removals = RemovalMarks()
     let news = SourceNews()
-    /// For as long as this cache lives.
+    /// The subscription to memory pressure, kept for the cache's lifetime.
     private let pressure: MemoryPressureSubscription?
-    /// Nil keeps nothing beyond the process.
+    /// The disk level; nil keeps nothing beyond the process.
     public let disk: DiskCache?
-    /// What decodes the disk's bytes when this cache itself is asked; a pipeline uses its own.
+    /// The coders that decode entries on disk when the cache itself is asked; a pipeline uses its own.
     public let coders: CoderRegistry
-    /// Which bytes the disk keeps of an image, where a request does not say.
+    /// The serializer that decides which bytes the disk keeps of an image, unless a request has its own.
     public let serializer: any CacheSerializer
-    /// What makes the key of a URL; nil takes the URL as it is, but for its fragment.
+    /// The filter that makes the key of a URL; nil uses the URL without its fragment.
     public let keyFilter: CacheKeyFilter?
 
+    /// Creates a cache.
+    ///
     /// - Parameters:
-    ///   - memory: limits of the memory level; by default a quarter of what the system grants, at most 1 GiB.
+    ///   - memory: the limits of the memory level; by default a quarter of the memory that the system grants, at most 1 GiB.
     ///   - disk: the disk level; nil for none.
-    ///   - clock: for the memory level's time to live; nil is the system's, read in the cheapest way.
-    ///   - memoryPressure: what says that memory gets short: memory is then trimmed to a half, to a tenth, to nothing.
-    ///     What is in use elsewhere is found all the same. By default the kernel's word and the limit of the control
-    ///     group; nil never trims.
+    ///   - coders: the coders for the cache's own look-ups and stores; the shared registry by default.
+    ///   - serializer: the serializer for requests without one of their own; `.default` by default.
+    ///   - keyFilter: the filter that makes the keys of URLs; nil by default.
+    ///   - clock: the clock of the memory level's time to live; nil is the system's, read in the cheapest way.
+    ///   - memoryPressure: the source of memory pressure events, which trim memory to a half, to a tenth, or to nothing. Images
+    ///     in use elsewhere are still found after that. By default the kernel's events and the limit of the control group; nil
+    ///     never trims.
     public init(
         memory: MemoryCacheConfiguration = MemoryCacheConfiguration(), disk: DiskCache?,
         coders: CoderRegistry = .shared, serializer: any CacheSerializer = .default,
@@ -55,40 +62,40 @@ public final class ImageCache: Sendable {
         self.keyFilter = keyFilter
     }
 
-    /// The key under which the cache finds an image. A request's key includes the user that its own credential and fields
-    /// name; `ImagePipeline.key(for:)` adds those that the pipeline's downloader sends.
+    /// Returns the key of an image in the cache. A request's key includes the user that its own credential and header fields
+    /// identify; `ImagePipeline.key(for:)` adds those that the pipeline's downloader sends.
     public func key(for item: some ImageKeyConvertible) -> ImageKey {
         item.imageKey(filter: keyFilter)
     }
 
     // MARK: - Memory
 
-    /// The image in memory, whatever HTTP says of its age, in under a microsecond and on the caller's thread; nil when it
-    /// is not there. By a request, as its policy says: not at all, or a larger one as well.
+    /// Returns the image in memory, whatever its HTTP age, in under a microsecond and on the caller's thread; nil if it is not
+    /// there. The policy of a request may forbid the look-up, or accept a larger image.
     public func image(inMemoryFor item: some ImageKeyConvertible) -> Image? {
         image(for: key(for: item), policy: item.cachePolicy)?.image
     }
 
-    /// Lets the longest-unused images go until the rest takes this fraction of what it took; those in use elsewhere are
-    /// found all the same.
+    /// Evicts the least recently used images until the rest costs this fraction of the former total. Images in use elsewhere
+    /// are still found.
     public func trimMemory(toFraction fraction: Double) {
         memoryCache.trim(toFraction: fraction)
     }
 
-    /// Forgets what is in memory; images in use stay as they are, and are not found any more.
+    /// Removes all images from memory. Images in use stay valid, but are not found any more.
     public func clearMemory() {
         memoryCache.removeAll()
         sizes.removeAll()
     }
 
-    /// Bytes of pixels in memory, and how often they were asked for.
+    /// The statistics of the memory level: bytes of pixels, hits and misses.
     public var memoryStatistics: MemoryCacheStatistics { memoryCache.statistics }
 
-    // MARK: - The end
+    // MARK: - Shutdown
 
-    /// Encodes and writes what waits, and trims, within a time. A program calls it before it ends.
+    /// Encodes and writes pending entries and trims the disk, within a time limit. Call it before the program ends.
     ///
-    /// - Returns: whether all was written in time.
+    /// - Returns: whether everything was written in time.
     @discardableResult
     public func shutdown(within time: Duration = .seconds(2)) async -> Bool {
         let deadline = ContinuousClock.now + time.forTimer
@@ -109,18 +116,18 @@ public final class ImageCache: Sendable {
         return policy.acceptsLarger && key.admitsLarger ? larger(for: key, policy: policy) : nil
     }
 
-    /// Forgets the image before any processor, unless the policy has just put it there.
+    /// Removes the image before any processor from memory, unless the policy has just stored it there.
     func forgetUnprocessed(_ key: ImageKey, policy: CachePolicy) {
         if !policy.writes.contains(.memoryOriginal) { forget(key.unprocessed) }
     }
 
-    /// Forgets what memory has for a key.
+    /// Removes a key's image from memory, and the shared one as well.
     func forget(_ key: ImageKey) {
         memoryCache.remove(key)
         if key.user != nil { memoryCache.remove(key.of(nil)) }
     }
 
-    /// The image of exactly this key: its user's, else everybody's.
+    /// Returns the image of exactly this key: its user's own, or else the shared one.
     func keptImage(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
         if let cached = memoryCache.value(for: key, extending: policy.memoryExtension) { return cached }
         guard key.user != nil, let cached = memoryCache.value(for: key.of(nil), extending: policy.memoryExtension),
@@ -142,7 +149,7 @@ public final class ImageCache: Sendable {
         if place.processors.isEmpty { sizes.add(place) { memoryCache.contains($0) } }
     }
 
-    /// The smallest image of the same source that has at least the pixels that were asked for.
+    /// Returns the smallest image of the same source that has at least the requested pixels.
     private func larger(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
         var smallest: (key: ImageKey, cached: CachedImage)?
         for other in sizes.keys(of: key.source) where other.isSamePicture(as: key) {
@@ -156,5 +163,40 @@ public final class ImageCache: Sendable {
         }
         guard let smallest else { return nil }
         return memoryCache.value(for: smallest.key, extending: policy.memoryExtension) ?? smallest.cached
+    }
+}
+
+extension ImageCache {
+    /// Trims the memory level as an event of the cache's own `memoryPressure` does.
+    package func relieveMemory(_ pressure: MemoryPressure) {
+        memoryCache.relieve(pressure)
+    }
+}
+
+/// An entry of the memory cache. It is a class so that a look-up copies one reference and not every property of the image.
+final class CachedImage: Sendable {
+    let image: Image
+    /// The length in bytes of the encoded image that it was made of.
+    let encodedBytes: Int
+    /// The HTTP metadata of the encoded image; nil for a file or data.
+    let http: HTTPCacheMetadata?
+
+    init(image: Image, encodedBytes: Int, http: HTTPCacheMetadata?) {
+        self.image = image
+        self.encodedBytes = encodedBytes
+        self.http = http
+    }
+
+    /// A weak reference, which the memory cache keeps after it has evicted the entry; nil if the image cannot be held weakly.
+    var weakReference: WeakValue<CachedImage>? {
+        if image.animation == nil {
+            return WeakValue(image.bitmap) { [make = image.makeOfPixels, encodedBytes, http] in
+                CachedImage(image: make($0), encodedBytes: encodedBytes, http: http)
+            }
+        }
+        guard let image = image.weakReference else { return nil }
+        return WeakValue { [encodedBytes, http] in
+            image().map { CachedImage(image: $0, encodedBytes: encodedBytes, http: http) }
+        }
     }
 }

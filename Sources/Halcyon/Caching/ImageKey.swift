@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HalcyonCache
 import HalcyonCodecs
 import HalcyonImage
@@ -6,8 +7,8 @@ import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 
-/// What a finished image is: its source, how it is decoded, what is made of it. The key in memory is the value itself,
-/// its hash computed once; behind a reference, since caches copy their keys.
+/// The identity of a finished image: its source, its decode options and its processors. The value itself is the key in memory;
+/// its hash is computed once. The parts are stored by reference because caches copy their keys.
 public struct ImageKey: Hashable, Sendable {
     private final class Parts: Sendable {
         let source: String
@@ -27,9 +28,10 @@ public struct ImageKey: Hashable, Sendable {
             self.coders = coders
             self.user = user
             var hasher = Hasher()
-            // By bytes: texts that Swift takes for equal, as composed and decomposed letters, may be different sources.
+            // Hashed by bytes: strings that `String` treats as equal, as composed and decomposed letters, may be different
+            // sources.
             ExactText(source).hash(into: &hasher)
-            // The few that differ in one program; `==` looks at all of them.
+            // Only the options that commonly differ within a program; `==` compares all of them.
             hasher.combine(decode.target)
             hasher.combine(decode.region)
             for processor in processors { hasher.combine(processor) }
@@ -40,18 +42,21 @@ public struct ImageKey: Hashable, Sendable {
 
     private let parts: Parts
 
-    /// The text by which the caches know the source: a URL's own, a request's `cacheKey`, or what was given.
+    /// The text by which the caches know the source: the text of its URL, a request's `cacheKey`, or the given string.
     public var source: String { parts.source }
     public var decode: DecodeOptions { parts.decode }
     public var processors: [any ImageProcessor] { parts.processors }
-    /// The request's own coders, which may see another image in the same bytes; kept, so that no other registry takes
-    /// its place in memory.
+    /// The request's own coders, which may decode the same bytes to another image. Retained so that no other registry can reuse
+    /// their identity while the key is in memory.
     var coders: CoderRegistry? { parts.coders }
-    /// For whom the image is: a hash of what identified the request. Nil for one that nothing identified; where its answer
-    /// is for all (`HTTPCacheMetadata.isShared`), it is that of everybody.
+    /// The user of the image: a hash of the request's credentials. Nil for a request without any; images whose response is
+    /// shared (`HTTPCacheMetadata.isShared`) are stored without a user.
     var user: KeyedHash? { parts.user }
 
-    /// - Parameter source: a URL's user and password are taken out of it: it is the URL's source for that user.
+    /// Creates a key.
+    ///
+    /// - Parameter source: the text of the source. The user and password of a URL are removed from it; the key is then that of
+    ///   the URL for this user.
     public init(source: String, decode: DecodeOptions = DecodeOptions(), processors: [any ImageProcessor] = []) {
         let (source, user) = SourceText.withoutUser(source)
         self.init(source: source, decode: decode, processors: processors, coders: nil, user: user)
@@ -64,19 +69,18 @@ public struct ImageKey: Hashable, Sendable {
         parts = Parts(source: source, decode: decode, processors: processors.flattened, coders: coders, user: user)
     }
 
-    /// The same image for another user, for everybody when it is nil.
+    /// Returns the key of the same image for another user, or of the shared image if the user is nil.
     func of(_ user: KeyedHash?) -> ImageKey {
         guard user != self.user else { return self }
         return ImageKey(source: source, decode: decode, processors: processors, coders: coders, user: user)
     }
 
-    /// Where an image is kept: in everybody's place where its answer is for all.
+    /// Returns the key under which an image is stored: the shared one if its response is shared.
     func place(of http: HTTPCacheMetadata?) -> ImageKey {
         user != nil && http?.isShared == true ? of(nil) : self
     }
 
-    /// Whether what is in everybody's place may answer for this key too: the answer is for all, or the program has put it
-    /// there itself.
+    /// Whether a shared entry may answer for a key with a user: its response is shared, or the program has stored it itself.
     static func isForAll(_ http: HTTPCacheMetadata?) -> Bool { http?.isShared ?? true }
 
     public static func == (left: ImageKey, right: ImageKey) -> Bool {
@@ -94,54 +98,56 @@ public struct ImageKey: Hashable, Sendable {
         hasher.combine(parts.hash)
     }
 
-    /// As computed once: `MemoryCache` asks for it at each look.
+    /// The precomputed hash, which `MemoryCache` reads at each look-up.
     public var hashValue: Int { parts.hash }
 
-    /// Whether the image differs from its source's, so that it is worth a place of its own on disk.
+    /// Whether the image differs from its source, so that it has an entry of its own on disk.
     public var isProcessed: Bool { !processors.isEmpty || decode.changesSize }
 
-    /// Whether the disk may keep the image: a registry has no name that would outlive the process.
+    /// Whether the disk may keep the image. An image of the request's own coders is not stored, since a registry has no name
+    /// that outlives the process.
     var isStorable: Bool { coders == nil }
 
-    /// The image before any processor, whole.
+    /// The key of the whole image before any processor.
     var unprocessed: ImageKey {
         var decode = decode
         (decode.target, decode.maximumBytes, decode.region) = (nil, nil, nil)
         return ImageKey(source: source, decode: decode, processors: [], coders: coders, user: user)
     }
 
-    /// Names the source's bytes on disk. A cache whose files have readable names calls them by the source.
+    /// The disk key of the source's bytes. A cache with readable file names uses the source as the name.
     public var originalDiskKey: DiskKey {
         var encoder = KeyEncoder()
-        // The first version knew no users.
+        // The first version had no users.
         encoder.encode(type: "halcyon.original", version: 2)
         encoder.encode(source)
         return DiskKey(encoder, name: source).of(user)
     }
 
-    /// Names the finished image on disk.
+    /// The disk key of the finished image.
     public var processedDiskKey: DiskKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.processed", version: 2)
         encode(into: &encoder)
-        // Not the source's name: that is taken.
+        // The source's name is taken by the original.
         return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)").of(user)
     }
 
-    /// Writes what makes the finished image different from all others.
+    /// Encodes everything that distinguishes the finished image from others.
     func encode(into encoder: inout KeyEncoder) {
         encoder.encode(source)
         decode.encode(into: &encoder)
         encoder.encode(processors.count)
-        // Each behind its length, so that one with a list cannot be read as one without and the next.
+        // Each is preceded by its length, so that a processor with a list cannot be read as one without a list and the next
+        // one.
         for processor in processors { encoder.encode(nested: { processor.encode(into: &$0) }) }
     }
 }
 
-/// The text of a source without what it says of a user, should it be a URL.
+/// Splits the user out of a source's text if that is a URL.
 enum SourceText {
     static func withoutUser(_ text: String) -> (text: String, user: KeyedHash?) {
-        // By bytes: names of files with an @2x in them are looked up as often as others.
+        // Searched by bytes: file names that contain @2x are looked up as often as others.
         guard text.utf8.contains(UInt8(ascii: "@")), let start = authority(in: text.utf8) else { return (text, nil) }
         let authority = text.utf8[start...].prefix { !ends.contains($0) }
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return (text, nil) }
@@ -152,10 +158,10 @@ enum SourceText {
         return (plain, KeyedHash(.basic(user: user, password: password)))
     }
 
-    /// The bytes that end the part of a URL in which a user may stand.
+    /// The bytes that end the authority of a URL, in which a user may stand.
     private static let ends = Array("/?#\\".utf8)
 
-    /// Where that part begins: behind the first `://`.
+    /// Returns the start of the authority: after the first `://`.
     private static func authority(in text: String.UTF8View) -> String.Index? {
         var rest = text[...]
         while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
@@ -171,9 +177,80 @@ enum SourceText {
 }
 
 extension KeyedHash {
-    /// Identifies a user by a credential alone.
+    /// Creates the hash of a user who is identified by a credential alone.
     init?(_ credential: Credential) {
         self.init(
             user: nil, credential: credential, headers: HTTPHeaders().showing(credential), fields: .standard)
+    }
+}
+
+extension ImageKey {
+    /// The steps from the source's bytes to the image: the decode, and the processors after it. A leading resize becomes part
+    /// of the decode, which then reads no more of the image than it needs.
+    var steps: (decode: DecodeOptions, processors: [any ImageProcessor]) {
+        guard decode.target == nil, let resize = processors.first as? ResizeProcessor, resize.filter == .lanczos
+        else { return (decode, processors) }
+        var options = decode
+        options.target = TargetSize(resize.size, mode: resize.mode, upscale: resize.upscale)
+        return (options, Array(processors.dropFirst()))
+    }
+
+    /// The decode options for the finished image on disk, which already has its size and region.
+    var finishedOptions: DecodeOptions {
+        DecodeOptions(color: decode.color, preloadAllFrames: decode.preloadAllFrames, limits: decode.limits)
+    }
+
+    /// Whether the image shows everything that its source has, so that bytes encoded from it may replace the source's.
+    var showsAllOfItsSource: Bool {
+        !isProcessed && !decode.firstFrameOnly && decode.color == .sRGB && isStorable
+    }
+
+    /// Whether the image is whole, at its own size or fitted into a box, so that a larger one can replace it.
+    private var isWhole: Bool {
+        processors.isEmpty && decode.region == nil && (decode.target.map { $0.mode == .fit } ?? true)
+    }
+
+    /// Whether a larger image of the same source may be used instead of this one.
+    var admitsLarger: Bool { isWhole && decode.maximumBytes == nil }
+
+    /// Whether the image of another key shows the same picture, provided that it is large enough.
+    func isSamePicture(as other: ImageKey) -> Bool {
+        ExactText(source) == ExactText(other.source) && (user == other.user || user == nil) && coders === other.coders
+            && isWhole && other.isWhole
+            && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
+    }
+
+    /// Returns the size in pixels that the image gets from a source of this size, for a key that admits larger images.
+    func wantedSize(of source: PixelSize) -> PixelSize {
+        guard let target = decode.target else { return source }
+        return ResizeGeometry(source: source, box: target.size, mode: target.mode, upscale: target.upscale).size
+    }
+}
+
+/// A string compared by its bytes. `String` treats composed and decomposed letters as equal.
+struct ExactText: Hashable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    static func == (left: ExactText, right: ExactText) -> Bool {
+        var (left, right) = (left.text, right.text)
+        // Native strings, which nearly all are, are not copied for this.
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+                return memcmp(first, second, left.count) == 0
+            }
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        // A terminator separates the text from the value that is hashed next.
+        hasher.combine(0xFF as UInt8)
     }
 }

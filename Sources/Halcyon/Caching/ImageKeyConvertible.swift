@@ -2,15 +2,15 @@ import Foundation
 import HalcyonNetwork
 import HalcyonSystem
 
-/// What an `ImageCache` finds images by: a URL, a text, a request with its processors, or an `ImageKey`.
+/// A type by which an `ImageCache` looks up images: a URL, a string, a request with its processors, or an `ImageKey`.
 public protocol ImageKeyConvertible {
-    /// The key, the source's URL given to the filter where the key comes of one.
+    /// Returns the key; if it is derived from a URL, the filter is applied to that URL.
     func imageKey(filter: CacheKeyFilter?) -> ImageKey
 
-    /// Which levels are read; a request says, for others it is `.default`.
+    /// The policy of the look-up: a request's own; `.default` for other types.
     var cachePolicy: CachePolicy { get }
 
-    /// Where the image comes from, for a serializer; nil by default.
+    /// The URL of the image's source, for a serializer; nil by default.
     var cachedURL: URL? { get }
 }
 
@@ -20,12 +20,12 @@ extension ImageKeyConvertible {
 }
 
 extension ImageKey: ImageKeyConvertible {
-    /// Itself.
+    /// Returns the key itself.
     public func imageKey(filter: CacheKeyFilter?) -> ImageKey { self }
 }
 
 extension URL: ImageKeyConvertible {
-    /// The key of a request for the URL that says nothing else.
+    /// Returns the key of a request for the URL with no other properties.
     public func imageKey(filter: CacheKeyFilter?) -> ImageKey {
         ImageRequest(self).imageKey(filter: filter)
     }
@@ -34,22 +34,24 @@ extension URL: ImageKeyConvertible {
 }
 
 extension String: ImageKeyConvertible {
-    /// The text as it is, but for a URL's user. The text of a URL (without a fragment) is the key of that URL.
+    /// Returns the key of the string, without the user if it is a URL. The text of a URL (without its fragment) has that URL's
+    /// key.
     public func imageKey(filter: CacheKeyFilter?) -> ImageKey { ImageKey(source: self) }
 }
 
 extension ImageRequest: ImageKeyConvertible {
-    /// The request's source, or its `cacheKey`, with what decodes and processes it, for whom the request's own credential
-    /// and header fields say. What a pipeline's downloader adds to them, `ImagePipeline.key(for:)` knows.
+    /// Returns the key of the request's source, or of its `cacheKey`, with its decode options and processors, for the user that
+    /// the request's own credential and header fields identify. `ImagePipeline.key(for:)` also covers those that a pipeline's
+    /// downloader adds.
     public func imageKey(filter: CacheKeyFilter?) -> ImageKey {
         var request = self
         request.takeCredentialOfURL()
         return request.key(filter: filter, user: request.ownUser)
     }
 
-    /// The same with the user that the credential stands for. The URL has none in it any more.
+    /// Returns the key for a user that stands for the credential. The URL must have no credential any more.
     func key(filter: CacheKeyFilter?, user: KeyedHash?) -> ImageKey {
-        // A name of the program's own may be a URL as well.
+        // A `cacheKey` of the program may be a URL as well.
         let (source, named) = SourceText.withoutUser(cacheKey ?? source.key(filter: filter))
         return ImageKey(source: source, decode: decode, processors: processors, coders: coders, user: user ?? named)
     }
@@ -62,8 +64,8 @@ extension ImageRequest: ImageKeyConvertible {
             fields: .standard)
     }
 
-    /// Makes what its URL says of a user its credential: there it is never written, told or logged. Nothing is copied where
-    /// there is none.
+    /// Moves the user and password of the URL to the request's credential, so that they are never stored, reported or logged.
+    /// Copies nothing if the URL has none.
     mutating func takeCredentialOfURL() {
         guard case .remote(let url) = source, url.hasUser else { return }
         if network.credential == nil, !network.headers.contains("Authorization") {

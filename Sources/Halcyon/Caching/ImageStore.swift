@@ -3,7 +3,7 @@ import HalcyonCache
 import HalcyonImage
 import HalcyonSystem
 
-/// The disk writes of one request's load: they go through the cache's `StoreQueue`, behind the load.
+/// The disk writes of one request's load. They go through the cache's `StoreQueue`, after the load.
 struct ImageStore {
     private let resolved: ResolvedRequest
 
@@ -11,10 +11,10 @@ struct ImageStore {
         self.resolved = resolved
     }
 
-    /// Hands the source's bytes to the disk: to its staging area, or behind the writes that fill it. The image waits for
-    /// neither, unless its request wants it to.
+    /// Stores the source's bytes: in the disk's staging area, or in the queue if that is full. The image waits for neither,
+    /// unless its request asks for it.
     ///
-    /// - Returns: whether the disk has taken them.
+    /// - Returns: whether the disk or the queue has accepted them.
     func storeOriginal(_ fetched: FetchedData, of image: Image?) -> Bool {
         guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
             !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk, fetched.claimStore()
@@ -24,7 +24,7 @@ struct ImageStore {
         // The user's own entry would be found before the shared one.
         if place.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
         if resolved.serializer is DefaultCacheSerializer, !resolved.cache.waitsForStore, !cache.stores.isPending(key) {
-            // The bytes as they are: most often there is room for them at once.
+            // The bytes are stored unchanged; usually the staging area has room for them at once.
             let isStaged = disk.stageIfRoom(
                 fetched.data, metadata: fetched.http?.encoded() ?? Data(), for: key,
                 expiration: resolved.cache.diskExpiration)
@@ -32,7 +32,7 @@ struct ImageStore {
         }
         let shown = resolved.key.showsAllOfItsSource ? image : nil
         let writer = writer(to: disk, place)
-        // An entry that cannot be written is only not cached.
+        // A write that fails only means that the entry is not cached.
         return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
@@ -40,16 +40,16 @@ struct ImageStore {
         }
     }
 
-    /// Hands the finished image to the disk, encoded behind.
+    /// Stores the finished image, which is encoded in the background.
     ///
-    /// - Returns: whether the disk has taken it.
+    /// - Returns: whether the queue has accepted it.
     func storeFinished(_ made: LoadedImage) -> Bool {
         guard resolved.hasPlaceOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return false }
         let place = resolved.key.place(of: made.provenance.http)
         let (cache, key) = (resolved.target, place.processedDiskKey)
         if place.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
         guard resolved.cache.writes.contains(.diskProcessed) else {
-            // The entry of an earlier answer is older than the source's bytes now.
+            // The stored entry belongs to an earlier response and is older than the source's bytes now.
             guard made.provenance.origin == .network, resolved.cache.writes.contains(.diskOriginal) else {
                 return false
             }
@@ -64,14 +64,14 @@ struct ImageStore {
         }
     }
 
-    /// Removes bytes that are not an image, from the user's own place and everybody's.
+    /// Removes the source's bytes, which are not an image, from the user's own entry and the shared one.
     func removeOriginal() async {
         let (disk, key) = (resolved.originals.disk, resolved.key)
         await disk?.remove(key.originalDiskKey)
         if key.user != nil { await disk?.remove(key.of(nil).originalDiskKey) }
     }
 
-    /// Returns once everything that was handed over so far is on the disk, or has failed to get there.
+    /// Waits until everything that was stored so far is on the disk, or has failed to get there.
     func drain() async {
         let caches = resolved.target === resolved.originals ? [resolved.target] : [resolved.originals, resolved.target]
         for cache in caches { await cache.stores.drain() }
@@ -80,7 +80,7 @@ struct ImageStore {
 
     private func store(bytes: Int, in cache: ImageCache, as key: DiskKey, _ work: @escaping StoreQueue.Work) -> Bool {
         let isTaken = cache.stores.add(bytes: bytes, to: key, isForced: resolved.cache.waitsForStore, work)
-        // Without room it is not cached, and the entry that is there is older.
+        // Without room the entry is not cached, and the stored one is older.
         if !isTaken { forget(key, in: cache) }
         return isTaken
     }

@@ -1,21 +1,21 @@
 import Foundation
 import HalcyonSystem
 
-/// Tells work that began before a removal from work that began after it: what the former would store is older.
+/// Counters that distinguish work begun before a removal from work begun after it: the results of the former are outdated.
 ///
-/// A fixed number of counters, each for many sources: a removal may keep what is made of another source meanwhile from
-/// being stored, and nothing else.
+/// There is a fixed number of counters, each shared by many sources: a removal may keep concurrent results of another source
+/// from being stored, and has no other effect on it.
 final class RemovalMarks: Sendable {
     private let counts = Lock([Int](repeating: 0, count: 256))
     private let name = UUID().uuidString
 
-    /// Of a source: how often it was removed, or one with which it shares the counter.
+    /// Returns the number of removals of a source, and of those with which it shares the counter.
     func count(_ source: String) -> Int {
         let slot = Self.slot(of: source)
         return counts.withLock { $0[slot] }
     }
 
-    /// What all that is stored between two removals has in common, and nothing else has.
+    /// Returns the text that marks all entries stored between two removals, and no others.
     func seal(after count: Int) -> String { "\(name)-\(count)" }
 
     func mark(_ source: String) {

@@ -1,9 +1,9 @@
 import HalcyonSystem
 
-/// Which images of a source are in memory, whole and at whichever size: a key has its size in it, so that the cache
-/// itself cannot find a larger one.
+/// An index of the whole images of each source in memory, at any size. A key includes its size, so that the cache itself cannot
+/// find a larger image.
 ///
-/// It may name images that have gone; whoever asks sees.
+/// It may list images that have been evicted; callers check that.
 final class SizeIndex: Sendable {
     private struct State {
         var keys: [String: [ImageKey]] = [:]
@@ -13,7 +13,10 @@ final class SizeIndex: Sendable {
 
     private let state = Lock(State())
 
-    /// - Parameter isAlive: whether an image is still there; asked of all when there may be twice as many names as images.
+    /// Adds a key.
+    ///
+    /// - Parameter isAlive: whether an image is still in memory; called for all keys when there may be twice as many keys as
+    ///   images.
     func add(_ key: ImageKey, isAlive: (ImageKey) -> Bool) {
         let full = state.withLock { state -> [ImageKey]? in
             var keys = state.keys[key.source, default: []]

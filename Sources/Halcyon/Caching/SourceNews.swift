@@ -1,10 +1,10 @@
 import HalcyonSystem
 import Synchronization
 
-/// A record of what a cache is given of a source while somebody works with what the source was before.
+/// A record of the changes that a cache receives for a source while other work uses an earlier state of that source.
 ///
-/// Loads of one source may be under way side by side: one that is slow with what the disk had, and one that reloads. What the
-/// former makes is good for whoever waits for it, and older than what the caches have by then.
+/// Loads of one source may run at the same time: a slow one that uses the disk's entry, and one that reloads. The image of the
+/// former is good for its waiters, but older than the contents of the caches by then.
 final class SourceNews: Sendable {
     fileprivate struct Key: Hashable {
         let source: ExactText
@@ -13,13 +13,13 @@ final class SourceNews: Sendable {
         init(_ key: ImageKey) { (source, user) = (ExactText(key.source), key.user) }
     }
 
-    /// The changes of one source, for as long as somebody works with it.
+    /// The changes of one source, recorded for as long as any work uses it.
     fileprivate final class Entry: Sendable {
         let changes = Lock<[Change]>([])
     }
 
     fileprivate struct Change {
-        /// When it was asked for.
+        /// The moment at which the change was requested.
         let asked: Int
         let fetch: FetchKey?
         let levels: CachePolicy.Levels
@@ -37,26 +37,27 @@ final class SourceNews: Sendable {
     private let state = Lock(State())
     private static let lastMoment = Atomic<Int>(0)
 
-    /// Counts up.
+    /// Returns the next moment of a counter.
     fileprivate static func moment() -> Int { lastMoment.add(1, ordering: .relaxed).newValue }
 
-    /// Now, as the beginning of some work with a key's source.
+    /// Returns a mark of the present moment, at which some work with a key's source begins.
     func mark(_ key: ImageKey) -> SourceMark {
         SourceMark(key.user == nil ? [entry(Key(key))] : [entry(Key(key)), entry(Key(key.of(nil)))])
     }
 
-    /// The cache has got something newer of a key's source, or is to have nothing.
+    /// Records that the cache has received something newer of a key's source, or that the source was removed.
     ///
     /// - Parameters:
-    ///   - fetch: what has brought it; nil where it was removed.
-    ///   - asked: the beginning of that; nil is now.
+    ///   - levels: the levels that the change affects.
+    ///   - fetch: the fetch that brought it; nil for a removal.
+    ///   - asked: the moment at which that fetch began; nil is now.
     func add(_ levels: CachePolicy.Levels, for key: ImageKey, by fetch: FetchKey? = nil, asked: SourceMark? = nil) {
         let change = Change(asked: asked?.asked ?? Self.moment(), fetch: fetch, levels: levels)
-        // Nobody works with it where there is none.
+        // Without an entry no work uses the source.
         existing(Key(key))?.changes.withLock { $0.append(change) }
     }
 
-    /// How often something newer has come while somebody worked with a key's source, other than by such a fetch.
+    /// Returns the number of changes since the current work with a key's source began, except those of a like fetch.
     func count(for key: ImageKey, notBy fetch: FetchKey) -> Int {
         guard let entry = existing(Key(key)) else { return 0 }
         return entry.changes.withLock { changes in
@@ -73,7 +74,7 @@ final class SourceNews: Sendable {
             state.entries[key] = Weak(entry: entry)
             if state.entries.count > state.limit {
                 state.entries = state.entries.filter { $0.value.entry != nil }
-                // Twice what is alive, so that looking through them costs a constant time each on average.
+                // Twice the number of live entries, so that each scan has a constant amortized cost.
                 state.limit = max(64, state.entries.count * 2)
             }
             return entry
@@ -83,7 +84,7 @@ final class SourceNews: Sendable {
 
 /// The moment at which some work with a source began.
 struct SourceMark: Sendable {
-    /// The user's own, and everybody's; with how much had changed by then.
+    /// The entries of the user and of the shared source, each with its number of changes at that moment.
     private let entries: [(entry: SourceNews.Entry, count: Int)]
     fileprivate let asked = SourceNews.moment()
 
@@ -91,10 +92,10 @@ struct SourceMark: Sendable {
         self.entries = entries.map { entry in (entry, entry.changes.withLock { $0.count }) }
     }
 
-    /// Whether the cache was given something newer meanwhile.
+    /// Whether the cache has received something newer since.
     ///
-    /// - Parameter isAnswer: whether the work brought an answer of the server, which is older than those alone that were asked
-    ///   for after it.
+    /// - Parameter isAnswer: whether the work brought a response of the server, which only changes requested after it make
+    ///   outdated.
     func isOutdated(in levels: CachePolicy.Levels, isAnswer: Bool = false) -> Bool {
         entries.contains { entry, count in
             entry.changes.withLock { changes in

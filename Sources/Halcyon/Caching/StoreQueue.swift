@@ -1,12 +1,13 @@
 import HalcyonCache
 import HalcyonSystem
 
-/// Stores that nobody waits for, but for the end of the program: bounded in what they hold, and countable.
+/// A queue of background stores, bounded by the bytes that they hold. Only the end of the program waits for them.
 ///
-/// A slow disk or busy processors must neither delay an image that is ready nor fill the memory with what is still to be
-/// written. Those of one place follow each other, and none takes effect behind a newer one or a removal.
+/// A slow disk or busy processors must neither delay a finished image nor fill the memory with pending writes. Stores to one
+/// key run in order, and none takes effect after a newer one or a removal.
 final class StoreQueue: Sendable {
-    /// Does a store. Ask whether it is still wanted before it takes effect, and take it back if it is not any more then.
+    /// Performs a store. It must check that the store is still wanted before it takes effect, and revert it if it is not wanted
+    /// any more afterwards.
     typealias Work = @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> Void
 
     private struct Place {
@@ -31,19 +32,21 @@ final class StoreQueue: Sendable {
     private let limit: Int
     private let state = Lock(State())
 
-    /// - Parameter limit: bytes that may wait at the same time.
+    /// Creates a queue.
+    ///
+    /// - Parameter limit: the number of bytes that may wait at the same time.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Runs `work`, which holds so many bytes and stores to a key, behind.
+    /// Runs `work`, which holds the given number of bytes and stores to a key, in the background.
     ///
-    /// - Parameter isForced: whether it is taken for any number of bytes, since somebody waits for it.
-    /// - Returns: false where there is no room for it now.
+    /// - Parameter isForced: whether it is accepted beyond the limit, because a caller waits for it.
+    /// - Returns: false if there is no room for it now.
     @discardableResult
     func add(bytes: Int, to key: DiskKey, isForced: Bool = false, _ work: @escaping Work) -> Bool {
         state.withLock { state in
-            // One alone may be larger than the limit.
+            // A single store may be larger than the limit.
             guard isForced || state.pending.isEmpty || state.bytes + bytes <= limit else { return false }
             state.lastNumber += 1
             let (number, former) = (state.lastNumber, state.places[key]?.task)
@@ -60,12 +63,12 @@ final class StoreQueue: Sendable {
         }
     }
 
-    /// Whether a store to a key is under way.
+    /// Whether a store to a key is in progress.
     func isPending(_ key: DiskKey) -> Bool { state.withLock { $0.places[key] != nil } }
 
-    /// What is under way to a key is not wanted any more.
+    /// Marks the stores in progress to a key as not wanted any more.
     ///
-    /// - Returns: ends with it; nil where there is nothing.
+    /// - Returns: a task that ends with them; nil if there are none.
     @discardableResult
     func void(_ key: DiskKey) -> Task<Void, Never>? {
         state.withLock { state in
@@ -74,7 +77,7 @@ final class StoreQueue: Sendable {
         }
     }
 
-    /// Nothing that is under way is wanted any more.
+    /// Marks all stores in progress as not wanted any more.
     func voidAll() {
         state.withLock { state in
             for key in state.places.keys { state.places[key]?.isVoid = true }
@@ -99,7 +102,7 @@ final class StoreQueue: Sendable {
         for waiter in waiters { waiter.continuation.resume() }
     }
 
-    /// Returns when nothing waits any more of what was added so far, or when the task is cancelled.
+    /// Waits until all stores that were added so far have ended, or until the task is cancelled.
     func drain() async {
         let (id, last) = state.withLock { state in
             let last = state.lastNumber

@@ -6,14 +6,14 @@ import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 
-/// Makes a request's image of the disk's bytes on the caller's thread, and puts it into memory.
+/// Makes a request's image from its disk entry on the caller's thread, and stores it in memory.
 struct SynchronousDisk {
     let resolved: ResolvedRequest
 
-    /// Returns the image and where it was; nil if the disk has none that may be used now, or if something is wrong with it:
-    /// the load that follows finds out what that is.
+    /// Returns the image and its place in the caches; nil if the disk has none that may be used now, or if an error occurs,
+    /// which the load that follows then reports.
     ///
-    /// - Parameter metrics: receives the times and the misses.
+    /// - Parameter metrics: receives the durations and the misses.
     func image(_ metrics: inout LoadMetrics) -> ((CachedImage, CacheRule?), CachePlace)? {
         guard resolved.isRemote else { return nil }
         let mark = resolved.originals.news.mark(resolved.key)

@@ -1,13 +1,14 @@
 import Foundation
 
-/// Reads `data:` URLs (RFC 2397).
+/// A decoder of `data:` URLs (RFC 2397).
 enum DataURL {
-    /// Why there are no bytes in one.
+    /// The reason why a URL cannot be decoded.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// The bytes: base64 (missing padding and percent-escapes are allowed, as in browsers) or percent-encoded text.
+    /// Returns the bytes of base64 (missing padding and percent-escapes are allowed, as in browsers) or of percent-encoded
+    /// text.
     ///
     /// - Throws: `Failure`.
     static func decode(_ text: String) throws -> Data {
@@ -31,7 +32,7 @@ enum DataURL {
         return data
     }
 
-    /// The bytes of base64 text, white space and missing padding allowed; nil where it is none.
+    /// Returns the bytes of base64 text, in which white space and missing padding are allowed; nil if it is not base64.
     static func base64Bytes(_ text: Data) -> Data? {
         var symbols = text.filter { ![0x20, 0x09, 0x0A, 0x0C, 0x0D].contains($0) }
         while symbols.last == UInt8(ascii: "=") { symbols.removeLast() }

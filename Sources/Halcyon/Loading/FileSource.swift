@@ -1,28 +1,29 @@
 import Foundation
 import Glibc
 
-/// Reads a file that a request names. Blocking: call it on `ExecutionDomains.io`.
+/// A reader of the files that requests name. It blocks: call it on `ExecutionDomains.io`.
 enum FileSource {
-    /// Why a file cannot be read.
+    /// The reason why a file cannot be read.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// What tells a file's content from another, or from its own of another day: what the file system says of it.
+    /// Returns a key that distinguishes a file's content from that of other files and from its own earlier content, made of the
+    /// file's metadata.
     ///
-    /// One look at the file, under a microsecond on a local disk.
+    /// It takes one system call, under a microsecond on a local disk.
     static func key(_ path: String) -> String {
         var status = stat()
         return fstatat(AT_FDCWD, path, &status, 0) == 0 ? key(path, status) : "file:" + path
     }
 
     private static func key(_ path: String, _ status: stat) -> String {
-        // The change time as well: a copy may keep the size and the modification time of what it replaces.
+        // The change time is included because a copy may keep the size and the modification time of the file that it replaces.
         let times = [status.st_mtim, status.st_ctim].map { "\($0.tv_sec).\($0.tv_nsec)" }.joined(separator: ",")
         return "file:\(status.st_dev),\(status.st_ino),\(status.st_size),\(times):\(path)"
     }
 
-    /// The bytes of a file, and the key of the file that was read.
+    /// Returns the bytes of a file, and the key of the file that was read.
     ///
     /// - Throws: `Failure`, also for anything but a regular file: a pipe might never end.
     static func read(_ path: String, maximumBytes: Int) throws -> (data: Data, key: String) {
@@ -43,7 +44,7 @@ enum FileSource {
         return (try contents(of: descriptor, expected: Int(status.st_size), maximumBytes: maximumBytes), key)
     }
 
-    /// Reads to the end, whatever `fstat` said: the file may grow or shrink meanwhile.
+    /// Reads to the end of the file, whatever size `fstat` reported: the file may grow or shrink meanwhile.
     private static func contents(of descriptor: Int32, expected: Int, maximumBytes: Int) throws -> Data {
         var data = Data(count: expected + 1)
         var filled = 0

@@ -1,11 +1,11 @@
 import Foundation
 
 extension Image {
-    /// Reads and decodes a file on the calling thread. Its `scale` is that of its name: 2 for `photo@2x.png`.
+    /// Reads and decodes a file on the calling thread. Takes `scale` from the file's name: 2 for `photo@2x.png`.
     ///
-    /// - Parameter maximumBytes: the longest file that is read. 200,000,000 by default.
-    /// - Throws: `ImagePipelineError.invalidRequest` for what is no file, `.badSource` for a file that cannot be read,
-    ///   `CodecError`, `BitmapError`.
+    /// - Parameter maximumBytes: the length in bytes of the longest file that is read. 200,000,000 by default.
+    /// - Throws: `ImagePipelineError.invalidRequest` for a URL that is not a file URL, `.badSource` for a file that cannot be
+    ///   read, `CodecError`, `BitmapError`.
     public init(
         contentsOf url: URL, options: DecodeOptions = DecodeOptions(), coders: CoderRegistry = .shared,
         maximumBytes: Int = 200_000_000
@@ -24,15 +24,47 @@ extension Image {
         scale = ImageScale.named(in: path)
     }
 
-    /// Encodes the image and writes it as a whole: whoever reads the file sees the old one or the new one.
+    /// Encodes the image and writes the file atomically: readers see either the old file or the new one.
     ///
-    /// - Parameter format: nil, the default, is that of the file's extension, else what `data(as:)` would take.
-    /// - Throws: `CodecError`, `BitmapError`, and Foundation's error where the file cannot be written.
+    /// - Parameter format: nil, the default, is the format of the file's extension, or else the one that `data(as:)` would
+    ///   choose.
+    /// - Throws: `CodecError`, `BitmapError`, and Foundation's error if the file cannot be written.
     public func write(
         to url: URL, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
         coders: CoderRegistry = .shared
     ) throws {
         let format = format ?? ImageFormat(name: url.pathExtension)
         try data(as: format, options: options, coders: coders).write(to: url, options: .atomic)
+    }
+}
+
+/// The scale in a file's name, as on Apple's platforms: `photo@2x.png`, also percent-encoded.
+enum ImageScale {
+    /// Returns 2 or 3 if the name says so, otherwise 1.
+    static func named(in key: String) -> Double {
+        var key = key
+        return key.withUTF8 { bytes in
+            // The shortest such name is "a@2x.png".
+            guard bytes.count >= 8 else { return 1 }
+            for index in 0..<bytes.count - 3 {
+                if bytes[index] == UInt8(ascii: "@"), let scale = scale(bytes, at: index + 1) { return scale }
+                if bytes[index] == UInt8(ascii: "%"), bytes[index + 1] == UInt8(ascii: "4"),
+                    bytes[index + 2] == UInt8(ascii: "0"), let scale = scale(bytes, at: index + 3)
+                {
+                    return scale
+                }
+            }
+            return 1
+        }
+    }
+
+    private static func scale(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Double? {
+        guard index + 2 < bytes.count, bytes[index + 1] == UInt8(ascii: "x"), bytes[index + 2] == UInt8(ascii: ".")
+        else { return nil }
+        switch bytes[index] {
+        case UInt8(ascii: "2"): return 2
+        case UInt8(ascii: "3"): return 3
+        default: return nil
+        }
     }
 }

@@ -1,27 +1,28 @@
 import Foundation
 import HalcyonSystem
 
-/// Sources that need no transfer: files, `data:` URLs, bytes that the program has or brings.
+/// The loading of sources that need no transfer: files, `data:` URLs, and bytes of the program or of its providers.
 enum LocalSource {
-    /// The bytes of a request's source; nil if that is remote.
+    /// Returns the bytes of a request's source; nil if that is remote.
     ///
-    /// - Throws: `ImagePipelineError.notInCache` for a provider if the policy allows no network, and the errors below.
+    /// - Throws: `ImagePipelineError.notInCache` for a provider if the policy does not allow the network, and the errors below.
     static func bytes(of resolved: ResolvedRequest, ticket: WorkTicket) async throws -> FetchedData? {
         if case .provider = resolved.source, !resolved.cache.allowsNetwork {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }
         return try await bytes(
             of: resolved.source,
-            // A key of the request's own says nothing of the file's content.
+            // A request's own cache key does not identify the file's content.
             key: resolved.request.cacheKey == nil ? resolved.key.source : nil,
             maximumBytes: resolved.request.network.maximumBytes
                 ?? resolved.coordinator.configuration.maximumBytes,
             ticket: ticket)
     }
 
-    /// The bytes of a local source; nil for a remote one.
+    /// Returns the bytes of a local source; nil for a remote one.
     ///
-    /// - Parameter key: the source's, to tell whether a file is still the one that it names; nil does not ask.
+    /// - Parameter key: the key of the source, to check whether a file still has the content that the key names; nil does not
+    ///   check.
     /// - Throws: `ImagePipelineError.badSource`, `.invalidRequest`; `CancellationError`.
     static func bytes(
         of source: ImageSource, key: String?, maximumBytes: Int, ticket: WorkTicket

@@ -4,12 +4,12 @@ import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
 
-/// A body in a file that has no name, so that nobody else can open it, and in a journal beside it if it is to be kept.
+/// A body in a file without a name, which no other process can open, and in a journal beside it if it is to be kept.
 ///
-/// Only the file without a name is ever mapped: whoever cuts a mapped file short ends the process that reads it.
+/// Only the file without a name is ever mapped: truncating a mapped file would crash the process that reads it.
 final class PartialBodyFile: PartialBody {
     enum Failure: Error {
-        /// As many bytes are open as may be.
+        /// The limit of open bytes is reached.
         case noRoom
         case isClosed
         case isCut
@@ -18,18 +18,18 @@ final class PartialBodyFile: PartialBody {
     private struct State {
         var file: Int32?
         var count = 0
-        /// Whether a write broke off: its beginning may be in the file, and nothing may follow it.
+        /// Whether a write was interrupted: the file may contain its beginning, and nothing may be appended.
         var isTorn = false
-        /// Nil for a body that is not kept, or whose journal could not be written on.
+        /// Nil for a body that is not kept, or whose journal could not be written any further.
         var journal: PartialBodyJournal?
     }
 
     private let files: any FileSystem
-    /// Whether the file never had a name; where the file system has no such files, its bytes are read and not mapped.
+    /// Whether the file never had a name. On file systems without such files, the bytes are read and not mapped.
     private let isPrivate: Bool
     private let share: PartialBodyShare
     private let state: Lock<State>
-    /// Told the journal when it is kept.
+    /// Called with the journal when it is kept.
     private let onKeep: @Sendable (PartialBodyJournal) -> Void
 
     init(
@@ -62,7 +62,7 @@ final class PartialBodyFile: PartialBody {
         do {
             try journal.append(bytes)
         } catch {
-            // The body goes on, and is not kept.
+            // The body continues, but is not kept.
             state.withLock { $0.journal = nil }
             journal.discard()
         }
@@ -71,7 +71,7 @@ final class PartialBodyFile: PartialBody {
     func bytes(_ range: Range<Int>) throws -> Data {
         let file = try open()
         guard !range.isEmpty else { return Data() }
-        // A mapping begins with a page.
+        // A mapping starts at a page boundary.
         let before = range.lowerBound % PartialBodyLabel.page
         guard isPrivate,
             let mapped = try? files.map(file, from: range.lowerBound - before, size: before + range.count)
@@ -101,7 +101,7 @@ final class PartialBodyFile: PartialBody {
 
     private func data(of mapped: UnsafeRawBufferPointer, from start: Int) -> Data {
         guard let base = mapped.baseAddress else { return Data() }
-        // The bytes count as open for as long as anybody has them.
+        // The bytes count as open as long as any data refers to them.
         let mapping = Mapping(bytes: mapped, files: files, share: share)
         return Data(
             bytesNoCopy: UnsafeMutableRawPointer(mutating: base + start), count: mapped.count - start,
@@ -127,7 +127,7 @@ final class PartialBodyFile: PartialBody {
         }
     }
 
-    /// `@unchecked Sendable` because nobody writes the bytes.
+    /// `@unchecked Sendable` because the bytes are never written.
     private final class Mapping: @unchecked Sendable {
         private let bytes: UnsafeRawBufferPointer
         private let files: any FileSystem
@@ -143,7 +143,7 @@ final class PartialBodyFile: PartialBody {
     }
 }
 
-/// What a body takes of the bytes that may be open at once; they come back when it goes.
+/// The share of a body in the limit of open bytes; it is released when this is deallocated.
 final class PartialBodyShare: Sendable {
     private let budget: ByteBudget
     private let held = Lock<[ByteBudget.Hold]>([])
@@ -152,7 +152,7 @@ final class PartialBodyShare: Sendable {
         self.budget = budget
     }
 
-    /// False where there are no more.
+    /// Takes further bytes; returns false if the limit is reached.
     func grow(by count: Int) -> Bool {
         guard count > 0 else { return true }
         guard let hold = budget.holdNow(count) else { return false }
@@ -162,10 +162,10 @@ final class PartialBodyShare: Sendable {
 }
 
 extension FileSystem {
-    /// Gives a file's lock back and closes it.
+    /// Unlocks a file and closes it.
     ///
-    /// Closing alone is not enough: a process that is being started at this moment has the file too until it begins its
-    /// program, and the lock would be its own so long.
+    /// Closing alone is not enough: a process that is being started at this moment also has the file until it executes its
+    /// program, and would hold the lock until then.
     func release(_ file: Int32) {
         flock(file, LOCK_UN)
         try? close(file)

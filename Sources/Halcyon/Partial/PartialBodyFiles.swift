@@ -3,13 +3,14 @@ import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
 
-/// Bodies that are on their way, in files: what broke off can be gone on with later, also by another process.
+/// A store that keeps the bodies of transfers in files, so that interrupted transfers can be resumed later, also by another
+/// process.
 ///
-/// A body lies in a file without a name, which nobody else can open, and one that can be gone on with in a journal as well,
-/// which is locked while somebody writes or reads it, so that any number of processes may use one folder. What a killed
-/// process has left there is a kept body like any other. A journal's bytes have hashes, and are copied before they are
-/// used. What is there is looked up once, at the first use; what other processes keep later is not found, and costs nothing
-/// but being asked for again.
+/// A body is written to a file without a name, which no other process can open. A body that can be resumed is also written to a
+/// journal, which is locked while it is written or read, so that any number of processes may use one folder. A journal left by
+/// a killed process is a kept body like any other. The bytes of a journal have hashes, and are copied before they are used. The
+/// folder is read once, at the first use; bodies that other processes keep later are not found, which only means that they are
+/// requested again.
 public final class PartialBodyFiles: PartialBodyStore {
     private struct Kept {
         let name: String
@@ -18,30 +19,33 @@ public final class PartialBodyFiles: PartialBodyStore {
     }
 
     private struct State {
-        /// By the key's name; nil until the folder was read.
+        /// The kept bodies by the name of their key; nil until the folder was read.
         var kept: [String: [Kept]]?
     }
 
-    /// Where the files lie; made with the first of them, for its owner alone (0700).
+    /// The folder of the files, created with the first of them, for its owner alone (0700).
     public let folder: URL
     public let limits: PartialBodyLimits
-    /// False where files lose their names at once, so that nothing is ever found again.
+    /// Whether interrupted bodies are kept. If not, files lose their names at once, so that nothing is ever found again.
     public let keeps: Bool
     private let path: String
     private let files: any FileSystem
     private let clock: TimeSource
     private let open: ByteBudget
-    /// Nil where the folder may be anybody's, and where no file has a name for long.
+    /// Nil if the folder may belong to any user, and if no file keeps its name.
     private let ownership: FolderOwnership?
-    /// The key by which credentials are hashed; nil for a folder by itself, which has none.
+    /// The key with which credentials are hashed; nil for a folder outside of a cache, which has no such key.
     private let secret: FolderSecret?
     private let state = Lock(State())
 
+    /// Creates a store.
+    ///
     /// - Parameters:
-    ///   - folder: for these files alone; what else lies there is left alone.
-    ///   - keeps: whether bodies that broke off are kept.
-    ///   - allowsForeignFolder: whether the folder may belong to another user or be open to others, as
-    ///     `DiskCache.Configuration` says it. Else nothing is kept in such a folder, and nothing taken up from it.
+    ///   - folder: a folder for these files alone; other files in it are not touched.
+    ///   - keeps: whether interrupted bodies are kept.
+    ///   - limits: the limits of the kept and open bodies.
+    ///   - allowsForeignFolder: whether the folder may belong to another user or be open to others, as in
+    ///     `DiskCache.Configuration`. Otherwise nothing is kept in such a folder, and nothing is resumed from it.
     public convenience init(
         folder: URL, keeps: Bool = true, limits: PartialBodyLimits = PartialBodyLimits(),
         allowsForeignFolder: Bool = false, fileSystem: any FileSystem = PosixFileSystem(), clock: TimeSource = .system
@@ -69,17 +73,17 @@ public final class PartialBodyFiles: PartialBodyStore {
         open = ByteBudget(capacity: max(0, limits.openBytes))
     }
 
-    /// The ones of a disk cache, in a folder within its own: they go with the rest when the cache is cleared. They do not
-    /// count as its size, and its limit is not theirs.
+    /// Creates the store of a disk cache, in a folder within the cache's own: its files are removed when the cache is cleared.
+    /// They do not count towards the cache's size or its limit.
     ///
-    /// - Parameter keeps: whether bodies that broke off are kept.
+    /// - Parameter keeps: whether interrupted bodies are kept.
     public convenience init(in cache: DiskCache, keeps: Bool = true, clock: TimeSource = .system) {
         self.init(
             cache.folder.appending(path: DiskCache.partialBodyFolder), keeps: keeps,
             allowsForeignFolder: cache.configuration.allowsForeignFolder, secret: cache.secret, clock: clock)
     }
 
-    /// Files without a name in the system's folder for large temporary ones, `$TMPDIR` or `/var/tmp`.
+    /// Returns a store of files without a name in the system's folder for large temporary files, `$TMPDIR` or `/var/tmp`.
     public static func temporary() -> PartialBodyFiles {
         let base = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/var/tmp"
         return PartialBodyFiles(folder: URL(filePath: base, directoryHint: .isDirectory), keeps: false)
@@ -98,7 +102,7 @@ public final class PartialBodyFiles: PartialBodyStore {
 
     public func mayHold(_ key: PartialBodyKey) -> Bool {
         guard keeps, let isEmpty = state.withLock({ $0.kept?.isEmpty }) else { return keeps }
-        // The folder was read, and its key with it.
+        // The folder was read, and its secret with it.
         guard !isEmpty, let name = name(of: key) else { return false }
         return state.withLock { $0.kept?[name] != nil }
     }
@@ -111,14 +115,14 @@ public final class PartialBodyFiles: PartialBodyStore {
         let found = state.withLock { $0.kept?.removeValue(forKey: name) ?? [] }
         var taken: KeptBody?
         for kept in found.sorted(by: { $0.size > $1.size }) {
-            // The longest; the others are of no more use.
+            // The longest body is taken; the shorter ones are of no further use.
             if taken == nil { taken = take(kept, key) } else { remove(kept) }
         }
         return taken
     }
 
-    /// Removes what is kept and not in use, also what other processes have kept since the folder was read. Takes a few
-    /// calls to the file system for each.
+    /// Removes the kept bodies that are not in use, including those that other processes have kept since the folder was read.
+    /// Takes a few system calls for each.
     public func removeAll() async {
         _ = try? await ExecutionDomains.io.run { [self] _ in
             state.withLock { $0.kept = nil }
@@ -133,10 +137,10 @@ public final class PartialBodyFiles: PartialBodyStore {
 
     // MARK: Files
 
-    /// Names the files of a key: a hash, keyed with the cache's secret where a credential is in it.
+    /// Returns the name of a key's files: a hash, keyed with the cache's secret if the key includes a credential.
     ///
-    /// - Parameter isNew: whether a cache without a key gets one.
-    /// - Returns: nil where there is no key, so that nothing is found and nothing kept.
+    /// - Parameter isNew: whether a secret is created for a cache that has none.
+    /// - Returns: nil if there is no secret, so that nothing is found and nothing kept.
     private func name(of key: PartialBodyKey, isNew: Bool = false) -> String? {
         guard let secret, key.hasCredential else { return DiskKey(key.bytes).fileName }
         var known = secret.value()
@@ -149,7 +153,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         return (try? ownership.check(path)) != nil
     }
 
-    /// A file without a name; where the file system has none, one that loses its name at once.
+    /// Opens a file without a name; if the file system does not support that, a file whose name is removed at once.
     private func makeFile() throws -> (file: Int32, isPrivate: Bool) {
         try ownership?.check(path)
         do {
@@ -167,7 +171,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         }
     }
 
-    /// The file by which the body is found later; nil where it cannot be, or where there is no room for it.
+    /// Returns the journal by which the body is found later; nil if the body cannot be kept or the journal cannot be created.
     private func journal(for key: PartialBodyKey?, _ record: PartialBodyRecord?) -> PartialBodyJournal? {
         guard keeps, let key, let record, let owner = name(of: key, isNew: true),
             let label = PartialBodyLabel(key, name: owner, record).encoded()
@@ -177,7 +181,7 @@ public final class PartialBodyFiles: PartialBodyStore {
 
     private static func random() -> String { String(UInt64.random(in: 0...UInt64.max), radix: 16) }
 
-    /// Makes the folder where a call finds that there is none.
+    /// Creates the folder if the call fails because it does not exist.
     private func withFolder(_ call: () throws(SystemCallError) -> Int32) throws -> Int32 {
         do {
             return try call()
@@ -192,7 +196,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         do {
             try files.makeDirectory(path)
         } catch {
-            // Somebody else was faster.
+            // Another process or thread has created it.
             if error.code == EEXIST { return }
             guard error.code == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
                 throw error
@@ -210,7 +214,7 @@ public final class PartialBodyFiles: PartialBodyStore {
             try? files.unlink(path)
             files.release(file)
         }
-        // Between the opening and the lock another may have finished with it.
+        // Another process may have removed or replaced the file between its opening and its locking.
         guard let status = try? files.status(of: file), let named = try? files.status(at: path),
             status.device == named.device, status.inode == named.inode, status.kind == .regular,
             ownership?.isOwn(status) ?? true,
@@ -218,7 +222,7 @@ public final class PartialBodyFiles: PartialBodyStore {
             label.isCurrent(for: key, name: Self.owner(of: kept.name)),
             let body = try? make(for: key, label.record)
         else { return nil }
-        // A copy of what is as it was written: nobody else changes it from here on.
+        // Copies the intact frames: no other process can change the copy.
         guard (try? PartialBodyJournal.read(file, from: offset, by: files, body.append)) != nil, body.count > 0,
             label.record.total.map({ body.count < $0 }) ?? true
         else {
@@ -229,7 +233,7 @@ public final class PartialBodyFiles: PartialBodyStore {
     }
 
     private func remove(_ kept: Kept) {
-        // What is in use somewhere cannot be opened, and stays.
+        // A file in use elsewhere cannot be opened, and stays.
         guard let file = try? files.open("\(path)/\(kept.name)", for: .appending) else { return }
         try? files.unlink("\(path)/\(kept.name)")
         files.release(file)
@@ -246,7 +250,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         }
     }
 
-    /// Some bytes of a file; nil where there are not as many.
+    /// Returns a range of a file's bytes; nil if the file is shorter.
     static func read(_ count: Int, at offset: Int, of file: Int32, by files: any FileSystem) -> Data? {
         var data = Data(count: count)
         var done = 0
@@ -260,7 +264,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         return data
     }
 
-    // MARK: What is kept
+    // MARK: Kept bodies
 
     private func keep(_ name: String, size: Int) {
         let kept = Kept(name: name, size: size, modified: FileTime(clock.now))
@@ -273,7 +277,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         guard state.withLock({ $0.kept == nil }) else { return }
         _ = secret?.value()
         var found: [String: [Kept]] = [:]
-        // Files in other hands are not removed either.
+        // Files in a foreign folder are not removed either.
         if mayUseFolder {
             try? files.list(path) { name, status in
                 guard status.kind == .regular, DiskCache.isPartialBody(name) else { return }
@@ -287,7 +291,7 @@ public final class PartialBodyFiles: PartialBodyStore {
         removeExpired()
     }
 
-    /// Removes what is too old, and the oldest of what is too much.
+    /// Removes expired bodies, and the oldest ones beyond the limits.
     private func removeExpired() {
         let (lifetime, _) = limits.lifetime.components
         let oldest = FileTime(clock.now.addingTimeInterval(-TimeInterval(lifetime)))
@@ -313,17 +317,17 @@ public final class PartialBodyFiles: PartialBodyStore {
     private static func owner(of name: String) -> String { String(name.prefix(32)) }
 }
 
-/// How much a `PartialBodyFiles` holds.
+/// The limits of a `PartialBodyFiles`.
 ///
-/// Free space is not looked at: a body that the disk has no room for stays in memory.
+/// Free space is not checked: a body for which the disk has no room stays in memory.
 public struct PartialBodyLimits: Sendable, Hashable {
-    /// Bodies that broke off and are kept. 64; the oldest goes first.
+    /// The number of interrupted bodies that are kept; the oldest is removed first. 64 by default.
     public var keptBodies = 64
-    /// Bytes of those. 256 MiB.
+    /// The number of bytes of the kept bodies. 256 MiB by default.
     public var keptBytes = 256 << 20
-    /// How long they are kept. A day.
+    /// The time that bodies are kept. A day by default.
     public var lifetime = Duration.seconds(86_400)
-    /// Bytes of bodies that are on their way or in use, in this process; what would be more stays in memory. 1 GiB.
+    /// The number of bytes of bodies in transfer or in use, in this process; further bytes stay in memory. 1 GiB by default.
     public var openBytes = 1 << 30
 
     public init() {}

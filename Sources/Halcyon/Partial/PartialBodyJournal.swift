@@ -3,13 +3,13 @@ import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The file by which a body that broke off is found again, by this process or another: a label, then the body in frames of
+/// The file by which an interrupted body is found again, by this process or another: a label, then the body in frames of
 /// length, hash and bytes.
 ///
-/// It is locked while it is written or read. What a frame holds is believed once its hash is right, so the file may be cut
-/// short, written to or replaced by anybody who has access to the folder, and a process may be killed while it writes.
+/// It is locked while it is written or read. The bytes of a frame are used only if its hash is right, so the file may be
+/// truncated, overwritten or replaced by anyone with access to the folder, and a process may be killed while it writes.
 final class PartialBodyJournal: Sendable {
-    /// The longest frame that is read: as much as is written at once, and what may be pending beside it.
+    /// The greatest length of a frame that is read: the length of one write, and of the bytes that may be pending in addition.
     private static let longestFrame = 64 << 20
     private static let headerSize = 40
 
@@ -19,7 +19,7 @@ final class PartialBodyJournal: Sendable {
     private let file: Lock<Int32?>
     private let written: Lock<Int>
 
-    /// Makes a file with a label in it.
+    /// Creates the file with a label in it.
     init(_ name: String, in folder: String, label: Data, files: any FileSystem) throws {
         let path = "\(folder)/\(name)"
         let file = try files.open(path, for: .appending)
@@ -36,7 +36,7 @@ final class PartialBodyJournal: Sendable {
 
     deinit { close() }
 
-    /// Bytes in the file.
+    /// The number of bytes in the file.
     var size: Int { written.withLock { $0 } }
 
     func append(_ bytes: Data) throws {
@@ -49,7 +49,7 @@ final class PartialBodyJournal: Sendable {
         written.withLock { $0 += frame.count }
     }
 
-    /// Lets the file go, and leaves it there.
+    /// Closes the file without removing it.
     func close() {
         let open = file.withLock { file -> Int32? in
             defer { file = nil }
@@ -59,16 +59,16 @@ final class PartialBodyJournal: Sendable {
     }
 
     func discard() {
-        // First the name: once it is closed another process may take it up.
+        // The name is removed first: once the file is closed, another process may open it.
         try? files.unlink(path)
         close()
     }
 
-    /// Reads the frames of an open file, up to the first that is not as it was written.
+    /// Reads the frames of an open file, up to the first one that is damaged.
     ///
     /// - Parameters:
-    ///   - start: where they begin.
-    ///   - take: given the bytes of each.
+    ///   - start: the offset of the first frame.
+    ///   - take: called with the bytes of each frame.
     static func read(
         _ file: Int32, from start: Int, by files: any FileSystem, _ take: (Data) throws -> Void
     ) rethrows {
@@ -76,7 +76,7 @@ final class PartialBodyJournal: Sendable {
         while let header = PartialBodyFiles.read(headerSize, at: offset, of: file, by: files) {
             let length = header.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             guard length > 0, length <= UInt64(longestFrame),
-                // The length allocates only if the file has as many bytes.
+                // Memory of this length is allocated only if the file has as many bytes.
                 let size = try? files.status(of: file).size, size - offset - headerSize >= Int(length),
                 let bytes = PartialBodyFiles.read(Int(length), at: offset + headerSize, of: file, by: files),
                 Data(ContentHash.text(of: bytes).utf8) == header.dropFirst(8)

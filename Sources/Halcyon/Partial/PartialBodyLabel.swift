@@ -2,14 +2,14 @@ import Foundation
 import HalcyonCache
 import HalcyonNetwork
 
-/// The head of a kept body's journal: its key, and the server's record of it.
+/// The header of a kept body's journal: its key, and the record of the server's response.
 ///
-/// A signature, the length, a hash and then JSON; the body begins at the next page.
-/// Of the header fields that were sent there is only a hash, as credentials may be among them.
+/// The header consists of a signature, the length, a hash and then JSON; the body begins at the next page. It contains only a
+/// hash of the request's header fields, as credentials may be among them.
 struct PartialBodyLabel: Codable, Equatable {
     let url: String
     let key: String
-    /// Another start of the system may have found less on the disk than was written.
+    /// The boot identifier of the system. After another boot the disk may have less than was written.
     let boot: String
     let record: PartialBodyRecord
 
@@ -18,7 +18,9 @@ struct PartialBodyLabel: Codable, Equatable {
     private static let prefix = 48
     private static let longest = 60 << 10
 
-    /// - Parameter name: what files of the key are called by.
+    /// Creates a label.
+    ///
+    /// - Parameter name: the name of the key's files.
     init(_ key: PartialBodyKey, name: String, _ record: PartialBodyRecord) {
         url = key.url
         self.key = name
@@ -26,13 +28,13 @@ struct PartialBodyLabel: Codable, Equatable {
         self.record = record
     }
 
-    /// Whether it is of the key whose files have this name, and of this start of the system.
+    /// Whether the label belongs to the key whose files have this name, and to this boot of the system.
     func isCurrent(for key: PartialBodyKey, name: String) -> Bool {
-        // A system that does not tell its starts apart has none that can be trusted.
+        // On a system without boot identifiers no label can be trusted.
         url == key.url && self.key == name && boot == Self.thisBoot && !boot.isEmpty
     }
 
-    /// Nil when it is too long to be read again.
+    /// Returns the encoded header; nil if it is too long to be read again.
     func encoded() -> Data? {
         guard let text = try? JSONEncoder().encode(self), text.count <= Self.longest else { return nil }
         var bytes = Self.signature
@@ -43,9 +45,9 @@ struct PartialBodyLabel: Codable, Equatable {
         return Data(bytes)
     }
 
-    /// Reads it from the beginning of a file.
+    /// Reads the label from the beginning of a file.
     ///
-    /// - Returns: the label and where the body begins; nil where there is none, or it is damaged.
+    /// - Returns: the label and the offset of the body; nil if there is no label, or if it is damaged.
     static func read(_ file: Int32, by files: any FileSystem) -> (label: PartialBodyLabel, offset: Int)? {
         guard let start = PartialBodyFiles.read(prefix, at: 0, of: file, by: files), Array(start.prefix(8)) == signature
         else {

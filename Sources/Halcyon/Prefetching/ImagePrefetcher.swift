@@ -1,25 +1,25 @@
 import HalcyonSystem
 
-/// Brings images to the caches before anybody asks for them: a list of requests, a few at a time, once.
+/// A prefetcher that loads a list of requests into the caches before they are needed: a few at a time, each once.
 ///
 ///     let prefetcher = ImagePrefetcher(urls.map { ImageRequest($0) })
 ///     let outcome = await prefetcher.run()
 ///
-/// What is there already is skipped without a transfer. A request that fails does not end the others. The list may be
-/// long: beside it, each request costs a byte, and there are never more tasks than run at once. Every member may be used
-/// from any thread and returns at once, but for those that wait for the end.
+/// Cached images are skipped without a transfer. A request that fails does not end the others. The list may be long: besides
+/// the list itself, each request costs one byte, and there are never more tasks than loads that run at once. Every member may
+/// be used from any thread and returns at once, except those that wait for the end.
 ///
-/// A prefetch that was started goes on when the prefetcher is dropped.
+/// A prefetch that was started continues when the prefetcher is released.
 public final class ImagePrefetcher: Sendable {
     public let pipeline: ImagePipeline
     public let destination: Destination
-    /// Loads at the same time.
+    /// The number of concurrent loads.
     public let concurrency: Int
 
     private struct State {
         var prefetch: PrefetchState
         var lastID = 0
-        /// Nil is the end.
+        /// The progress readers; nil in a queue ends its stream.
         var readers: [Int: DeliveryQueue<Progress?>] = [:]
         var waiters: [Int: CheckedContinuation<Outcome, any Error>] = [:]
     }
@@ -27,13 +27,16 @@ public final class ImagePrefetcher: Sendable {
     private let state: Lock<State>
     private let urgency: PrefetchPriority
 
+    /// Creates a prefetcher.
+    ///
     /// - Parameters:
-    ///   - requests: any sources with any processors. Their own priorities and wishes for previews do not count here.
-    ///   - pipeline: the shared one by default.
-    ///   - destination: the disk by default. Then requests whose bytes the disk never keeps are skipped: local sources, a
-    ///     policy that does not write the disk, a pipeline without one.
-    ///   - concurrency: loads at the same time, at least 1; 5 by default.
-    ///   - priority: `.low` by default.
+    ///   - requests: requests with any sources and processors. Their own priorities and preview options are ignored.
+    ///   - pipeline: the pipeline that loads them; the shared one by default.
+    ///   - destination: the destination of the images; the disk by default. Then requests whose bytes are never stored on the
+    ///     disk are skipped: those with local sources, those whose policy does not write the disk, and those of a pipeline
+    ///     without a disk cache.
+    ///   - concurrency: the number of concurrent loads, at least 1; 5 by default.
+    ///   - priority: the priority of the loads; `.low` by default.
     public init(
         _ requests: [ImageRequest], pipeline: ImagePipeline = .shared, destination: Destination = .disk,
         concurrency: Int = 5, priority: RequestPriority = .low
@@ -45,46 +48,46 @@ public final class ImagePrefetcher: Sendable {
         state = Lock(State(prefetch: PrefetchState(requests)))
     }
 
-    // MARK: - Steering
+    // MARK: - Control
 
-    /// Starts the prefetch; a second call does nothing, nor does one after `stop()`. An empty list ends here.
+    /// Starts the prefetch. A second call does nothing, nor does a call after `stop()`. An empty list ends at once.
     public func start() {
         state.withLock { $0.prefetch.start() }
         advance()
     }
 
-    /// Starts nothing more from now on. What is being loaded goes on.
+    /// Pauses the prefetch: no further load is started. Loads in progress continue.
     public func pause() {
         state.withLock { $0.prefetch.isPaused = true }
     }
 
-    /// Goes on after a pause.
+    /// Continues after a pause.
     public func resume() {
         state.withLock { $0.prefetch.isPaused = false }
         advance()
     }
 
-    /// Ends the prefetch: no load is started from now on, also not for those that are only being looked up; those that
-    /// are under way are cancelled and count as failed. For good.
+    /// Stops the prefetch permanently: no load is started any more, including those of requests that are still being looked up.
+    /// Loads in progress are cancelled and count as failed.
     public func stop() {
         for worker in state.withLock({ $0.prefetch.stop() }) { worker.cancel() }
         advance()
     }
 
-    /// How urgent all of its loads are. A change reaches those that are under way.
+    /// The priority of all loads. A change applies to loads in progress.
     public var priority: RequestPriority {
         get { urgency.value }
         set { urgency.value = newValue }
     }
 
-    // MARK: - Watching
+    // MARK: - Progress and outcome
 
-    /// Starts the prefetch and waits for its end. Cancelling the task that waits here stops it.
+    /// Starts the prefetch and waits for its end. Cancelling the waiting task stops the prefetch.
     public func run() async -> Outcome {
         await withTaskCancellationHandler {
-            // In here: a task that is cancelled already has stopped it.
+            // Started within the handler: if the task is already cancelled, the prefetch has been stopped before.
             start()
-            // A task of its own: the wait goes on, until what is under way has ended.
+            // A separate task, so that the wait continues until the loads in progress have ended.
             let end = Task { try await outcome }
             return (try? await end.value) ?? state.withLock { $0.prefetch.outcome }
         } onCancel: {
@@ -92,9 +95,9 @@ public final class ImagePrefetcher: Sendable {
         }
     }
 
-    /// What became of the requests, once the prefetch has ended; it must have been started or stopped for that.
+    /// The results of the requests, once the prefetch has ended, for which it must have been started or stopped.
     ///
-    /// - Throws: `CancellationError` when the awaiting task is cancelled; the prefetch goes on.
+    /// - Throws: `CancellationError` if the waiting task is cancelled; the prefetch continues.
     public var outcome: Outcome {
         get async throws {
             let id = makeID()
@@ -107,8 +110,8 @@ public final class ImagePrefetcher: Sendable {
         }
     }
 
-    /// The counts now, then after each request that ended, to the end of the prefetch. Any number of readers; what a slow
-    /// one has not read yet is kept for it, 32 bytes each.
+    /// A stream of the current counts, and then the counts after each request that ends, until the end of the prefetch. It
+    /// allows any number of readers; the values that a slow reader has not read yet are kept for it, 32 bytes each.
     public var progress: AsyncStream<Progress> {
         let id = makeID()
         return AsyncStream { continuation in
@@ -116,7 +119,7 @@ public final class ImagePrefetcher: Sendable {
                 if let progress { continuation.yield(progress) } else { continuation.finish() }
             }
             continuation.onTermination = { [state] _ in
-                // Freed outside of the lock.
+                // Released outside the lock.
                 let gone = state.withLock { $0.readers.removeValue(forKey: id) }
                 withExtendedLifetime(gone) {}
             }
@@ -147,7 +150,7 @@ public final class ImagePrefetcher: Sendable {
 
     // MARK: - Workers
 
-    /// Starts the workers that may run, or ends the prefetch where nothing is left.
+    /// Starts the workers that may run, or ends the prefetch if nothing is left to do.
     private func advance() {
         let ended = state.withLock { state -> (Outcome, State)? in
             state.prefetch.fill(upTo: concurrency) { number in Task { await self.work(as: number) } }
@@ -176,5 +179,79 @@ public final class ImagePrefetcher: Sendable {
             for reader in readers { reader.deliver() }
         }
         advance()
+    }
+}
+
+extension ImagePrefetcher {
+    /// The destination of a prefetcher's images.
+    public enum Destination: Sendable, Hashable, CaseIterable {
+        /// The disk cache, for the source's bytes. They are stored once their header has proved to be that of an image within
+        /// the request's limits; no pixels are decoded, unless the request's policy stores finished images on the disk.
+        case disk
+        /// Memory, for the finished image, and the disk for whatever the request's policy stores there.
+        case memory
+    }
+}
+
+extension ImagePrefetcher {
+    /// The number of requests that have ended, by result.
+    public struct Progress: Sendable, Hashable {
+        /// The number of requests that were cached already, or that the destination does not store.
+        public var skipped = 0
+        /// The number of requests that failed, including those that were loading when the prefetcher was stopped.
+        public var failed = 0
+        /// The number of requests that were loaded.
+        public var completed = 0
+        /// The number of all requests.
+        public var total: Int
+
+        public init(skipped: Int = 0, failed: Int = 0, completed: Int = 0, total: Int) {
+            self.skipped = skipped
+            self.failed = failed
+            self.completed = completed
+            self.total = total
+        }
+    }
+}
+
+extension ImagePrefetcher {
+    /// The results of all requests, in the order of the requests. Each request is in one of the four lists.
+    public struct Outcome: Sendable {
+        /// The requests that were loaded.
+        public var finished: [ImageRequest] = []
+        /// The requests that were cached already, or that the destination does not store.
+        public var skipped: [ImageRequest] = []
+        /// The requests that failed; those that were loading when the prefetcher was stopped failed with `CancellationError`.
+        public var failed: [Failure] = []
+        /// The requests that `stop()` left before anything was loaded for them.
+        public var notStarted: [ImageRequest] = []
+
+        public init() {}
+    }
+
+    /// A request that failed, and its error.
+    public struct Failure: Sendable {
+        public let request: ImageRequest
+        /// An `ImagePipelineError` or `ImagePrefetchError`; `CancellationError` if the load was cancelled by `stop()`, by
+        /// cancelling all of the pipeline's loads, or by cancelling the downloader's transfers.
+        public let error: any Error
+
+        public init(request: ImageRequest, error: any Error) {
+            self.request = request
+            self.error = error
+        }
+    }
+}
+
+/// The reason why a prefetch failed although its load succeeded.
+public enum ImagePrefetchError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The bytes were loaded, but the disk does not have them: the server forbids storing them, or they could not be written.
+    /// The source is named without its query.
+    case notKept(source: String)
+
+    public var description: String {
+        switch self {
+        case .notKept(let source): "\(source): the disk cache does not keep it"
+        }
     }
 }

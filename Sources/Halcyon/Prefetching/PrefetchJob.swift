@@ -11,9 +11,9 @@ struct PrefetchJob {
     let destination: ImagePrefetcher.Destination
     let subscription: Subscription
 
-    /// Does a request of a prefetcher.
+    /// Processes a request of a prefetcher.
     ///
-    /// - Parameter mayLoad: asked once more after the look-up.
+    /// - Parameter mayLoad: called once more after the look-up.
     static func run(
         _ request: ImageRequest, to destination: ImagePrefetcher.Destination, urgency: PrefetchPriority,
         in coordinator: Coordinator, mayLoad: @Sendable () -> Bool
@@ -39,7 +39,7 @@ struct PrefetchJob {
         }
     }
 
-    /// Off the actor: the key of a file needs a look at the file.
+    /// Resolves the request. Runs off the actor because the key of a file requires a system call.
     @concurrent
     nonisolated private static func resolve(
         _ request: ImageRequest, to destination: ImagePrefetcher.Destination, for coordinator: Coordinator
@@ -53,7 +53,7 @@ struct PrefetchJob {
                 // An image in memory is not on the disk.
                 request.cache.reads.subtract(memory)
                 request.cache.writes.subtract(memory)
-                // Of many that come faster than the disk writes, some would not be kept.
+                // Without waiting, some images would not be stored if they arrive faster than the disk writes.
                 request.cache.waitsForStore = true
             }
         }
@@ -132,13 +132,22 @@ struct PrefetchJob {
 }
 
 extension ResolvedRequest {
-    /// Whether the disk is to have the source's bytes.
+    /// Whether the disk is to store the source's bytes.
     fileprivate var keepsOriginal: Bool {
         isRemote && cache.writes.contains(.diskOriginal) && originals.disk != nil
     }
 
-    /// Whether the disk is to have the finished image apart from them.
+    /// Whether the disk is to store the finished image in a separate entry.
     fileprivate var keepsFinished: Bool {
         isRemote && cache.writes.contains(.diskProcessed) && hasPlaceOfItsOwn && target.disk != nil
     }
+}
+
+/// The result of one step of a prefetch.
+enum PrefetchEnd {
+    /// The request must not be loaded now.
+    case open
+    case finished
+    case skipped
+    case failed(any Error)
 }

@@ -9,7 +9,7 @@ final class PrefetchPriority: Sendable {
         current = Lock(priority)
     }
 
-    /// A change reaches the loads that are under way.
+    /// The priority. A change applies to loads in progress.
     var value: RequestPriority {
         get { current.withLock { $0 } }
         set {

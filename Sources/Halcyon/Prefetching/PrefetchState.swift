@@ -1,5 +1,5 @@
-/// How far a prefetch is. Values only: whoever changes it does so under the prefetcher's lock, and starts workers or tells
-/// of the end as the changes say.
+/// The state of a prefetch. It is a plain value: its owner changes it under the prefetcher's lock, and starts workers or
+/// reports the end as the changes require.
 struct PrefetchState {
     typealias Progress = ImagePrefetcher.Progress
     typealias Outcome = ImagePrefetcher.Outcome
@@ -11,9 +11,9 @@ struct PrefetchState {
     private let requests: [ImageRequest]
     private var marks: [Mark]
     private var errors: [Int: any Error] = [:]
-    /// The first request that nobody has looked at.
+    /// The index of the first request that no worker has taken.
     private var next = 0
-    /// Looked at, and given back by a pause.
+    /// The requests that were looked up, and returned because of a pause.
     private var returned: [Int] = []
     private var isStarted = false
     private var isStopped = false
@@ -31,7 +31,9 @@ struct PrefetchState {
 
     mutating func start() { isStarted = true }
 
-    /// - Returns: those that are to be cancelled.
+    /// Stops the prefetch.
+    ///
+    /// - Returns: the workers to cancel.
     mutating func stop() -> [Task<Void, Never>] {
         isStopped = true
         return Array(workers.values)
@@ -39,7 +41,7 @@ struct PrefetchState {
 
     private var isOpen: Bool { !returned.isEmpty || next < requests.count }
 
-    /// Starts as many workers as there may be and have something to do.
+    /// Starts as many workers as are allowed and have something to do.
     mutating func fill(upTo count: Int, _ launch: (Int) -> Task<Void, Never>) {
         guard isStarted, !isPaused, !isStopped else { return }
         let waiting = returned.count + requests.count - next
@@ -49,7 +51,7 @@ struct PrefetchState {
         }
     }
 
-    /// The next request of a worker; nil ends it.
+    /// Returns the next request for a worker; nil ends the worker.
     mutating func take(by worker: Int) -> (index: Int, request: ImageRequest)? {
         guard !isPaused, !isStopped, isOpen else {
             workers[worker] = nil
@@ -60,14 +62,16 @@ struct PrefetchState {
         return (next, requests[next])
     }
 
-    /// Whether a request that has been looked up may be loaded; one that may not is given back.
+    /// Returns whether a request that has been looked up may be loaded; during a pause, the request is returned to the list.
     mutating func mayLoad(_ index: Int) -> Bool {
         if isStopped { return false }
         if isPaused { returned.append(index) }
         return !isPaused
     }
 
-    /// - Returns: false where the request is still open.
+    /// Records the end of a request.
+    ///
+    /// - Returns: false if the request is still open.
     mutating func end(_ index: Int, _ end: PrefetchEnd) -> Bool {
         switch end {
         case .open: return false
@@ -80,14 +84,14 @@ struct PrefetchState {
         return true
     }
 
-    /// The outcome, once: when nothing runs and nothing is left to do.
+    /// Returns the outcome, once: when no worker runs and nothing is left to do.
     mutating func finish() -> Outcome? {
         guard !hasEnded, workers.isEmpty, isStopped || isStarted && !isOpen else { return nil }
         hasEnded = true
         return outcome
     }
 
-    /// What became of each request so far.
+    /// The results of the requests so far.
     var outcome: Outcome {
         var outcome = Outcome()
         for (index, request) in requests.enumerated() {
