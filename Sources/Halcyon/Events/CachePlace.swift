@@ -1,4 +1,4 @@
-/// Where a cache may have something of a load.
+/// A cache level, and the form in which it has an image.
 public enum CachePlace: String, Sendable, Hashable, CaseIterable {
     /// The finished image in memory.
     case memory

@@ -1,14 +1,14 @@
 extension ImagePipeline {
-    /// What happens to all loads of this pipeline from now on, with the latest 1,024 events kept for a slow reader.
+    /// The events of all loads of this pipeline from now on. The latest 1,024 events are kept for a slow reader.
     public var events: AsyncStream<PipelineEvent> { events(bufferingNewest: 1024) }
 
-    /// What happens to all loads of this pipeline from now on.
+    /// Returns the events of all loads of this pipeline from now on.
     ///
-    /// Each call makes a stream of its own, which sees every event and ends with the pipeline. Without a reader nothing
-    /// is made or kept. Loads that began before tell the rest of what happens to them.
+    /// Each call makes a stream of its own, which receives every event and ends with the pipeline. Without a reader no
+    /// events are made or kept. A load that began before reports only its remaining events.
     ///
-    /// - Parameter limit: the events that are kept for a reader who is slow, at least one; then the oldest go, and
-    ///   `PipelineEvent.number` shows how many.
+    /// - Parameter limit: the number of events that are kept for a slow reader, at least one. Beyond that the oldest
+    ///   are dropped, and the gap in `PipelineEvent.number` shows how many.
     public func events(bufferingNewest limit: Int) -> AsyncStream<PipelineEvent> {
         coordinator.hub.stream(bufferingNewest: limit)
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A request for an image: the source it is loaded from, and how it is decoded, processed and cached.
 ///
-/// It is a value that can be copied, changed and compared by its parts. The pipeline's configuration supplies the
-/// options that a request does not set.
+/// It is a value that can be copied and changed. The pipeline's configuration supplies the options that a request does
+/// not set.
 ///
 ///     let request = ImageRequest(url, processors: [.resize(to: PixelSize(320, 240), mode: .fill)])
 public struct ImageRequest: Sendable {
