@@ -8,7 +8,7 @@ public struct NetworkOptions: Hashable, Sendable {
     /// The credential that is sent to the origin of the URL, in place of an `Authorization` field among the headers.
     /// None by default.
     public var credential: Credential?
-    /// The name of the credential's user, by which the caches tell users' images apart: with it, a request with a new
+    /// The name of the credential's user, by which the caches separate users' images: with it, a request with a new
     /// token finds the images kept under the former one. Nil, the default, identifies the user by the credential
     /// itself.
     ///

@@ -198,7 +198,7 @@ extension ImageTarget {
 
     private func isSilent(_ load: Load) -> Bool { load.isRenewal && hasImage }
 
-    // MARK: - From the task to what is seen
+    // MARK: - From the task to the content
 
     private func receive(_ event: ImageEvent, _ load: Load) {
         guard load === self.load else { return }

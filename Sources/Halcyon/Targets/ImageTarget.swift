@@ -163,7 +163,7 @@ public final class ImageTarget {
         load.end(.cancelled)
     }
 
-    // MARK: - What is seen
+    // MARK: - Content
 
     /// Changes the state and the content. Both are set before the surface is notified of the state.
     func turn(to state: State, showing content: Content? = nil) {
