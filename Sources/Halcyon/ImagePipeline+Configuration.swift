@@ -6,50 +6,56 @@ import HalcyonSystem
 import Logging
 
 extension ImagePipeline {
-    /// What a pipeline is made of. Fixed once the pipeline is.
+    /// The configuration of a pipeline, which does not change once the pipeline is made.
     public struct Configuration: Sendable {
-        /// Memory: a quarter of what the system grants, at most 1 GiB. Disk: `$XDG_CACHE_HOME/<program>`, the smaller of
-        /// 1 GiB and a tenth of the free disk, 7 days.
+        /// The cache. By default the memory level has a quarter of the memory that the system grants, at most 1 GiB;
+        /// the disk level is in `$XDG_CACHE_HOME/<program>`, and has the smaller of 1 GiB and a tenth of the free disk,
+        /// for 7 days.
         public var cache: ImageCache
         /// Another cache for the sources' bytes; nil, the default, keeps them in `cache`.
         public var originalCache: ImageCache?
-        /// What happens to each request, with the `defaults`, before anything else; nothing by default. It runs on the
+        /// A change to each request, after the `defaults` and before anything else; none by default. It runs on the
         /// caller's thread, also for images that are in memory.
         public var requestModifier: @Sendable (ImageRequest) -> ImageRequest {
             get { modifier ?? { $0 } }
             set { modifier = newValue }
         }
-        /// Nil where there is nothing to call.
+        /// The modifier that was set; nil if there is none to call.
         private(set) var modifier: (@Sendable (ImageRequest) -> ImageRequest)?
-        /// What brings the images of URLs that the downloader does not know, or should not be asked for; none by default.
+        /// The providers of images for URLs that the downloader does not support or should not request; none by
+        /// default.
         ///
         ///     configuration.providers.append { url in url.scheme == "book" ? CoverOfBook(url) : nil }
         ///
-        /// Asked for each URL, also of files and of any scheme, after the `requestModifier`, on the caller's thread, also
-        /// for images that are in memory. The last one is asked first, and the first that has a provider counts, whose key
-        /// is then the image's; where none has, the URL is loaded as if there were none.
+        /// They are called for each URL, including those of files and of any scheme, after the `requestModifier`, on
+        /// the caller's thread, also for images that are in memory. The last one is called first, and the first that
+        /// returns a provider determines the image, whose key is then the provider's. If none returns one, the URL is
+        /// loaded as if there were no providers.
         public var providers: [@Sendable (URL) -> (any ImageDataProvider)?] = []
-        /// What requests have where they do not say otherwise; nothing by default.
+        /// The options that requests have unless they set them; none by default.
         public var defaults = RequestDefaults()
-        /// By default one with the defaults, whose `Accept` names what `coders` decode.
+        /// The downloader; by default one with the default configuration, whose `Accept` field lists the formats that
+        /// `coders` decode.
         public var downloader: ImageDownloader
-        /// The formats that can be decoded and encoded.
+        /// The coders of the formats that can be decoded and encoded.
         public var coders: CoderRegistry
-        /// The most bytes that a body or a file may have, 200 MB; a request may say otherwise.
+        /// The maximum length of a body or a file in bytes, 200 MB by default; a request may set another.
         public var maximumBytes: Int
         public var clock: TimeSource
-        /// Whether failures that would only come again are remembered for a while, and end a load then without asking:
-        /// 404 and 410 for as long as HTTP says, else 60 s; bodies that are no image and servers that cannot be trusted,
-        /// 60 s. True by default. The last thousand are kept, in memory.
+        /// Whether failures that a new attempt would only repeat are remembered for a while, during which they end a
+        /// load without asking the server: 404 and 410 for as long as HTTP says, otherwise 60 s; bodies that are not an
+        /// image and servers that cannot be trusted for 60 s. True by default. The last thousand are kept, in memory.
         public var remembersFailures = true
 
-        /// Where loads are told of, at `debug`, and failures, at `notice` and `warning`; never with a query or a credential.
-        /// None by default.
+        /// The logger for loads, at `debug`, and failures, at `notice` and `warning`; the messages never contain a
+        /// query or a credential. None by default.
         public var logger: Logger?
 
-        /// - Parameter resumesDownloads: whether what came of a body that broke off is kept in the disk cache's folder, for a
-        ///   day at most, and gone on with. It is of the downloader made here; one that is given has its own
-        ///   `partialBodies`.
+        /// Creates a configuration.
+        ///
+        /// - Parameter resumesDownloads: whether the received part of an interrupted body is kept in the disk cache's
+        ///   folder, for a day at most, and the download resumed from it. It applies to the downloader made here; one
+        ///   that is given has its own `partialBodies`.
         public init(
             cache: ImageCache = ImageCache(disk: DiskCache(folder: Self.defaultCacheFolder)),
             originalCache: ImageCache? = nil,
@@ -69,13 +75,13 @@ extension ImagePipeline {
             self.clock = clock
         }
 
-        /// A downloader with the defaults, which tells servers what `coders` decode and who asks:
-        /// `User-Agent: <application>/<version> Halcyon/<version>`.
+        /// Returns a downloader with the default configuration, whose requests declare the formats that `coders` decode
+        /// and the application: `User-Agent: <application>/<version> Halcyon/<version>`.
         ///
         /// - Parameters:
-        ///   - application: the running program's name when nil.
-        ///   - version: not said when nil.
-        ///   - partialBodies: where bodies of more than 1 MiB go; nil is memory.
+        ///   - application: the name of the application; nil takes the running program's name.
+        ///   - version: the version of the application; nil sends none.
+        ///   - partialBodies: the store for bodies of more than 1 MiB; nil keeps them in memory.
         public static func defaultDownloader(
             for coders: CoderRegistry = .shared, application: String? = nil, version: String? = nil,
             partialBodies: (any PartialBodyStore)? = nil
@@ -88,12 +94,13 @@ extension ImagePipeline {
             return ImageDownloader(configuration)
         }
 
-        /// In the disk cache's folder, or without names in the system's for temporary files where there is none.
+        /// Returns the store for partial bodies: in the disk cache's folder, or in unnamed files in the system's folder
+        /// for temporary files if the cache has no disk.
         private static func partialBodies(of cache: ImageCache, keeps: Bool, clock: TimeSource) -> PartialBodyFiles {
             cache.disk.map { PartialBodyFiles(in: $0, keeps: keeps, clock: clock) } ?? .temporary()
         }
 
-        /// `$XDG_CACHE_HOME/<program>`, else `~/.cache/<program>`.
+        /// The folder `$XDG_CACHE_HOME/<program>`, or `~/.cache/<program>` if the variable is not set.
         public static var defaultCacheFolder: URL {
             DiskCache.defaultFolder(for: ProcessInfo.processInfo.processName)
         }

@@ -6,18 +6,19 @@ import Foundation
 @_exported import HalcyonProcessing
 @_exported import HalcyonSystem
 
-/// Loads images: from memory, from disk, from the network, decoded at the size that is needed, processed, and stored.
+/// A pipeline that loads images from memory, from disk or from the network, decodes them at the size that is needed,
+/// processes and stores them.
 ///
 ///     let image = try await ImagePipeline.shared.image(for: url)
 ///
-/// Requests that are under way at the same time share what they have in common: one transfer per URL, one decode per
-/// size, one run of each processor. Any member may be called from any thread.
+/// Requests that are under way at the same time share the work that they have in common: one transfer per URL, one
+/// decode per size, one run of each processor. Any member may be called from any thread.
 public final class ImagePipeline: Sendable {
     /// A pipeline with the default configuration.
     public static let shared = ImagePipeline(configuration: Configuration())
 
     public let configuration: Configuration
-    /// Both levels of the cache.
+    /// The cache, with its memory and disk levels.
     public var cache: ImageCache { configuration.cache }
     let coordinator: Coordinator
 
@@ -28,25 +29,25 @@ public final class ImagePipeline: Sendable {
 
     // MARK: - async
 
-    /// The image of a URL.
+    /// Returns the image of a URL.
     ///
-    /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
+    /// - Throws: `ImagePipelineError`; `CancellationError` if the awaiting task is cancelled.
     nonisolated(nonsending) public func image(for url: URL?) async throws -> Image {
         try await response(for: ImageRequest(url)).image
     }
 
-    /// The image of a request.
+    /// Returns the image of a request.
     ///
-    /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
+    /// - Throws: `ImagePipelineError`; `CancellationError` if the awaiting task is cancelled.
     nonisolated(nonsending) public func image(for request: ImageRequest) async throws -> Image {
         try await response(for: request).image
     }
 
-    /// The image of a request and how it came.
+    /// Returns the image of a request, with its origin and metrics.
     ///
-    /// An image in memory comes back without a change of thread.
+    /// An image in memory is returned without a change of thread.
     ///
-    /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
+    /// - Throws: `ImagePipelineError`; `CancellationError` if the awaiting task is cancelled.
     nonisolated(nonsending) public func response(for request: ImageRequest) async throws -> ImageResponse {
         let resolved = ResolvedRequest(request, for: coordinator)
         if let response = cachedResponse(for: resolved) { return response }
@@ -55,15 +56,15 @@ public final class ImagePipeline: Sendable {
         return try await task.response
     }
 
-    /// Starts a load and tells what happens to it, to its end. Whoever stops reading cancels the load.
+    /// Starts a load and returns its events, up to its end. A reader that stops reading cancels the load.
     public func events(for request: ImageRequest) -> AsyncThrowingStream<ImageEvent, any Error> {
         task(for: request).events(cancelsWithReader: true)
     }
 
-    /// The encoded bytes of a request's source, from the disk cache or wherever they come from; nothing is decoded, so
+    /// Returns the encoded bytes of a request's source, from the disk cache or from the source. Nothing is decoded, so
     /// nothing is stored.
     ///
-    /// - Throws: `ImagePipelineError`; `CancellationError` when the awaiting task is cancelled.
+    /// - Throws: `ImagePipelineError`; `CancellationError` if the awaiting task is cancelled.
     public func data(for request: ImageRequest) async throws -> Data {
         do {
             return try await coordinator.bytes(of: ResolvedRequest(request, for: coordinator))
@@ -72,24 +73,24 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    /// The key under which the caches find a request's image, as this pipeline loads it: with its `defaults`, its
-    /// `requestModifier` and the user that its downloader's own fields and interceptors name.
+    /// Returns the key under which the caches find a request's image, as this pipeline loads it: with its `defaults`,
+    /// its `requestModifier` and the user that its downloader's own fields and interceptors identify.
     public func key(for request: ImageRequest) -> ImageKey {
         ResolvedRequest(request, for: coordinator).key
     }
 
     // MARK: - Tasks
 
-    /// Starts a load and returns the handle to it. An image in memory makes a task that has ended already.
+    /// Starts a load and returns its handle. An image in memory gives a task that has already ended.
     ///
-    /// The load goes on when the handle is dropped.
+    /// The load goes on if the handle is released.
     public func task(for request: ImageRequest) -> ImageTask {
         task(for: ResolvedRequest(request, for: coordinator))
     }
 
-    /// The same for a request that is resolved.
+    /// Starts a load of a resolved request.
     ///
-    /// - Parameter priority: instead of the request's own; nil, the default, is that.
+    /// - Parameter priority: the priority in place of the request's own; nil, the default, takes the request's.
     func task(for resolved: ResolvedRequest, priority: RequestPriority? = nil) -> ImageTask {
         let response = cachedResponse(for: resolved)
         let task = ImageTask(resolved)
@@ -100,7 +101,7 @@ public final class ImagePipeline: Sendable {
 
     /// Starts a load and calls `completion` exactly once with its end.
     ///
-    /// - Parameter delivery: where the callback runs; on the main queue, later, by default.
+    /// - Parameter delivery: where the callback runs; by default on the main queue, always asynchronously.
     @discardableResult
     public func load(
         _ request: ImageRequest, deliverOn delivery: Delivery = .mainAsync,
@@ -111,50 +112,51 @@ public final class ImagePipeline: Sendable {
         return task
     }
 
-    /// Ends every load that is under way with `CancellationError`: tasks, and whoever waits for bytes or an encoding.
+    /// Ends every load that is under way with `CancellationError`: tasks, and loads of bytes and encodings.
     ///
-    /// It returns at once, and the loads end right after it; what is asked for from then on is loaded. Prefetchers count
-    /// what they had under way as failed and go on with the next: `ImagePrefetcher.stop()` ends them. Transfers that others
-    /// have begun with the same downloader go on; `ImageDownloader.cancelAll()` ends those too.
+    /// It returns at once, and the loads end right after it; requests made from then on are loaded. Prefetchers count
+    /// the loads that they had under way as failed and go on with the next: `ImagePrefetcher.stop()` ends them.
+    /// Transfers that others have begun with the same downloader go on; `ImageDownloader.cancelAll()` ends those too.
     public func cancelAll() {
         JobActor.perform { [coordinator] in coordinator.cancelAll() }
     }
 
-    /// Forgets the failures that are remembered, of one URL or all, so that the next load asks again.
+    /// Forgets the remembered failures of one URL, or all if it is nil, so that the next load asks the server again.
     public func forgetFailures(_ url: URL? = nil) {
         coordinator.failures.forget(url: url.map { FailureMemory.Key.text(of: $0) })
     }
 
-    /// Failures that are remembered, some of them perhaps past their time.
+    /// The number of remembered failures, some of which may have expired.
     package var rememberedFailureCount: Int { coordinator.failures.count }
 
-    /// Loads that are running.
+    /// The number of loads of image tasks that are running.
     public var runningCount: Int {
         get async { await coordinator.runningCount }
     }
 
-    /// Whether this many loads are running and wait for bytes; for tests, which want to see that all have joined.
+    /// Returns whether at least `count` loads are running and all wait for bytes. Tests use it to see that all have
+    /// joined.
     package func isWaitingForBytes(_ count: Int) async -> Bool {
         await coordinator.isWaitingForBytes(count)
     }
 
-    /// Jobs of every level that are under way; for tests, which want to see it return to zero.
+    /// The number of jobs under way at all stages. Tests use it to see it return to zero.
     package var jobCount: Int {
         get async { await coordinator.jobCount }
     }
 
-    /// Writes what waits to disk, within a time. A program calls it before it ends.
+    /// Writes all pending entries to disk, within a time limit. A program calls it before it exits.
     ///
-    /// - Returns: whether all was written in time.
+    /// - Returns: whether everything was written in time.
     @discardableResult
     public func shutdown(within time: Duration = .seconds(2)) async -> Bool {
-        // Side by side, since each may take all of the time.
+        // The caches are written in parallel, since each may take all of the time.
         async let originals = configuration.originalCache?.shutdown(within: time)
         let isDone = await cache.shutdown(within: time)
         return await originals ?? true && isDone
     }
 
-    /// The image that can be had on this thread: from memory, or from disk if the request wants that.
+    /// Returns the response that can be made on this thread: from memory, or from disk if the request wants that.
     func cachedResponse(for resolved: ResolvedRequest) -> ImageResponse? {
         let watch = Stopwatch()
         var metrics = LoadMetrics()
@@ -179,7 +181,8 @@ public final class ImagePipeline: Sendable {
 }
 
 extension ResolvedRequest {
-    /// The finished image in memory and the rule by which it may be used now. On any thread, in under a microsecond.
+    /// The finished image in memory and the rule by which it may be used now. Callable on any thread, in under a
+    /// microsecond.
     var imageInMemory: (CachedImage, CacheRule?)? {
         guard let cached = target.image(for: key, policy: cache),
             case .answers(let rule) = FreshnessCheck(self).verdict(on: cached.http)
@@ -189,7 +192,7 @@ extension ResolvedRequest {
 }
 
 extension Coordinator {
-    /// The source's encoded bytes, by a fetch that is shared with all who ask for them at the same time.
+    /// Returns the source's encoded bytes, by a fetch that is shared by all callers that ask for them at the same time.
     fileprivate func bytes(of resolved: ResolvedRequest) async throws -> Data {
         let record = begin(resolved.source, priority: resolved.request.priority)
         return try await run(record) { subscription in
@@ -198,7 +201,7 @@ extension Coordinator {
                 do {
                     return try await FetchJob.bytes(of: resolved, for: subscription)
                 } catch ImagePipelineError.remembered(.decoding) {
-                    // Bytes are wanted, whether or not they are an image.
+                    // The caller wants the bytes, whether or not they are an image.
                     let again = resolved.changing { $0.network.retriesFailures = true }
                     return try await FetchJob.bytes(of: again, for: subscription)
                 }

@@ -5,14 +5,15 @@ import HalcyonImage
 import HalcyonNetwork
 import HalcyonSystem
 
-/// An image as it is sent: its source's own bytes, or an encoding from disk, otherwise made of the finished image.
+/// The production of an encoded image: the source's own bytes, or an encoding from disk, otherwise one made from the
+/// finished image.
 @JobActor
 struct EncodeJob {
     let resolved: ResolvedRequest
     let encoding: ImageEncoding
     let subscription: Subscription
 
-    /// Returns the encoded image, by a job that is shared with all who ask for it at the same time.
+    /// Returns the encoded image, by a job that is shared by all callers that ask for it at the same time.
     static func answer(
         to resolved: ResolvedRequest, as encoding: ImageEncoding, for subscription: Subscription
     ) async throws -> EncodedAnswer {
@@ -32,7 +33,7 @@ struct EncodeJob {
 
     // MARK: - The source's own bytes
 
-    /// Bytes whose header is that of an image within the limits.
+    /// Returns the source's bytes, once their header has proved to be that of an image within the limits.
     private func original() async throws -> EncodedAnswer {
         try await FetchJob.provenBytes(of: resolved, for: subscription) { fetched, resolved in
             let (coders, options) = (resolved.coders, DecodeOptions(limits: resolved.request.decode.limits))
@@ -46,7 +47,7 @@ struct EncodeJob {
     // MARK: - An encoding
 
     private func encoded(as format: ImageFormat, _ options: EncodeOptions) async throws -> EncodedAnswer {
-        // Before anything is fetched for it.
+        // Checked before anything is fetched.
         guard resolved.coders.canEncode(format) else {
             throw encodingError(CodecError.unsupportedFormat(format), as: format)
         }
@@ -78,20 +79,20 @@ struct EncodeJob {
             subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reads ? .notThere : .policy)), took: took)
         }
         let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
-        // Until here, so that the load finds the bytes that were fetched to compare them.
+        // Retained until here, so that the load finds the bytes that were fetched for the comparison.
         withExtendedLifetime(fetched) {}
         return try await encode(loaded, as: format, options, in: places)
     }
 
     private enum Confirmation {
         case answer(EncodedAnswer)
-        /// The source's bytes are others now.
+        /// The source's bytes have changed.
         case outdated(FetchedData, EncodedPlace)
         case unknown
     }
 
-    /// Asks the source's server, by way of the source's own bytes: as long as those are the same, the encoding of them is
-    /// good, and nothing is decoded.
+    /// Revalidates an encoding by fetching the source's own bytes: as long as those are the same, the encoding of them
+    /// is good, and nothing is decoded.
     private func confirmed(_ kept: KeptEncoding, in place: EncodedPlace) async throws -> Confirmation {
         let check = FreshnessCheck(resolved)
         guard resolved.cache.reads.contains(.diskOriginal), let hash = kept.sourceHash,
@@ -106,10 +107,10 @@ struct EncodeJob {
         }
         let isSame = try await subscription.compute { _ in ContentHash.text(of: fetched.data) == hash }
         guard isSame else {
-            // The other encodings were made of the former bytes as well.
+            // The other encodings were made from the former bytes as well.
             return .outdated(fetched, await place.breakSeal(resolved))
         }
-        // They have proved to be an image before.
+        // The bytes have proved to be an image before.
         FetchJob.keep(fetched, of: nil, resolved, subscription)
         var fresh = kept
         fresh.http = fetched.http
@@ -129,14 +130,15 @@ struct EncodeJob {
         let watch = Stopwatch()
         let made: (data: Data, size: PixelSize, sourceHash: String?)
         do {
-            // At least about an encoder's own copy of the pixels: an image that is in memory is encoded however small the
-            // budget is. The frames of an animation are still to be decoded.
+            // The reservation is at least about an encoder's own copy of the pixels, and no more than the capacity, so
+            // that an image in memory is encoded however small the budget is. The frames of an animation are still to
+            // be decoded.
             let working = max(
                 try coders.workingBytes(toEncode: image, as: format, options: options) ?? 0,
                 min(image.bitmap.byteCount, coders.budget.capacity))
             made = try await subscription.compute(reserving: working, of: coders.budget) { context in
                 let data = try coders.encodeReserved(image, as: format, options: options, context: context)
-                // The options may have made it smaller.
+                // The options may have reduced the size.
                 let size = options.maximumSide == nil ? image.size : (try? coders.probe(data).size) ?? image.size
                 return (data, size, bytes.map { ContentHash.text(of: $0) })
             }

@@ -3,13 +3,13 @@ import HalcyonCache
 import HalcyonImage
 import HalcyonNetwork
 
-/// What an encode job ends with.
+/// The result of an encode job.
 struct EncodedAnswer: Sendable {
     let data: Data
     let mediaType: String
     let size: PixelSize
     let etag: String
-    /// Where the image came from, with the number of bytes that are sent.
+    /// The provenance of the image, with the number of bytes that are sent.
     private(set) var provenance: Provenance
 
     init(data: Data, mediaType: String, size: PixelSize, provenance: Provenance) {
@@ -21,7 +21,7 @@ struct EncodedAnswer: Sendable {
         self.provenance.encodedBytes = data.count
     }
 
-    /// The answer that was stored.
+    /// Creates the answer from a stored encoding.
     init(_ kept: KeptEncoding, rule: CacheRule?, mayBeKept: Bool = true) {
         let origin: ImageOrigin = rule?.isStale == true ? .stale : rule == .revalidated ? .revalidated : .disk
         self.init(

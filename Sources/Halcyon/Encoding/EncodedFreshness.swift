@@ -1,25 +1,25 @@
 import Foundation
 import HalcyonNetwork
 
-/// How long an answer made of an image may be kept by who gets it: what the image's own server said, less the time that
-/// has passed.
+/// The freshness of a response that is made from an image, for its recipient: the freshness that the image's own server
+/// declared, less the time that has passed.
 public struct EncodedFreshness: Hashable, Sendable {
-    /// Seconds for which it is fresh still, 0 once it is stale; nil where the server said nothing, or there is none.
+    /// The remaining freshness in seconds, 0 once it is stale; nil if the server declared none, or there is no server.
     public let maximumAge: Int?
-    /// Whether nobody may keep it: the server said `no-store`, or the request did.
+    /// Whether the response must not be stored: the server or the request said `no-store`.
     public let isNotStored: Bool
-    /// Whether it must be revalidated before each use.
+    /// Whether the response must be revalidated before each use.
     public let requiresRevalidation: Bool
-    /// Whether it may not be used once it is stale.
+    /// Whether the response must not be used once it is stale.
     public let mustRevalidate: Bool
-    /// Whether it is for one user: the server said so, or it was asked for with what identifies a user and is
-    /// not for all.
+    /// Whether the response is for one user: the server said so, or the request identified a user and the server did
+    /// not declare the response to be for all users.
     public let isPrivate: Bool
 
-    /// Nothing is known.
+    /// The freshness of a response about which nothing is known.
     public static let unknown = EncodedFreshness(nil, isNotStored: false, isOfUser: false, now: Date())
 
-    /// The most that is passed on: ten years.
+    /// The longest freshness that is passed on, in seconds: ten years.
     private static let longest = 315_360_000.0
 
     init(_ http: HTTPCacheMetadata?, isNotStored: Bool, isOfUser: Bool, now: Date) {
@@ -31,7 +31,7 @@ public struct EncodedFreshness: Hashable, Sendable {
         isPrivate = http?.isPrivate == true || (isOfUser && http?.isShared != true)
     }
 
-    /// For `Cache-Control`; nil where there is nothing to say.
+    /// The value of the `Cache-Control` field; nil if there are no directives.
     public var cacheControl: String? {
         if isNotStored { return "no-store" }
         var words: [String] = []

@@ -1,37 +1,42 @@
 import Foundation
 import HalcyonImage
 
-/// An image as it is sent: bytes, and what a web response says of them.
+/// An encoded image for a web response: the bytes, and the values of the response's header fields.
 public struct EncodedImage: Sendable {
     public let data: Data
-    /// For `Content-Type`.
+    /// The media type, for `Content-Type`.
     public let mediaType: String
-    /// Of the encoded image.
+    /// The size of the encoded image in pixels.
     public let size: PixelSize
-    /// For `ETag`, in its quotes: a strong one, the hash of the bytes. Equal bytes have the same, also after a restart.
+    /// The value for `ETag`, in quotes: a strong one, the hash of the bytes. Equal bytes have the same ETag, also after
+    /// a restart.
     public let etag: String
-    /// What the source's server said of its age, as it is now.
+    /// The freshness that the source's server declared, as of now.
     public let freshness: EncodedFreshness
-    /// `.disk` where the encoded bytes were in the cache; else where the image came from that was encoded.
+    /// The origin: `.disk`, `.stale` or `.revalidated` if the encoded bytes were in the cache; otherwise that of the
+    /// image that was encoded.
     public let origin: ImageOrigin
-    /// The source that the image came from; another than was asked for when an alternative stood in.
+    /// The source that the image came from; it differs from the requested one if an alternative stood in.
     public let source: ImageSource
-    /// Which of HTTP's rules applied; nil for a file or data.
+    /// The HTTP cache rule that applied; nil for a file or data.
     public let cacheRule: CacheRule?
-    /// Where the time went.
+    /// The metrics of the load.
     public let metrics: LoadMetrics
 
-    /// Whether a request with this `If-None-Match` has these bytes already: it is to be answered with 304.
+    /// Returns whether a request with this `If-None-Match` field has these bytes already, so that the response is a
+    /// 304.
     ///
-    /// - Parameter field: the field's value: tags in a list, weak ones too, or `*`; nil is no field.
+    /// - Parameter field: the field's value: a list of tags, including weak ones, or `*`; nil if the request has no
+    ///   such field.
     public func matches(ifNoneMatch field: String?) -> Bool {
         guard let field else { return false }
         if field.trimmingCharacters(in: .whitespaces) == "*" { return true }
-        // Compared weakly (RFC 9110, 13.1.2).
+        // The comparison is weak (RFC 9110, 13.1.2).
         return Self.tags(in: field).contains(etag)
     }
 
-    /// The tags of a list, in their quotes; a comma within them divides nothing. None behind what is no tag.
+    /// Returns the tags of a list, in quotes; a comma within a tag does not separate tags. Parsing stops at the first
+    /// part that is not a tag.
     private static func tags(in field: String) -> [String] {
         var tags: [String] = []
         var rest = Substring(field)

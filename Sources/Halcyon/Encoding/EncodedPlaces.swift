@@ -4,24 +4,24 @@ import HalcyonCodecs
 import HalcyonNetwork
 import HalcyonSystem
 
-/// Where an encoding is kept, and how the disk was when its work began.
+/// The place of an encoding on the disk, and the state of the disk when the work on the encoding began.
 struct EncodedPlace: Sendable {
     let disk: DiskCache
     let key: DiskKey
     let sealKey: DiskKey
-    /// What the source's encodings have in common until it is removed; a new one where there was none.
+    /// The seal that all encodings of the source share until the source is removed; a new one if the disk had none.
     var seal: String
-    /// Whether the disk had the seal.
+    /// Whether the seal was on the disk.
     var isSealed = false
     var removals: Int
-    /// Whether it is everybody's, for a request of one user.
+    /// Whether it is the place for all users, in a request of one user.
     let isForAll: Bool
 }
 
 extension EncodedPlace {
-    /// Hands an encoded image to the disk, behind.
+    /// Queues an encoded image for the disk.
     ///
-    /// - Returns: whether there was room for it.
+    /// - Returns: whether the queue had room for it.
     func store(_ kept: KeptEncoding, _ resolved: ResolvedRequest) -> Bool {
         guard !resolved.cache.writes.isDisjoint(with: .disk) else { return false }
         let (cache, source) = (resolved.target, resolved.key.source)
@@ -36,7 +36,7 @@ extension EncodedPlace {
                 data: kept.data, mediaType: kept.mediaType, size: kept.size, seal: seal, sourceHash: kept.sourceHash,
                 http: kept.http)
             await place.disk.stage(entry.data, metadata: entry.metadata, for: place.key, expiration: expiration)
-            // It may have waited long for room.
+            // The write may have waited long for room.
             if !isWanted() {
                 await place.disk.remove(place.key)
                 await place.disk.remove(place.sealKey)
@@ -44,31 +44,33 @@ extension EncodedPlace {
         }
     }
 
-    /// The source's seal on the disk, this place's where there is none. Of two that other processes make at the same time
-    /// the later one counts, and what has the other is encoded once more.
+    /// Returns the source's seal on the disk, after storing this place's if there is none. If two processes store one
+    /// at the same time the later one counts, and encodings under the other are made once more.
     private func sealed() async -> String {
         let there = await disk.peek(sealKey).flatMap { String(data: $0.metadata, encoding: .utf8) }
         if let there { return there }
-        // One that was there and has gone was removed: put back, it would bring back all that was encoded under it.
+        // A seal that was there and is gone was removed: storing it again would bring back everything that was encoded
+        // under it.
         let seal = isSealed ? UUID().uuidString : self.seal
         await disk.stage(Data(), metadata: Data(seal.utf8), for: sealKey, expiration: .never)
         return seal
     }
 
-    /// Gives what is kept the age that a revalidation has brought; what is for one user now goes from everybody's place.
+    /// Updates the freshness of a stored encoding after a revalidation. An encoding that is for one user now is removed
+    /// from the place for all users.
     func refresh(_ kept: KeptEncoding, http: HTTPCacheMetadata?, _ cache: CachePolicy) async {
         guard !cache.writes.isDisjoint(with: .disk) else { return }
         guard !isForAll || ImageKey.isForAll(http) else { return await disk.remove(key) }
         var fresh = kept
         fresh.http = http
-        // A disk that cannot be written costs another revalidation, and nothing else.
+        // A disk that cannot be written costs another revalidation, and has no other effect.
         _ = try? await disk.updateMetadata(
             fresh.metadata, for: key, replacing: kept.metadata, expiration: cache.diskExpiration)
     }
 
-    /// Every encoding of a source is older than what its server has now.
+    /// Invalidates all encodings of a source, which are older than the bytes that its server has now.
     ///
-    /// - Returns: the place as it is then.
+    /// - Returns: the place in its new state.
     func breakSeal(_ resolved: ResolvedRequest) async -> EncodedPlace {
         let (removals, source) = (resolved.target.removals, resolved.key.source)
         removals.mark(source)
@@ -80,7 +82,7 @@ extension EncodedPlace {
     }
 }
 
-/// Where an encoding may be kept: what is found, or made, is for the request's user or for everybody.
+/// The places in which an encoding may be kept: that of the request's user, and that of all users.
 struct EncodedPlaces: Sendable {
     private var own: EncodedPlace
     private var everybodys: EncodedPlace?
@@ -89,7 +91,7 @@ struct EncodedPlaces: Sendable {
         (self.own, self.everybodys) = (own, everybodys)
     }
 
-    /// Where an encoding of this answer is kept.
+    /// Returns the place for an encoding that is made from a server's answer.
     func place(of http: HTTPCacheMetadata?) -> EncodedPlace {
         http?.isShared == true ? everybodys ?? own : own
     }
@@ -98,7 +100,8 @@ struct EncodedPlaces: Sendable {
         if place.isForAll { everybodys = place } else { own = place }
     }
 
-    /// The places of an encoding, and what is in one of them; nil where the request uses no disk for it.
+    /// Returns the places of an encoding, and the stored encoding in one of them; nil if the request does not use the
+    /// disk for it.
     static func find(
         _ resolved: ResolvedRequest, _ format: ImageFormat, _ options: EncodeOptions, ticket: WorkTicket
     ) async -> (places: EncodedPlaces, found: (place: EncodedPlace, kept: KeptEncoding)?)? {

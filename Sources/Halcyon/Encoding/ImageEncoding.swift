@@ -1,7 +1,8 @@
 import HalcyonCodecs
 import HalcyonImage
 
-/// How an image is written for a web response. Equal encodings of one image are made once.
+/// The format and options with which an image is encoded for a web response. Equal encodings of one image are made
+/// once.
 public struct ImageEncoding: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case original
@@ -10,10 +11,10 @@ public struct ImageEncoding: Hashable, Sendable {
 
     let kind: Kind
 
-    /// A format with options of its own.
+    /// Creates an encoding in a format with the given options.
     public init(_ format: ImageFormat, options: EncodeOptions = EncodeOptions()) {
         var options = options
-        // Two that are not equal to themselves would never share their work.
+        // Values that are not equal to themselves would never share their work.
         if options.quality.isNaN { options.quality = EncodeOptions().quality }
         kind = .encoded(format, options)
     }
@@ -22,28 +23,29 @@ public struct ImageEncoding: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// The source's own bytes, once their head has proved to be that of an image within the request's limits; they are
-    /// not decoded. The request's size and processors do not apply.
+    /// The source's own bytes, once their header has proved to be that of an image within the request's limits; they
+    /// are not decoded. The request's size and processors do not apply.
     ///
-    /// What strangers wrote is passed on as they wrote it: an SVG may carry scripts, a photo the place where it was taken.
+    /// The contents of untrusted sources are passed on unchanged: an SVG may contain scripts, a photo the place where
+    /// it was taken.
     public static let original = ImageEncoding(.original)
 
-    /// JPEG; what is transparent is laid on white.
+    /// JPEG. Transparent parts are composited over white.
     ///
-    /// - Parameter quality: 0 to 100, outside values are clamped.
+    /// - Parameter quality: 0 to 100; values outside are clamped.
     public static func jpeg(quality: Double = 85) -> ImageEncoding { lossy(.jpeg, quality) }
 
-    /// WebP, an animation with all its frames.
+    /// WebP. An animation keeps all its frames.
     ///
-    /// - Parameter quality: 0 to 100, outside values are clamped.
+    /// - Parameter quality: 0 to 100; values outside are clamped.
     public static func webp(quality: Double = 80) -> ImageEncoding { lossy(.webp, quality) }
 
-    /// AVIF, where the build has it (trait `AVIF`).
+    /// AVIF, if the build includes it (trait `AVIF`).
     ///
-    /// - Parameter quality: 0 to 100, outside values are clamped.
+    /// - Parameter quality: 0 to 100; values outside are clamped.
     public static func avif(quality: Double = 60) -> ImageEncoding { lossy(.avif, quality) }
 
-    /// PNG, without loss; an animation as an animated PNG.
+    /// PNG, which is lossless. An animation becomes an animated PNG.
     public static let png = ImageEncoding(.png)
 
     private static func lossy(_ format: ImageFormat, _ quality: Double) -> ImageEncoding {

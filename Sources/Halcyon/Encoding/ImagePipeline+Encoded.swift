@@ -1,15 +1,16 @@
 import HalcyonNetwork
 
 extension ImagePipeline {
-    /// The finished image of a request as a web response carries it: encoded, with media type, ETag and freshness.
+    /// Returns the finished image of a request for a web response: encoded, with media type, ETag and freshness.
     ///
-    /// The encoded bytes are kept on disk under a key of their own, wherever the request's policy reads and writes the
-    /// disk: a hit decodes nothing. Once they are stale the source's server is asked, and as long as the source's bytes are
-    /// the same they are good again, and nothing is decoded either. They go when the source is removed from the cache.
-    /// Callers who ask for the same at the same time share one encode, and with the last of them it ends.
+    /// The encoded bytes are kept on disk under a key of their own, if the request's policy reads and writes the disk:
+    /// a hit decodes nothing. Once they are stale the source's server is asked, and as long as the source's bytes are
+    /// the same the encoded ones are valid again, and nothing is decoded either. They are removed when the source is
+    /// removed from the cache. Callers that ask for the same encoding at the same time share one encode, which is
+    /// cancelled with the last of them.
     ///
-    /// - Throws: `ImagePipelineError`, `.encoding` where the build cannot write the format or the image is none that it
-    ///   can hold; `CancellationError`.
+    /// - Throws: `ImagePipelineError`, `.encoding` if the build cannot write the format or the format cannot hold the
+    ///   image; `CancellationError`.
     public func data(for request: ImageRequest, as encoding: ImageEncoding) async throws -> EncodedImage {
         do {
             return try await coordinator.encodedImage(ResolvedRequest(request, for: coordinator), as: encoding)

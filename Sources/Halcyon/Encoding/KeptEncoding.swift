@@ -3,9 +3,9 @@ import HalcyonCache
 import HalcyonImage
 import HalcyonNetwork
 
-/// An encoded image on the disk, and what is kept beside it.
+/// An encoded image on the disk, and its metadata.
 struct KeptEncoding: Sendable {
-    /// What stands in the entry's metadata.
+    /// The contents of the entry's metadata.
     private struct Stored: Codable {
         var seal: String
         var type: String
@@ -18,10 +18,10 @@ struct KeptEncoding: Sendable {
     let data: Data
     let mediaType: String
     let size: PixelSize
-    /// Must be that of the source's seal, which goes when the source is removed: the encodings of an image are many, and
-    /// none of them is listed anywhere.
+    /// The seal under which it was stored. The encoding counts only if this is the source's present seal, which goes
+    /// when the source is removed: an image can have many encodings, and none of them is listed anywhere.
     let seal: String
-    /// Of the source's bytes that it was made of; nil where they were not at hand.
+    /// The hash of the source's bytes that it was made from; nil if those were not available.
     let sourceHash: String?
     var http: HTTPCacheMetadata?
 
@@ -36,13 +36,13 @@ struct KeptEncoding: Sendable {
         self.http = http
     }
 
-    /// Nil where the entry was written by another version.
+    /// Reads a disk entry; nil if another version wrote the entry.
     init?(_ entry: DiskEntry) {
         guard let stored = try? JSONDecoder().decode(Stored.self, from: entry.metadata), stored.width > 0,
             stored.height > 0
         else { return nil }
         let http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
-        // What cannot be read says that something was there.
+        // Metadata that cannot be read must not pass for missing metadata.
         if stored.http != nil, http == nil { return nil }
         self.init(
             data: entry.data, mediaType: stored.type, size: PixelSize(stored.width, stored.height), seal: stored.seal,
@@ -58,7 +58,7 @@ struct KeptEncoding: Sendable {
 }
 
 extension ImageKey {
-    /// Names an encoding of the finished image on disk.
+    /// Returns the disk key of an encoding of the finished image.
     func encodedDiskKey(_ format: ImageFormat, _ options: EncodeOptions) -> DiskKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.encoded", version: 2)
@@ -68,7 +68,7 @@ extension ImageKey {
         return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)").of(user)
     }
 
-    /// Names the entry without which no encoding of the source counts.
+    /// The disk key of the source's seal, an entry without which no encoding of the source counts.
     var encodedSealKey: DiskKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.encoded.seal", version: 2)

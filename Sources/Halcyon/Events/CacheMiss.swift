@@ -1,16 +1,17 @@
-/// A cache that could not answer a load, and why.
+/// A cache that could not answer a load, and the reason.
 public struct CacheMiss: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         case notThere
-        /// It is there, and the server must be asked first: its time is over, or the request or the server wants that.
+        /// The entry must be revalidated first: it is past its freshness, or the request or the server requires
+        /// revalidation.
         case expired
-        /// The server's answer, or the request, says `no-store`: nothing is ever there.
+        /// The server's answer, or the request, says `no-store`: such an entry is never stored.
         case noStore
-        /// The image is there, and smaller than asked for.
+        /// The cached image is smaller than requested.
         case tooSmall
-        /// It answers requests with other header fields, as `Vary` says.
+        /// The entry answers requests with other header fields, according to `Vary`.
         case otherFields
-        /// The request's policy does not read this place.
+        /// The request's policy does not read this cache.
         case policy
     }
 
@@ -24,7 +25,7 @@ public struct CacheMiss: Sendable, Hashable {
 }
 
 extension ResolvedRequest {
-    /// The reason why memory does not answer, once it is known that it does not.
+    /// The reason for a miss in memory, once it is known that there is one.
     var memoryMiss: CacheMiss.Reason {
         guard cache.reads.contains(.memory) else { return .policy }
         if target.memoryCache.contains(key) {
@@ -37,4 +38,16 @@ extension ResolvedRequest {
         }
         return isSmaller ? .tooSmall : .notThere
     }
+}
+
+/// A cache level, and the form in which it has an image.
+public enum CachePlace: String, Sendable, Hashable, CaseIterable {
+    /// The finished image in memory.
+    case memory
+    /// The finished image on disk.
+    case diskProcessed
+    /// The source's bytes on disk.
+    case diskOriginal
+    /// The image on disk, encoded for a web response.
+    case diskEncoded
 }

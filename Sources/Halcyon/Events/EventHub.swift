@@ -2,7 +2,7 @@ import HalcyonSystem
 import Logging
 import Synchronization
 
-/// Tells a pipeline's events to whoever reads them.
+/// Delivers a pipeline's events to its readers and its log.
 final class EventHub: Sendable {
     private struct State {
         var lastNumber = 0
@@ -33,7 +33,8 @@ final class EventHub: Sendable {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.continuation.finish() }
     }
 
-    /// Whether anybody reads of what goes well: one look at a number, since each memory hit asks.
+    /// Whether the events of successful loads are read or logged. It costs one look at a number, since each memory hit
+    /// calls it.
     var isActive: Bool { readerCount.load(ordering: .relaxed) > 0 || log?.takesDetails ?? false }
 
     func nextLoad() -> Int { lastLoad.add(1, ordering: .relaxed).newValue }
@@ -51,15 +52,17 @@ final class EventHub: Sendable {
         return stream
     }
 
-    /// Called once for each reader.
+    /// Removes a reader. Called once for each.
     private func leave(_ reader: Int) {
-        // Freed outside of the lock.
+        // Freed outside the lock.
         let gone = state.withLock { $0.readers.removeValue(forKey: reader) }
         withExtendedLifetime(gone) {}
         readerCount.subtract(1, ordering: .relaxed)
     }
 
-    /// - Parameter source: its name, made only where somebody reads.
+    /// Publishes an event of a load.
+    ///
+    /// - Parameter source: the name of the source, evaluated only if the event is read or logged.
     func publish(_ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String) {
         log?.take(kind, load: load, source: source())
         guard readerCount.load(ordering: .relaxed) > 0 else { return }
@@ -77,7 +80,7 @@ final class EventHub: Sendable {
 extension EventHub {
     /// Reports a load that ended on its caller's thread.
     ///
-    /// - Parameter isKept: whether memory has taken the image just now.
+    /// - Parameter isKept: whether the memory cache has just stored the image.
     func report(_ response: ImageResponse, from place: CachePlace, isKept: Bool) {
         let (load, source) = (nextLoad(), response.source.description)
         publish(.started, load: load, source: source)

@@ -1,7 +1,8 @@
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The account of one load: its events go to the pipeline's readers as they happen, and are summed up in its metrics.
+/// The record of one load: it passes the load's events on to the pipeline's readers, and sums them up in the load's
+/// metrics.
 @JobActor
 final class LoadRecord {
     let source: ImageSource
@@ -15,6 +16,8 @@ final class LoadRecord {
     private let watch = Stopwatch()
     private var sums = LoadMetrics()
 
+    /// Creates the record of a load, and reports its start.
+    ///
     /// - Parameter receive: called with each event, after it is counted.
     init(
         _ hub: EventHub, source: ImageSource, priority: RequestPriority,
@@ -36,8 +39,10 @@ final class LoadRecord {
         receive?(event)
     }
 
+    /// Returns the metrics of the load.
+    ///
     /// - Parameters:
-    ///   - metrics: the result's own.
+    ///   - metrics: the metrics of the result, which take precedence over the sums.
     ///   - rule: the cache rule that applied to the server's answer.
     func metrics(completing metrics: LoadMetrics, rule: CacheRule?) -> LoadMetrics {
         var all = sums
@@ -56,7 +61,7 @@ final class LoadRecord {
 
     /// Reports the end of a load without an `ImageTask`.
     ///
-    /// - Parameter provenance: nil if nothing was to be loaded, which counts as cancelled.
+    /// - Parameter provenance: nil if there was nothing to load, which counts as cancelled.
     func end(_ provenance: Provenance?) -> LoadMetrics {
         var metrics = LoadMetrics()
         metrics.bytes = provenance?.encodedBytes ?? 0

@@ -1,50 +1,51 @@
 import HalcyonImage
 import HalcyonNetwork
 
-/// Something that happened to a load of a pipeline.
+/// An event of a load in a pipeline.
 ///
-/// Work that several loads share is told once for each of them.
+/// Work that several loads share is reported once for each of them.
 public struct PipelineEvent: Sendable {
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: Sendable {
         case started
-        /// A cache has the image, or what it is made of; the rule is nil for a file or data.
+        /// A cache has the image, or the bytes that it is made from; the rule is nil for a file or data.
         case cacheHit(CachePlace, CacheRule?)
         case cacheMissed(CacheMiss)
-        /// The source was asked for, and waits for its turn.
+        /// A transfer was requested, and waits for its turn.
         case transferStarted
         case transferEnded(TransferSummary)
         case transferFailed(DownloadError)
         /// An attempt failed and is followed by another.
         case retried(DownloadError, attempt: Int)
-        /// The source failed, and another one stands in: its name, without its query.
+        /// The source failed, and an alternative is tried: its name, without its query.
         case alternativeTried(String)
-        /// The image before its processors, with the wait for a thread.
+        /// The image was decoded, before its processors; the time includes the wait for a thread.
         case decoded(PixelSize, Duration)
-        /// One processor ran, with the wait for a thread.
+        /// A processor, or several in one piece of work, ran; the time includes the wait for a thread.
         case processed(Duration)
-        /// The image was encoded for a web response, with the wait for a thread.
+        /// The image was encoded for a web response; the time includes the wait for a thread.
         case encoded(bytes: Int, Duration)
-        /// A cache has taken it. What a disk cannot write later counts in its `statistics`.
+        /// A cache has accepted the image. A later failure to write to the disk is counted in the disk's `statistics`.
         case stored(CachePlace)
-        /// No cache may keep it.
+        /// No cache may keep the image.
         case notStored(CacheRule.Reason)
         /// The last event of a load.
         case ended(End)
     }
 
-    /// How a load ended.
+    /// The end of a load.
     public enum End: Sendable {
         case success(ImageOrigin, LoadMetrics)
         case failure(ImagePipelineError)
         case cancelled
     }
 
-    /// Counts up by one with each event that a pipeline tells. A reader who sees a gap was too slow by so many events.
+    /// The number of the event, which increases by one with each event of a pipeline. A gap shows how many events a
+    /// slow reader has missed.
     public let number: Int
-    /// The load, numbered within its pipeline.
+    /// The number of the load within its pipeline.
     public let load: Int
-    /// What was asked for, without query, user and password.
+    /// The name of the requested source, without query, user and password.
     public let source: String
     public let kind: Kind
 }
@@ -75,5 +76,21 @@ extension PipelineEvent.Kind: CustomStringConvertible {
         case .ended(.failure(let error)): "failed: \(error.code): \(error.reason)"
         case .ended(.cancelled): "cancelled"
         }
+    }
+}
+
+extension ImagePipeline {
+    /// The events of all loads of this pipeline from now on. The latest 1,024 events are kept for a slow reader.
+    public var events: AsyncStream<PipelineEvent> { events(bufferingNewest: 1024) }
+
+    /// Returns the events of all loads of this pipeline from now on.
+    ///
+    /// Each call makes a stream of its own, which receives every event and ends with the pipeline. Without a reader no
+    /// events are made or kept. A load that began before reports only its remaining events.
+    ///
+    /// - Parameter limit: the number of events that are kept for a slow reader, at least one. Beyond that the oldest
+    ///   are dropped, and the gap in `PipelineEvent.number` shows how many.
+    public func events(bufferingNewest limit: Int) -> AsyncStream<PipelineEvent> {
+        coordinator.hub.stream(bufferingNewest: limit)
     }
 }

@@ -3,9 +3,9 @@ import Logging
 
 /// Writes a pipeline's events to a log.
 ///
-/// Loads at `debug`. Failures that will come again (a status, bytes that are no image, a server that cannot be trusted)
-/// at `warning`, those that may pass (no network, a broken connection, a timeout) at `notice`; what is remembered of a
-/// failure that was told already at `debug`.
+/// Loads are logged at `debug`. Failures that a new attempt would repeat (a status, bytes that are not an image, a
+/// server that cannot be trusted) are logged at `warning`, failures that may pass (no network, a broken connection, a
+/// timeout) at `notice`. A remembered failure, which was logged when it happened, is logged at `debug`.
 struct PipelineLog: Sendable {
     private let logger: Logger
 

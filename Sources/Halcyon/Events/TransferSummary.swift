@@ -1,18 +1,18 @@
 import HalcyonNetwork
 
-/// What a transfer came to.
+/// The outcome of a transfer.
 public struct TransferSummary: Sendable, Equatable {
-    /// 200, 203, 206 or 304.
+    /// The status code: 200, 203, 206 or 304.
     public let status: Int
-    /// Of the body, unpacked.
+    /// The number of bytes of the decompressed body.
     public let bytes: Int
-    /// How long it waited for its turn, over all attempts and redirects.
+    /// The time that it waited for its turn, over all attempts and redirects.
     public let queue: Duration
-    /// Redirects that were followed.
+    /// The number of redirects that were followed.
     public let redirects: Int
-    /// Attempts that failed before.
+    /// The number of attempts that failed before.
     public let retries: Int
-    /// Of the request that brought the answer; nil where the transport keeps none.
+    /// The metrics of the request that brought the answer; nil if the transport keeps none.
     public let metrics: TransportMetrics?
 
     init(_ result: DownloadResult) {

@@ -3,7 +3,8 @@ import HalcyonSystem
 
 /// The registry of one pipeline: the loads and jobs that are under way.
 ///
-/// The stages do the work; they find each other here. They stand in `Jobs`, `Encoding` and `Prefetching`, one type each.
+/// The stages do the work, and find each other through this registry. They are in `Jobs`, `Encoding` and `Prefetching`,
+/// one type each.
 @JobActor
 final class Coordinator {
     nonisolated let configuration: ImagePipeline.Configuration
@@ -16,7 +17,7 @@ final class Coordinator {
     let fetches = JobPool<FetchKey, FetchedData>()
     let encodes = JobPool<EncodeKey, EncodedAnswer>()
     var recentFetches = RecentFetches()
-    /// Loads that revalidate an answer that was given already.
+    /// The loads that revalidate an answer that was already delivered.
     private(set) var revalidations: Set<LoadKey> = []
 
     private struct Running {
@@ -26,7 +27,7 @@ final class Coordinator {
     }
 
     private var running: [ObjectIdentifier: Running] = [:]
-    /// Loads without an `ImageTask`: of bytes, encodings, prefetches and revalidations.
+    /// The loads without an `ImageTask`: of bytes, encodings, prefetches and revalidations.
     private var others: [ObjectIdentifier: LoadRecord] = [:]
 
     nonisolated init(configuration: ImagePipeline.Configuration) {
@@ -79,8 +80,8 @@ final class Coordinator {
 
     /// Does the work of a load that has begun, and reports its end.
     ///
-    /// - Parameter work: returns where its result came from, and nil if nothing was to be loaded.
-    /// - Throws: the errors of the work, which the report tells as `ImagePipelineError`.
+    /// - Parameter work: returns the value and its provenance, which is nil if there was nothing to load.
+    /// - Throws: the errors of `work`; the reported event has them as `ImagePipelineError`.
     func run<Value: Sendable>(
         _ record: LoadRecord, _ work: @JobActor (Subscription) async throws -> (Value, Provenance?)
     ) async throws -> (value: Value, metrics: LoadMetrics) {
@@ -94,8 +95,8 @@ final class Coordinator {
         }
     }
 
-    /// Revalidates an answer that was given already, at the lowest priority, once for all callers that want that of one
-    /// image, and puts the server's answer into the caches. A failure changes nothing there.
+    /// Revalidates an answer that was already delivered, at the lowest priority, once for all callers that want the
+    /// revalidation of one image, and puts the server's answer into the caches. A failure leaves the caches unchanged.
     func revalidate(_ resolved: ResolvedRequest) {
         let request = resolved.changing(asRevalidation: true) {
             $0.priority = .veryLow
@@ -116,9 +117,9 @@ final class Coordinator {
 
     // MARK: - All
 
-    /// Ends all that is under way, and nothing that is asked for after it.
+    /// Cancels everything that is under way, but nothing that is requested afterwards.
     func cancelAll() {
-        // Copied before anything ends: a caller that learns of an end may ask for something else.
+        // Copied before anything ends: a caller that is notified of an end may start another load.
         let (tasks, records) = (running.values.map(\.task), Array(others.values))
         for task in tasks { task.cancel() }
         for record in records { record.subscription.cancel() }
@@ -127,8 +128,8 @@ final class Coordinator {
     /// The number of image tasks that are running.
     var runningCount: Int { running.count }
 
-    /// Whether this many loads are running and all wait for bytes, their own or another's: each waits for a job, and each of
-    /// these but a fetch for one further down.
+    /// Whether at least `count` loads are running and all of them wait for bytes that they or another load fetch: each
+    /// load waits for a job, and each of these jobs, except a fetch, waits for one further down.
     func isWaitingForBytes(_ count: Int) -> Bool {
         let waiters = loads.waiterCount + steps.waiterCount + decodes.waiterCount + fetches.waiterCount
         return running.count >= count && waiters == running.count + loads.count + steps.count + decodes.count

@@ -2,7 +2,8 @@ import HalcyonCodecs
 import HalcyonImage
 import HalcyonSystem
 
-/// The image before any processor: from memory if the request keeps it there, otherwise decoded of the source's bytes.
+/// The image before any processor: from memory if the request keeps it there, otherwise decoded from the source's
+/// bytes.
 @JobActor
 struct DecodeJob {
     let resolved: ResolvedRequest

@@ -4,12 +4,10 @@ import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 
-/// The images that a load shows before its result: stale ones of the caches, and previews of the bytes that arrive.
-///
-/// Stale images come first and end with the first preview, or when the body is complete.
+/// The images that a load shows before its result: stale ones from the caches, and previews of the arriving bytes.
 @JobActor
 final class EarlyImages {
-    /// The load's subscription to its steps, whose stale answers and bodies become images here.
+    /// The load's subscription to its steps. Their stale answers and bodies become images here.
     private(set) var subscription: Subscription
 
     private let resolved: ResolvedRequest
@@ -36,7 +34,7 @@ final class EarlyImages {
         }
     }
 
-    /// The image is there, or nobody wants it any more.
+    /// Ends all early images: the load has its image, or has no subscribers left.
     func end() {
         if let link { load.unfollow(link) }
         endStale()
@@ -63,20 +61,21 @@ final class EarlyImages {
 
     // MARK: - Stale images
 
-    /// Shows the image in memory, which the server must be asked about first.
+    /// Shows the image in memory, which the server must revalidate first.
     func showStaleInMemory() {
         guard showsStale, let cached = resolved.target.image(for: resolved.key, policy: resolved.cache) else { return }
         showStale(cached)
     }
 
-    /// Shows a finished image of a cache, if it may be. The caches have nothing newer.
+    /// Shows a finished image from a cache, if the rules allow it. The caches have nothing newer.
     func showStale(_ cached: CachedImage) {
         guard showsStale, FreshnessCheck(resolved).mayShowStale(cached.http) else { return }
         endStale()
         load.send(.preview(ImagePreview(cached.image, isStale: true)))
     }
 
-    /// Decodes the bytes of the disk beside the transfer, and shows the image unless something newer is there by then.
+    /// Decodes the bytes from the disk beside the transfer, and shows the image unless something newer has arrived by
+    /// then.
     private func show(_ stored: StoredOriginal) {
         guard showsStale, staleWork == nil, stored.mayBeServedStale else { return }
         staleWork = Task {
@@ -110,7 +109,7 @@ final class EarlyImages {
             do {
                 let result = try await load.compute { try step.make($0) }
                 previewer.add(result)
-                // Not of an attempt that has failed meanwhile, nor after the image itself.
+                // No preview of an attempt that has failed since, nor after the image itself.
                 if let image = result.image, previewer.body == body, !Task.isCancelled {
                     endStale()
                     load.send(.preview(image))
@@ -119,7 +118,7 @@ final class EarlyImages {
                 previewer.fail(body)
             }
             previewer.work = nil
-            // More may have arrived meanwhile.
+            // More bytes may have arrived since.
             if !Task.isCancelled { showPreview() }
         }
     }

@@ -3,12 +3,13 @@ import HalcyonCodecs
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The failures of a pipeline that would only come again: what is not there, what is no image, who cannot be trusted.
+/// The failures of a pipeline that a new attempt would only repeat: missing resources, bytes that are not an image, and
+/// servers that cannot be trusted.
 ///
-/// What may pass by itself is not remembered: no network, a limit of time, a host that is not found or refuses, a
-/// server's own failure.
+/// Failures that may pass by themselves are not remembered: no network, a timeout, a host that is not found or refuses
+/// the connection, an error of the server itself (5xx).
 final class FailureMemory: Sendable {
-    /// What a server sees of a request, and who decodes what it answers.
+    /// The parts of a request that a server sees, and the coders that decode its answer.
     struct Key: Hashable, Sendable {
         let url: ExactText
         let headers: HTTPHeaders
@@ -17,7 +18,7 @@ final class FailureMemory: Sendable {
         let coders: Coders
     }
 
-    /// Coders by their identity; they are kept, so that no others get the same one.
+    /// A coder registry, compared by identity. It is retained, so that no other registry gets the same identity.
     struct Coders: Hashable, Sendable {
         let registry: CoderRegistry
 
@@ -33,7 +34,7 @@ final class FailureMemory: Sendable {
         let isOfDecoding: Bool
     }
 
-    /// Where nothing says how long.
+    /// The time, in seconds, for which a failure is remembered if the server declares none.
     static let usual: TimeInterval = 60
     static let limit = 1_000
 
@@ -44,14 +45,14 @@ final class FailureMemory: Sendable {
     func failure(_ key: Key, now: Date) -> ImagePipelineError? {
         failures.withLock { failures in
             guard let failure = failures[key] else { return nil }
-            // A clock that was turned back says nothing any more.
+            // After the clock was turned back, the times are meaningless.
             if failure.from <= now, now < failure.until { return failure.error }
             failures[key] = nil
             return nil
         }
     }
 
-    /// Remembers the failure of a transfer, if it is of those.
+    /// Remembers the failure of a transfer, if a new attempt would only repeat it.
     func remember(_ error: DownloadError, _ key: Key, source: ImageSource, now: Date) {
         guard let until = Self.end(of: error, source: source, now: now) else { return }
         let failure = Failure(
@@ -59,7 +60,7 @@ final class FailureMemory: Sendable {
         insert(failure, key)
     }
 
-    /// Remembers that a server's bytes are no image.
+    /// Remembers that a server's bytes are not an image.
     func remember(_ error: CodecError, _ key: Key, source: ImageSource, now: Date) {
         guard error.blamesBytes else { return }
         let failure = Failure(
@@ -67,7 +68,8 @@ final class FailureMemory: Sendable {
         insert(failure, key)
     }
 
-    /// Bytes have come; whether they are an image is not known yet.
+    /// Forgets the failure of a transfer, since bytes have arrived. A failure of decoding stays: whether these bytes
+    /// are an image is not known yet.
     func hasArrived(_ key: Key) {
         failures.withLock { failures in
             if failures[key]?.isOfDecoding == false { failures[key] = nil }
@@ -78,7 +80,9 @@ final class FailureMemory: Sendable {
         failures.withLock { $0[key] = nil }
     }
 
-    /// - Parameter url: nil for all.
+    /// Forgets the failures of one URL, or all.
+    ///
+    /// - Parameter url: the URL; nil for all failures.
     func forget(url: ExactText?) {
         failures.withLock { failures in
             failures = url.map { url in failures.filter { $0.key.url != url } } ?? [:]
@@ -91,7 +95,7 @@ final class FailureMemory: Sendable {
             guard failures.count > Self.limit else { return }
             failures = failures.filter { failure.from < $0.value.until }
             guard failures.count > Self.limit else { return }
-            // A tenth at a time, so that sorting costs little for each.
+            // A tenth is removed at a time, so that sorting costs little for each insertion.
             let oldest = failures.sorted { $0.value.from < $1.value.from }.prefix(Self.limit / 10)
             for entry in oldest { failures[entry.key] = nil }
         }
@@ -108,14 +112,14 @@ final class FailureMemory: Sendable {
             HTTPResponseHead(url: url, status: 404, headers: error.responseHeaders), requestHeaders: HTTPHeaders(),
             now: now)
         if http.noStore || http.noCache || http.variesOnEverything { return nil }
-        // Behind a redirect, the answer's freshness is another URL's.
+        // Behind a redirect, the answer's freshness is that of another URL.
         guard error.target == DownloadError.target(of: url), let until = http.freshUntil else { return now + usual }
         return until
     }
 }
 
 extension FailureMemory.Key {
-    /// Nil for a local source, and in a pipeline that remembers no failures.
+    /// Creates the key of a request; nil for a local source, and in a pipeline that remembers no failures.
     init?(_ resolved: ResolvedRequest) {
         guard case .remote(let url) = resolved.source, resolved.coordinator.configuration.remembersFailures else {
             return nil
@@ -127,7 +131,7 @@ extension FailureMemory.Key {
         coders = FailureMemory.Coders(registry: resolved.coders)
     }
 
-    /// Servers do not see the fragment.
+    /// Returns the text of a URL without the user and the fragment, which servers do not see.
     static func text(of url: URL) -> ExactText {
         ExactText((url.hasUser ? url.withoutUser : url).withoutFragment)
     }

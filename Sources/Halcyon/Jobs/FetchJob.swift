@@ -4,7 +4,8 @@ import HalcyonImage
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The encoded bytes of a source, from wherever they are nearest: the source itself if it is local, the disk, the server.
+/// The fetch of a source's encoded bytes from the nearest place: the source itself if it is local, otherwise the disk,
+/// otherwise the server.
 @JobActor
 struct FetchJob {
     let resolved: ResolvedRequest
@@ -12,7 +13,7 @@ struct FetchJob {
 
     private var coordinator: Coordinator { resolved.coordinator }
 
-    /// Returns the bytes, by a job that is shared with all who ask for them at the same time.
+    /// Returns the bytes, by a job that is shared by all callers that ask for them at the same time.
     static func bytes(of resolved: ResolvedRequest, for subscription: Subscription) async throws -> FetchedData {
         let (key, coordinator) = (FetchKey(resolved), resolved.coordinator)
         if let recent = coordinator.recentFetches[key] { return recent }
@@ -62,7 +63,9 @@ struct FetchJob {
         }
     }
 
-    /// - Returns: the bytes if they may be used, otherwise the stored bytes that the server has to be asked about.
+    /// Looks for the bytes on the disk.
+    ///
+    /// - Returns: the bytes if they may be used, otherwise the stored bytes that the server must revalidate.
     private func onDisk(_ mark: SourceMark) async throws -> (stored: StoredOriginal?, answer: FetchedData?) {
         var memory: ByteBudget.Hold?
         if resolved.cache.reads.contains(.diskOriginal) {
@@ -85,7 +88,8 @@ struct FetchJob {
             subscription.note(.cacheHit(.diskOriginal, .staleOffline), took: took)
             return (stored, stored.fetched(.staleOffline, mark: mark))
         case .refused(let reason):
-            // The room in memory is given back here: a transfer may take its time, and must not keep others from their disk.
+            // The memory reservation is released here: a transfer may take long, and must not keep other requests from
+            // reading their bytes from the disk.
             subscription.note(.cacheMissed(CacheMiss(.diskOriginal, reason)), took: took)
             return (stored, nil)
         }
@@ -99,7 +103,7 @@ struct FetchJob {
             url: url, resolved: resolved, stored: stored, mark: mark, subscription: subscription)
         let (failures, now) = (coordinator.failures, coordinator.configuration.clock)
         guard let key = FailureMemory.Key(resolved) else { return try await question.answer() }
-        // A reload is to find out how it is now.
+        // A reload ignores remembered failures, since it asks for the present state.
         if !resolved.request.network.retriesFailures, !resolved.cache.reads.isEmpty,
             let error = failures.failure(key, now: now.now)
         {
@@ -119,11 +123,7 @@ struct FetchJob {
 // MARK: - Proof
 
 extension FetchJob {
-    /// Gives the source's bytes to `use`, which finds out whether they are an image.
-    ///
-    /// Damaged bytes from the disk are removed, and the source is asked once more.
-    ///
-    /// - Throws: the errors of the fetch and of `use`.
+    /// Passes the source's bytes to `use`, which finds out whether they are an image.
     static func provenBytes<Value: Sendable>(
         of resolved: ResolvedRequest, for subscription: Subscription,
         _ use: @JobActor (FetchedData, ResolvedRequest) async throws -> Value
@@ -152,25 +152,26 @@ extension FetchJob {
                 coordinator.failures.remember(
                     error, key, source: resolved.source, now: coordinator.configuration.clock.now)
             }
-            // A caller that asks again needs other bytes, even if somebody still works with these.
+            // A caller that asks again needs other bytes, even if another load still works with these.
             coordinator.recentFetches.forget(fetched, FetchKey(resolved))
             throw error
         }
     }
 
-    /// Keeps bytes that have proved to be an image: they go to the disk if the request says so, and each load that begins
-    /// from now on is given nothing older.
+    /// Keeps bytes that have proved to be an image: they go to the disk if the request says so, and no load that begins
+    /// from now on receives older ones.
     ///
-    /// - Parameter image: the image that was decoded of them, for a serializer that stores it.
+    /// - Parameter image: the image that was decoded from them, for a serializer that stores it.
     static func keep(
         _ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest, _ subscription: Subscription
     ) {
         store(fetched, of: image, resolved, subscription)
-        // From here on the disk answers for them.
+        // From here on the disk answers requests for these bytes.
         resolved.coordinator.recentFetches.forget(fetched, FetchKey(resolved))
     }
 
-    /// The same, and returns once they are on the disk: until then, other requests take them from here.
+    /// Keeps the bytes, and returns once they are on the disk. Until then, other requests find them among the recent
+    /// fetches.
     static func keepUntilStored(
         _ fetched: FetchedData, _ resolved: ResolvedRequest, _ subscription: Subscription
     ) async {
@@ -182,7 +183,7 @@ extension FetchJob {
     private static func store(
         _ fetched: FetchedData, of image: Image?, _ resolved: ResolvedRequest, _ subscription: Subscription
     ) {
-        // Each load asks, since the bytes may be stored for one and not for another; they are stored once.
+        // Each load calls this, since the bytes may be stored for one load and not for another; they are stored once.
         if ImageStore(resolved).storeOriginal(fetched, of: image) { subscription.note(.stored(.diskOriginal)) }
         if fetched.origin == .network, fetched.mayBeKept { resolved.tellOthers(of: fetched) }
     }

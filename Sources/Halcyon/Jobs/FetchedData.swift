@@ -2,27 +2,28 @@ import Foundation
 import HalcyonNetwork
 import HalcyonSystem
 
-/// A source's bytes on their way through the graph.
+/// The bytes of a source on their way through the job graph.
 ///
-/// A class, so that decodes of the same bytes find each other by identity, and so that a fetch can be joined for as long
-/// as anybody still works with what it brought.
+/// It is a class, so that decodes of the same bytes find each other by identity, and so that a fetch can be joined for
+/// as long as any load still works with its bytes.
 final class FetchedData: Sendable {
     let data: Data
     let origin: ImageOrigin
-    /// What HTTP said of them; nil for a file or data.
+    /// The HTTP metadata of the bytes; nil for a file or data.
     let http: HTTPCacheMetadata?
-    /// Which of HTTP's rules applied; nil for a file or data.
+    /// The HTTP cache rule that applied; nil for a file or data.
     let rule: CacheRule?
     let transfer: TransportMetrics?
-    /// False where the bytes may not be those that the key names: a file that changed while it was read.
+    /// Whether the bytes are those that the key names; false for a file that changed while it was read, and for an
+    /// answer that was sent to another user.
     let matchesKey: Bool
-    /// When the work for them began; nil for what is local.
+    /// The moment at which the work for the bytes began; nil for a local source.
     let mark: SourceMark?
     private let stored: Lock<Bool>
-    /// What the bytes take of the room for those that wait to be decoded.
+    /// The reservation of the bytes in the budget for those that wait to be decoded.
     private let memory: Lock<ByteBudget.Hold?>
 
-    /// - Parameter isStored: whether the disk has them; nil is as the origin says.
+    /// - Parameter isStored: whether the disk has the bytes; nil derives it from the origin.
     init(
         data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, rule: CacheRule? = nil,
         transfer: TransportMetrics? = nil, isStored: Bool? = nil,
@@ -37,32 +38,34 @@ final class FetchedData: Sendable {
         self.rule = rule
         self.transfer = transfer
         self.matchesKey = matchesKey
-        // What came from a cache or a file is not written to the disk again.
+        // Bytes from a cache or a file are not written to the disk again.
         stored = Lock(isStored ?? (origin != .network))
     }
 
-    /// The bytes are of no use. Who waits for others must not keep room from those who wait to be decoded.
+    /// Releases the memory reservation, since the bytes are of no use. A load that waits for other bytes must not hold
+    /// a reservation that bytes waiting to be decoded need.
     func giveUpMemory() {
         let hold = memory.withLock { memory in
             defer { memory = nil }
             return memory
         }
-        // It comes back here, where no lock is held.
+        // The reservation is released here, where no lock is held.
         withExtendedLifetime(hold) {}
     }
 
-    /// Whether a cache may keep what is made of them.
+    /// Whether a cache may keep what is made from the bytes.
     var mayBeKept: Bool {
         if case .notStored = rule { return false }
         return matchesKey && http?.noStore != true
     }
 
-    /// Whether a cache has something newer by now.
+    /// Whether a cache has received something newer since.
     func isOutdated(in levels: CachePolicy.Levels) -> Bool {
         mark?.isOutdated(in: levels, isAnswer: origin == .network || origin == .revalidated) ?? false
     }
 
-    /// True for the first one who asks: bytes are stored once they have proved to be an image, and then only once.
+    /// Claims the right to store the bytes: true for the first caller only. Bytes are stored once they have proved to
+    /// be an image, and then only once.
     func claimStore() -> Bool {
         stored.withLock { stored in
             defer { stored = true }
@@ -79,8 +82,8 @@ extension FetchedData {
     var cameFromDisk: Bool { [.disk, .revalidated, .stale].contains(origin) }
 }
 
-/// The fetches whose bytes somebody still works with: a request that comes between the end of a fetch and the store of its
-/// bytes finds them here, and does not ask the server a second time.
+/// The fetches whose bytes are still in use. A request made between the end of a fetch and the store of its bytes finds
+/// them here, and does not ask the server a second time.
 struct RecentFetches {
     private struct Weak {
         weak var fetched: FetchedData?
@@ -89,8 +92,8 @@ struct RecentFetches {
     private var fetches: [FetchKey: Weak] = [:]
     private var limit = 64
 
-    /// The bytes of a fetch; nil for a reload, which asks the server whoever else has just done so, and if a cache has newer
-    /// ones.
+    /// The bytes of a fetch; nil for a reload, which asks the server even if another fetch has just done so, and if a
+    /// cache has newer bytes.
     subscript(key: FetchKey) -> FetchedData? {
         get {
             guard key.readsDisk, let fetched = fetches[key]?.fetched, !fetched.isOutdated(in: .all) else { return nil }
@@ -100,12 +103,36 @@ struct RecentFetches {
             fetches[key] = newValue.map { Weak(fetched: $0) }
             guard fetches.count > limit else { return }
             fetches = fetches.filter { $0.value.fetched != nil }
-            // Twice the number that is alive, so that looking through them costs a constant time each on average.
+            // Twice the number of live fetches, so that sweeping costs a constant time for each insertion on average.
             limit = max(64, fetches.count * 2)
         }
     }
 
     mutating func forget(_ fetched: FetchedData, _ key: FetchKey) {
         if fetches[key]?.fetched === fetched { fetches[key] = nil }
+    }
+}
+
+/// The budget for the encoded bytes of files, disk entries and finished transfers that wait to be decoded.
+///
+/// Reading is faster than decoding: without a limit, a thousand simultaneous requests would have all their files in
+/// memory. The limit is 16 MiB for each core, at most a tenth of the memory grant and at least 16 MiB: no core decodes
+/// faster because more bytes are ready. The size of a file is known only once it is read, so each request waits for a
+/// reservation of a usual size and then takes the rest.
+///
+/// A transfer reserves nothing before its end, and then waits for its reservation while it occupies its place among the
+/// transfers. This cannot deadlock: a decode needs no such place, and nothing holds a reservation here while it waits
+/// for the network.
+enum EncodedBytes {
+    static let budget = ByteBudget(
+        capacity: max(16 << 20, min(SystemGrant.current.cores * (16 << 20), SystemGrant.current.memory / 10)))
+
+    private static let usual = 256 << 10
+
+    /// Waits for a reservation of the usual size.
+    ///
+    /// - Throws: `CancellationError`.
+    static func hold(ticket: WorkTicket) async throws -> ByteBudget.Hold {
+        try await budget.hold(usual, ticket: ticket)
     }
 }

@@ -15,13 +15,13 @@ actor JobActor {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
 
-    /// Runs `body` on the actor: at once if the caller is on it, otherwise after everything that was asked for before.
+    /// Runs `body` on the actor: at once if the caller is on it, otherwise after all work that was submitted before.
     ///
-    /// The order makes "cancel, then ask again" a new load. A job that is cancelled leaves the jobs that it waits for in
-    /// the same step, down the whole graph.
+    /// The order makes "cancel, then ask again" a new load: a cancelled job leaves the jobs that it waits for in the
+    /// same step, down the whole graph.
     nonisolated static func perform(_ body: @escaping @JobActor @Sendable () -> Void) {
-        // Swift has `assumeIsolated` with a closure of the actor's for the main actor alone. Both branches below run the
-        // body on the executor's thread, so the isolation that the cast takes away holds.
+        // Swift has `assumeIsolated` with a closure isolated to the actor for the main actor alone. Both branches below
+        // run the body on the executor's thread, so the isolation that the cast removes holds.
         let isolated = unsafeBitCast(body, to: (@Sendable () -> Void).self)
         if executor.isCurrent { isolated() } else { executor.submit(isolated) }
     }

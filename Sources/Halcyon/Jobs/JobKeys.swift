@@ -2,7 +2,7 @@ import HalcyonCache
 import HalcyonCodecs
 import HalcyonSystem
 
-/// Loads and steps that share everything: the image, and the way to it.
+/// The key of a load or a step. Equal keys share the image and the way to it.
 struct LoadKey: Hashable, Sendable {
     let image: ImageKey
     private(set) var cache: CachePolicy
@@ -13,7 +13,7 @@ struct LoadKey: Hashable, Sendable {
     init(_ resolved: ResolvedRequest, image: ImageKey) {
         self.image = image
         var cache = resolved.cache
-        // What each who asked does by itself.
+        // Each caller applies these options by itself.
         (cache.acceptsLarger, cache.waitsForStore, cache.readsDiskSynchronously) = (false, false, false)
         self.cache = cache
         target = ObjectIdentifier(resolved.target)
@@ -21,12 +21,12 @@ struct LoadKey: Hashable, Sendable {
         fetch = FetchKey(resolved)
     }
 
-    /// Of the image and its source alone, for the same reason as a fetch's.
+    /// Hashes the image key alone: few loads of one image differ in the rest, and a key is hashed at each step.
     func hash(into hasher: inout Hasher) {
         hasher.combine(image)
     }
 
-    /// That of a step: it is the same whatever its load shows on the way.
+    /// The key of a step, which does not depend on the previews and stale images that its load shows.
     var ofStep: LoadKey {
         var key = self
         (key.cache.showsStale, key.wantsEveryPreview) = (false, false)
@@ -34,15 +34,16 @@ struct LoadKey: Hashable, Sendable {
     }
 }
 
-/// Fetches that share the source's bytes, whatever is made of them and wherever that is kept.
+/// The key of a fetch. Equal keys share the source's bytes, whatever is made of them and wherever the result is kept.
 struct FetchKey: Hashable, Sendable {
     let source: ExactText
     let user: KeyedHash?
     let originals: ObjectIdentifier
-    /// A reload asks the server, whoever else has just done so.
+    /// Whether the fetch is a reload, which asks the server even if another fetch has just done so.
     let isReload: Bool
     let readsDisk: Bool
-    /// What a server says of the age of stored bytes is written to them.
+    /// Whether the fetch writes to the disk: the freshness that a server reports for stored bytes is written to their
+    /// entry.
     let writesDisk: Bool
     let freshness: CachePolicy.Freshness
     let allowsNetwork: Bool
@@ -51,9 +52,10 @@ struct FetchKey: Hashable, Sendable {
     let network: NetworkOptions
     let wantsPreviews: Bool
     let isRevalidation: Bool
-    /// It reads what is stored, and writes what comes.
+    /// The serializer, which reads the stored bytes and writes those that arrive.
     let serializer: SerializerKey
-    /// How often other fetches have brought something newer: nobody joins what began before.
+    /// The number of times that other fetches have brought something newer. No request joins a fetch that began before
+    /// that.
     private(set) var era = 0
 
     init(_ resolved: ResolvedRequest) {
@@ -81,19 +83,21 @@ struct FetchKey: Hashable, Sendable {
         return self == other
     }
 
-    /// Of the source alone: few fetches of one source differ in the rest, and a key is hashed at each of their steps.
+    /// Hashes the source alone: few fetches of one source differ in the rest, and a key is hashed at each of their
+    /// steps.
     func hash(into hasher: inout Hasher) {
         hasher.combine(source)
     }
 }
 
-/// Encodings that share their bytes, and the way to them.
+/// The key of an encoding. Equal keys share the encoded bytes and the way to them.
 struct EncodeKey: Hashable, Sendable {
     let load: LoadKey
     let encoding: ImageEncoding
 }
 
-/// Decodes that share their pixels: the same bytes (by identity, they are in memory), the same plan.
+/// The key of a decode. Equal keys have the same bytes (by identity, since they are in memory) and the same plan, and
+/// share their pixels.
 struct DecodeKey: Hashable, Sendable {
     let data: ObjectIdentifier
     let coders: ObjectIdentifier

@@ -62,7 +62,7 @@ private final class SharedJob<Output: Sendable> {
         private weak var job: SharedJob?
         private var continuation: CheckedContinuation<Output, any Error>?
         private var link = 0
-        /// The subscription's priority, as the job counts it.
+        /// The priority that the job counts for the subscription.
         private var counted = RequestPriority.normal
 
         init(_ subscription: Subscription) {
@@ -100,7 +100,7 @@ private final class SharedJob<Output: Sendable> {
     private var subscription: Subscription?
     private let priority: RequestPriority
     private var task: Task<Void, Never>?
-    /// Takes the job out of its pool.
+    /// Removes the job from its pool; nil afterwards.
     private var removal: (@JobActor () -> Void)?
 
     init(priority: RequestPriority) {
@@ -135,7 +135,7 @@ private final class SharedJob<Output: Sendable> {
         for event in history.events { wait.subscription.send(event) }
     }
 
-    /// The last subscriber cancels the job.
+    /// Removes a wait. Removing the last one cancels the job.
     func remove(_ wait: Wait, _ priority: RequestPriority) {
         waits[ObjectIdentifier(wait)] = nil
         priorities.remove(priority)
@@ -174,7 +174,7 @@ private final class SharedJob<Output: Sendable> {
     }
 }
 
-/// The events of a job that a subscriber receives that joins late.
+/// The earlier events of a job, which a subscriber receives when it joins late.
 private struct JobHistory {
     private var progress: JobEvent?
     private var body: JobEvent?

@@ -2,7 +2,8 @@ import HalcyonCache
 import HalcyonImage
 import HalcyonSystem
 
-/// A load that is not in memory: the finished image from disk, otherwise made by the steps, and then stored.
+/// The load of an image that is not in memory: the finished image is read from disk, otherwise made by the steps and
+/// then stored.
 @JobActor
 struct LoadJob {
     let resolved: ResolvedRequest
@@ -15,7 +16,7 @@ struct LoadJob {
         early = EarlyImages(resolved, for: subscription)
     }
 
-    /// Returns the image, by a job that is shared with all who ask for it at the same time.
+    /// Returns the image, by a job that is shared by all callers that ask for it at the same time.
     static func image(of resolved: ResolvedRequest, for subscription: Subscription) async throws -> LoadedImage {
         let key = LoadKey(resolved, image: resolved.key)
         return try await resolved.coordinator.loads.value(for: key, subscription) {
@@ -80,7 +81,7 @@ struct LoadJob {
                 target.forgetUnprocessed(resolved.key, policy: resolved.cache)
             }
         } else if made.provenance.http?.noStore == true {
-            // The server no longer gives the answer that was stored before.
+            // The server no longer allows the answer that was stored before to be kept.
             await target.remove(resolved.key, .all)
             if originals !== target { await originals.remove(resolved.key, .all) }
         }

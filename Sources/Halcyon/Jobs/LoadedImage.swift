@@ -1,14 +1,14 @@
 import HalcyonImage
 import HalcyonNetwork
 
-/// The facts about where a load's result came from, and by which rule it was used.
+/// The origin of a load's result, and the rule by which it was used.
 struct Provenance: Sendable {
     let origin: ImageOrigin
-    /// The HTTP cache rule that applied; nil for a source that HTTP says nothing of.
+    /// The HTTP cache rule that applied; nil for a source that HTTP rules do not cover.
     let rule: CacheRule?
     /// The HTTP metadata of the encoded bytes; nil for a file or data.
     let http: HTTPCacheMetadata?
-    /// The number of encoded bytes that the result was made of.
+    /// The number of encoded bytes that the result was made from.
     var encodedBytes: Int
     /// Whether a cache may keep the result.
     let mayBeKept: Bool
@@ -29,7 +29,7 @@ struct Provenance: Sendable {
 struct LoadedImage: Sendable {
     var image: Image
     let provenance: Provenance
-    /// The bytes that it was made of; nil if a cache had the image.
+    /// The bytes that the image was made from; nil if a cache had the image.
     let fetched: FetchedData?
     var decode: Duration?
     var process: Duration?
@@ -39,6 +39,8 @@ struct LoadedImage: Sendable {
         provenance = fetched.provenance
     }
 
+    /// Creates the image from a cached one.
+    ///
     /// - Parameter origin: the cache that had the image; a stale answer counts as `.stale`.
     init(_ cached: CachedImage, rule: CacheRule?, origin: ImageOrigin) {
         (image, fetched) = (cached.image, nil)
@@ -47,20 +49,21 @@ struct LoadedImage: Sendable {
             encodedBytes: cached.encodedBytes)
     }
 
-    /// The form that the memory cache keeps.
+    /// The image in the form that the memory cache keeps.
     var cached: CachedImage {
         CachedImage(image: image, encodedBytes: provenance.encodedBytes, http: provenance.http)
     }
 
-    /// Whether a cache has something newer by now.
+    /// Whether a cache has received something newer since.
     ///
-    /// - Parameter mark: the beginning of the load, for an image that a cache had.
+    /// - Parameter mark: the beginning of the load, used for an image that came from a cache.
     func isOutdated(in levels: CachePolicy.Levels, since mark: SourceMark) -> Bool {
         fetched?.isOutdated(in: levels) ?? mark.isOutdated(in: levels)
     }
 }
 
 extension CacheRule? {
-    /// The origin of a cached answer that is used by this rule: `.stale` if it is past its time.
+    /// Returns the origin of a cached answer that is used by this rule: `.stale` if it is past its freshness, otherwise
+    /// `cache`.
     func origin(_ cache: ImageOrigin) -> ImageOrigin { self?.isStale == true ? .stale : cache }
 }

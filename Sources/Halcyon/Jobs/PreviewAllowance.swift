@@ -1,18 +1,19 @@
-/// What the previews of one body may cost: with the reading of the body, one and a half times a decode of it.
+/// The limit for the cost of one body's previews: together with the reading of the body, one and a half times a decode
+/// of it.
 ///
-/// How much that is nobody knows before the end. The reading so far, carried on to the whole body, and one preview are an
-/// estimate that does not depend on the machine or the format.
+/// The cost of a decode is not known before the end. The reading so far, extrapolated to the whole body, plus one
+/// preview give an estimate that does not depend on the machine or the format.
 struct PreviewAllowance {
-    /// Times a whole decode.
+    /// The limit as a multiple of a whole decode.
     private static let share = 1.5
 
     private var reading = Duration.zero
     private var previews = Duration.zero
     private var lastPreview = Duration.zero
 
-    /// Whether another preview fits.
+    /// Returns whether another preview is within the limit.
     ///
-    /// - Parameter expected: bytes in all; nil takes twice what is there.
+    /// - Parameter expected: the length of the whole body in bytes; nil assumes twice the bytes received.
     func allowsPreview(received: Int, expected: Int?) -> Bool {
         guard previews > .zero, received > 0 else { return true }
         let total = max(received, expected ?? received * 2)
@@ -21,7 +22,7 @@ struct PreviewAllowance {
         return wholeReading + previews + lastPreview <= decode * Self.share
     }
 
-    /// Processor time that a step took.
+    /// Adds the processor time that a step took.
     mutating func add(reading: Duration, preview: Duration) {
         self.reading += reading
         previews += preview

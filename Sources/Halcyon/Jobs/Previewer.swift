@@ -5,8 +5,8 @@ import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 
-/// The decoding of a body that is arriving, for as long as no decode waits for the memory that it holds: a server that sends
-/// the rest slowly, or never, must not hold up others.
+/// The decoding of an arriving body, which lasts until a decode waits for the memory that it holds: a server that sends
+/// the rest slowly, or never, must not hold up other loads.
 private final class LentDecoding: Sendable {
     private let decoding = Lock<(any ProgressiveDecoding)?>(nil)
 
@@ -16,11 +16,11 @@ private final class LentDecoding: Sendable {
         decoding.withLock { $0 = made }
     }
 
-    /// Nil where the format has no previews, and once the memory has been given back.
+    /// The decoding; nil if the format has no previews, and once its memory has been released.
     var current: (any ProgressiveDecoding)? { decoding.withLock { $0 } }
 
     private func end() {
-        // Freed outside of the lock.
+        // Freed outside the lock.
         let ended = decoding.withLock { decoding in
             defer { decoding = nil }
             return decoding
@@ -29,31 +29,31 @@ private final class LentDecoding: Sendable {
     }
 }
 
-/// What previews are made of: a body that is arriving, and one decoding that is fed with it.
+/// The previews of an arriving body, made by one decoding that the body's chunks are appended to.
 ///
-/// There is one preview each time that the bytes have doubled, or 150 ms after the last one, as long as the allowance
-/// lasts; never two at once. While one is decoded the body goes on growing; the next is made of the newest state, and what
-/// lay between is never shown.
+/// A preview is made each time that the number of bytes has doubled, or 150 ms after the last one, as long as the
+/// allowance lasts, and only one at a time. While one is decoded the body goes on growing; the next preview is made
+/// from the newest state, and the states between are never shown.
 @JobActor
 final class Previewer {
-    /// What the next preview takes in.
+    /// The input of the next preview.
     struct Step: Sendable {
         let decoding: any ProgressiveDecoding
         let chunks: ArraySlice<Data>
         let processors: [any ImageProcessor]
 
-        /// Whether there is to be a preview, or the chunks are only read.
+        /// Whether a preview is made; otherwise the chunks are only read.
         let shows: Bool
 
-        /// What came of it, and the processor time that it took.
+        /// The preview, and the processor time that the step took.
         struct Result: Sendable {
-            /// Nil where it shows nothing new.
+            /// The preview; nil if it would show nothing new.
             let image: ImagePreview?
             let reading: Duration
             let preview: Duration
         }
 
-        /// Runs on a processor thread.
+        /// Reads the chunks and makes the preview. Runs on a processor thread.
         func make(_ context: WorkContext) throws -> Result {
             let started = ThreadTime.now
             for chunk in chunks { try decoding.append(chunk, context: context) }
@@ -66,15 +66,15 @@ final class Previewer {
         }
     }
 
-    /// Fewer bytes show nothing worth a decode.
+    /// The number of bytes below which a preview is not worth a decode.
     private static let fewestBytes = 1 << 10
-    /// In seconds.
+    /// The interval between previews, in seconds, if the number of bytes has not doubled.
     private static let interval = 0.15
 
     private let coders: CoderRegistry
     private let options: DecodeOptions
     private let processors: [any ImageProcessor]
-    /// Whether every part that came is shown, whatever that costs.
+    /// Whether there is a preview of every part that arrives, whatever the cost.
     private let showsAll: Bool
     private let clock: TimeSource
     private(set) var body: ReceivedBody?
@@ -84,7 +84,7 @@ final class Previewer {
     private var isOver = false
     private var lastStep = Date.distantPast
     private var allowance = PreviewAllowance()
-    /// Of the whole body, where the server says.
+    /// The length of the whole body in bytes, if the server declared it.
     var expectedBytes: Int?
     /// The preview that is being made.
     var work: Task<Void, Never>?
@@ -100,7 +100,8 @@ final class Previewer {
         self.processors = processors
     }
 
-    /// The next step; nil while a preview is being made, too little is new, or the format has no previews.
+    /// Returns the next step; nil while a preview is being made, if too few bytes are new, or if the format has no
+    /// previews.
     func nextStep() -> Step? {
         guard !isOver, work == nil, let body else { return nil }
         let chunks = body.chunks(from: chunksTaken)
@@ -122,7 +123,7 @@ final class Previewer {
         return Step(decoding: decoding, chunks: chunks, processors: processors, shows: shows)
     }
 
-    /// The bytes have doubled, or some time has passed.
+    /// Whether the number of bytes has doubled, or the interval has passed.
     private func isDue(_ bytes: Int) -> Bool {
         guard bytes >= Self.fewestBytes else { return false }
         if bytes >= bytesTaken * 2 { return true }
@@ -133,14 +134,14 @@ final class Previewer {
         allowance.add(reading: result.reading, preview: result.preview)
     }
 
-    /// Ends the previews once all bytes have arrived, and gives the memory of their decoding back, which the decode of the
-    /// whole body waits for.
+    /// Ends the previews once all bytes have arrived, and releases the memory of their decoding, which the decode of
+    /// the whole body waits for.
     func end() {
         (decoding, isOver) = (nil, true)
         work?.cancel()
     }
 
-    /// More of a body is there, or a new one: after a failed attempt what was decoded of its body is of no use.
+    /// Takes more of a body, or a new one: after a failed attempt the decoding of its body is of no use.
     func take(_ body: ReceivedBody) {
         guard self.body != body else { return }
         self.body = body
@@ -148,7 +149,7 @@ final class Previewer {
         allowance = PreviewAllowance()
     }
 
-    /// After an error there are no more previews of this body; what is wrong with it, the load itself will say.
+    /// Ends the previews of a body after an error. The load itself reports what is wrong with the body.
     func fail(_ failed: ReceivedBody?) {
         if failed == body { isOver = true }
     }

@@ -1,12 +1,14 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// The load of one caller's request: from memory, or from a load job that it shares with others.
+/// The load of one caller's request: from memory, or from a load job that it shares with other callers.
 @JobActor
 struct RequestLoad {
     let resolved: ResolvedRequest
     let subscription: Subscription
 
+    /// Returns the response to the request.
+    ///
     /// - Throws: `ImagePipelineError.invalidRequest`, and the errors of the stages.
     func response() async throws -> ImageResponse {
         let watch = Stopwatch()
@@ -24,8 +26,8 @@ struct RequestLoad {
             fetched: loaded.fetched)
     }
 
-    /// The image, before it is delivered. Memory is looked up again: the job that was under way when the request was made
-    /// may have ended since.
+    /// Returns the image as it is before its delivery. Memory is looked up again: the job that was under way when the
+    /// request was made may have ended since.
     func image() async throws -> LoadedImage {
         let watch = Stopwatch()
         if let cached = resolved.target.image(for: resolved.key, policy: resolved.cache),

@@ -2,23 +2,25 @@ import Foundation
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The question to a source's server: for its bytes, or whether the stored ones still hold.
+/// A request to a source's server for the bytes, or for a revalidation of the stored ones.
 @JobActor
 struct ServerQuestion {
     let url: URL
     let resolved: ResolvedRequest
     let stored: StoredOriginal?
-    /// The beginning of the work for these bytes.
+    /// The moment at which the work for these bytes began.
     let mark: SourceMark
     let subscription: Subscription
 
     private var configuration: ImagePipeline.Configuration { resolved.coordinator.configuration }
     private var credentials: CredentialFields { configuration.downloader.configuration.credentialFields }
 
+    /// Returns the bytes of the server's answer, or the stored ones if the server confirms them.
+    ///
     /// - Throws: `DownloadError`; `CancellationError`.
     func answer() async throws -> FetchedData {
         let asked = configuration.clock.now
-        // The fields that are sent now: the downloader's own may change before the answer has arrived.
+        // The header fields that are sent now: the downloader's own may change before the answer has arrived.
         let sent = resolved.sentHeaders
         var transfer = request(sending: sent)
         var result = try await transferred(transfer)
@@ -26,17 +28,18 @@ struct ServerQuestion {
             if let stored, stored.http?.isConfirmed(by: result.head) == true {
                 return await revalidated(stored, by: result, sent: sent, now: asked)
             }
-            // It speaks of an answer that is not here: asked for once more, as if nothing were stored.
+            // The 304 is about an answer that is not stored here: the request is sent once more, as if nothing were
+            // stored.
             for name in ["If-None-Match", "If-Modified-Since"] { transfer.headers.remove(name) }
             result = try await transferred(transfer)
             if result.isNotModified { throw DownloadError(.httpStatus(304), url: url) }
         }
-        // The earlier of the two times, so that nothing is taken for fresher than it is.
+        // The time of the request, not of the answer, so that nothing is taken for fresher than it is.
         var http = HTTPCacheMetadata(result.head, requestHeaders: sent, credentials: credentials, now: asked)
-        // A temporary redirect may lead elsewhere tomorrow, however long its target says that it is good.
+        // A temporary redirect may lead elsewhere tomorrow, however long its target declares itself fresh.
         if !result.redirectsArePermanent { http = http.requiringRevalidation() }
         var rule = CacheRule(storing: result, http, control: resolved.control, replaces: stored != nil)
-        // A hook or an interceptor has made it another user's, or a default field has changed meanwhile.
+        // A hook or an interceptor has made it another user's answer, or a default field has changed since.
         if !http.isShared, !result.isFor(resolved.sender) { rule = .notStored(.unknownUser) }
         if case .notStored(let reason) = rule { subscription.note(.notStored(reason)) }
         return FetchedData(
@@ -56,12 +59,13 @@ struct ServerQuestion {
             let disk = resolved.originals.disk
             stays = resolved.key.place(of: http).originalDiskKey == stored.place
             if stays {
-                // A disk that cannot be written costs another revalidation, and nothing else.
+                // A disk that cannot be written costs another revalidation, and has no other effect.
                 _ = try? await disk?.updateMetadata(
                     http.encoded(), for: stored.place, replacing: stored.metadata,
                     expiration: resolved.cache.diskExpiration)
             } else {
-                // It was for all users and is for one now, or the other way round: it is stored anew, in its place.
+                // The answer was for all users and is for one now, or the reverse: it is stored again, in its new
+                // place.
                 await disk?.remove(stored.place)
             }
         }
@@ -79,7 +83,7 @@ struct ServerQuestion {
         defer { subscription.unfollow(link) }
         var transfer = transfer
         if resolved.coordinator.hub.isActive {
-            // Attempts are told of only while somebody reads.
+            // Attempts are reported only while the pipeline's events are read or logged.
             transfer.observe = { event in
                 guard case .retried(let error, let attempt) = event else { return }
                 JobActor.perform { subscription.note(.retried(error, attempt: attempt)) }
@@ -106,7 +110,7 @@ struct ServerQuestion {
         let options = resolved.request.network
         var transfer = DownloadRequest(url: url, priority: subscription.priority)
         transfer.headers = sent
-        // Other credentials are among the fields.
+        // Credentials without a digest are among the header fields.
         if options.credential?.digest != nil { transfer.credential = options.credential }
         transfer.user = options.user
         transfer.hooks = options.hooks
@@ -119,7 +123,7 @@ struct ServerQuestion {
             transfer.retry?.maximumRetries = retries
         }
         if resolved.cache.reads.isEmpty, !transfer.headers.contains("Cache-Control") {
-            // A reload means the caches on the way as well.
+            // A reload also bypasses the caches on the way to the origin.
             transfer.headers.set("Cache-Control", "no-cache")
         }
         for field in stored?.http?.conditionalHeaders.fields ?? [] { transfer.headers.set(field.name, field.value) }
@@ -127,7 +131,7 @@ struct ServerQuestion {
     }
 }
 
-/// The progress of a transfer on its way to the job's actor, where only the newest counts.
+/// The progress of a transfer on its way to the jobs' actor, where only the newest value counts.
 private final class NewestProgress: Sendable {
     private struct State {
         var waiting: DownloadProgress?
@@ -136,7 +140,9 @@ private final class NewestProgress: Sendable {
 
     private let state = Lock(State())
 
-    /// - Returns: whether a relay has to be asked for; false if one is on its way already.
+    /// Stores the newest progress.
+    ///
+    /// - Returns: whether the caller must submit a relay; false if one is already submitted, or after `close()`.
     func put(_ progress: DownloadProgress) -> Bool {
         state.withLock { state in
             guard !state.isClosed else { return false }
@@ -145,13 +151,13 @@ private final class NewestProgress: Sendable {
         }
     }
 
-    /// Nothing of this transfer is told from now on.
+    /// Discards the progress. Nothing of this transfer is reported from now on.
     func close() {
         let rest = state.withLock { state in
             defer { state = State(waiting: nil, isClosed: true) }
             return state.waiting
         }
-        // Freed outside of the lock.
+        // Freed outside the lock.
         withExtendedLifetime(rest) {}
     }
 
@@ -168,6 +174,6 @@ private final class NewestProgress: Sendable {
 }
 
 extension DownloadResult {
-    /// Whether it was given to this user alone.
+    /// Whether the result was sent to this user alone.
     fileprivate func isFor(_ user: KeyedHash?) -> Bool { users.allSatisfy { $0 == user } }
 }

@@ -6,15 +6,15 @@ struct SourceAttempts {
     let resolved: ResolvedRequest
     let subscription: Subscription
 
-    /// Does `work` with the request and, as long as that fails, with each alternative in its place.
+    /// Calls `work` with the request and, as long as that fails, with each alternative in its place.
     ///
-    /// - Throws: the error if one source was tried, `ImagePipelineError.allSourcesFailed` if there were more;
+    /// - Throws: the error if one source was tried, `ImagePipelineError.allSourcesFailed` if there were several;
     ///   `CancellationError` at once.
     func first<Value: Sendable>(_ work: @JobActor (ResolvedRequest) async throws -> Value) async throws -> Value {
         var own = resolved
         var others = resolved.request.alternatives
         if let spare = resolved.request.lowDataAlternative, await isConstrained() {
-            // The network is not asked for the request's own source, only the caches.
+            // The request's own source may come from the caches only, not from the network.
             own = resolved.changing { $0.cache.allowsNetwork = false }
             others.insert(spare, at: 0)
         }
@@ -44,6 +44,8 @@ struct SourceAttempts {
         return await resolved.coordinator.configuration.downloader.configuration.networkMonitor.status.isConstrained
     }
 
+    /// Returns the error of a source that failed.
+    ///
     /// - Throws: `CancellationError`, after which no other source is tried.
     private func failure(_ error: any Error, of source: ImageSource) throws -> ImagePipelineError {
         try Task.checkCancellation()
@@ -51,7 +53,8 @@ struct SourceAttempts {
         return error
     }
 
-    /// On a thread for files: the key of a file needs a look at the file.
+    /// Resolves the request for another source, on a thread for files: the key of a file depends on the file's
+    /// attributes.
     private func resolve(_ source: ImageSource) async throws -> ResolvedRequest {
         try await subscription.withTicket { ticket in
             try await ExecutionDomains.io.run(ticket: ticket) { _ in resolved.replacing(source) }

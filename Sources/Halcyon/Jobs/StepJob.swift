@@ -3,9 +3,7 @@ import HalcyonImage
 import HalcyonProcessing
 import HalcyonSystem
 
-/// A run of processors over the image that the steps before it make.
-///
-/// Each step is a job, so that two requests whose first steps are equal share them.
+/// A run of processors over the image that the preceding steps make.
 @JobActor
 struct StepJob {
     let resolved: ResolvedRequest
@@ -14,7 +12,7 @@ struct StepJob {
     let processors: ArraySlice<any ImageProcessor>
     let subscription: Subscription
 
-    /// Returns the image after `processors`, by a job that is shared with all who ask for it at the same time.
+    /// Returns the image after `processors`, by a job that is shared by all callers that ask for it at the same time.
     static func image(
         of resolved: ResolvedRequest, options: DecodeOptions, processors: ArraySlice<any ImageProcessor>,
         for subscription: Subscription
@@ -40,7 +38,8 @@ struct StepJob {
         return image
     }
 
-    /// The last processors, which run in one go: fewer of them if another load is making the image before them already.
+    /// The last processors, which run in one piece of work: fewer of them if another load is already making the image
+    /// before them.
     private var lastRun: ArraySlice<any ImageProcessor> {
         let run = processors.lastRun
         let shared = (1..<max(1, run.count)).first {
@@ -57,7 +56,7 @@ struct StepJob {
 }
 
 extension ResolvedRequest {
-    /// The key of an image that another decode and other processors make of the same source.
+    /// Returns the key of the image that another decode and other processors make from the same source.
     func key(decode: DecodeOptions, processors: [any ImageProcessor]) -> ImageKey {
         ImageKey(
             source: key.source, decode: decode, processors: processors, coders: request.coders, user: key.user)

@@ -3,16 +3,16 @@ import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
 
-/// What the disk holds of a source.
+/// The bytes of a source that the disk holds.
 struct StoredOriginal: Sendable {
     let data: Data
     let http: HTTPCacheMetadata?
-    /// The same as it is stored.
+    /// The encoded form of `http`, as it is stored.
     let metadata: Data
-    /// Where it is: its user's place, or everybody's.
+    /// The key of the entry: that of its user, or that of all users.
     let place: DiskKey
 
-    /// Whether it may stand in for an answer that cannot be had (RFC 9111, 4.2.4).
+    /// Whether the bytes may stand in for an answer that cannot be obtained (RFC 9111, 4.2.4).
     var mayBeServedStale: Bool {
         http?.mayBeServedStale ?? true
     }
@@ -25,14 +25,14 @@ struct StoredOriginal: Sendable {
 }
 
 extension StoredOriginal {
-    /// Reads the source's bytes from the disk, whether or not they may be used without the server; nil if there are none for
-    /// this request.
+    /// Reads the source's bytes from the disk, whether or not they may be used without the server; nil if the disk has
+    /// none for this request.
     init?(_ resolved: ResolvedRequest, ticket: WorkTicket) async {
         guard let found = await Self.find(resolved, ticket: ticket).original else { return nil }
         self = found
     }
 
-    /// The stored bytes, or the reason why the disk has none for this request.
+    /// Returns the stored bytes, or the reason why the disk has none for this request.
     static func find(
         _ resolved: ResolvedRequest, ticket: WorkTicket
     ) async -> (original: StoredOriginal?, miss: CacheMiss.Reason) {
@@ -40,7 +40,7 @@ extension StoredOriginal {
         let reader = DiskImageReader(resolved.originals, resolved, ticket: ticket)
         guard let (entry, place) = await reader.originalEntry(resolved.key) else { return (nil, .notThere) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
-        // An answer to other header fields is not worth reading, since it cannot be confirmed either.
+        // An answer to other header fields is not worth reading, since the server cannot confirm it either.
         if resolved.cache.freshness != .ignore, !FreshnessCheck(resolved).isForTheseFields(http) {
             return (nil, .otherFields)
         }

@@ -6,12 +6,12 @@ import HalcyonSystem
 /// An event that a job sends to its subscribers before its result.
 enum JobEvent: Sendable {
     case progress(LoadProgress)
-    /// More of the body has arrived. A load that shows previews makes them of it.
+    /// More of the body has arrived. A load that shows previews makes them from it.
     case body(ReceivedBody)
     case preview(ImagePreview)
-    /// The disk has bytes that must be revalidated. A load that shows stale images makes one of them.
+    /// The disk has bytes that must be revalidated. A load that shows stale images decodes them.
     case stale(StoredOriginal)
-    /// The body is complete and about to be decoded: no more previews are made of it.
+    /// The body is complete and about to be decoded: no more previews are made from it.
     case arrived
     /// A fact for metrics and pipeline events.
     case note(LoadNote)
@@ -32,7 +32,7 @@ struct LoadNote: Sendable {
 @JobActor
 final class Subscription {
     private(set) var priority: RequestPriority
-    /// Whether `cancel()` was called. No job is joined from then on.
+    /// Whether `cancel()` was called. A cancelled subscription joins no more jobs.
     private(set) var isCancelled = false
     private let receive: @JobActor (JobEvent) -> Void
     private var followers: [Int: @JobActor (RequestPriority) -> Void] = [:]
@@ -51,7 +51,7 @@ final class Subscription {
         receive(event)
     }
 
-    /// Reports a fact to each load that waits.
+    /// Reports a fact to each waiting load.
     func note(_ kind: PipelineEvent.Kind, took: Duration? = nil) {
         send(.note(LoadNote(kind: kind, took: took)))
     }
@@ -77,12 +77,14 @@ final class Subscription {
 
     // MARK: - Cancellation
 
-    /// Leaves the jobs that it waits for. Each wait ends with `CancellationError`.
+    /// Leaves the jobs that the subscription waits for. Each wait ends with `CancellationError`.
     func cancel() {
         isCancelled = true
         for wait in waits { wait.leave() }
     }
 
+    /// Checks for cancellation.
+    ///
     /// - Throws: `CancellationError` after `cancel()`, and in a task that is cancelled.
     func checkCancellation() throws {
         if isCancelled { throw CancellationError() }

@@ -1,12 +1,13 @@
 import HalcyonImage
 
-/// What is done to an image when it is delivered, and not before: caches hold it as it was.
+/// A change to an image that is made when the image is delivered, and not before: caches hold the image without it.
 ///
 ///     request.modifier = .template.appending(.scale(2))
 ///
-/// For what tells a view how to show an image; what changes pixels is the work of an `ImageProcessor`, which is done once
-/// and cached. Runs at each delivery, previews and memory hits among them: for a hit that is given at once on the caller's
-/// thread, else on the one that keeps the pipeline's books, so it must be quick and wait for nothing.
+/// A modifier is for properties that tell a view how to show the image. Changes of pixels belong in an
+/// `ImageProcessor`, which runs once and whose result is cached. A modifier runs at each delivery, including previews
+/// and memory hits: on the caller's thread for a hit that is returned at once, otherwise on the thread of the
+/// pipelines' bookkeeping. So it must be quick and must not block.
 public struct ImageModifier: Sendable {
     private let modify: @Sendable (Image) -> Image
 
@@ -16,12 +17,12 @@ public struct ImageModifier: Sendable {
 
     public func callAsFunction(_ image: Image) -> Image { modify(image) }
 
-    /// This one, then another.
+    /// Returns a modifier that applies this one, then another.
     public func appending(_ next: ImageModifier) -> ImageModifier {
         ImageModifier { next(self($0)) }
     }
 
-    /// Sets `Image.scale`: pixels for one unit of a view.
+    /// Returns a modifier that sets `Image.scale`, the number of pixels for one unit of a view.
     public static func scale(_ scale: Double) -> ImageModifier {
         ImageModifier { image in
             var image = image
@@ -30,14 +31,16 @@ public struct ImageModifier: Sendable {
         }
     }
 
-    /// Sets `Image.isTemplate`, which is false in every cache: a view paints the image's alpha in its own colour.
+    /// A modifier that sets `Image.isTemplate`, which is false in every cache: a view paints the image's alpha in its
+    /// own colour.
     public static let template = ImageModifier { image in
         var image = image
         image.isTemplate = true
         return image
     }
 
-    /// Sets `Image.mirrorsForRightToLeft`, which is false in every cache: a view mirrors the image where text runs from right to left.
+    /// A modifier that sets `Image.mirrorsForRightToLeft`, which is false in every cache: a view mirrors the image
+    /// where text runs from right to left.
     public static let mirroredForRightToLeft = ImageModifier { image in
         var image = image
         image.mirrorsForRightToLeft = true

@@ -1,68 +1,73 @@
 import Foundation
 
-/// One image as a program wants it: where it comes from and what is made of it.
+/// A request for an image: the source it is loaded from, and how it is decoded, processed and cached.
 ///
-/// A value: copy it, change it, compare it. What a request does not say, the pipeline's configuration does.
+/// It is a value that can be copied and changed. The pipeline's configuration supplies the options that a request does
+/// not set.
 ///
 ///     let request = ImageRequest(url, processors: [.resize(to: PixelSize(320, 240), mode: .fill)])
 public struct ImageRequest: Sendable {
     public var source: ImageSource
-    /// What stands in for a source that has no image, in order, each after the retries of the one before. None by default.
+    /// The sources that stand in, in this order, for a source that has no image, each after the retries of the one
+    /// before. None by default.
     ///
-    /// They are loaded with the rest of this request, each under its own key in the caches; header fields that may hold a
-    /// secret stay at the source's origin. Nothing is tried after a cancellation. `ImageResponse.source` tells which came.
+    /// They are loaded with the other options of this request, each under its own key in the caches; header fields that
+    /// may hold a secret are not sent to another origin than the source's. Nothing is tried after a cancellation.
+    /// `ImageResponse.source` tells which source the image came from.
     public var alternatives: [ImageSource] = [] { didSet { given.insert(.alternatives) } }
-    /// What is loaded instead of the source while the downloader's `networkMonitor` says that the connection is to be
-    /// spared, unless the caches have the source. Nil by default.
+    /// The source that is loaded instead of `source` while the downloader's `networkMonitor` reports a constrained
+    /// connection, unless the caches have `source`. Nil by default.
     public var lowDataAlternative: ImageSource?
-    /// How the bytes are decoded: at which size, within which limits.
+    /// The options of the decode, such as the size and the limits.
     public var decode: DecodeOptions { didSet { given.insert(.decode) } }
-    /// Applied in order. A `.resize` that comes first becomes part of the decode.
+    /// The processors, applied in order. A `.resize` that comes first becomes part of the decode.
     public var processors: [any ImageProcessor] { didSet { given.insert(.processors) } }
-    /// Which caches are read and written.
+    /// The policy that says which caches are read and written.
     public var cache: CachePolicy { didSet { given.insert(.cache) } }
-    /// What the caches call the source, instead of its URL; nil, the default, is the URL as the cache's `keyFilter` gives
-    /// it. Equal keys must mean equal images.
+    /// The key of the source in the caches; nil, the default, is the URL after the cache's `keyFilter`. Equal keys must
+    /// mean equal images.
     public var cacheKey: String?
-    /// Which bytes the disk keeps of the image; nil, the default, is the cache's own serializer.
+    /// The serializer that makes the bytes that the disk keeps; nil, the default, is the cache's own.
     public var serializer: (any CacheSerializer)?
     /// The cache for the finished image; nil, the default, is the pipeline's.
     public var targetCache: ImageCache?
     /// The cache for the source's bytes; nil, the default, is the pipeline's `originalCache`, else the one of the finished
     /// image.
     public var originalCache: ImageCache?
-    /// Headers, time limits, retries; nil takes the pipeline's.
+    /// The network options, such as headers, timeouts and retries; a nil option takes the pipeline's.
     public var network: NetworkOptions
-    /// `.normal` by default; change a running load through `ImageTask.priority`.
+    /// The priority of the load, `.normal` by default. Change that of a running load through `ImageTask.priority`.
     public var priority: RequestPriority { didSet { given.insert(.priority) } }
-    /// Whether the load's events bring previews while bytes arrive, for the formats that can (JPEG, PNG, GIF,
+    /// Whether the load's events include previews while bytes arrive, for the formats that support it (JPEG, PNG, GIF,
     /// WebP). False by default.
     ///
-    /// There is one each time that the bytes have doubled or 150 ms have passed, decoded at the request's size and
-    /// processed as the image will be, as long as all of them together cost no more than one and a half decodes. The
-    /// bytes are kept twice until the last has come.
-    /// There are none where the `DecodeBudget` has no memory free for them.
+    /// A preview is made each time that the number of bytes has doubled or 150 ms have passed. It is decoded at the
+    /// request's size and processed as the image will be, as long as all previews together cost no more than one and a
+    /// half decodes. The bytes are held twice until the last has arrived. There are no previews if the `DecodeBudget`
+    /// has no memory free for them.
     public var wantsPreviews = false { didSet { given.insert(.wantsPreviews) } }
-    /// Whether there is a preview of every part that comes, such as each scan of a progressive JPEG, whatever that costs.
-    /// Only where previews are wanted. False by default.
+    /// Whether there is a preview of every part that arrives, such as each scan of a progressive JPEG, whatever the
+    /// cost. It has an effect only if `wantsPreviews` is true. False by default.
     public var wantsEveryPreview = false { didSet { given.insert(.wantsEveryPreview) } }
 
-    /// Coders for this request alone; nil, the default, takes the pipeline's. Their results are never found by requests
-    /// with other coders, nor kept on disk: only the source's bytes are.
+    /// The coders for this request alone; nil, the default, takes the pipeline's. Requests with other coders never find
+    /// their results, and the disk does not keep these: it keeps only the source's bytes.
     public var coders: CoderRegistry?
-    /// The image's `scale`: pixels for one unit of a view. Nil, the default, is that of the source's name or key: 2 for
-    /// `photo@2x.png`, 3 for `photo@3x.png`, else 1. Not part of any cache's key.
+    /// The image's `scale`, the number of pixels for one unit of a view. Nil, the default, takes it from the source's
+    /// name or key: 2 for `photo@2x.png`, 3 for `photo@3x.png`, otherwise 1. It is not part of any cache key.
     public var scale: Double?
 
-    /// What is done to the image, and to previews, when they are delivered. Nil, the default, is nothing. Not part of any
-    /// cache's key.
+    /// The change that is made to the image, and to previews, at their delivery. Nil, the default, makes none. It is
+    /// not part of any cache key.
     public var modifier: ImageModifier?
 
-    /// What the pipeline's `defaults` leave alone.
+    /// The options that were given explicitly, which the pipeline's `defaults` do not change.
     private(set) var given: GivenOptions = []
 
-    /// - Parameters: what is nil is the pipeline's `defaults`, or where those say nothing: no processors, the usual
-    ///   decode, `CachePolicy.default`, `.normal`.
+    /// Creates a request for a source.
+    ///
+    /// A nil argument takes the pipeline's `defaults`, and if those are nil too: no processors, the default
+    /// `DecodeOptions`, `CachePolicy.default`, `.normal`.
     public init(
         _ source: ImageSource, processors: [any ImageProcessor]? = nil, decode: DecodeOptions? = nil,
         cache: CachePolicy? = nil,
@@ -80,7 +85,7 @@ public struct ImageRequest: Sendable {
         if priority != nil { given.insert(.priority) }
     }
 
-    /// A request for a URL; `nil` gives a request that fails with `ImagePipelineError.invalidRequest`.
+    /// Creates a request for a URL; a nil URL gives a request that fails with `ImagePipelineError.invalidRequest`.
     public init(
         _ url: URL?, processors: [any ImageProcessor]? = nil, decode: DecodeOptions? = nil, cache: CachePolicy? = nil,
         network: NetworkOptions = NetworkOptions(), priority: RequestPriority? = nil

@@ -2,23 +2,23 @@ import Foundation
 import HalcyonCache
 import HalcyonNetwork
 
-/// Where an image comes from.
+/// The place that an image is loaded from.
 public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     /// An http or https URL.
     case remote(URL)
-    /// A file. It is read each time that it is not in memory, and never copied into the disk cache.
+    /// A file. It is read each time that its image is not in memory, and never copied into the disk cache.
     case file(URL)
-    /// A `data:` URL, whole.
+    /// The whole text of a `data:` URL.
     case dataURL(String)
-    /// Bytes that the program has already. The key tells them from others; equal keys must mean equal bytes.
+    /// Bytes that the program already has. The key tells them from others; equal keys must mean equal bytes.
     case data(Data, key: String)
-    /// Bytes that a program's own code brings when they are needed.
+    /// Bytes that the program's own code provides when they are needed.
     case provider(any ImageDataProvider)
-    /// Something that names no image; its load fails with `ImagePipelineError.invalidRequest`. A URL of another scheme is
-    /// one, unless the pipeline has one of its `providers` for it.
+    /// A source that does not name an image; its load fails with `ImagePipelineError.invalidRequest`. A URL of an
+    /// unsupported scheme is one, unless the pipeline has a provider for it among its `providers`.
     case malformed(String, reason: String)
 
-    /// Sorts a URL by its scheme.
+    /// Creates a source from a URL, according to its scheme.
     public init(_ url: URL?) {
         guard let url else {
             self = .malformed("", reason: "there is no URL")
@@ -38,7 +38,8 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads a URL from text; spaces and other characters that a URL may not hold are percent-encoded.
+    /// Creates a source from the text of a URL; spaces and other characters that a URL may not contain are
+    /// percent-encoded.
     public init(string: String) {
         let text = string.trimmingCharacters(in: .whitespacesAndNewlines)
         if text.lowercased().hasPrefix("data:") {
@@ -52,7 +53,7 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What an error or a log says: a URL without user, query and fragment, which may hold secrets.
+    /// The source's text for errors and logs: a URL without user, query and fragment, which may hold secrets.
     public var description: String {
         switch self {
         case .remote(let url): Self.redacted(url.absoluteString)
@@ -61,12 +62,12 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         case .data(let data, let key): "\(key) (\(data.count) bytes)"
         case .provider(let provider):
             Self.redacted(String((provider.contentURL?.absoluteString ?? provider.cacheKey).prefix(200)))
-        // Where its user ends nobody knows.
+        // The end of the user part is unknown in a malformed URL, so only the text after the last @ is used.
         case .malformed(let text, _): Self.redacted(String(text.split(separator: "@").last?.prefix(200) ?? ""))
         }
     }
 
-    /// The URL of a remote source, a file, or what a provider says.
+    /// The URL of a remote source or a file, or the one that a provider declares.
     var url: URL? {
         switch self {
         case .remote(let url), .file(let url): url
@@ -75,7 +76,8 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the last of a pipeline's `providers` that knows the URL makes of it; itself where none does.
+    /// Returns the source that the last of a pipeline's `providers` that handles the URL provides; this one if none
+    /// does.
     func provided(by providers: [@Sendable (URL) -> (any ImageDataProvider)?]) -> ImageSource {
         let url: URL?
         switch self {
@@ -90,7 +92,7 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         return self
     }
 
-    /// The scale that its name says, for an `Image.scale` that the request leaves open.
+    /// The scale in the source's name, for an `Image.scale` that the request does not set.
     var namedScale: Double {
         switch self {
         case .remote(let url): ImageScale.named(in: url.absoluteString)
@@ -113,7 +115,8 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// What tells this source's bytes from others in the caches. A fragment never reaches a server, so it is no part.
+    /// Returns the key that tells this source's bytes from others in the caches. A fragment is never sent to a server,
+    /// so it is not part of the key.
     func key(filter: CacheKeyFilter?) -> String {
         switch self {
         case .remote(let url):
@@ -123,18 +126,18 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
                 filter?.key(for: url) ?? url.withoutFragment
             }
         case .file(let url): FileSource.key(url.path(percentEncoded: false))
-        // Long ones must not be compared and kept whole.
+        // A hash, since long texts must not be compared and kept whole.
         case .dataURL(let text): "data:\(text.utf8.count):" + DiskKey(text.utf8).fileName
         case .data(_, let key): "data-key:" + key
         case .provider(let provider): "provider:" + provider.cacheKey
-        // It may be a URL that was written wrongly, with a password in it.
+        // A hash, since the text may be a mistyped URL with a password in it.
         case .malformed(let text, _): "malformed:\(text.utf8.count):" + DiskKey(text.utf8).fileName
         }
     }
 }
 
 extension ImageSource {
-    /// Whether both name the same. Providers are the same when their keys and URLs are.
+    /// Returns whether both name the same source. Providers are the same if their keys and URLs are equal.
     public static func == (left: ImageSource, right: ImageSource) -> Bool {
         switch (left, right) {
         case (.remote(let left), .remote(let right)), (.file(let left), .file(let right)): left == right
@@ -159,16 +162,17 @@ extension ImageSource {
         }
     }
 
-    /// An image as base64 text; a `data:` URL is what `init(string:)` reads.
+    /// Returns a source for an image as base64 text. A `data:` URL is read by `init(string:)`.
     ///
-    /// - Parameter key: what the caches call it; nil, the default, is made of the text.
+    /// - Parameter key: the key in the caches; nil, the default, derives it from the text.
     public static func base64(_ text: String, key: String? = nil) -> ImageSource {
         .provider(Base64ImageDataProvider(text, cacheKey: key))
     }
 }
 
 extension ImageSource {
-    /// Whether what one server may see, the other may.
+    /// Returns whether both are remote sources of the same origin, so that the credentials for one may be sent to the
+    /// other.
     func isSameOrigin(as other: ImageSource) -> Bool {
         guard case .remote(let left) = self, case .remote(let right) = other else { return false }
         return left.webOrigin == right.webOrigin

@@ -1,39 +1,44 @@
 import HalcyonNetwork
 
-/// What a request asks of the network beyond its URL. Everything that is nil is the pipeline's.
+/// The network options of a request, besides its URL. An option that is nil takes the pipeline's.
 public struct NetworkOptions: Hashable, Sendable {
-    /// Sent besides the pipeline's own headers; a field that is here replaces theirs.
+    /// The header fields that are sent besides the pipeline's own; a field that is here replaces one of the same name
+    /// there.
     public var headers: HTTPHeaders
-    /// Shown to the origin of the URL; in place of an `Authorization` among the headers. None by default.
+    /// The credential that is sent to the origin of the URL, in place of an `Authorization` field among the headers.
+    /// None by default.
     public var credential: Credential?
-    /// The name of who shows the credential, by which the caches know whose image they have: with it a new token finds what
-    /// was kept under the former one. Nil, the default, is told by the credential itself.
+    /// The name of the credential's user, by which the caches separate users' images: with it, a request with a new
+    /// token finds the images kept under the former one. Nil, the default, identifies the user by the credential
+    /// itself.
     ///
-    /// Caches keep what comes for one user apart from what comes for others, unless the server says `public` or `s-maxage`.
-    /// Other fields that identify a user, such as a cookie, count beside the name; the downloader's `credentialFields` list
-    /// them.
+    /// Caches keep images for one user apart from those for others, unless the server declares `public` or `s-maxage`.
+    /// Other fields that identify a user, such as a cookie, count in addition to the name; the downloader's
+    /// `credentialFields` list them.
     public var user: String?
-    /// From the start to the last byte. The pipeline's downloader has no limit unless its configuration says so.
+    /// The timeout from the start to the last byte. The pipeline's downloader has none unless its configuration sets
+    /// one.
     public var totalTimeout: Duration?
-    /// To a connection, for each attempt and redirect.
+    /// The timeout for connecting, for each attempt and redirect.
     public var connectTimeout: Duration?
-    /// The longest silence once connected.
+    /// The longest time without a byte once connected.
     public var idleTimeout: Duration?
-    /// The least that a body must bring; `.none` is no limit.
+    /// The lowest rate at which a body must arrive; `.none` is no limit.
     public var leastRate: LeastRate?
-    /// Attempts after the first.
+    /// The number of attempts after the first.
     public var retries: Int?
-    /// The most bytes that a body may have.
+    /// The maximum length of a body in bytes.
     public var maximumBytes: Int?
-    /// Whether to ask also where the pipeline remembers a failure. False by default; a reload asks anyway.
+    /// Whether the server is asked even if the pipeline remembers a failure. False by default; a reload asks in any
+    /// case.
     public var retriesFailures = false
-    /// What is done to the request, its redirects, its answer and its bytes on their way. Nil by default.
+    /// The hooks that change the request, its redirects, its response and its bytes on their way. Nil by default.
     ///
-    /// Requests whose hooks have different names share no transfer. The caches do not look at the names: bytes that a
-    /// decryptor made are kept, and found, under the source's key, unless the request has a `cacheKey` of its own. The
-    /// hooks go along to the request's alternatives, and see by the URL what they have before them. What they add to the
-    /// header fields is not looked at for `Vary`; an answer to a credential that they add is kept by no cache, unless `user`
-    /// says whose it is or the server that it is for all.
+    /// Requests whose hooks have different names share no transfer. The caches ignore the names: bytes that a decryptor
+    /// made are kept, and found, under the source's key, unless the request has a `cacheKey` of its own. The hooks also
+    /// apply to the request's alternatives, and can tell these apart by the URL. Header fields that the hooks add are
+    /// ignored for `Vary`; no cache keeps the response to a credential that they add, unless `user` names the user or
+    /// the server declares the response to be for all users.
     public var hooks: RequestHooks?
 
     public init(
@@ -48,7 +53,7 @@ public struct NetworkOptions: Hashable, Sendable {
         self.maximumBytes = maximumBytes
     }
 
-    /// The limits of time of a transfer, by a downloader's.
+    /// Returns the timeouts of a transfer: these, and the downloader's for those that are nil.
     func timeouts(over defaults: DownloadTimeouts) -> DownloadTimeouts {
         DownloadTimeouts(
             connect: connectTimeout ?? defaults.connect, idle: idleTimeout ?? defaults.idle,

@@ -2,34 +2,35 @@ import HalcyonCodecs
 import HalcyonProcessing
 import HalcyonSystem
 
-/// What the requests of a pipeline have where they do not say otherwise.
+/// The default options of a pipeline's requests.
 ///
 ///     configuration.defaults.cache = .storeProcessed
 ///     configuration.defaults.processors = [.resize(to: PixelSize(320, 240), mode: .fill)]
 ///
-/// The later wins: what `ImageRequest` has by itself, these, what the request was given, the pipeline's
-/// `requestModifier`. An option counts as given once it was passed or assigned, whatever its value, and as a whole: a
-/// request that sets `cache.waitsForStore` has taken nothing of the policy here. Everything is nil by default. What is nil
-/// in a request by itself, such as its caches, coders, serializer, headers and retries, is said by the configuration of
-/// the pipeline, of its cache and of its downloader.
+/// Options are taken from these places, of which the later wins: the built-in defaults of `ImageRequest`, these
+/// defaults, the options that the request was given, the pipeline's `requestModifier`. An option counts as given once
+/// it was passed or assigned, whatever its value, and as a whole: a request that sets `cache.waitsForStore` takes
+/// nothing from the policy here. Everything is nil by default. Options that are nil in a request by default, such as
+/// its caches, coders, serializer, headers and retries, come from the configuration of the pipeline, of its cache and
+/// of its downloader.
 public struct RequestDefaults: Sendable {
     public var processors: [any ImageProcessor]?
     public var decode: DecodeOptions?
     public var cache: CachePolicy?
     public var priority: RequestPriority?
-    /// Sources that stand in for any that has no image, such as a picture that says so.
+    /// The sources that stand in for any source that has no image, such as a picture that says so.
     public var alternatives: [ImageSource]?
     public var wantsPreviews: Bool?
     public var wantsEveryPreview: Bool?
-    /// For requests whose `scale` is nil.
+    /// The scale for requests whose `scale` is nil.
     public var scale: Double?
-    /// For requests whose `modifier` is nil.
+    /// The modifier for requests whose `modifier` is nil.
     public var modifier: ImageModifier?
 
     public init() {}
 
-    /// The request as a pipeline with these loads it, before its `requestModifier`. Its key is that by which a cache
-    /// finds the image. Doing it twice changes nothing.
+    /// Returns the request as a pipeline with these defaults loads it, before its `requestModifier`. Its key is the one
+    /// by which a cache finds the image. Applying the defaults twice changes nothing.
     public func applied(to request: ImageRequest) -> ImageRequest {
         let given = request.given
         var request = request
@@ -45,14 +46,14 @@ public struct RequestDefaults: Sendable {
         return request
     }
 
-    /// So that a memory hit need not look at each.
+    /// Whether all defaults are nil, so that a memory hit need not check each of them.
     var isEmpty: Bool {
         processors == nil && decode == nil && cache == nil && priority == nil && alternatives == nil
             && wantsPreviews == nil && wantsEveryPreview == nil && scale == nil && modifier == nil
     }
 }
 
-/// The options that a request was given, whatever their values: a pipeline's defaults leave them alone.
+/// The options that a request was given, whatever their values. A pipeline's defaults do not change them.
 struct GivenOptions: OptionSet, Sendable {
     let rawValue: UInt8
 

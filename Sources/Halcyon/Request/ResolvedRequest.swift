@@ -5,11 +5,11 @@ import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 
-/// A request with its key, which is computed once, on the thread of who asks: a file's needs a look at the file, and the
-/// coordinator never waits for a disk.
+/// A request with its key, which is computed once, on the caller's thread: the key of a file depends on the file's
+/// attributes, and the coordinator never waits for a disk.
 ///
-/// Its parts lie behind one reference: every job, closure and response has a request, and a copy of a request's forty
-/// references took most of the time of a memory hit.
+/// The parts are stored behind one reference: every job, closure and response has a request, and copying a request's
+/// forty references took most of the time of a memory hit.
 struct ResolvedRequest: Sendable {
     private final class Parts: Sendable {
         let request: ImageRequest
@@ -21,7 +21,9 @@ struct ResolvedRequest: Sendable {
         let defaultScale: Double
         let coordinator: Coordinator
 
-        /// - Parameter request: what the pipeline's modifier made of it.
+        /// Resolves a request for a pipeline.
+        ///
+        /// - Parameter request: the request after the pipeline's modifier.
         init(_ request: ImageRequest, for coordinator: Coordinator) {
             var request = request
             let providers = coordinator.configuration.providers
@@ -51,15 +53,15 @@ struct ResolvedRequest: Sendable {
 
     var request: ImageRequest { parts.request }
     var key: ImageKey { parts.key }
-    /// For whom it was when its key was made.
+    /// The user that the request was for when its key was made.
     var sender: KeyedHash? { parts.sender }
-    /// Where the finished image is kept.
+    /// The cache that keeps the finished image.
     var target: ImageCache { parts.target }
-    /// Where the source's bytes are kept.
+    /// The cache that keeps the source's bytes.
     var originals: ImageCache { parts.originals }
     /// The registry of the request's pipeline.
     var coordinator: Coordinator { parts.coordinator }
-    /// Whether it asks the server behind an answer that was given already: then what is stale must be revalidated.
+    /// Whether the request revalidates an answer that was already delivered: then a stale entry must be revalidated.
     var isRevalidation: Bool { parts.isRevalidation }
 
     init(_ request: ImageRequest, for coordinator: Coordinator) {
@@ -75,11 +77,12 @@ struct ResolvedRequest: Sendable {
         self.parts = parts
     }
 
-    /// The same request for another source. It may look at a file, so not on the coordinator's thread.
+    /// Returns the same request for another source. It may read a file's attributes, so it must not run on the
+    /// coordinator's thread.
     func replacing(_ source: ImageSource) -> ResolvedRequest {
         var other = request
         other.source = source
-        // It is the source's name, not this one's.
+        // The key names the former source, not this one.
         other.cacheKey = nil
         if !source.isSameOrigin(as: request.source) {
             other.network.headers.removeSecrets(
@@ -89,14 +92,15 @@ struct ResolvedRequest: Sendable {
         return ResolvedRequest(Parts(other, for: coordinator))
     }
 
-    /// The same with another way of loading it: the key stays as it is.
+    /// Returns the request with other options for loading it. The key stays the same.
     func changing(asRevalidation: Bool = false, _ change: (inout ImageRequest) -> Void) -> ResolvedRequest {
         var other = request
         change(&other)
         return ResolvedRequest(Parts(other, isRevalidation: isRevalidation || asRevalidation, as: parts))
     }
 
-    /// The same image at another size. The key takes the source's name from this one: a file is not looked at again.
+    /// Returns the request for the same image at another size. The new key takes the source's part from this one, so a
+    /// file's attributes are not read again.
     func resized(to target: TargetSize?) -> ResolvedRequest {
         let other = request.resized(to: target)
         let resized = ImageKey(
@@ -108,18 +112,19 @@ struct ResolvedRequest: Sendable {
     var cache: CachePolicy { request.cache }
     var serializer: any CacheSerializer { request.serializer ?? target.serializer }
 
-    /// How the source's bytes become the image. Where the image before any processor is kept, a resize is a processor.
+    /// The decode and the processors that make the image from the source's bytes. If the image before any processor is
+    /// kept, a resize is a processor.
     var steps: (decode: DecodeOptions, processors: [any ImageProcessor]) {
         let keepsOriginal = !cache.reads.union(cache.writes).isDisjoint(with: .memoryOriginal)
         return keepsOriginal ? (key.decode, key.processors) : key.steps
     }
 
-    /// Whether the disk keeps anything of it: what is local already is not copied.
+    /// Whether the source is remote. The disk keeps nothing of a local source, which is not copied.
     var isRemote: Bool {
         if case .remote = request.source { true } else { false }
     }
 
-    /// Its answer goes to the caches: what others make of earlier ones is older.
+    /// Reports the server's answer to the caches: everything that other loads make from earlier answers is older.
     func tellOthers(of answer: FetchedData) {
         let (place, fetch) = (key.place(of: answer.http), FetchKey(self))
         for cache in originals === target ? [target] : [target, originals] {
@@ -135,7 +140,7 @@ struct ResolvedRequest: Sendable {
 // MARK: - The server's view
 
 extension ResolvedRequest {
-    /// The header fields that a server sees, which `Vary` speaks of.
+    /// The header fields that a server sees, to which `Vary` refers.
     var sentHeaders: HTTPHeaders {
         coordinator.configuration.downloader.defaultHeaders.merging(request.network.headers)
             .showing(request.network.credential)
@@ -149,8 +154,8 @@ extension ResolvedRequest {
         return mayAsk ? RequestCacheControl(sentHeaders) : .none
     }
 
-    /// Whether the server may be asked behind an answer: not if its own answer would be thrown away, nor by a load that is
-    /// such a revalidation.
+    /// Whether the server may be asked after an answer was delivered: not if its own answer would be discarded, nor by
+    /// a load that is such a revalidation.
     var mayRevalidateBehind: Bool {
         isRemote && !isRevalidation && cache.allowsNetwork && !control.onlyIfCached
             && !cache.writes.isDisjoint(with: [.memory, .diskOriginal])
@@ -165,7 +170,7 @@ extension ResolvedRequest {
 }
 
 extension ImagePipeline.Configuration {
-    /// The user that a request is for, with the header fields that the downloader adds to it.
+    /// Returns the user that a request is for, with the header fields that the downloader adds to it.
     func user(of request: ImageRequest) -> KeyedHash? {
         guard case .remote(let url) = request.source else { return nil }
         return downloader.user(
@@ -177,21 +182,23 @@ extension ImagePipeline.Configuration {
 // MARK: - Delivery
 
 extension ResolvedRequest {
-    /// The image as this request gives it: a cached one may be another request's, with another scale.
+    /// Returns the image as this request delivers it: a cached one may come from another request, with another scale.
     func delivered(_ image: Image) -> Image {
         var image = image
         image.scale = request.scale ?? parts.defaultScale
-        // Some caches keep only pixels, so the flags of an image's showing are the modifier's alone.
+        // Some caches keep only pixels, so the flags for showing an image are set by the modifier alone.
         (image.isTemplate, image.mirrorsForRightToLeft) = (false, false)
         return request.modifier.map { $0(image) } ?? image
     }
 
-    /// The same for a preview.
+    /// Returns the preview as this request delivers it.
     func delivered(_ preview: ImagePreview) -> ImagePreview {
         ImagePreview(delivered(preview.image), isStale: preview.isStale)
     }
 
-    /// - Parameter fetched: the bytes that the image was made of, if no cache had it.
+    /// Returns the response to this request.
+    ///
+    /// - Parameter fetched: the bytes that the image was made from, if no cache had it.
     func response(
         _ image: Image, origin: ImageOrigin, rule: CacheRule?, _ metrics: LoadMetrics, fetched: FetchedData? = nil
     ) -> ImageResponse {
@@ -200,9 +207,11 @@ extension ResolvedRequest {
             cacheRule: rule, encoded: encodedBytes(fetched))
     }
 
-    /// How a response finds its source's encoded bytes: those of the load, otherwise the file, the data or the disk.
+    /// Returns a closure that finds the source's encoded bytes for a response: those of the load, otherwise the file,
+    /// the data or the disk.
     private func encodedBytes(_ fetched: FetchedData?) -> @Sendable () async throws -> Data {
-        // The bytes only: a fetch may be joined for as long as it lives, and a response can be kept for hours.
+        // Only the bytes are captured: a fetch may be joined for as long as it lives, and a response can be kept for
+        // hours.
         if let data = fetched?.data { return { data } }
         return {
             let ticket = WorkTicket(priority: request.priority)
@@ -227,7 +236,7 @@ extension ImageRequest {
         for processor in processors { try processor.validate() }
     }
 
-    /// Turns off all that is only for an image that is shown.
+    /// Turns off all options that only matter for an image that is shown.
     mutating func showsNothing() {
         (wantsPreviews, wantsEveryPreview, cache.showsStale) = (false, false, false)
         modifier = nil

@@ -3,28 +3,28 @@ import HalcyonImage
 import HalcyonNetwork
 import HalcyonProcessing
 
-/// Why a load has no image. Each case names the source, never with its query.
+/// The reason why a load failed. Each case names the source, never with its query.
 ///
-/// A load that was called off ends in `CancellationError` and in nothing else.
+/// A load that was cancelled ends in `CancellationError` only.
 public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
-    /// The request names nothing that could be loaded.
+    /// The request does not name a source that could be loaded.
     case invalidRequest(source: String, reason: String)
     /// A file or a `data:` URL that cannot be read, or a provider that failed.
     case badSource(source: String, reason: String)
     /// The transfer failed.
     case download(source: String, DownloadError)
-    /// The bytes came and are no image that can be decoded.
+    /// The bytes arrived and are not an image that can be decoded.
     case decoding(source: String, CodecError)
-    /// A processor has no result.
+    /// A processor failed.
     case processing(source: String, reason: String)
-    /// The image is there and cannot be written in the format that was asked for.
+    /// The image was loaded and cannot be encoded in the requested format.
     case encoding(source: String, CodecError)
-    /// Only the caches were to be asked, and they do not have it.
+    /// The request allowed only the caches, and they do not have the image.
     case notInCache(source: String)
-    /// Neither the source nor any of its alternatives has an image: the error of each that was tried, in order.
+    /// The source and all of its alternatives failed: the errors of those that were tried, in order.
     case allSourcesFailed(source: String, [ImagePipelineError])
-    /// It failed like this a short while ago and was not asked for again; see
-    /// `ImagePipeline.Configuration.remembersFailures`. Code, reason and source are the first failure's.
+    /// The load failed with this error a short while ago, and the source was not asked again; see
+    /// `ImagePipeline.Configuration.remembersFailures`. Code, reason and source are those of the first failure.
     indirect case remembered(ImagePipelineError)
 
     /// The failure itself, whether it is remembered or new.
@@ -47,7 +47,7 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What was wrong, without the source.
+    /// The reason for the failure, without the source.
     public var reason: String {
         switch self {
         case .invalidRequest(_, let reason), .badSource(_, let reason), .processing(_, let reason): reason
@@ -74,14 +74,15 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
         return "\(source): \(reason)"
     }
 
-    /// Gives an error from a stage its source; leaves cancellation and what is wrapped already as they are.
+    /// Wraps an error from a stage together with its source; leaves cancellation and errors that are already wrapped as
+    /// they are.
     static func wrapping(_ error: any Error, source: ImageSource) -> any Error {
         let name = source.description
         switch error {
         case is CancellationError, is ImagePipelineError: return error
         case let error as DownloadError: return ImagePipelineError.download(source: name, error)
         case let error as CodecError: return ImagePipelineError.decoding(source: name, error)
-        // Whatever else a processor throws, its own error types included.
+        // Any other error of a processor, including its own error types.
         default: return ImagePipelineError.processing(source: name, reason: "\(error)")
         }
     }

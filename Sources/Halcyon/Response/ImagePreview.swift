@@ -1,22 +1,22 @@
 import HalcyonImage
 
-/// What there is to show before an image is whole: part of it, or a stale one.
+/// An image that is shown before the load ends: part of the image, or a stale one.
 ///
-/// A type of its own, so that no cache can be given one for an image.
+/// It is a type of its own, so that no cache can be given a preview as an image.
 public struct ImagePreview: Sendable {
-    /// The pixels so far, at the size and with the processors of the request.
+    /// The pixels decoded so far, at the size and with the processors of the request.
     public let bitmap: Bitmap
-    /// Of an animation the frames that there are so far, of which `bitmap` is the first; nil with one or none.
+    /// The frames of an animation that have arrived so far, of which `bitmap` is the first; nil with one frame or none.
     public let animation: AnimatedImage?
-    /// Whether it is a whole image, and stale; else it is part of one that arrives.
+    /// Whether it is a whole image that is stale; otherwise it is part of one that is arriving.
     public let isStale: Bool
-    /// What is known of the image; `isPreview` is true.
+    /// The properties of the image that are known; `isPreview` is true.
     public let info: ImageInfo
-    /// Pixels for one unit of a view, as `Image.scale`.
+    /// The number of pixels for one unit of a view, as in `Image.scale`.
     public let scale: Double
-    /// As `Image.isTemplate`.
+    /// Whether it is a template, as in `Image.isTemplate`.
     public let isTemplate: Bool
-    /// As `Image.mirrorsForRightToLeft`.
+    /// Whether a view mirrors it where text runs from right to left, as in `Image.mirrorsForRightToLeft`.
     public let mirrorsForRightToLeft: Bool
 
     init(_ image: Image, isStale: Bool = false) {
@@ -30,13 +30,13 @@ public struct ImagePreview: Sendable {
         (isTemplate, mirrorsForRightToLeft) = (image.isTemplate, image.mirrorsForRightToLeft)
     }
 
-    /// What it shows, as an image; never for a cache.
+    /// The preview as an image, which must never be put into a cache.
     package var image: Image {
         var image = Image(bitmap: bitmap, info: info, animation: animation)
         (image.scale, image.isTemplate, image.mirrorsForRightToLeft) = (scale, isTemplate, mirrorsForRightToLeft)
         return image
     }
 
-    /// Pixels of this preview.
+    /// The size of this preview in pixels.
     public var size: PixelSize { bitmap.size }
 }

@@ -1,15 +1,16 @@
 import Foundation
 
-/// A loaded image, and how it came.
+/// A loaded image, with its origin and the metrics of the load.
 public struct ImageResponse: Sendable {
     public let image: Image
     public let origin: ImageOrigin
     /// The source that the image came from.
     public let source: ImageSource
-    /// The source that was asked for; another one when an alternative stood in.
+    /// The source of the request; it differs from `source` if an alternative stood in.
     public let originalSource: ImageSource
     public let metrics: LoadMetrics
-    /// Which of HTTP's rules let a cache answer, or decided what became of the server's answer; nil for a file or data.
+    /// The HTTP cache rule that let a cache answer, or by which the server's answer was kept or not; nil for a file or
+    /// data.
     public let cacheRule: CacheRule?
 
     private let encoded: @Sendable () async throws -> Data
@@ -27,35 +28,37 @@ public struct ImageResponse: Sendable {
         self.encoded = encoded
     }
 
-    /// The same for who had asked for another source.
+    /// Returns the response to a request for another source, for which this one stood in.
     func standingIn(for original: ImageSource, _ metrics: LoadMetrics) -> ImageResponse {
         ImageResponse(
             image: image, origin: origin, source: source, originalSource: original, metrics: metrics,
             cacheRule: cacheRule, encoded: encoded)
     }
 
-    /// The source's encoded bytes, before any processor: kept from the load, or read from disk after a memory hit.
+    /// Returns the source's encoded bytes, before any processor: kept from the load, or read from disk after a memory
+    /// hit.
     ///
-    /// - Throws: `ImagePipelineError.notInCache` where they are kept nowhere any more.
+    /// - Throws: `ImagePipelineError.notInCache` if no cache keeps them any more.
     public func data() async throws -> Data {
         try await encoded()
     }
 }
 
-/// Where an image was when it was asked for.
+/// The place in which an image was found when it was requested.
 public enum ImageOrigin: String, Sendable, Hashable, CaseIterable {
     /// In memory, decoded and processed.
     case memory
     /// On disk, fresh.
     case disk
-    /// In a cache, past its freshness: the server could not be asked, failed, or is asked behind. `cacheRule` says which.
+    /// In a cache, past its freshness: the server could not be asked, failed, or revalidates it in the background.
+    /// `cacheRule` tells which.
     case stale
-    /// On disk, and the server said that it still holds.
+    /// On disk, and confirmed by the server.
     case revalidated
     case network
     case file
     /// In the request itself.
     case data
-    /// An `ImageDataProvider`.
+    /// From an `ImageDataProvider`.
     case provider
 }

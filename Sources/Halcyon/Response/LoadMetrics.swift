@@ -1,30 +1,31 @@
 import HalcyonNetwork
 
-/// Where the time of a load went. Work that was shared with another load is counted in both.
+/// The time that a load took, by stage. Work that was shared with another load is counted in both.
 public struct LoadMetrics: Sendable, Equatable {
-    /// From the request to the result.
+    /// The time from the request to the result.
     public var total: Duration = .zero
-    /// Looking for it in the caches, with the wait for a thread where that is the disk.
+    /// The time of the look-ups in the caches, including the wait for a thread for the disk.
     public var lookup: Duration = .zero
-    /// What each cache that was asked in vain, or not asked, had against it.
+    /// The caches that could not answer or were not asked, with the reasons.
     public var misses: [CacheMiss] = []
-    /// The transfer's wait for its turn, over all attempts and redirects; nil without a transfer.
+    /// The time that the transfer waited for its turn, over all attempts and redirects; nil without a transfer.
     public var queue: Duration?
-    /// Decoding, with the wait for a thread.
+    /// The time of decoding, including the wait for a thread.
     public var decode: Duration?
-    /// Processors, with the wait for a thread.
+    /// The time of the processors, including the wait for a thread.
     public var process: Duration?
-    /// Encoding for a web response, with the wait for a thread.
+    /// The time of encoding for a web response, including the wait for a thread.
     public var encode: Duration?
-    /// Of the encoded bytes that the image was made of.
+    /// The number of encoded bytes that the image was made from.
     public var bytes: Int?
-    /// Of the transfer, where there was one: name look-up, connect, TLS, first byte, protocol, reused connection.
+    /// The metrics of the transfer, if there was one: name look-up, connect, TLS, first byte, protocol, reused
+    /// connection.
     public var transfer: TransportMetrics?
-    /// Transfers, a second one where the first brought a 304 for something that was gone.
+    /// The number of transfers: two if the first brought a 304 for an answer that was not stored.
     public var transfers = 0
-    /// Redirects that were followed.
+    /// The number of redirects that were followed.
     public var redirects = 0
-    /// Attempts that failed and were followed by another.
+    /// The number of attempts that failed and were followed by another.
     public var retries = 0
 
     public init() {}

@@ -2,18 +2,19 @@ import HalcyonImage
 import HalcyonSystem
 
 extension ImageTarget {
-    /// A request as the target was asked for it. It is resolved once, so that its key is computed once.
+    /// A request that the target was given. It is resolved once, so that its key is computed once.
     package struct Subject {
-        /// With the defaults of the pipeline.
+        /// The request, with the defaults of the pipeline.
         package let request: ImageRequest
         package let options: Options
         package let pipeline: ImagePipeline
         private let resolved: ResolvedRequest
-        /// Whether the room of a surface says how large the image is to be, and not the request.
+        /// Whether the room of a surface, and not the request, determines the size of the image.
         let takesRoom: Bool
-        /// False for a request with a modifier: a change behind the caches cannot be compared.
+        /// Whether the request can be compared with others; false for one with a modifier, since a change made after
+        /// the caches cannot be compared.
         private var isComparable: Bool
-        /// The room that it was loaded for last; nil before there is one, and with a size of its own.
+        /// The room for which it was loaded last; nil before there is one, and for a request with a size of its own.
         private(set) var room: ViewRoom?
         /// The request for that room.
         private(set) var sized: ResolvedRequest
@@ -28,7 +29,7 @@ extension ImageTarget {
             isComparable = request.modifier == nil
         }
 
-        /// The same, looked at anew.
+        /// The same subject, with its request resolved again.
         var resolvedAnew: Subject {
             var other = Subject(request, options, pipeline)
             other.isComparable = isComparable
@@ -45,52 +46,54 @@ extension ImageTarget {
             sized = room.map { resized(to: $0.target(for: request.source)) } ?? resolved
         }
 
-        /// The image at any size that memory has.
+        /// The response with the image at any size that memory has.
         var standIn: ImageResponse? { pipeline.cachedResponse(for: resized(to: .any)) }
 
-        /// The key changes in its size alone. Only a pipeline's modifier may make another request of each size.
+        /// Returns the request at another size. Only the size in its key changes, unless the pipeline has a modifier,
+        /// which may make another request from each size.
         private func resized(to target: TargetSize?) -> ResolvedRequest {
             guard pipeline.configuration.modifier != nil else { return resolved.resized(to: target) }
             return ResolvedRequest(request.resized(to: target), for: pipeline.coordinator)
         }
 
-        /// Whether both are of the same image, whatever its size.
+        /// Returns whether both are of the same image, whatever its size.
         func isSame(as other: Subject) -> Bool { pipeline === other.pipeline && resolved.key == other.resolved.key }
 
-        /// Whether both are of the same image at the same size.
+        /// Returns whether both are of the same image at the same size.
         func isEqual(to other: Subject) -> Bool { pipeline === other.pipeline && sized.key == other.sized.key }
 
-        /// Whether the image of another may stay in the place of this one's, if it is the same: nothing of it is to be asked for
-        /// anew.
+        /// Returns whether the image of another subject, if it is the same, may stay in place of this one's: the
+        /// request must not bypass the caches.
         func isStill(_ other: Subject) -> Bool {
             !request.cache.reads.isEmpty && isComparable && other.isComparable && request.scale == other.request.scale
         }
     }
 
-    /// One load, from its asking to its end.
+    /// One load, from its request to its end.
     @MainActor package final class Load {
         package enum Purpose: Sendable {
-            /// An image that is not shown.
+            /// To load an image that is not shown.
             case first
-            /// The image that is shown was asked for again: nothing is told of but the end.
+            /// The image that is shown was requested again: only the end is reported.
             case again
-            /// The image that is shown, for a room that has outgrown it: nothing is told of at all.
+            /// To load the image that is shown for a room that has outgrown it: nothing is reported.
             case anotherSize
-            /// The image that is shown or failed, from the server.
+            /// To load the image that is shown or failed from the server.
             case reload
         }
 
         let purpose: Purpose
         let options: Options
-        /// Nil while it waits for a room.
+        /// The task; nil while the load waits for a room.
         var task: ImageTask?
-        /// Whether it passes the caches by.
+        /// Whether the load bypasses the caches.
         var asksServer = false
-        /// The image at another size is shown, and stays until this one is there.
+        /// Whether the image at another size is shown, and stays until this one is there.
         var isOverStandIn = false
-        /// It had its image before `setImage` returned.
+        /// Whether the image was there before `setImage` returned.
         var isImmediate = false
-        /// Whether one half of a transition is done: its frames, or the word to its surface.
+        /// Whether one half of a transition's end has happened: the end of its animation, or the notification of its
+        /// surface.
         var isHalfway = false
         private var completion: (@MainActor (End) -> Void)?
 
@@ -119,7 +122,7 @@ extension ImageTarget {
         var transition: ImageTransition? { isOverStandIn || isRenewal ? nil : options.transition }
     }
 
-    /// How urgent the load of the subject is.
+    /// The priority for the load of the subject.
     var urgency: RequestPriority {
         let urgency = priority ?? subject?.modified.priority ?? .low
         return isSeen ? urgency : min(urgency, .low)
@@ -128,12 +131,12 @@ extension ImageTarget {
     /// The priority of the load under way; nil while there is none.
     package var loadPriority: RequestPriority? { load?.task?.priority }
 
-    /// Whether a load is under way or about to begin, one that nobody is told of too.
+    /// Whether a load is under way or waits for a room, including one that is not reported.
     package var isLoading: Bool { load != nil }
 
     // MARK: - From the subject to its task
 
-    /// Loads the subject for the room of the surface; where that has none yet, waits for it.
+    /// Loads the subject for the room of the surface, or waits for the room if there is none yet.
     func begin(_ load: Load) {
         rest()
         guard var subject else { return }
@@ -145,14 +148,14 @@ extension ImageTarget {
             return load.end(.shown(response))
         }
         let waits = sizedSurface != nil && subject.takesRoom && subject.room == nil
-        // Before the former task is cancelled, so that what both want goes on.
+        // Started before the former task is cancelled, so that work that both share goes on.
         if !waits { load.task = subject.pipeline.task(for: load.request(for: subject), priority: urgency) }
         let former = supersede(by: load)
         if let task = load.task { begin(load, task) } else { announce(load, subject) }
         former?.end(.superseded)
     }
 
-    /// The very image that is asked for, where it is shown and nothing is loading.
+    /// Returns the response of the requested image, if exactly this image is shown and nothing is loading.
     private func response(alreadyShownFor subject: Subject, _ load: Load) -> ImageResponse? {
         guard self.load == nil, load.purpose != .reload, case .showing(let response) = state, let shown,
             subject.isStill(shown), subject.isEqual(to: shown)
@@ -160,7 +163,8 @@ extension ImageTarget {
         return response
     }
 
-    /// Shows what is seen before an image is there, of the image whatever memory has; nothing is loaded for it.
+    /// Shows the content that is seen before there is an image: the image at any size that memory has, or the
+    /// placeholder. Nothing is loaded for it.
     private func announce(_ load: Load, _ subject: Subject) {
         let standIn = load.purpose == .first || !hasImage ? subject.standIn : nil
         if standIn != nil { (shown, hasStandIn) = (nil, true) }
@@ -175,7 +179,7 @@ extension ImageTarget {
         if !isSilent(load) {
             turn(to: .loading(nil), showing: beforehand(load))
         } else if case .loading = state {
-            // Nothing more is to come of the former load.
+            // The former load reports nothing more.
             turn(to: settledState)
         }
         task.observe(
@@ -185,7 +189,7 @@ extension ImageTarget {
             end: { [weak self] result in MainInbox.shared.add { self?.finish(load, result) } })
     }
 
-    /// The content that is seen while a load goes on; nil keeps the present one.
+    /// Returns the content that is shown while a load is under way; nil keeps the present one.
     private func beforehand(_ load: Load) -> Content? {
         if load.options.placeholderTiming == .onFailure { return nil }
         if load.keepsCurrent, hasImage { return nil }
@@ -194,7 +198,7 @@ extension ImageTarget {
 
     private func isSilent(_ load: Load) -> Bool { load.isRenewal && hasImage }
 
-    // MARK: - From the task to what is seen
+    // MARK: - From the task to the content
 
     private func receive(_ event: ImageEvent, _ load: Load) {
         guard load === self.load else { return }
@@ -210,21 +214,21 @@ extension ImageTarget {
         guard load === self.load else { return }
         switch result {
         case .success(let response): succeed(load, response)
-        // Somebody else has the task too: the pipeline cancels all of its own.
+        // The pipeline may have cancelled the task, since it can cancel all of its tasks.
         case .failure(is CancellationError): callOff()
         case .failure(let error): fail(load, error)
         }
     }
 
     private func succeed(_ load: Load, _ response: ImageResponse) {
-        // From here on the image is there, and nothing is left to cancel.
+        // From here on the image is there, and there is nothing left to cancel.
         self.load = nil
         guard load.options.setsAutomatically else {
             turn(to: settledState)
             return load.end(.shown(response))
         }
         shown = subject
-        // An image that is there at once came as if from memory, wherever it was.
+        // An image that is there at once counts as one from memory, wherever it was.
         let origin = load.isImmediate ? .memory : response.origin
         if let transition = load.transition, transition.origins.contains(origin), let surface {
             show(response, by: transition, on: surface, load)
@@ -240,7 +244,7 @@ extension ImageTarget {
         let course = course
         see(.image(response))
         state = .showing(response)
-        // A surface that does not animate is done at once: the end is told after the state all the same.
+        // A surface that does not animate completes at once: the end is reported after the state all the same.
         let half = { @MainActor in
             if load.isHalfway { load.end(.shown(response)) }
             load.isHalfway = true
@@ -254,7 +258,7 @@ extension ImageTarget {
     private func fail(_ load: Load, _ error: any Error) {
         self.load = nil
         if isSilent(load) {
-            // The image that is shown is as small as it was: the next resize tries again.
+            // The shown image is still too small: the next resize tries again.
             if let shown { subject = shown }
         } else {
             turn(to: .failed(error), showing: insteadOfFailure(load))

@@ -2,13 +2,13 @@ import HalcyonImage
 import HalcyonProcessing
 
 extension ImageTarget {
-    /// How a load is shown.
+    /// The options for showing a load.
     public struct Options: Sendable {
-        /// When the placeholder is seen.
+        /// The time at which the placeholder is shown.
         public enum PlaceholderTiming: Sendable, Hashable {
             /// From the start until the image is there.
             case immediate
-            /// Only where the load fails; until then what was shown before stays.
+            /// Only if the load fails; the former content stays until then.
             case onFailure
         }
 
@@ -16,33 +16,33 @@ extension ImageTarget {
         public enum Failure: Sendable {
             /// The placeholder.
             case placeholder
-            /// An image; nil is nothing at all.
+            /// An image; nil shows nothing.
             case image(Image?)
         }
 
-        /// The fate of a load whose place a new one takes.
+        /// The handling of a load that a new one replaces.
         public enum FormerLoad: Sendable, Hashable {
             case cancel
-            /// It goes on in the background, for the caches.
+            /// The load goes on in the background, for the caches.
             case finish
         }
 
-        /// Nil, the default, leaves the target empty until the image is there.
+        /// The placeholder; nil, the default, leaves the target empty until the image is there.
         public var placeholder: Placeholder?
-        /// `.immediate` by default.
+        /// The time at which the placeholder is shown, `.immediate` by default.
         public var placeholderTiming: PlaceholderTiming
-        /// `.placeholder` by default.
+        /// The content after a load that failed, `.placeholder` by default.
         public var failure: Failure
-        /// Whether the image that is shown stays until the new one is there; where there is none, the placeholder is seen.
-        /// False by default.
+        /// Whether the shown image stays until the new one is there; if none is shown, the placeholder is. False by
+        /// default.
         public var keepsCurrent: Bool
-        /// Whether the image is shown when it is there; true by default. False leaves that to the completion.
+        /// Whether the target shows the image once it is there; true by default. False leaves that to the completion.
         public var setsAutomatically: Bool
-        /// Nil, the default, is none.
+        /// The transition to the image; nil, the default, shows it without one.
         public var transition: ImageTransition?
-        /// Whether the end is told after the transition; by default it is told once the image is on the view.
+        /// Whether the end is reported after the transition; by default it is reported once the image is on the view.
         public var waitsForTransition: Bool
-        /// `.cancel` by default.
+        /// The handling of a former load that has not ended, `.cancel` by default.
         public var formerLoad: FormerLoad
 
         public init(
@@ -60,30 +60,31 @@ extension ImageTarget {
             self.formerLoad = formerLoad
         }
 
-        /// Nothing, where no placeholder was given.
+        /// The placeholder as content; `.nothing` if there is none.
         var placeholderContent: Content { placeholder.map { .placeholder($0) } ?? .nothing }
     }
 
     /// A stand-in for an image that is not there yet.
     public enum Placeholder: Sendable {
         case image(Image)
-        /// Anything that the surface knows how to show: a widget, for one.
+        /// Any value that the surface can show, such as a widget.
         case custom(any Sendable)
     }
 
-    /// The picture that is to be seen.
+    /// The content of a target.
     public enum Content: Sendable {
         case nothing
         case placeholder(Placeholder)
-        /// Part of the image, or a stale one; any number of times before the image.
+        /// Part of the image, or a stale one. Shown any number of times before the image.
         case preview(ImagePreview)
         case image(ImageResponse)
-        /// The image that was given for a load that fails.
+        /// The image for a load that failed.
         case failure(Image)
-        /// An image that the program had.
+        /// An image that the program provided.
         case own(Image)
 
-        /// The still image or animation of it, of a preview too; nil for `nothing` and a placeholder that is no image.
+        /// The still image or animation of the content, including that of a preview; nil for `nothing` and a
+        /// placeholder that is not an image.
         public var image: Image? {
             switch self {
             case .image(let response): response.image
@@ -94,37 +95,38 @@ extension ImageTarget {
         }
     }
 
-    /// How far the target is.
+    /// The state of a target.
     public enum State: Sendable {
-        /// Nothing was loaded; an image of the program's own may be seen.
+        /// Nothing was loaded; an image that the program provided may be shown.
         case empty
-        /// Nothing is known of the progress before the first bytes.
+        /// A load is under way. The progress is nil before the first bytes.
         case loading(LoadProgress?)
         case showing(ImageResponse)
         case failed(any Error)
     }
 
-    /// How a load ended; each ends in exactly one of these.
+    /// The end of a load. Each load ends in exactly one of these.
     public enum End: Sendable {
-        /// The image is on the view, or in the completion's hands where the options say so.
+        /// The image is on the view, or was passed to the completion if the options say so.
         case shown(ImageResponse)
         case failed(any Error)
         case cancelled
-        /// Another load, or nothing, took its place.
+        /// Another load replaced it, or the target was cleared or given an image.
         case superseded
     }
 }
 
 extension ImageTarget.Placeholder {
-    /// The blurred picture of a BlurHash, made at once: 0.02 ms for 32 x 32 pixels.
+    /// Returns the blurred picture of a BlurHash as a placeholder, decoded at once: 0.02 ms for 32 x 32 pixels.
     ///
-    /// - Parameter size: pixels; a shape like that of the image to come keeps a list in its place.
+    /// - Parameter size: the size in pixels; the aspect ratio of the expected image keeps the layout of a list stable.
     /// - Throws: `BlurHashError`.
     public static func blurHash(_ text: String, size: PixelSize = PixelSize(32, 32)) throws -> Self {
         .image(try BlurHash(text).image(size))
     }
 
-    /// An image as memory has it, whatever its size: the thumbnail that the picture was opened from. Nil where it has none.
+    /// Returns the image of a request at any size that memory has as a placeholder, such as the thumbnail from which a
+    /// picture was opened; nil if memory has none.
     public static func cached(_ request: ImageRequest, in pipeline: ImagePipeline = .shared) -> Self? {
         ImageTarget.Subject(request, .init(), pipeline).standIn.map { .image($0.image) }
     }

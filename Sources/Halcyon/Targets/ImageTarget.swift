@@ -1,67 +1,74 @@
 import HalcyonImage
 import HalcyonSystem
 
-/// Gives anything that can show an image the behaviour of an image view: one load at a time, of which only the last is
-/// ever shown, with a placeholder, an image for failures, and an end that is told exactly once.
+/// An object that gives anything that can show an image the behaviour of an image view: one load at a time, of which
+/// only the last is ever shown, with a placeholder, an image for failures, and an end that is reported exactly once.
 ///
 ///     let target = ImageTarget { content in cell.picture = content.image }
 ///     target.setImage(ImageRequest(url), options: .init(placeholder: .image(grey)))
 ///
-/// An image in memory is shown before `setImage` returns, without placeholder and without transition. A target that goes
-/// away cancels its load. One target is one role, a view's image or its background; what has several has a target for each.
+/// An image in memory is shown before `setImage` returns, without placeholder and without transition. A target that is
+/// released cancels its load. A target has one role, such as a view's image or its background; a view with several
+/// roles has a target for each.
 @MainActor
 public final class ImageTarget {
-    /// How far it is. The surface is told of each change, after it has shown what belongs to it.
+    /// The state of the target. The surface is notified of each change, after it has shown the content that belongs to
+    /// it.
     public internal(set) var state: State = .empty
 
-    /// The picture that is to be seen now.
+    /// The content that is shown now.
     public private(set) var content: Content = .nothing
 
-    /// How urgent the present load is, and those to come; each request's own by default.
+    /// The priority of the current load and of later ones; nil, the default, takes each request's own.
     public var priority: RequestPriority? {
         didSet { load?.task?.priority = urgency }
     }
 
-    /// Whether the surface can be seen; true by default. The loads of one that cannot go on behind those of others, since it
-    /// may come back.
+    /// Whether the surface is visible; true by default. The loads of an invisible one continue at a low priority, after
+    /// those of visible ones, since it may become visible again.
     package var isSeen = true {
         didSet { load?.task?.priority = urgency }
     }
 
-    /// The request that is shown or under way, with the defaults of its pipeline.
+    /// The request that is shown or loading, with the defaults of its pipeline.
     public var request: ImageRequest? { subject?.request }
 
-    /// The subject that was asked for last; that of the image that is shown, where it was called off. Nil where there is nothing
-    /// to load.
+    /// The subject that was requested last, or that of the shown image if the request was cancelled. Nil if there is
+    /// nothing to load.
     package internal(set) var subject: Subject?
-    /// The subject of the image that is shown; nil while none is, and for one that stands in.
+    /// The subject of the image that is shown; nil if there is none, and for an image that stands in.
     package internal(set) var shown: Subject?
-    /// The load that waits for a room or is under way.
+    /// The load that is under way or waits for a room.
     var load: Load?
     /// Whether the image at another size is shown, until the surface has a room.
     package internal(set) var hasStandIn = false
-    /// Why the image that is shown or comes was loaded; nil where none was.
+    /// The purpose for which the image that is shown or loading was loaded; nil if there is none.
     package internal(set) var purpose: Load.Purpose?
-    /// Counts the loads: what is shown of one of them is the same image.
+    /// The number of loads so far. Content that is shown for one load belongs to the same image.
     package private(set) var loadCount = 0
 
     private(set) weak var surface: (any ImageSurface)?
-    /// The surface, where it has a size of its own.
+    /// The surface, if it has a size of its own.
     private(set) weak var sizedSurface: (any SizedImageSurface)?
-    /// A surface that nobody else keeps.
+    /// A surface that only the target retains.
     private var ownSurface: ClosureSurface?
-    /// Counts what was asked of it: a callback that asks for something else is the last one of what it was called for.
+    /// The number of operations so far. If a callback starts another operation, the operation that called it calls no
+    /// further ones.
     private(set) var course = 0
-    /// Lets the room of the surface rest.
+    /// The delay before a renewal, so that the room of the surface can settle.
     private var resting: Task<Void, Never>?
 
-    /// - Parameter surface: kept weakly: it is the view that has the target.
+    /// Creates a target for a surface.
+    ///
+    /// - Parameter surface: the surface, held weakly, since it is the view that owns the target.
     public init(surface: any ImageSurface) {
         self.surface = surface
         sizedSurface = surface as? any SizedImageSurface
     }
 
-    /// - Parameter show: called on the main actor with what is to be seen from then on.
+    /// Creates a target that shows its content by a closure.
+    ///
+    /// - Parameter show: called on the main actor with the content to show from then on.
     public init(show: @escaping @MainActor (Content) -> Void) {
         let own = ClosureSurface(show)
         ownSurface = own
@@ -76,9 +83,9 @@ public final class ImageTarget {
 
     // MARK: - Loads
 
-    /// Loads an image and shows it, instead of whatever was loading or shown.
+    /// Loads an image and shows it, in place of the image that was loading or shown.
     ///
-    /// Nothing happens but the completion where the very same image is shown already.
+    /// If the very same image is shown already, only the completion is called.
     ///
     /// - Parameters:
     ///   - pipeline: the shared one by default.
@@ -89,7 +96,7 @@ public final class ImageTarget {
         completion: (@MainActor (End) -> Void)? = nil
     ) {
         var subject = Subject(request, options, pipeline)
-        // The same again, where what was loaded is large enough yet, is the very same.
+        // The same image again counts as the very same, if the loaded one is still large enough.
         if let former = self.subject, subject.isSame(as: former), !isOutgrown { subject.fit(former.room) }
         let isAgain = shown.map { subject.isStill($0) && subject.isSame(as: $0) } ?? false
         self.subject = subject
@@ -97,32 +104,32 @@ public final class ImageTarget {
         begin(Load(isAgain ? .again : .first, options, completion))
     }
 
-    /// Loads what is shown or failed once more, from the server; what is shown stays meanwhile, and where that fails. Ends in
-    /// `.cancelled` where there is nothing to load.
+    /// Reloads the image that is shown or failed, from the server. The content stays while it loads, and if the reload
+    /// fails. Ends in `.cancelled` if there is nothing to load.
     public func reload(completion: (@MainActor (End) -> Void)? = nil) {
         guard let subject else {
             completion?(.cancelled)
             return
         }
-        // A file may be another one by now, a user too.
+        // The file may have changed, and so may the user.
         self.subject = subject.resolvedAnew
-        // One that waits for a room has not begun: once it does, it asks the server.
+        // A load that waits for a room has not begun: once it does, it asks the server.
         let again = Load(load?.isWaiting == true ? .first : .reload, subject.options, completion)
         again.asksServer = true
         begin(again)
     }
 
-    /// Ends the load that is under way; what is seen stays, but for a preview.
+    /// Cancels the load that is under way. The content stays, except for a preview.
     public func cancel() {
         rest()
         callOff()
         if isOutgrown { renewSoon() }
     }
 
-    /// Ends the load that is under way, and shows nothing.
+    /// Cancels the load that is under way, and shows nothing.
     public func clear() { show(nil) }
 
-    /// Ends the load that is under way, and shows an image that the program has; nil shows nothing.
+    /// Cancels the load that is under way, and shows an image that the program has; nil shows nothing.
     public func show(_ image: Image?) {
         rest()
         let former = supersede(by: nil)
@@ -131,9 +138,9 @@ public final class ImageTarget {
         former?.end(.superseded)
     }
 
-    /// Puts another load, or none, in the place of the present one.
+    /// Replaces the current load by another one, or by none.
     ///
-    /// - Returns: the load whose place was taken; its end is yet to be told.
+    /// - Returns: the load that was replaced; the caller must report its end.
     func supersede(by load: Load?) -> Load? {
         course += 1
         loadCount += 1
@@ -149,16 +156,16 @@ public final class ImageTarget {
         course += 1
         self.load = nil
         load.task?.cancel()
-        // A reload is about the image that stays.
+        // A reload has the subject of the image that stays.
         if let shown { subject = shown }
         let withdrawn = insteadOfPreview(load.options)
         turn(to: withdrawn == nil ? settledState : .empty, showing: withdrawn)
         load.end(.cancelled)
     }
 
-    // MARK: - What is seen
+    // MARK: - Content
 
-    /// Goes over to a state and what is seen in it: both are there before the surface is told of either.
+    /// Changes the state and the content. Both are set before the surface is notified of the state.
     func turn(to state: State, showing content: Content? = nil) {
         let course = course
         self.state = state
@@ -176,7 +183,8 @@ public final class ImageTarget {
         if !hasImage { shown = nil }
     }
 
-    /// Part of an image must not pass for all of it. Nil where there is none.
+    /// Returns the content that replaces a preview, since part of an image must not pass for all of it; nil if no
+    /// preview is shown.
     func insteadOfPreview(_ options: Options) -> Content? {
         guard case .preview = content else { return nil }
         return options.placeholderContent
@@ -186,7 +194,7 @@ public final class ImageTarget {
         if case .image = content { true } else { false }
     }
 
-    /// The state of what is seen, once nothing is loading.
+    /// The state that belongs to the content, once nothing is loading.
     var settledState: State {
         if case .image(let response) = content { .showing(response) } else { .empty }
     }
@@ -195,7 +203,7 @@ public final class ImageTarget {
 // MARK: - The room of the surface
 
 extension ImageTarget {
-    /// Has a load that waits for a room begin, and one that has become too small be renewed: after a change of
+    /// Begins a load that waits for a room, and renews an image that has become too small. Called after a change of
     /// `SizedImageSurface.room`.
     package func roomChanged() {
         if let load, load.isWaiting {
@@ -207,44 +215,45 @@ extension ImageTarget {
         }
     }
 
-    /// Whether what was loaded last is too small for the room that there is now, or cut for another shape.
+    /// Whether the image that was loaded last is too small for the present room, or cropped for another shape.
     package var isOutgrown: Bool {
         guard let room = sizedSurface?.room, let former = subject?.room else { return false }
         return former.isOutgrown(by: room)
     }
 
-    /// Pixels of an image for one unit of the surface, as long as it is shown for the present load.
+    /// Returns the number of an image's pixels for one unit of the surface, as long as the image is shown for the
+    /// current load.
     package func scale(of image: Image) -> Double { subject?.room?.scale(of: image) ?? image.scale }
 
-    /// Not again for each step of a resize.
+    /// Renews the image after 200 ms without another call, so that it is not renewed at each step of a resize.
     private func renewSoon() {
         rest()
         resting = Task { [weak self] in
             try? await Task.sleep(for: .milliseconds(200))
             guard !Task.isCancelled, let self else { return }
-            // The next cancellation is not for the load that begins here.
+            // The next cancellation must not affect the load that begins here.
             resting = nil
             renew()
         }
     }
 
-    /// Keeps what was to be renewed soon as it is.
+    /// Cancels a renewal that is about to begin.
     func rest() {
         resting?.cancel()
         resting = nil
     }
 
-    /// Loads the image that is shown for the room that there is now, where that has outgrown it. Nobody is told that it loads
-    /// or fails, and what is shown stays until the other is there.
+    /// Loads the shown image again for the present room, if that has outgrown it. The load and its failure are not
+    /// reported, and the content stays until the new image is there.
     package func renew() {
-        // A load that is under way is not broken off for a larger one.
+        // A load that is under way is not interrupted for a larger image.
         if case .loading = state { return renewSoon() }
         guard let subject, let shown, subject.isSame(as: shown), isOutgrown, !isWhole else { return }
         self.subject?.fit(nil)
         begin(Load(.anotherSize, subject.options))
     }
 
-    /// All of its pixels are seen: no size has more.
+    /// Whether the shown image has all of its pixels, so that no other size has more.
     private var isWhole: Bool {
         guard case .image(let response) = content else { return false }
         return response.image.size == response.image.info.size && !response.image.info.isVector

@@ -1,17 +1,17 @@
-/// How an image takes the place of what a view shows before it.
+/// The transition from the content that a view shows to an image.
 ///
 ///     imageView.setImage(from: url, transition: .fade())
 ///
-/// An image that was in memory is there at once, without a transition.
+/// An image that was in memory is shown at once, without a transition.
 public struct ImageTransition: Sendable {
     /// The way from one image to the next.
     public enum Style: Sendable {
         case crossFade
-        /// The old image turns away and the new one to the front, over the side that is named.
+        /// The old image turns away and the new one turns to the front, over the given side.
         case flip(from: Edge)
         /// The new image moves in from a side.
         case slide(from: Edge)
-        /// A program's own.
+        /// A transition of the program's own.
         case custom(any ImageTransitionAnimator)
     }
 
@@ -21,9 +21,9 @@ public struct ImageTransition: Sendable {
     }
 
     public var style: Style
-    /// Half a second by default, as long as the peers take.
+    /// The duration, half a second by default, the same as in comparable libraries.
     public var duration: Duration
-    /// Whether it is seen, by where the image was: by default everywhere but in memory, from where an image comes at once.
+    /// The origins for which the transition is shown: by default all but memory, from which an image is shown at once.
     public var origins: Set<ImageOrigin>
 
     public init(
@@ -45,7 +45,7 @@ public struct ImageTransition: Sendable {
         Self(.slide(from: edge), duration: duration)
     }
 
-    /// The same, seen wherever the image was, in memory too.
+    /// The same transition, shown for every origin, including memory.
     public var forced: Self {
         var transition = self
         transition.origins = Set(ImageOrigin.allCases)
@@ -53,13 +53,15 @@ public struct ImageTransition: Sendable {
     }
 }
 
-/// A program's own transition.
+/// An animator for a transition of the program's own.
 @MainActor
 public protocol ImageTransitionAnimator: AnyObject, Sendable {
-    /// Before the first step; `surface` is the view that shows the new image by now.
+    /// Called before the first step; `surface` is the view, which already shows the new image.
     func prepare(_ surface: AnyObject)
-    /// - Parameter progress: 0 to 1, once for each frame of the screen, in time.
+    /// Called once for each frame of the screen.
+    ///
+    /// - Parameter progress: from 0 to 1, in proportion to the elapsed time.
     func animate(_ surface: AnyObject, progress: Double)
-    /// After the last step, and where the transition was cut short.
+    /// Called after the last step, and if the transition was interrupted.
     func complete(_ surface: AnyObject)
 }

@@ -2,27 +2,27 @@ import HalcyonCodecs
 import HalcyonImage
 import HalcyonProcessing
 
-/// How an image fills its view.
+/// The way in which an image fills its view.
 public enum ContentFit: Sendable, Hashable, CaseIterable {
-    /// As large as fits, all of it seen.
+    /// Scaled to the largest size at which all of the image is visible.
     case contain
-    /// So large that the view is covered; what is beyond its edges is cut off.
+    /// Scaled to cover the view; the parts beyond its edges are cut off.
     case cover
     /// Stretched to the view.
     case fill
-    /// As `contain`, and never enlarged.
+    /// Like `contain`, but never enlarged.
     case scaleDown
 }
 
-/// The room that a view has for an image, which tells at what size the image is loaded.
+/// The room that a view has for an image, which determines the size at which the image is loaded.
 package struct ViewRoom: Sendable, Hashable {
-    /// Pixels of the screen. A side that its parent makes as long as the image wants it is `Int.max`.
+    /// The size in pixels of the screen. A side that the parent makes as long as the image needs is `Int.max`.
     package var pixels: PixelSize
     package var fit: ContentFit
-    /// Pixels of the screen for one unit.
+    /// The number of screen pixels for one unit.
     package var scaleFactor: Int
 
-    /// How much larger than its image a view may grow before a larger one is loaded.
+    /// The factor by which a view may outgrow its image before a larger one is loaded.
     private static let tolerance = 1.25
 
     package init(pixels: PixelSize, fit: ContentFit, scaleFactor: Int) {
@@ -33,7 +33,7 @@ package struct ViewRoom: Sendable, Hashable {
 
     private var isFree: (width: Bool, height: Bool) { (pixels.width == .max, pixels.height == .max) }
 
-    /// The size at which a source is decoded for this room; nil is its own.
+    /// Returns the size at which a source is decoded for this room; nil is the source's own.
     func target(for source: ImageSource) -> TargetSize? {
         var target = target
         if source.isDrawing, fit != .scaleDown, isFree == (false, false) { target?.upscale = true }
@@ -47,13 +47,14 @@ package struct ViewRoom: Sendable, Hashable {
         case .contain, .scaleDown: return TargetSize(pixels, mode: .fit)
         case .cover: return TargetSize(pixels, mode: .fill)
         case .fill:
-            // As many pixels as the side needs that needs most.
+            // The longer side of the room determines the number of pixels.
             let side = max(pixels.width, pixels.height)
             return TargetSize(PixelSize(side, side), mode: .fit)
         }
     }
 
-    /// Whether an image that was loaded for this room is too small for another one, or cut for another shape.
+    /// Returns whether an image that was loaded for this room is too small for another one, or cropped for another
+    /// shape.
     func isOutgrown(by other: ViewRoom) -> Bool {
         if target?.mode != other.target?.mode { return true }
         let (across, down) = (
@@ -63,23 +64,24 @@ package struct ViewRoom: Sendable, Hashable {
         return other.fit == .cover && max(across / down, down / across) > 1.01
     }
 
-    /// Pixels of an image for one unit of the view: one that was reduced to the view's pixels is as large as the view in its
-    /// units, however many pixels the screen has for each.
+    /// Returns the number of an image's pixels for one unit of the view. An image that was reduced to the view's pixels
+    /// is as large as the view in units, however many pixels the screen has for each.
     func scale(of image: Image) -> Double {
         image.size == image.info.size ? image.scale : image.scale * Double(scaleFactor)
     }
 }
 
 extension ImageRequest {
-    /// The request that a view of a size makes of this one, so that the image can be in memory before there is a view: for
-    /// prefetchers, and for views that are about to come.
+    /// Returns the request that a view of the given size makes from this one, so that the image can be in memory before
+    /// there is a view: for prefetchers, and for views that are about to appear.
     ///
-    /// A request with a size of its own, by a target, a resize or a crop, stays as it is.
+    /// A request with a size of its own, by a target, a resize or a crop, is returned as it is.
     ///
     /// - Parameters:
-    ///   - width: units of the window, as `height`.
-    ///   - scaleFactor: pixels of the screen for one unit, as `gtk_widget_get_scale_factor` says; 1 by default.
-    ///   - contentFit: the view's; `.contain` by default, as theirs.
+    ///   - width: the width in units of the window; `height` likewise.
+    ///   - scaleFactor: the number of screen pixels for one unit, as `gtk_widget_get_scale_factor` returns it; 1 by
+    ///     default.
+    ///   - contentFit: the view's; `.contain` by default, which is also the views' default.
     ///   - pipeline: the view's; the shared one by default.
     public func fitting(
         width: Int, height: Int, scaleFactor: Int = 1, contentFit: ContentFit = .contain,
@@ -96,12 +98,12 @@ extension ImageRequest {
         return request.resized(to: room.target(for: source))
     }
 
-    /// Whether it says by itself how large the image is to be: a resize and a crop are in the image's own pixels.
+    /// Whether the request itself determines the size of the image: a resize and a crop are in the image's own pixels.
     var hasOwnSize: Bool {
         decode.target != nil || processors.contains { $0 is ResizeProcessor || $0 is CropProcessor }
     }
 
-    /// The same at another size, or larger where memory has that.
+    /// Returns the request at another size, which also accepts a larger image from memory.
     func resized(to target: TargetSize?) -> ImageRequest {
         var request = self
         request.cache.acceptsLarger = true
@@ -111,12 +113,13 @@ extension ImageRequest {
 }
 
 extension TargetSize {
-    /// That of the smallest image that will do, where any larger one is accepted.
+    /// The smallest target size, for requests that accept any larger image.
     static let any = TargetSize(PixelSize(1, 1))
 }
 
 extension ImageSource {
-    /// By its name: a drawing is as sharp as the view has pixels, whatever size it says it has.
+    /// Whether the source is a vector drawing, according to its name. A drawing is as sharp as the view's pixels allow,
+    /// whatever size it declares.
     fileprivate var isDrawing: Bool {
         switch self {
         case .remote(let url), .file(let url): ["svg", "svgz"].contains(url.pathExtension.lowercased())

@@ -1,16 +1,16 @@
 import Dispatch
 import HalcyonSystem
 
-/// Where the callback of `ImagePipeline.load` runs.
+/// The place where the callback of `ImagePipeline.load` runs.
 public enum Delivery: Sendable {
-    /// On the main queue, always later.
+    /// On the main queue, always asynchronously.
     case mainAsync
-    /// On the main queue; at once where the load ends there, as a memory hit does that is asked for on it.
+    /// On the main queue; at once if the load ends there, as it does for a memory hit that is requested on it.
     case mainOrInline
-    /// On whatever thread the load ends, at once. Most often that is the one thread that keeps the books of all loads: the
-    /// callback must not block.
+    /// At once, on the thread on which the load ends. Usually that is the one thread that does the bookkeeping of all
+    /// loads, so the callback must not block.
     case inline
-    /// On a queue, always later.
+    /// On a queue, always asynchronously.
     case queue(DispatchQueue)
 
     func deliver(_ body: @escaping @Sendable () -> Void) {
@@ -23,7 +23,7 @@ public enum Delivery: Sendable {
     }
 }
 
-/// Tells the main queue from others. Not by the thread: on Linux a program without a run loop drains its main queue,
+/// A test for the main queue. It does not compare threads: on Linux a program without a run loop drains its main queue,
 /// and with it the main actor, on any thread.
 private enum MainQueue {
     private static let mark: DispatchSpecificKey<Bool> = {
@@ -35,7 +35,8 @@ private enum MainQueue {
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
 }
 
-/// Work for the main actor, done in order and in one go: a hundred loads that end together wake it once.
+/// A queue of work for the main actor, which does it in order and all at once: a hundred loads that end together wake
+/// the main actor once.
 package final class MainInbox: Sendable {
     package static let shared = MainInbox()
 

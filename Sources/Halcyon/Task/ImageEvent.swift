@@ -1,18 +1,19 @@
-/// What happens to a load, in order.
+/// An event of a load. Events arrive in the order in which they happen.
 public enum ImageEvent: Sendable {
-    /// Bytes arrived. Any number of times.
+    /// Bytes arrived. Sent any number of times.
     case progress(LoadProgress)
-    /// What to show until the image comes: part of it, or a stale one. Any number of times, and never cached.
+    /// A preview to show until the image arrives: part of it, or a stale one. Sent any number of times, and never
+    /// cached.
     case preview(ImagePreview)
-    /// The end. Once, and last.
+    /// The end of the load. Sent once, and last.
     case finished(ImageResponse)
 }
 
-/// How much of a body has arrived.
+/// The amount of a body that has arrived.
 public struct LoadProgress: Hashable, Sendable {
-    /// Bytes so far.
+    /// The number of bytes received so far.
     public var received: Int
-    /// Bytes in all, where the server says.
+    /// The length of the whole body in bytes, if the server declared it.
     public var expected: Int?
 
     public init(received: Int, expected: Int?) {
@@ -20,7 +21,7 @@ public struct LoadProgress: Hashable, Sendable {
         self.expected = expected
     }
 
-    /// 0 to 1, nil while the end is not known.
+    /// The fraction received, from 0 to 1; nil while the length is unknown.
     public var fraction: Double? {
         guard let expected, expected > 0 else { return nil }
         return min(1, Double(received) / Double(expected))

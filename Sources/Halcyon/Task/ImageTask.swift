@@ -2,12 +2,12 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// A load that is under way: watch it, change its priority, call it off.
+/// The handle of a load, with which callers observe it, change its priority or cancel it.
 ///
-/// It ends exactly once, and keeps what it said for who asks late. Every member may be used from any thread and returns
-/// at once.
+/// A load ends exactly once. The task keeps the result, so that it can be read at any time after the end. Every member
+/// may be used from any thread and returns at once.
 public final class ImageTask: Sendable {
-    /// How far a load is.
+    /// The status of a load.
     public enum Status: Sendable, Hashable {
         case running(LoadProgress?)
         case finished
@@ -56,7 +56,7 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// How urgent the load is. A change reaches what is waiting at once: transfers, decodes, processors.
+    /// The priority of the load. A change immediately affects work that is waiting: transfers, decodes, processors.
     public var priority: RequestPriority {
         get { state.withLock { $0.priority } }
         set {
@@ -70,16 +70,14 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// Ends the load with `CancellationError`, unless it has ended. Work that nobody else waits for stops.
+    /// Ends the load with `CancellationError`, unless it has ended. Work that no other caller waits for stops.
     public func cancel() {
         end(.failure(CancellationError()))
     }
 
-    /// The result, also long after the end.
+    /// The result of the load, which can be read at any time, even long after the end.
     ///
-    /// Cancelling the task that waits here cancels the load.
-    ///
-    /// - Throws: `ImagePipelineError`, `CancellationError`.
+    /// Cancelling the task that awaits it cancels the load.
     public var response: ImageResponse {
         get async throws {
             try await withTaskCancellationHandler {
@@ -92,10 +90,11 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// What happens to the load, from the latest progress and preview on. Any number of readers; each sees the end.
+    /// The events of the load, beginning with the latest progress and preview. Any number of readers is possible; each
+    /// receives the end.
     ///
-    /// A reader that is slow gets every preview, and of the progress only the newest that it has not read yet.
-    /// A reader that stops reading leaves the load running.
+    /// A slow reader receives every preview, but only the newest progress that it has not read yet. A reader that stops
+    /// reading leaves the load running.
     public var events: AsyncThrowingStream<ImageEvent, any Error> {
         events(cancelsWithReader: false)
     }
@@ -107,7 +106,7 @@ public final class ImageTask: Sendable {
         let observer = observe(event: { pending.add($0) }, end: { pending.end($0) })
         let reader = EventReader(pending) { [weak self] in
             guard let self else { return }
-            // Freed outside of the lock.
+            // Freed outside the lock.
             let gone = observer.flatMap { number in self.state.withLock { $0.observers.removeValue(forKey: number) } }
             withExtendedLifetime(gone) {}
             if cancelsWithReader { self.cancel() }
@@ -158,8 +157,8 @@ public final class ImageTask: Sendable {
 
     var hasEnded: Bool { state.withLock { $0.result != nil } }
 
-    /// The result of a load that never had to begin, since its image was in memory. Not that of one that was quick: when that
-    /// is there is chance.
+    /// The result of a load that never had to begin, since its image was in memory or was read synchronously from the
+    /// disk. The result of a load that merely ended quickly is not included, since that depends on timing.
     var immediateResult: Result<ImageResponse, any Error>? { state.withLock { $0.isStarted ? nil : $0.result } }
 
     @JobActor
@@ -168,7 +167,7 @@ public final class ImageTask: Sendable {
         switch event {
         case .body, .stale, .arrived, .note: return
         case .progress(let progress): told = .progress(progress)
-        // The request's modifier is foreign code, and may ask this task something: never under the lock.
+        // The request's modifier is foreign code and may call this task, so it never runs under the lock.
         case .preview(let preview): told = .preview(resolved.delivered(preview))
         }
         let observers = state.withLock { state -> [DeliveryQueue<Delivered>] in
@@ -184,7 +183,7 @@ public final class ImageTask: Sendable {
         for observer in observers { observer.deliver() }
     }
 
-    /// The first end counts.
+    /// Ends the load, unless it has ended: only the first end counts.
     func end(_ result: Result<ImageResponse, any Error>) {
         let ended = state.withLock { state -> State? in
             guard state.result == nil else { return nil }

@@ -1,27 +1,28 @@
-/// The events that a reader has not read yet: of the progress only the newest, of the previews each, and the end.
+/// The events that a reader has not read yet: the newest progress, every preview, and the end.
 final class PendingEvents: Sendable {
     private typealias Reader = CheckedContinuation<ImageEvent?, any Error>
 
     private struct State {
         var events: [ImageEvent] = []
-        /// Where among them the progress is.
+        /// The index of the progress in `events`.
         var progress: Int?
-        /// Thrown once, after the events.
+        /// The error that is thrown once, after the events.
         var failure: (any Error)?
         var hasEnded = false
-        /// They wait only while there is nothing to read.
+        /// The readers that wait. They wait only while there is nothing to read.
         var readers: [Reader] = []
 
         mutating func add(_ event: ImageEvent) {
             if case .progress = event {
-                // Taken out, not overwritten: it is newer than the previews behind it.
+                // The former progress is removed, not overwritten: the new one is newer than the previews behind the
+                // former.
                 if let progress { events.remove(at: progress) }
                 progress = events.count
             }
             events.append(event)
         }
 
-        /// The next event, nil once there are no more; no result while there may be.
+        /// Returns the next event, or nil once there are no more; returns no result while there may be more.
         mutating func next() -> Result<ImageEvent?, any Error>? {
             if !events.isEmpty {
                 progress = progress.flatMap { $0 == 0 ? nil : $0 - 1 }
@@ -50,7 +51,7 @@ final class PendingEvents: Sendable {
         }
     }
 
-    /// Forgets everything; whoever reads sees an end, and nothing is kept any more.
+    /// Discards all events and keeps none from now on. Every reader reads the end.
     func close() {
         change { state in
             (state.events, state.progress, state.failure) = ([], nil, nil)
@@ -58,7 +59,7 @@ final class PendingEvents: Sendable {
         }
     }
 
-    /// Waits for the next event; `close` ends the wait.
+    /// Returns the next event, after a wait if there is none yet; `close` ends the wait.
     func next() async throws -> ImageEvent? {
         try await withCheckedThrowingContinuation { reader in
             let answer = state.withLock { state -> Result<ImageEvent?, any Error>? in
@@ -83,12 +84,15 @@ final class PendingEvents: Sendable {
     }
 }
 
-/// A reader's hold on the events of a load. Once it is cancelled or dropped, nothing is kept for it any more.
+/// The connection of a reader to the events of a load. Once the reading is cancelled or this is released, no events are
+/// kept for it.
 final class EventReader: Sendable {
     private let events: PendingEvents
     private let onLeave: @Sendable () -> Void
 
-    /// - Parameter onLeave: called when the reader leaves, also after the end, and perhaps more than once.
+    /// Creates the connection.
+    ///
+    /// - Parameter onLeave: called when the reader leaves, also after the end, and possibly more than once.
     init(_ events: PendingEvents, onLeave: @escaping @Sendable () -> Void) {
         self.events = events
         self.onLeave = onLeave
@@ -98,7 +102,7 @@ final class EventReader: Sendable {
         leave()
     }
 
-    /// The next event, nil after the last and where the reading task is cancelled.
+    /// Returns the next event; nil after the last one, and if the reading task is cancelled.
     func next() async throws -> ImageEvent? {
         try await withTaskCancellationHandler {
             try await events.next()
