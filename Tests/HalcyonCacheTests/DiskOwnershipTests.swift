@@ -39,7 +39,7 @@ import Testing
         let folder = try await filled()
         #expect(chmod(folder.url.path, mode_t(mode)) == 0)
         await expectRefused(folder.url)
-        // A folder with its former permissions is used again.
+        // With its former permissions it is used again.
         #expect(chmod(folder.url.path, 0o755) == 0)
         #expect(await DiskCache(folder: folder.url).entry(for: key)?.data == data)
     }
