@@ -35,7 +35,7 @@ import Testing
         let huge = try AnimatedImage(
             source: Endless(), size: PixelSize(.max, 2), durations: [.seconds(1)], loopCount: 0)
         #expect(throws: AnimationError.self) { try huge.preloaded() }
-        // A count of no more than was requested is enough; a preloaded one is there already.
+        // The frames of a preloaded animation are in memory already, whatever the limit.
         let kept = try self.animation([.seconds(1), .seconds(1)])
         #expect(try kept.preloaded(maximumBytes: 0).frameCount == 2)
     }

@@ -156,7 +156,7 @@ import Testing
         var image = try Colors.image([128, 0, 0, 128], 8, 8)
         image.isTemplate = true
         paintable.show(.init(image))
-        // Neither colour.
+        // The image's own colour, as there is no widget yet.
         #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, [128, 0, 0, 128]))
         paintable.follow(label)
         #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, [0, 100, 50, 128]))

@@ -12,7 +12,7 @@ import Testing
     private let fixture = PipelineFixture { $0.coders = .standard() }
     private static let size = PixelSize(2400, 1200)
 
-    /// Whose red grows from the left and whose green from the top, by one in 16 pixels.
+    /// Returns a picture whose red grows from the left and whose green from the top, by one in 16 pixels.
     private static func picture(alpha: UInt8 = 255) throws -> Data {
         var pixels: [UInt8] = []
         pixels.reserveCapacity(size.width * size.height * 4)
