@@ -72,8 +72,7 @@ import Testing
         }
     }
 
-    /// A conversion does not fight with a player over the canvas that both have last drawn.
-    /// A limit that is none is a number like others.
+    /// Limits of `Int.max`, which stand for none, work as any other number.
     @Test func aLimitMayBeAsLargeAsANumber() throws {
         let file = CraftedFile.gif(PixelSize(1, 1), frames: 3, of: PixelRect(x: 0, y: 0, width: 1, height: 1))
         let limits = DecodeLimits(
@@ -85,6 +84,7 @@ import Testing
         for index in [0, 1, 2, 0, 2, 1] { #expect(try animation.frame(at: index).size == PixelSize(1, 1)) }
     }
 
+    /// A conversion and a player do not compete for the canvas that both have last drawn.
     @Test func aConversionIsNotDisturbedByOtherReaders() throws {
         let story = try chain(300)
         let encoder = FrameCountEncoder()
@@ -116,7 +116,7 @@ import Testing
             try coders.encode(image, as: FrameCountEncoder.format, options: options)
         }
         #expect(story.decodes.isEmpty && encoder.frames == 0)
-        // The first frame alone is none of it.
+        // The limit does not apply to the first frame alone.
         #expect(throws: Never.self) {
             var options = options
             options.firstFrameOnly = true

@@ -59,7 +59,7 @@ import Testing
         var there: Set<String> = []
         for path in try FileManager.default.subpathsOfDirectory(atPath: sources.path) {
             let parts = path.split(separator: "/").dropLast()
-            // Headers lie where the build looks for them, the modules of libraries are of one kind, and pages are no code.
+            // Headers lie where the build looks for them, the modules of libraries are of one kind, and pages are not code.
             if parts.contains("include") || parts.contains(where: { $0.hasSuffix(".docc") }) { continue }
             let shown = parts.first == "CLibraries" ? parts.prefix(1) : parts
             for count in 0..<shown.count { there.insert(shown.prefix(count + 1).joined(separator: "/")) }
