@@ -7,8 +7,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// The library with all of its stages, for whoever sees them through `Halcyon`: the compiler leaves a module's file as it is
-/// while its own interface stays the same, and what names that module alone is not compiled again.
+/// The library with all of its stages, for the targets that use them through `Halcyon`: the compiler leaves a module's file as
+/// it is while its own interface stays the same, and a target that names that module alone is not compiled again.
 let halcyon: [Target.Dependency] = [
     "Halcyon", "HalcyonSystem", "HalcyonImage", "HalcyonCodecs", "HalcyonProcessing", "HalcyonCache", "HalcyonNetwork",
 ]
@@ -153,7 +153,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // The GTK demo, and what serves the pictures of both demos.
+        // The GTK demo, and the server of the pictures of both demos.
         .executableTarget(
             name: "HalcyonGallery",
             dependencies: halcyon + [

@@ -5,7 +5,7 @@ import Testing
 /// and there are none.
 ///
 /// `scripts/test` starts it with the arguments of Swift Testing. A `swift test` without arguments runs all tests as well; one
-/// with a filter asks for XCTest's, and is told where it finds those that there are.
+/// with a filter asks for XCTest's, and is pointed to those that there are.
 @main
 struct TestRunner {
     static func main() async {

@@ -12,7 +12,7 @@ class Picture:
     def __init__(self, premultiplied_bgra, target):
         height, width, _ = premultiplied_bgra.shape
         self.size = width, height
-        # What the picture is resized to.
+        # The size that the picture is resized to.
         self.target = target
         self.is_opaque = bool((premultiplied_bgra[..., 3] == 255).all())
         # Memory of its own for each: Pillow would only refer to the array.

@@ -1,7 +1,7 @@
 import Foundation
 import Halcyon
 
-/// Loads a large body and prints by how many bytes the process's memory grew, or what became of its descriptors:
+/// Loads a large body and prints by how many bytes the process's memory grew, or the state of its descriptors:
 /// `BodyMemory <mode> <url> <small url> <certificates or -> <folder>`.
 ///
 /// A program of its own, since in the tests' process others take memory and descriptors too.

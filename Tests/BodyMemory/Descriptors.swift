@@ -3,7 +3,7 @@ import Glibc
 import Halcyon
 import TestSupport
 
-/// What becomes of this process's descriptors.
+/// The measurements of this process's descriptors.
 extension Run {
     /// Prints what a child process would inherit while a body arrives in a file: how many descriptors, and what they are.
     func listInherited() async throws {
@@ -18,10 +18,10 @@ extension Run {
         print(names.count, names)
     }
 
-    /// Asks while there is no free descriptor, and then again while there are some: prints the reason of the failure, and
-    /// how many transfers came after it, one after the other.
+    /// Sends requests while there is no free descriptor, and then again while there are some. Prints the reason of the failure,
+    /// and the number of transfers that succeeded after it, one after the other.
     func exhaustDescriptors() async throws {
-        // What the runtime opens when it is first used is open by then.
+        // The first transfer opens the descriptors that the runtime keeps.
         _ = try await CurlTransport().send(.patient(small)).body.drained()
         let taken = Descriptors.takeAll()
         var reason: DownloadError.Reason?
@@ -50,7 +50,7 @@ private enum Descriptors {
         }.map { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) ?? "closed" }
     }
 
-    /// Has the process use every descriptor that it may have.
+    /// Makes the process use every descriptor that it may have.
     static func takeAll() -> [Int32] {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -66,7 +66,7 @@ private enum Descriptors {
 }
 
 extension TransportBody {
-    /// Reads it and keeps nothing.
+    /// Reads the body and keeps nothing of it.
     fileprivate func drained() async throws {
         for try await _ in self {}
     }

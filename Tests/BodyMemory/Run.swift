@@ -6,11 +6,11 @@ import TestSupport
 struct Run {
     let transport: CurlTransport
     let url: URL
-    /// A short answer of the same server: libraries and connection are there once it was asked for.
+    /// The URL of a short response of the same server. A first request for it loads libraries and opens the connection.
     let small: URL
     let folder: URL
 
-    /// The transport's body, a chunk each millisecond.
+    /// Reads the transport's body at a chunk per millisecond.
     ///
     /// - Parameter isShared: whether others use the connection all the while, where it can have several streams.
     func slowReader(isShared: Bool) async throws {
@@ -23,8 +23,8 @@ struct Run {
         print(ProcessMemory.peak - before, received)
     }
 
-    /// The transport's body, of which nothing is read behind the first chunk until others have used the connection often
-    /// enough for all of it to arrive.
+    /// Reads the transport's body, but nothing behind the first chunk until others have used the connection often enough for
+    /// all of it to arrive.
     func stalledReader() async throws {
         try await ask()
         ProcessMemory.resetPeak()
@@ -38,7 +38,7 @@ struct Run {
         print(most - before, received)
     }
 
-    /// Reads the body, and does something behind each chunk. Its bytes count from 0 to 250 and begin anew.
+    /// Reads the body and calls `work` after each chunk. The bytes of the body count from 0 to 250 and begin anew.
     private func read(behindEach work: () async throws -> Void) async throws -> Int {
         let expected = Data((0..<(1 << 20)).map { UInt8($0 % 251) })
         var received = 0
@@ -52,7 +52,7 @@ struct Run {
         return received
     }
 
-    /// The downloader's result, whose bytes are looked at; what counts is memory that no file is behind.
+    /// Reads the downloader's result. The figure that counts is the memory that no file is behind.
     func download(toFile: Bool) async throws {
         var configuration = ImageDownloader.Configuration(transport: transport)
         configuration.partialBodies = toFile ? PartialBodyFiles(folder: folder) : nil

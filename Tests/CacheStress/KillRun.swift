@@ -2,7 +2,7 @@ import Foundation
 import HalcyonCache
 import HalcyonSystem
 
-/// Works in a folder until somebody ends the process: workers that own a part of the keys each, so that the parent
+/// Works in a folder until the process is killed: workers that own a part of the keys each, so that the parent
 /// knows the order of what happened to any of them, and one that trims and sweeps.
 struct KillRun {
     static let keys = 48

@@ -24,7 +24,7 @@ struct MixedRun {
 
     /// - Parameters:
     ///   - start: the moment, in milliseconds since 1970, from which the cache's clock runs at another speed: the same
-    ///     for all who share the folder.
+    ///     for all processes that share the folder.
     ///   - speed: how many times as fast as the true one.
     init(
         folder: URL, seed: Int, sizeLimit: Int, milliseconds: Int, bytesPerSecond: Int, start: Int, speed: Int
@@ -63,7 +63,7 @@ struct MixedRun {
         while true {
             let elapsed = start.duration(to: .now) / .milliseconds(1)
             guard elapsed < Double(milliseconds) else { return }
-            // Writes no faster than it was told, so that the parent knows how much the folder may hold.
+            // Writes no faster than the configured rate, so that the parent knows how much the folder may hold.
             let isAhead = Double(figures.withLock { $0.bytes }) > elapsed / 1000 * Double(bytesPerSecond)
             number += 1
             let key = Int(random.next() % UInt64(keys))
@@ -120,7 +120,7 @@ struct MixedRun {
         }
     }
 
-    /// Once, and late: a sweep tells the cache what the others have written, which it is to find out by itself.
+    /// Sweeps once, and late: a sweep tells the cache of the other processes' writes, which it is to detect by itself.
     private func sweep(_ elapsed: Double) async {
         let isDue = figures.withLock { figures in
             guard !figures.isSwept, elapsed > Double(milliseconds) * 0.75 else { return false }

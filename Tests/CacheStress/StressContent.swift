@@ -1,8 +1,7 @@
 import Foundation
 import HalcyonCache
 
-/// What stands under a key in a certain version: whoever reads it can tell whether it is whole, without having seen it
-/// written.
+/// The content of a key in a certain version. A reader can tell whether it is whole without having seen it written.
 struct StressContent {
     let data: Data
     let metadata: Data
@@ -23,7 +22,7 @@ struct StressContent {
         extended = Data(Self.number(version ^ key))
     }
 
-    /// Metadata that says which it is, of a length that differs.
+    /// Returns metadata that identifies its number and differs in length.
     static func metadata(key: Int, number: Int) -> Data {
         Data("\(key)/\(number)/\(String(repeating: "m", count: abs(number) % 97))".utf8)
     }

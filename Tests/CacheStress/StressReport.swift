@@ -1,22 +1,22 @@
 import Foundation
 import HalcyonSystem
 
-/// What a child tells its parent while it works: a line each, given to the system whole before what it announces
-/// begins, so that it outlives the process that wrote it.
+/// A message that a child sends its parent during the work: one line, handed to the system whole before the action that it
+/// announces begins, so that it outlives the process that wrote it.
 enum StressReport: Equatable {
     /// A version is about to be written: from now on it may be there.
     case begun(key: Int, version: Int)
     /// The key is about to be removed: from now on it may be gone.
     case removing(key: Int)
-    /// What was begun last for the key has been done.
+    /// The action that was begun last for the key is done.
     case done(key: Int)
     /// Everything that this worker has begun so far is on the disk.
     case flushed(worker: Int)
     /// The child ends itself in this call of the file system.
     case dying(in: String)
-    /// Something that must not be.
+    /// A fault that was found.
     case wrong(String)
-    /// Figures at the end of a run that nobody cut off.
+    /// Figures at the end of a run that was not cut off.
     case finished([Int])
 
     var line: String {
@@ -31,7 +31,7 @@ enum StressReport: Equatable {
         }
     }
 
-    /// Nil for what no child says.
+    /// Parses a line; nil for a line that is not a child's message.
     init?(_ line: some StringProtocol) {
         let text = line.dropFirst(2)
         let numbers = text.split(separator: " ").compactMap { Int($0) }
@@ -47,20 +47,20 @@ enum StressReport: Equatable {
         }
     }
 
-    /// The lines that have come whole. What a cut left of the last one announced something that never began.
+    /// Returns the lines that have arrived whole. The cut-off rest of the last one announced an action that never began.
     static func lines(_ bytes: Data) -> [Substring] {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let end = text.lastIndex(of: "\n") else { return [] }
         return text[..<end].split(separator: "\n")
     }
 
-    /// Says it to the parent, past every buffer, in one call: lines of several threads do not mix.
+    /// Sends the message to the parent, past every buffer, in one call: lines of several threads do not mix.
     func send() {
         let bytes = Array(line.utf8)
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
-            // Without a parent there is nobody to work for.
+            // Without a parent the work has no purpose.
             if count < 0, errno != EINTR { exit(3) }
             rest = rest.dropFirst(max(0, count))
         }

@@ -24,7 +24,7 @@ struct DecodeFailures {
         guard let data = try? Data(contentsOf: URL(filePath: path)) else { return FailingCalls.say("wrong no \(path)") }
         let name = URL(filePath: path).lastPathComponent
         for (way, body) in [("decode", decode), ("encode", encode), ("arrive", arrive)] {
-            // What libraries make for good at their first use they do not make again.
+            // The first run makes the allocations that libraries make once and keep, so that they do not occur again.
             let expected = outcome { try body(data) }
             guard case .image = expected else {
                 FailingCalls.say("wrong \(name) \(way): \(expected) while no call failed")

@@ -2,7 +2,7 @@ import CFailingCalls
 import Foundation
 import HalcyonSystem
 
-/// Has one call after the other of the C library fail while images are read, written and loaded, and says what came of it:
+/// Has one call after the other of the C library fail while images are read, written and loaded, and reports the outcome:
 /// `FailingCalls <report> decode <kind> <libraries> <step> <file>...` or
 /// `FailingCalls <report> load <kind> <libraries> <step> <folder> <url>`.
 ///
@@ -43,7 +43,7 @@ enum FailingCalls {
 
     private static let report = CommandLine.arguments.dropFirst().first.flatMap { FileHandle(forWritingAtPath: $0) }
 
-    /// Past every buffer, so that it outlives a process that ends.
+    /// Writes past every buffer, so that the text outlives a process that ends.
     static func say(_ text: String) {
         try? report?.write(contentsOf: Data((text + "\n").utf8))
     }

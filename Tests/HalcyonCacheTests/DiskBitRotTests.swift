@@ -51,7 +51,7 @@ struct DiskBitRotTests {
             bytes = try Data(contentsOf: fixture.file(shape.key))
         }
 
-        /// What a read makes of a file with these bytes: nothing, and it is gone.
+        /// Whether a read of a file with these bytes finds no entry and removes the file.
         func isMiss(_ damaged: Data) throws -> Bool {
             try fixture.write(damaged, as: key)
             return fixture.cache.entrySynchronously(for: key) == nil && !fixture.exists(key)
@@ -78,7 +78,7 @@ struct DiskBitRotTests {
     func everyFlippedBitIsAMiss(shape: Shape) async throws {
         try await threads.run { _ in
             let specimen = try Specimen(shape)
-            // Of the long ones another bit of every byte, but where the full counts are run.
+            // Long files have every ninth bit flipped, a different one in each byte, unless the full counts are run.
             let step = Self.isSoak || specimen.bytes.count < 300 ? 1 : 9
             var misses = 0
             for bit in stride(from: 0, to: specimen.bytes.count * 8, by: step) {
@@ -102,7 +102,7 @@ struct DiskBitRotTests {
             for length in stride(from: 0, to: bytes.count, by: step) {
                 #expect(try specimen.isMiss(bytes.prefix(length)), "the first \(length)")
                 #expect(try specimen.isMiss(Data(bytes.suffix(length))), "the last \(length)")
-                // What a file system that lost the end may give back instead.
+                // A file system that lost the end may return zeros in its place.
                 let zeros = bytes.prefix(length) + Data(count: bytes.count - length)
                 if zeros != bytes { #expect(try specimen.isMiss(zeros), "zeros from \(length)") }
             }
@@ -117,7 +117,7 @@ struct DiskBitRotTests {
         }
     }
 
-    /// A trailer that says other lengths, all sums of them right, and has a checksum of its own that is not.
+    /// A trailer that declares other lengths, with correct sums of them, and has a wrong checksum of its own.
     @Test func aFooterThatIsConsistentAndWrong() async throws {
         try await threads.run { _ in
             let specimen = try Specimen(Self.shapes[5])

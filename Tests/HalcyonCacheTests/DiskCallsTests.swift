@@ -5,7 +5,7 @@ import Testing
 @testable import CacheStress
 @testable import HalcyonCache
 
-/// Which calls of the file system the cache gets by with.
+/// The calls of the file system that the cache makes.
 @Suite(.timeLimit(.minutes(5))) struct DiskCallsTests {
     let key = DiskFixture.key
     let data = DiskFixture.data
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// What was there when a write began need not be what it takes the place of.
+    /// The entry that is there when a write begins need not be the one that the write replaces.
     @Test func sizesAreRightWhenTheFormerEntryWentMeanwhile() async throws {
         let fixture = DiskFixture()
         try await fixture.cache.store(Data(count: 1000), for: key)
@@ -58,7 +58,7 @@ import Testing
         #expect(fixture.cache.estimatedSize == (try fixture.status(key).size))
     }
 
-    /// What a scan has found is not looked for again by the trim that it leads to.
+    /// The trim that a scan leads to uses the scan's findings instead of scanning again.
     @Test func aDueScanServesTheTrim() async throws {
         let fixture = DiskFixture(sizeLimit: 10_000)
         for number in 0..<8 {

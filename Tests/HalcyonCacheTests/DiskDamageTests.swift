@@ -53,7 +53,7 @@ import Testing
                 #expect(fixture.cache.entrySynchronously(for: key) == nil, "length \(length)")
                 #expect(!fixture.exists(key), "length \(length)")
                 try fixture.write(Data(damaged), as: key)
-                // All that is known without reading: whether it is long enough.
+                // Only the length is known without reading: whether the file is long enough.
                 #expect(fixture.cache.containsSynchronously(key) == (length >= EntryFooter.size), "length \(length)")
             }
         }
@@ -94,7 +94,7 @@ import Testing
         let original = try original(fixture)
         try fixture.write(original, as: other)
         #expect(fixture.cache.entrySynchronously(for: other) == nil)
-        // Which key it is stands in the file, which `contains` does not read.
+        // The key is stored in the file, which `contains` does not read.
         #expect(fixture.cache.containsSynchronously(other))
         #expect(fixture.exists(other))
         #expect(try await !fixture.cache.updateMetadata(Data(), for: other))
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    // MARK: What is no entry at all
+    // MARK: Files that are not entries
 
     @Test func danglingAndOtherLinksAreNotFollowed() async throws {
         let fixture = DiskFixture()
@@ -173,7 +173,7 @@ import Testing
         #expect(await fixture.cache.count() == 0)
     }
 
-    /// What a process that was killed leaves behind: half a file under a temporary name, and no entry.
+    /// The leftovers of a killed process: half a file under a temporary name, and no entry.
     @Test func whatAKilledProcessLeaves() async throws {
         let fixture = DiskFixture()
         try await fixture.cache.store(data, for: key)
@@ -181,7 +181,7 @@ import Testing
         try Data([1, 2]).write(to: half)
         fixture.clock.now = Date().addingTimeInterval(3000)
         await fixture.cache.removeExpired()
-        // Its process may be at it still.
+        // The file's process may still be writing it.
         #expect(FileManager.default.fileExists(atPath: half.path))
         fixture.clock.advance(by: .seconds(1000))
         await fixture.cache.removeExpired()

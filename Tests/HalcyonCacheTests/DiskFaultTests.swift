@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Who has been given newer bytes must not find older ones later.
+    /// A reader that was given newer bytes must not find older ones later.
     @Test(arguments: [false, true], [false, true])
     func whatIsNotWrittenTakesTheFormerEntryWithIt(isStaged: Bool, isTooLarge: Bool) async throws {
         let fixture = DiskFixture(sizeLimit: 1000)

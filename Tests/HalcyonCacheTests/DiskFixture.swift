@@ -44,7 +44,7 @@ final class DiskFixture: Sendable {
         try files.status(at: file(key).path)
     }
 
-    /// Of a file of the folder, by its path there.
+    /// Returns the size of a file of the folder, by its path there.
     func size(of path: String) throws -> Int {
         try files.status(at: folder.appending(path: path).path).size
     }

@@ -45,7 +45,7 @@ struct DiskKillTests {
             "\(leftovers) temporary files swept, ended in", model.deaths.sorted { $0.key < $1.key })
     }
 
-    /// The three ways to die: in a call of the file system, after some microseconds, once it has told so much.
+    /// The three ways to end a process: in a call of the file system, after some microseconds, or after a number of messages.
     private static func plan(_ number: Int, sizeLimit: Int, _ random: inout SplitMix) -> (numbers: [Int], lines: Int) {
         let calls: [FileOperation] = [.write, .rename, .unlink, .setTimes, .open, .close, .status, .read, .list]
         let (call, isBefore) = (calls.randomElement(using: &random), Int.random(in: 0...1, using: &random))
@@ -62,9 +62,10 @@ struct DiskKillTests {
         }
     }
 
-    /// What the killed have left half written stays while they could be at it still, and no longer; sizes add up.
+    /// Half-written files of killed processes stay while those processes could still be writing them, and no longer; sizes add
+    /// up.
     ///
-    /// - Returns: how many half-written files there were.
+    /// - Returns: The number of half-written files.
     private func sweep(_ folder: URL, sizeLimit: Int) async throws -> Int {
         let before = StressFolder(folder)
         let now = DiskCache(folder: folder, configuration: .init(sizeLimit: sizeLimit))

@@ -144,7 +144,7 @@ import Testing
 
     // MARK: Whose files they are
 
-    /// What was written with other settings is not found, but is not left for ever either.
+    /// Entries that were written with other settings are not found, but are not left for ever either.
     @Test func entriesOfOtherSettingsAreSwept() async throws {
         let names = fixture(.fromKey)
         let keys = (0..<10).map { DiskKey("https://example.com/\($0).jpg") }

@@ -4,7 +4,7 @@ import HalcyonSystem
 import HalcyonTesting
 import Testing
 
-/// Limits, times and folders that nobody would think of.
+/// Unusual limits, times and folders.
 @Suite(.timeLimit(.minutes(5)))
 struct DiskOddInputTests {
     private let key = DiskFixture.key
@@ -164,7 +164,7 @@ private struct OldAccessFileSystem: FileSystem {
         #expect(await cache.entry(for: DiskFixture.key) == nil)
     }
 
-    /// A 304 is about the entry that was asked for, and not about the one that has taken its place.
+    /// A 304 is about the entry that was requested, and not about the one that has taken its place.
     @Test func metadataOfAnotherEntryIsNotReplaced() async throws {
         let fixture = DiskFixture()
         let (cache, key) = (fixture.cache, DiskFixture.key)

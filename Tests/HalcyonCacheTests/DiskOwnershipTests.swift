@@ -4,12 +4,12 @@ import Testing
 
 @testable import HalcyonCache
 
-/// Folders that are in other hands: nothing is read there, and nothing written.
+/// Folders that belong to other users: the cache neither reads nor writes there.
 @Suite struct DiskOwnershipTests {
     private let key = DiskKey("a")
     private let data = Data("bytes".utf8)
 
-    /// A folder with an entry in it, which nobody objects to.
+    /// A folder with an entry in it and with acceptable permissions.
     private func filled() async throws -> TemporaryFolder {
         let folder = TemporaryFolder()
         let cache = DiskCache(folder: folder.url)
@@ -39,12 +39,12 @@ import Testing
         let folder = try await filled()
         #expect(chmod(folder.url.path, mode_t(mode)) == 0)
         await expectRefused(folder.url)
-        // As it was, it is used again.
+        // With its former permissions it is used again.
         #expect(chmod(folder.url.path, 0o755) == 0)
         #expect(await DiskCache(folder: folder.url).entry(for: key)?.data == data)
     }
 
-    /// With a umask of 002 the system's own calls make folders that the group may write in; it has nobody else in it.
+    /// With a umask of 002 the system's own calls make folders that the group may write in; the group has no other member.
     @Test(arguments: [(0o775, 1000, true), (0o775, 100, false), (0o777, 1000, false), (0o2770, 1000, true)])
     func aFolderForItsUsersOwnGroup(mode: Int, group: Int, isUsed: Bool) async throws {
         let folder = try await filled()
@@ -56,7 +56,7 @@ import Testing
         #expect(((try? ownership.check(folder.url.path)) != nil) == isUsed)
     }
 
-    /// In a user namespace `/` and `/home` belong to nobody that it knows.
+    /// In a user namespace `/` and `/home` belong to a user that is unknown there.
     @Test func foldersAboveOfOutsideAUserNamespace() async throws {
         let folder = try await filled()
         let above = folder.url.deletingLastPathComponent().path
@@ -80,14 +80,14 @@ import Testing
         await expectRefused(folder.url, ForeignFiles { $0 == above })
     }
 
-    /// Such as one that others have linked to a file of their own.
+    /// An entry that belongs to another user, such as one that others have linked to a file of their own.
     @Test func anEntryOfSomebodyElse() async throws {
         let folder = try await filled()
         let path = DiskCache(folder: folder.url).path(for: key).path
         let cache = DiskCache(folder: folder.url, fileSystem: ForeignFiles { $0 == path })
         #expect(await cache.entry(for: key) == nil)
         #expect(await !cache.contains(key))
-        // It is not in the way.
+        // The foreign file does not prevent a write.
         try await cache.store(data, for: key)
     }
 
@@ -97,7 +97,7 @@ import Testing
         try await DiskCache(folder: folder).store(data, for: key)
         #expect(chmod(above.url.path, 0o777) == 0)
         await expectRefused(folder)
-        // As /tmp is: only who owns a name can take it away.
+        // Permissions as in /tmp: only the owner of a name can remove it.
         #expect(chmod(above.url.path, 0o1777) == 0)
         #expect(await DiskCache(folder: folder).entry(for: key)?.data == data)
     }
@@ -116,7 +116,7 @@ import Testing
         #expect(await DiskCache(folder: ring).entry(for: key) == nil)
     }
 
-    /// A pipe would be waited for, a link lead anywhere.
+    /// A pipe would block the reader, a link could lead anywhere.
     @Test(arguments: ["pipe", "link", "folder", "socket"])
     func whatIsNoFileIsNoEntry(kind: String) async throws {
         let (folder, elsewhere) = (try await filled(), try await filled())
@@ -159,7 +159,7 @@ import Testing
     }
 }
 
-/// The system's files, some of which belong to somebody else.
+/// The system's files, some of which belong to another user.
 private struct ForeignFiles: FileSystem {
     private let base = PosixFileSystem()
     private let change: @Sendable (String, inout FileStatus) -> Void

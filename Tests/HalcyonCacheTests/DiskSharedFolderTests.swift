@@ -14,10 +14,10 @@ struct DiskSharedFolderTests {
         let milliseconds: Int
         let speed: Int
         let sizeLimit: Int
-        /// What each of them writes in a second at most.
+        /// The bytes that each process writes in a second at most.
         let bytesPerSecond = 4_000_000
 
-        /// What four write between two sweeps, 5 s of the caches' clocks apart and up to a second late.
+        /// The bytes that four processes write between two sweeps, 5 s of the caches' clocks apart and up to a second late.
         var allowance: Int { Int(4 * Double(bytesPerSecond) * (5 / Double(speed) + 1)) }
 
         /// `HALCYON_SOAK` runs the full time.

@@ -56,7 +56,7 @@ import Testing
         #expect(fixture.cache.statistics.writes == 0)
     }
 
-    /// The newer entry waits in memory while the older one on the disk goes: nobody may see that one again.
+    /// The newer entry waits in memory while the older one on the disk is removed: no read may find the older one again.
     @Test(arguments: [false, true]) func aRemoveShowsNothingOlder(isOfAll: Bool) async throws {
         let fixture = DiskFixture()
         try await fixture.cache.store(Data([1]), for: key)
@@ -113,7 +113,7 @@ import Testing
         fixture.files.release(.write)
         await fixture.cache.flush()
         #expect(await fixture.secondCache().entry(for: key)?.data == Data([19]))
-        // What was overtaken while it waited was never written.
+        // An entry that was replaced while it waited was never written.
         #expect(fixture.cache.statistics.writes <= 2)
     }
 

@@ -7,7 +7,7 @@ import Testing
 /// Each call that the cache makes fails once, one after the other.
 @Suite(.timeLimit(.minutes(5))) struct DiskSystematicFaultTests {
     private static let isSoak = ProcessInfo.processInfo.environment["HALCYON_SOAK"] != nil
-    /// What each key may be found to have, before and after.
+    /// The values that each key may have, before and after.
     private let old = Data(repeating: 1, count: 5000)
     private let new = Data(repeating: 2, count: 5000)
 
@@ -98,7 +98,7 @@ import Testing
         _ fixture: DiskFixture, _ outcome: Outcome, _ operation: FileOperation, _ comment: Comment
     ) async throws {
         let cache = fixture.secondCache()
-        // What was confirmed is there; what was not is the old one only where even unlink failed.
+        // A confirmed write is there; an unconfirmed one has left the old entry only where even unlink failed.
         let stored = await cache.entry(for: keys.stored)?.data
         let staged = await cache.entry(for: keys.staged)?.data
         for (data, isWritten) in [(stored, outcome.isStored), (staged, outcome.isStaged)] {

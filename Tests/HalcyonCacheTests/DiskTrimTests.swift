@@ -113,7 +113,7 @@ import Testing
         #expect(fixture.exists(DiskFixture.key(100)))
     }
 
-    /// Neither passes the limit by what it knows itself; together they do.
+    /// Neither cache passes the limit by its own writes; together they do.
     @Test func whatAnotherProcessWritesIsSeenAfterFiveSeconds() async throws {
         let fixture = DiskFixture(sizeLimit: 7000)
         let other = fixture.secondCache()

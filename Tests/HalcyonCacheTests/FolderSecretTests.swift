@@ -27,7 +27,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
     }
 
-    /// Of a file system that has no links, and of one that breaks.
+    /// A file system that has no links, and one that fails.
     @Test(arguments: [ENOTSUP, EPERM, EIO])
     func itIsMadeWithoutLinks(_ code: Int32) throws {
         let files = FaultInjectingFileSystem()

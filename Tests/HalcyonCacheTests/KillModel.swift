@@ -3,7 +3,7 @@ import HalcyonCache
 
 @testable import CacheStress
 
-/// What may lie in a folder after the process that worked in it was killed, from what that process has told.
+/// The possible contents of a folder after the process that worked in it was killed, derived from that process's messages.
 struct KillModel {
     /// For each key the version that was confirmed last, then those that were begun since, the oldest first; 0 is none.
     private var versions = [[Int]](repeating: [0], count: KillRun.keys)

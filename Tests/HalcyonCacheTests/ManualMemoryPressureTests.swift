@@ -3,7 +3,7 @@ import HalcyonSystem
 import HalcyonTesting
 import Testing
 
-/// Pressure that a test makes reaches who has subscribed, for as long as it is subscribed.
+/// Pressure that a test makes reaches its subscribers, for as long as they are subscribed.
 @Suite(.timeLimit(.minutes(5))) struct ManualMemoryPressureTests {
     @Test func aCacheGivesMemoryBackWhenItIsTold() {
         let pressure = ManualMemoryPressure()

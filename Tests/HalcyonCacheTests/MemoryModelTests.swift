@@ -14,7 +14,7 @@ import Testing
     private static let costLimit = 4000
     private static let countLimit = 120
 
-    /// A value that says which key it is for and how new it is.
+    /// A value that identifies its key and how new it is.
     private final class Version: Sendable {
         let key: Int
         let number: Int
@@ -37,8 +37,8 @@ import Testing
         }
     }
 
-    /// What all threads check together. The first complaints are kept: a failed expectation for each operation would
-    /// hide what happened.
+    /// The findings of all threads. The first complaints are kept: a failed expectation for each operation would hide what
+    /// happened.
     private final class Record: Sendable {
         private let complaints = Lock<[String]>([])
         let reads = Atomic<Int>(0)
@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    /// One thread's work. Its own keys nobody else writes, so that what it may find is known exactly: the last value it
-    /// put in, or nothing; and the last value for certain while it keeps it and nothing has taken it out.
+    /// One thread's work. No other thread writes its own keys, so the possible results of a lookup are known exactly: the last
+    /// value it put in, or nothing; and the last value for certain while it keeps it and nothing has taken it out.
     private struct Worker {
         let thread: Int
         let cache: MemoryCache<Int, Version>
@@ -64,7 +64,7 @@ import Testing
         var random: SplitMix
         /// The newest versions of the thread's own keys that are in, or evicted.
         var numbers: [Int: Int] = [:]
-        /// Those of them that the thread keeps.
+        /// The versions among these that the thread keeps.
         var kept: [Int: Version] = [:]
         /// Shared versions that the thread keeps.
         var own: [Int: Version] = [:]

@@ -3,7 +3,7 @@ import HalcyonSystem
 import HalcyonTesting
 import Testing
 
-/// Time and pressure take entries out of memory though nobody asks for them.
+/// Time and memory pressure take entries out of memory without a lookup.
 @Suite(.timeLimit(.minutes(5))) struct MemorySweepTests {
     let clock = ManualClock()
 
@@ -42,7 +42,7 @@ import Testing
         let other = MemoryCache<Int, Picture>.weak(sweep: .seconds(-5), clock: clock)
         other.insert(Picture("2"), for: 2, cost: 10)
         try await clock.waitForSleepers()
-        // An interval of nothing counts as a second: turning the clock by less wakes nobody.
+        // An interval of nothing counts as a second: turning the clock by less wakes no sweep.
         clock.advance(by: .milliseconds(999))
         try await clock.waitForSleepers(1)
         #expect(cache.contains(1) && other.contains(2))
@@ -55,7 +55,7 @@ import Testing
         #expect(cache.statistics.count == 100)
         cache.trim(toFraction: 0.5)
         #expect(cache.statistics.cost == 500)
-        // Of what is held now.
+        // The fraction applies to the cost that is held now.
         cache.trim(toFraction: 0.5)
         #expect(cache.statistics.cost == 250)
         cache.trim(toFraction: -1)

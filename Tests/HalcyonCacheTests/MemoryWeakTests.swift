@@ -5,7 +5,7 @@ import HalcyonTesting
 import Synchronization
 import Testing
 
-/// What has left the memory cache is found for as long as something else keeps it.
+/// A value that has left the memory cache is found for as long as something else keeps it.
 @Suite(.timeLimit(.minutes(5))) struct MemoryWeakTests {
     let clock = ManualClock()
 
@@ -190,7 +190,7 @@ import Testing
         #expect(shown.name == "replaced")
     }
 
-    /// What a reader has found in the weak level must not be put back over what was inserted or removed meanwhile.
+    /// A value that a reader has found in the weak level must not be put back over one that was inserted or removed meanwhile.
     @Test(arguments: [true, false]) func whatHappensWhileAReferenceIsRead(inserts: Bool) {
         let meanwhile = Lock<(@Sendable () -> Void)?>(nil)
         let cache = MemoryCache<Int, Picture>.weak(

@@ -1,7 +1,7 @@
-/// What has been written under one key that several threads write: which versions a read may give.
+/// The versions that were written under one key by several threads, and those of them that a read may return.
 ///
 /// A version may be read from the moment its write begins until another write, begun after this one had ended, has
-/// ended. Version 0 is no entry; a remove writes it.
+/// ended. Version 0 stands for the lack of an entry; a remove writes it.
 struct ModelHistory {
     private struct Write {
         var running = 0
@@ -26,7 +26,7 @@ struct ModelHistory {
         latestBegin = max(latestBegin, begin)
     }
 
-    /// A write of a version of its own did not take place, and nobody may ever have seen it.
+    /// A write of a version of its own did not take place, and no read may ever have returned the version.
     mutating func cancel(_ version: Int) {
         writes[version] = nil
     }

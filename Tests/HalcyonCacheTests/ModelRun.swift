@@ -5,13 +5,13 @@ import HalcyonSystem
 @testable import CacheStress
 @testable import HalcyonCache
 
-/// What the threads of one run share: the cache, the model of the keys that all of them write, and what went wrong.
+/// The state that the threads of one run share: the cache, the model of the keys that all of them write, and the problems.
 final class ModelRun: Sendable {
     private struct Shared {
         var moment = 0
         var histories = [ModelHistory](repeating: ModelHistory(), count: ModelRun.sharedKeys)
         var problems: [String] = []
-        /// What happened to each shared key lately, for the report of a problem.
+        /// The latest events of each shared key, for the report of a problem.
         var events = [[String]](repeating: [], count: ModelRun.sharedKeys)
 
         mutating func note(_ event: String, _ key: Int) {
@@ -39,7 +39,7 @@ final class ModelRun: Sendable {
         shared.withLock { $0.note("\($0.moment) \(event)", key) }
     }
 
-    /// The number by which `StressContent` knows a shared key.
+    /// The number that stands for a shared key in `StressContent`.
     static func number(ofShared key: Int) -> Int { 9000 + key }
 
     // MARK: Shared keys

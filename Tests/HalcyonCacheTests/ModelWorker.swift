@@ -5,14 +5,14 @@ import TestSupport
 @testable import CacheStress
 @testable import HalcyonCache
 
-/// One thread of a run: it knows exactly what its own keys hold. All of it blocks.
+/// One thread of a run, with an exact record of the content of its own keys. All of it blocks.
 struct ModelWorker {
-    /// What an own key holds.
+    /// The content of one of the thread's own keys.
     private struct Value {
         var version: Int
         /// The number in its metadata.
         var metadata: Int
-        /// Between these its time ends, as exactly as can be told while others turn the clock; nil is never.
+        /// The bounds of the entry's expiration, as exact as possible while others turn the clock; nil is never.
         var kept: (earliest: Date, latest: Date)?
     }
 
@@ -51,7 +51,7 @@ struct ModelWorker {
         return lastVersion << 4 | number
     }
 
-    /// What must change nothing.
+    /// Performs an operation that must change nothing.
     private mutating func maintain() throws {
         let cache = cache
         switch roll(6) {
@@ -187,7 +187,7 @@ struct ModelWorker {
         }
     }
 
-    /// What a call that began at this moment and is over now must have found.
+    /// Returns the result that a call which began at this moment and is over now must have had.
     private func expected(_ key: Int, since start: Date) -> Expected {
         guard let value = values[key] else { return .absent }
         guard let kept = value.kept else { return .present }

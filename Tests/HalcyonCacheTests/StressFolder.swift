@@ -1,7 +1,7 @@
 import Foundation
 import HalcyonCache
 
-/// What really lies in a disk cache's folder, looked at without the cache.
+/// The true content of a disk cache's folder, read without the cache.
 struct StressFolder {
     var entries = 0
     /// The lengths of the entries' files together.

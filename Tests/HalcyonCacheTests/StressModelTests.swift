@@ -4,11 +4,11 @@ import Testing
 @testable import CacheStress
 @testable import HalcyonCache
 
-/// What the proofs of the disk cache compare with must itself find what is wrong.
+/// The models that the proofs of the disk cache use must themselves detect faults.
 @Suite struct StressModelTests {
     let content = StressContent(key: 3, version: 5, largest: KillRun.largest)
 
-    /// The model's problems after a child said this and the folder holds that.
+    /// Returns the model's problems after a child sent these messages and the folder has this content.
     private func problems(_ output: String, isTight: Bool = false, _ fill: (DiskCache) throws -> Void) throws -> Int {
         let fixture = DiskFixture()
         try fill(fixture.cache)

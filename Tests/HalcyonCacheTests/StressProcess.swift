@@ -30,7 +30,7 @@ struct StressProcess: Sendable {
         output = reading
     }
 
-    /// What it has written until its end. It is killed as soon as there are so many lines.
+    /// Returns the process's whole output at its end. Kills the process as soon as there are so many lines.
     func readToEnd(killingAfter limit: Int = .max) -> Data {
         var all = Data()
         var lines = 0
@@ -43,7 +43,7 @@ struct StressProcess: Sendable {
         return all
     }
 
-    /// What there is, once there is something; empty at its end, nil when it cannot be read.
+    /// Returns the available output, once there is some; empty at the process's end, nil when it cannot be read.
     func readSome() -> Data? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -4,7 +4,7 @@ import HalcyonImage
 import HalcyonSystem
 import Testing
 
-/// What is written as an animation comes back as one.
+/// Animations that are written and read again.
 @Suite struct AnimationEncodingTests {
     private static let formats: [ImageFormat] = [.png, .gif, .webp]
     private let coders = CoderRegistry.standard()

@@ -33,7 +33,7 @@ import Testing
         #expect(throws: CodecError.limitExceeded("pixels", value: 100, limit: 99)) {
             try coders.decode(gif(frames: 2, place: 1, size: 10), options: DecodeOptions(limits: limits))
         }
-        // Nothing is unpacked of one that lies outside.
+        // A frame that lies outside the canvas is not unpacked.
         let outside = try #require(try coders.decode(gif(frames: 40, place: 2, size: 65_535)).animation)
         #expect(try outside.frame(at: 39).bytes == outside.frame(at: 0).bytes)
     }
@@ -97,7 +97,7 @@ import Testing
         let second = try #require(data.ranges(of: Data("fcTL".utf8)).dropFirst().first)
         for offset in [4, 8, 12, 16] {
             var broken = data
-            // Of its width, height and place the highest byte.
+            // The highest byte of the frame's width, height or position.
             broken[second.upperBound + offset] = 0x7F
             #expect(try coders.decode(broken).animation == nil)
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HalcyonCodecs
 
-/// What the frames of an animation cost, in whichever order they are asked for, and where their memory comes from.
+/// The cost of an animation's frames, in whichever order they are requested, and the origin of their memory.
 @Suite(.timeLimit(.minutes(5))) struct AnimationWorkTests {
     private static let size = PixelSize(6, 5)
     private static let whole = PixelRect(x: 0, y: 0, width: 6, height: 5)
@@ -16,7 +16,7 @@ import Testing
         return StoryCoder(size: Self.size, frames.map { ($0, $0.rect == Self.whole ? patches[0] : patches[1]) })
     }
 
-    /// Frames of which each is drawn onto all before it.
+    /// Frames each of which is drawn onto all before it.
     private func chain(_ count: Int) throws -> StoryCoder {
         try story([AnimationFrame](repeating: AnimationFrame(rect: Self.part, duration: .zero), count: count))
     }
@@ -58,7 +58,7 @@ import Testing
         #expect(refusals > 1000)
         // All frames once, and 65 for each that was asked for; the square were 8 million.
         #expect(story.decodes.count <= 4000 + 4000 * 65)
-        // In turn there is no end to it.
+        // In order, further frames may be read without end.
         for index in 0..<200 { _ = try animation.frame(at: index) }
     }
 
@@ -72,8 +72,7 @@ import Testing
         }
     }
 
-    /// A conversion does not fight with a player over the canvas that both have last drawn.
-    /// A limit that is none is a number like others.
+    /// Limits of `Int.max`, which stand for none, work as any other number.
     @Test func aLimitMayBeAsLargeAsANumber() throws {
         let file = CraftedFile.gif(PixelSize(1, 1), frames: 3, of: PixelRect(x: 0, y: 0, width: 1, height: 1))
         let limits = DecodeLimits(
@@ -85,6 +84,7 @@ import Testing
         for index in [0, 1, 2, 0, 2, 1] { #expect(try animation.frame(at: index).size == PixelSize(1, 1)) }
     }
 
+    /// A conversion and a player do not compete for the canvas that both have last drawn.
     @Test func aConversionIsNotDisturbedByOtherReaders() throws {
         let story = try chain(300)
         let encoder = FrameCountEncoder()
@@ -116,7 +116,7 @@ import Testing
             try coders.encode(image, as: FrameCountEncoder.format, options: options)
         }
         #expect(story.decodes.isEmpty && encoder.frames == 0)
-        // The first frame alone is none of it.
+        // The limit does not apply to the first frame alone.
         #expect(throws: Never.self) {
             var options = options
             options.firstFrameOnly = true
@@ -168,7 +168,7 @@ import Testing
         #expect(coders.budget.available == 1 << 20)
     }
 
-    /// What is preloaded was reserved by the decode, and takes nothing more.
+    /// Preloaded frames were reserved by the decode, and take nothing more.
     @Test func preloadedFramesTakeNothing() throws {
         let story = try chain(5)
         let options = DecodeOptions(preloadAllFrames: true)
@@ -203,7 +203,7 @@ import Testing
 
     private let coders = CoderRegistry.standard()
 
-    /// Most of them are empty. Whoever decodes one by one pays for each.
+    /// Most of the chunks are empty. A reader that decodes them one by one pays for each.
     @Test func aFrameInManyChunksIsTheSame() throws {
         let one = CraftedFile.apng(frames: 3, shared: [("PLTE", palette)])
         let expected = try #require(try coders.decode(one).animation)

@@ -10,7 +10,7 @@ import Testing
     private let registry = CoderRegistry.standard()
     private let limits = DecodeLimits(maximumPixels: 1 << 20, maximumFrames: 64)
 
-    /// Everything that shows of an image, or the kind of the error.
+    /// The visible properties of an image, or the kind of the error.
     private enum Outcome: Equatable {
         case image([UInt8], ImageInfo, Data?)
         case failure(String)

@@ -77,7 +77,7 @@ import Testing
             let error = #expect(throws: CodecError.self) { try registry.decode(data) }
             #expect(error?.code == "damagedImage")
         }
-        // From the top down there are no runs.
+        // Rows from the top down cannot be run-length encoded.
         #expect(throws: CodecError.self) { try registry.decode(file(2, -2, bits: 8, compression: 1, [0, 1])) }
     }
 

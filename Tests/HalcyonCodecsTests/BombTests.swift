@@ -20,7 +20,7 @@ import Testing
         for options in [DecodeOptions(), small] {
             #expect(bomb.accepted.contains(outcome { try registry.decode(data, options: options) }), "\(bomb.why)")
         }
-        // A header that is read says nothing wrong; one that is not is an error of the same kinds.
+        // A header that can be read is a valid result; one that cannot is an error of the same kinds.
         let probe = outcome { try registry.probe(data) }
         #expect(["image", "limitExceeded", "damagedImage", "notAnImage"].contains(probe))
     }

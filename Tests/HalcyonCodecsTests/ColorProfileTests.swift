@@ -4,7 +4,7 @@ import HalcyonImage
 import TestSupport
 import Testing
 
-/// Profiles that are large, and profiles that say that they are.
+/// Large profiles, and profiles that declare a large size.
 @Suite struct ColorProfileTests {
     let registry = CoderRegistry.standard()
 
@@ -14,7 +14,7 @@ import Testing
         return try registry.encode(image, as: format, options: EncodeOptions(quality: 1))
     }
 
-    /// Of 90 KB and of 12 MB.
+    /// Profiles of 90 KB and of 12 MB.
     @Test(arguments: [ImageFormat.png, .jpeg, .webp], [UInt8(31), 160])
     func aTableCounts(_ format: ImageFormat, _ steps: UInt8) throws {
         let bitmap = try registry.decode(file(ProfileFile.table(steps: steps), as: format)).bitmap

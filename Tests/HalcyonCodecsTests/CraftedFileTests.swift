@@ -32,7 +32,7 @@ import Testing
         #expect(error?.code == "damagedImage")
     }
 
-    /// Whatever the header says, the memory of an image is never handed out as it was found.
+    /// The memory of an image is never handed out uninitialized, whatever the header declares.
     @Test func anOutputOfAnotherSizeIsDamaged() throws {
         let file = CraftedFile.riff(try tinyWebP(isLossless: true))
         var memory = [UInt8](repeating: 77, count: 400)
@@ -73,7 +73,7 @@ import Testing
 
     // MARK: JPEG
 
-    /// Some cameras put a film there.
+    /// Some cameras store a film there.
     @Test func whatFollowsTheEndIsNoScan() throws {
         let file = try Fixture.read("jpeg/baseline-420.jpg")
         let film = Data((0..<600).flatMap { _ in [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0] as [UInt8] })

@@ -3,7 +3,7 @@ import HalcyonCodecs
 import HalcyonImage
 import Testing
 
-/// Broken files: an error that says what is wrong, or the whole image; never half of one, never a trap.
+/// Broken files: an error that names the fault, or the whole image; never half of one, never a trap.
 @Suite struct DamageTests {
     let registry = CoderRegistry.standard()
     /// `HALCYON_SOAK` runs the full counts.
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func bytesBehindTheEndAreTolerated() throws {
-        // With control characters behind it a text is none.
+        // With control characters behind it a text is not recognized.
         for fixture in Fixture.all where fixture.format != "svg" {
             let data = try fixture.data()
             #expect(try registry.decode(data + [1, 2, 3, 4]).bitmap.bytes == registry.decode(data).bitmap.bytes)

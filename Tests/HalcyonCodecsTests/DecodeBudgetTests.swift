@@ -68,7 +68,7 @@ import Testing
         withExtendedLifetime(hold) {}
     }
 
-    /// What each format needs beside the data and its pixels, by what its library keeps.
+    /// The memory that each format needs beside the data and its pixels, depending on its library.
     @Test func plansSayWhatTheyTake() throws {
         let whole = 48 * 32 * 4
         let expected: [(String, Int)] = [

@@ -88,7 +88,7 @@ import Testing
         let file = try registry.encode(image, as: .jpeg)
         let segments = file.indices.filter { file[$0...].starts(with: Data("ICC_PROFILE".utf8)) }
         #expect(segments.count == 3)
-        // It is none, and is passed over.
+        // The profile is invalid, and is ignored.
         #expect(try registry.decode(file).size == image.size)
         image.colorProfile = Data(count: 255 * 65_519 + 1)
         #expect(throws: CodecError.self) { try registry.encode(image, as: .jpeg) }

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func anOpaquePNGHasNoAlphaChannel() throws {
-        // Whatever the bitmap says of itself: the pixels decide.
+        // The pixels decide, whatever the bitmap's `isOpaque` is.
         let opaque = try Bitmap(size: PixelSize(2, 1), isOpaque: false, pixels: [1, 2, 3, 255, 4, 5, 6, 255])
         let image = Image(bitmap: opaque, info: ImageInfo(format: .png, size: opaque.size))
         let decoded = try registry.decode(registry.encode(image, as: .png))

@@ -3,7 +3,7 @@ import HalcyonImage
 import HalcyonSystem
 import Testing
 
-/// Frames drawn onto each other, against a drawing that starts anew for each frame and knows no short cut.
+/// Frames drawn onto each other, compared with a drawing that starts anew for each frame and takes no shortcut.
 @Suite struct FrameCompositorTests {
     private static let size = PixelSize(6, 5)
     private static let whole = PixelRect(x: 0, y: 0, width: 6, height: 5)

@@ -22,7 +22,7 @@ import Testing
             chain(of: .identity, count: 1), chain(of: .identity, count: 8),
             chain(of: .grid(columns: 1, rows: 1), count: 2), chain(of: .overlay, count: 2),
             CraftedHEIC(items: [.picture, .picture], references: [("auxl", 2, [1])], alphas: [2]),
-            // A thumbnail, metadata, and alpha that says what it is multiplied with.
+            // A thumbnail, metadata, and alpha that names the image which is multiplied with it.
             CraftedHEIC(
                 items: [.picture, .picture, .exif, .picture],
                 references: [("thmb", 2, [1]), ("cdsc", 3, [1]), ("auxl", 4, [1]), ("prem", 1, [4])], alphas: [4]),
@@ -97,7 +97,7 @@ import Testing
         #expect(error?.code == "limitExceeded")
     }
 
-    /// libheif ends the process where an image is made of what is none.
+    /// libheif ends the process where an image is derived from an item that is not an image.
     @Test(arguments: [CraftedHEIC.Item.identity, .overlay, .grid(columns: 1, rows: 1)])
     func sourcesThatAreNoImagesAreRefused(_ item: CraftedHEIC.Item) throws {
         for (target, other) in [(9, CraftedHEIC.Item.picture), (2, .exif)] {

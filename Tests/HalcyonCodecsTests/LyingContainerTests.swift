@@ -4,7 +4,7 @@ import Testing
 
 @testable import HalcyonCodecs
 
-/// Containers that say less than what is coded in them.
+/// Containers that declare less than is coded in them.
 @Suite struct LyingContainerTests {
     private typealias Item = CraftedHEIF.Item
     private let coders = CoderRegistry.standard()
@@ -66,11 +66,11 @@ import Testing
         #expect(throws: CodecError.limitExceeded("pixels of all frames", value: pixels, limit: 1 << 32)) {
             try coders.plan(grid(65_000))
         }
-        // What one tile takes is reserved.
+        // The memory of one tile is reserved.
         #expect(try coders.plan(grid(1)).workingBytes > 2048 * 2048 * 8)
     }
 
-    /// The library takes memory for what a grid or an overlay says in its own data.
+    /// The library reserves memory for the canvas that a grid or an overlay declares in its own data.
     @Test(arguments: [false, true]) func theCanvasOfAGridCounts(isLong: Bool) throws {
         let sides: [UInt8] = isLong ? [0, 0, 0x7F, 0xFF, 0, 0, 0x7F, 0xFF] : [0x7F, 0xFF, 0x7F, 0xFF]
         let tile = Item(size: small, coded: small)
@@ -93,7 +93,7 @@ import Testing
         #expect(throws: CodecError.self) { try ISOItemsReport(CraftedHEIF(items: ring).data()).check() }
     }
 
-    /// What an item's picture is coded as, held against the limits as the registry does it.
+    /// Compares the coded size of the items with the limits, as the registry does.
     private struct ISOItemsReport {
         let data: Data
         init(_ data: Data) { self.data = data }
@@ -129,7 +129,7 @@ import Testing
         #expect(reason(CraftedHEIF(items: [inBox], brand: "avif").data()) == "a picture of 64x64 is coded as 8192x8192")
     }
 
-    /// Whose first picture is shown.
+    /// The first picture of a sequence is shown.
     @Test func aSequenceIsLookedAtAsWell() {
         let data = CraftedHEIF.sequenceHeader(huge, isReduced: false) + CraftedHEIF.obu(6, Data([0]))
         var file = CraftedHEIF(items: [Item(type: "mime", data: data)], brand: "avis", track: small)
@@ -186,7 +186,7 @@ import Testing
         return result
     }
 
-    /// Of two tables one library reads the first, another one the last.
+    /// Where there are two tables, one library reads the first, another one the last.
     @Test(arguments: [
         ("meta", [] as [String]), ("pitm", ["meta"]), ("iinf", ["meta"]), ("iprp", ["meta"]), ("iloc", ["meta"]),
         ("ipco", ["meta", "iprp"]), ("infe", ["meta", "iinf"]),
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    /// The libraries pass over boxes whose names are no text, and read on.
+    /// The libraries ignore boxes whose names are not text, and read on.
     @Test(arguments: [("pitm", ["meta"]), ("ipco", ["meta", "iprp"]), ("hvcC", ["meta", "iprp", "ipco"])])
     func aBoxWithAStrangeNameHidesNothing(_ name: String, within: [String]) throws {
         let lie = CraftedHEIF(items: [Item(size: small, coded: huge)]).data()
@@ -215,7 +215,7 @@ import Testing
         #expect(reason(file) == "a picture of 64x64 is coded as 8192x8192")
     }
 
-    /// What stands behind bytes that are no box is nobody's table.
+    /// A table behind bytes that are not a box does not count.
     @Test func theFileEndsWhereNoBoxBegins() throws {
         for (type, brand) in [("hvc1", "heic"), ("av01", "avif")] {
             let lie = CraftedHEIF(items: [Item(type: type, size: small, coded: huge)], brand: brand).data()
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    /// Sums of 64-bit numbers that come back to where the picture lies, or trap, and widths that nobody has.
+    /// Sums of 64-bit numbers that wrap around to the picture's position, or trap, and invalid widths.
     @Test(arguments: [0x88, 0x80, 0x08, 0x22, 0x11, 0x33, 0x4F])
     func placesOutOfReachAreRefused(_ sizes: UInt8) throws {
         for (type, brand) in [("hvc1", "heic"), ("av01", "avif")] {
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    /// The second of two places is cut off; the first one leads to a picture that is larger than the item says.
+    /// The second of two places is cut off; the first one leads to a picture that is larger than the item declares.
     @Test func thePlacesOfATableThatIsCutCount() throws {
         let data = CraftedHEIF.unit(CraftedHEIF.parameterSet(huge))
         let item = Item(type: "hvc1", size: small, coded: small, data: data)
@@ -330,7 +330,7 @@ import Testing
 
     // MARK: WebP
 
-    /// libwebp reads the transforms of a large picture before it finds that there is no room for it.
+    /// libwebp reads the transforms of a large picture before it detects that there is no room for it.
     @Test func aFrameIsAsLargeAsItsPlace() throws {
         var file = try Fixture.read("animation/mixed-both.webp")
         let frames = file.ranges(of: Data("ANMF".utf8)).map(\.lowerBound)

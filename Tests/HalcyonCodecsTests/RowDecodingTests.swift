@@ -49,7 +49,7 @@ import Testing
         #expect(try registry.plan(file).workingBytes == 4000 * 3000 * 4)
     }
 
-    /// What a decoder of someone else's may do wrong.
+    /// Errors that a third-party decoder may make.
     @Test(arguments: [0, 3, 7, 9])
     func theWrongNumberOfRowsIsNoWrongImage(_ rows: Int) throws {
         let source = PixelSize(6, 8)
@@ -58,7 +58,7 @@ import Testing
         func decode() throws -> Bitmap {
             try Bitmap.reducing(source, to: geometry, isOpaque: false) { sink in
                 for _ in 0..<rows { row.withUnsafeBytes { sink.append($0) } }
-                // Of another length: passed over.
+                // A row of another length is ignored.
                 row.withUnsafeBytes { sink.append(UnsafeRawBufferPointer(rebasing: $0.dropLast(4))) }
             }
         }

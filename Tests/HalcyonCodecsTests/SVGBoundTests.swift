@@ -75,7 +75,8 @@ import Testing
         ]
     }
 
-    /// Of every kind as many as ended the process on a stack of 1 MiB, on a thread whose own stack is small.
+    /// Drawings of every kind, as deep as those that ended the process on a stack of 1 MiB, decoded on a thread whose own stack
+    /// is small.
     @Test(arguments: Chain.all) func whatIsDeepIsDrawnOnAStackOfItsOwn(_ chain: Chain) throws {
         let count = chain.testDescription == "pictures of filters" ? 60 : 250
         let data = Drawing.document(chain.body(count) + "<rect width='1' height='1' fill='red'/>")
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    /// Also where a style sheet refers, which says nothing of the elements that it is for.
+    /// The references count also in a style sheet, which does not name the elements that it is for.
     @Test(arguments: Chain.all.filter { !["gradients"].contains($0.testDescription) })
     func chainsWithoutEndAreRefused(_ chain: Chain) throws {
         let isRefused = isRefused(chain.body(4000))
@@ -150,7 +151,7 @@ import Testing
         #expect(isRefused("<style>\(rules)</style>\(chain.body(2000))"))
     }
 
-    /// What a pattern's element takes over from outside of it.
+    /// The properties that a pattern's element inherits from outside of the pattern.
     @Test func inheritanceHidesNothing() {
         let chain = (0..<2000).map {
             "<g fill='url(#e\($0 + 1))'><pattern id='e\($0)' width='9' height='9'><rect width='9' height='9'/></pattern></g>"
@@ -214,7 +215,7 @@ import Testing
         }
     }
 
-    /// Each was looked for up to the document's end.
+    /// The end of each was searched for up to the document's end.
     @Test func whatIsNeverClosedCostsNothing() {
         let many = { (text: String) in String(repeating: text, count: 30_000) }
         for body in [

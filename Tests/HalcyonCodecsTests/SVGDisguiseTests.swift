@@ -6,8 +6,8 @@ import Testing
 
 @testable import HalcyonCodecs
 
-/// What is refused in a drawing, and every way in which it might be hidden from who looks; and beside it what has to be
-/// drawn, by librsvg's own answer.
+/// The features that are refused in a drawing, with every way of hiding them from the check; and beside them the features that
+/// have to be drawn, as librsvg's own result shows.
 @Suite(.timeLimit(.minutes(5))) struct SVGDisguiseTests {
     let registry = CoderRegistry.standard()
     let coder = SVGCoder()
@@ -43,7 +43,7 @@ import Testing
         declared("<!ATTLIST feTurbulence numOctaves CDATA '999999'>", filtered("<feTurbulence/>")),
         declared(
             "<!ATTLIST feConvolveMatrix kernelMatrix CDATA '\(matrix)'>", filtered("<feConvolveMatrix order='21'/>")),
-        // The apostrophe would begin a text for who does not know that it stands in a comment.
+        // The apostrophe would begin a string for a reader that does not recognize the comment around it.
         declared(
             "<!-- don't --><!ATTLIST feTurbulence numOctaves CDATA '999999'><!-- ' -->", filtered("<feTurbulence/>")),
         declared("<?say 'don\\'t?><!ATTLIST image href CDATA '\(inner)'>", "<image width='9' height='9'/>"),
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    /// What is neither: librsvg is the judge of it, and neither of the two may end the process.
+    /// Documents that are neither: librsvg decides on them, and neither of the two may end the process.
     @Test(arguments: [
         "", " ", "<", "<svg", "<svg>", "<svg/>", "<svg xmlns='http://www.w3.org/2000/svg'/>", "<a:svg/>",
         "<svg a='&b;'/>",
@@ -234,7 +234,7 @@ import Testing
         #expect(!isTaken || drawnAlone(data) != nil)
     }
 
-    /// Packed, a document would say nothing to who looks; librsvg would unpack it.
+    /// The check would find nothing in a compressed document, which librsvg would unpack.
     @Test func packedDocumentsAreRefused() throws {
         let text = Array(Drawing.document(Self.square))
         var packed = [UInt8](repeating: 0, count: 1000)

@@ -162,7 +162,7 @@ import Testing
         let style = "<style>@import url('\(url)');</style><rect width='8' height='8' fill='url(\(url)#a)'/>"
         let link = "<use href='\(url)#a'/><style>rect { filter: url(\(url)#b) }</style>"
         _ = try? registry.decode(document("width='8' height='8'", style + link))
-        // Whoever connects waits in the queue until he is taken out of it.
+        // A connection that was made would wait in the listener's queue.
         #expect(accept(listener, nil, nil) < 0 && errno == EAGAIN)
     }
 

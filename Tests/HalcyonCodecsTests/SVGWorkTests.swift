@@ -64,7 +64,7 @@ import Testing
         #expect(throws: CodecError.self) { try small.decode(long) }
     }
 
-    /// What others are painted with is drawn for each of them.
+    /// A paint server is drawn for each of the elements that it paints.
     @Test(arguments: [
         "<g fill='url(#p)'>\(shapes(2100))</g>", "<g style='fill:url(#p)'>\(shapes(2100))</g>",
         "<g id='g'>\(shapes(2100))</g><use href='#g' fill='url(#p)'/>",

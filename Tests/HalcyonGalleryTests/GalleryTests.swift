@@ -7,11 +7,11 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10))) struct GalleryTests {
     private struct Cycle: Decodable {
         let cycle: Int
-        /// Those of the window, and how many of them are there once it was closed.
+        /// The widgets of the window, and the number of them that still exist once it was closed.
         let widgets: Int
         let left: Int
         let kinds: String
-        /// That are still in use.
+        /// The textures that are still in use.
         let textures: Int
         /// Bytes of memory, with nothing in the cache.
         let resident: Int
@@ -32,7 +32,7 @@ import Testing
         return (String(decoding: try program.output?.readToEnd() ?? Data(), as: UTF8.self), status)
     }
 
-    /// Fifty times where the long counts are asked for.
+    /// Fifty times where the long counts are requested.
     @Test func aWindowThatIsClosedLeavesNothing() async throws {
         let count = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 4 : 50
         let (text, status) = try await run(["--cycles", "\(count)", "--count", "60"])
@@ -42,7 +42,7 @@ import Testing
         for cycle in cycles {
             #expect(cycle.widgets > 100 && cycle.left == 0 && cycle.textures == 0, "\(cycle.cycle): \(cycle.kinds)")
         }
-        // A sanitizer keeps what is freed for a while, and tells of leaks by itself.
+        // A sanitizer keeps freed memory for a while, and reports leaks by itself.
         if Sanitizer.isOn { return }
         // The first two fill what GTK, Cairo and the heap keep for the next window.
         guard count > 2, let last = cycles.last else { return #expect(Bool(false)) }

@@ -13,7 +13,7 @@ import Testing
         try AnimatedImage(frames: durations.enumerated().map { (try image(UInt8($0.offset)), $0.element) })
     }
 
-    /// Frames that nobody can make.
+    /// Frames that cannot be made.
     private struct Endless: AnimationFrameSource {
         var cost: Int { 0 }
 
@@ -35,7 +35,7 @@ import Testing
         let huge = try AnimatedImage(
             source: Endless(), size: PixelSize(.max, 2), durations: [.seconds(1)], loopCount: 0)
         #expect(throws: AnimationError.self) { try huge.preloaded() }
-        // No more than asked for is enough; one that is preloaded is there already.
+        // The frames of a preloaded animation are in memory already, whatever the limit.
         let kept = try self.animation([.seconds(1), .seconds(1)])
         #expect(try kept.preloaded(maximumBytes: 0).frameCount == 2)
     }

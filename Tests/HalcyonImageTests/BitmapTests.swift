@@ -13,7 +13,7 @@ import Testing
         (0..<bitmap.height).map { y in (0..<bitmap.width).compactMap { bitmap.pixel(x: $0, y: y)?.blue } }
     }
 
-    /// What stands upright when 1 2 3 / 4 5 6 is stored with each EXIF orientation.
+    /// The upright pixels of 1 2 3 / 4 5 6 as stored with each EXIF orientation.
     @Test(arguments: [
         (Orientation.up, [[1, 2, 3], [4, 5, 6]]), (.upMirrored, [[3, 2, 1], [6, 5, 4]]),
         (.down, [[6, 5, 4], [3, 2, 1]]), (.downMirrored, [[4, 5, 6], [1, 2, 3]]),

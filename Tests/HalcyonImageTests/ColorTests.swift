@@ -35,7 +35,7 @@ import Testing
     @Test func theDescriptionHasEachChannel() {
         #expect("\(Color.black) \(Color.white) \(Color.clear)" == "#000000 #ffffff #00000000")
         #expect("\(Color(red: 1, green: 0.5, blue: 0))" == "#ff8000")
-        // What is beyond the ends is taken for these; what is no number has no digits.
+        // A value beyond the ends is clamped to them; a value that is not a number has no digits.
         #expect("\(Color(red: 7, green: -7, blue: 1e300, alpha: 2))" == "#ff00ff")
         #expect("\(Color(white: 0, alpha: 0.999))" == "#000000ff")
         for bad in [Double.nan, .infinity, -.infinity] {

@@ -3,14 +3,14 @@ import Halcyon
 import TestSupport
 import Testing
 
-/// What large bodies take of a process that does nothing else.
+/// The memory that large bodies take in a process that does nothing else.
 @Suite(.enabled(if: !Sanitizer.isOn, "a sanitizer keeps what is freed"), .timeLimit(.minutes(5)))
 struct BodyMemoryTests {
     /// `HALCYON_SOAK` has the full length.
     private static let length =
         ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 100_000_000 : 200_000_000
 
-    /// Its bytes count from 0 to 250 and begin anew.
+    /// Bytes that count from 0 to 250 and begin anew.
     private static var large: Data {
         let piece = Data((0..<251_000).map { UInt8($0 % 251) })
         var large = Data(capacity: length + piece.count)
@@ -27,7 +27,7 @@ struct BodyMemoryTests {
         let grown = try await Self.overHTTP1("file")
         // Some 13 MB whatever the length; as many threads as the system gives a turn keep freed memory.
         #expect(grown <= Self.length / 4)
-        // So that this is known to see memory.
+        // A body in memory shows that the measurement sees memory.
         let inMemory = try await Self.overHTTP1("memory")
         #expect(inMemory >= Self.length)
     }
@@ -61,7 +61,7 @@ struct BodyMemoryTests {
         return try await growth(mode, server.url("/large"), server.url("/small"), certificates: "-")
     }
 
-    /// In bytes, of a process of its own.
+    /// Returns the growth of a process of its own, in bytes.
     private static func growth(_ mode: String, _ url: URL, _ small: URL, certificates: String) async throws -> Int {
         let folder = TemporaryFolder()
         let arguments = [

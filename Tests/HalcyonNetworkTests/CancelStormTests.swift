@@ -3,7 +3,7 @@ import HalcyonNetwork
 import TestSupport
 import Testing
 
-/// Many transfers that are called off at once, by every way there is. Each must end, and once: a continuation that is
+/// Many transfers that are cancelled at once, in every way there is. Each must end, and once: a continuation that is
 /// resumed twice traps, one that is forgotten never ends its task.
 @Suite(.timeLimit(.minutes(10)))
 struct CancelStormTests {

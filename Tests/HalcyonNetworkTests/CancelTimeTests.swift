@@ -5,7 +5,7 @@ import HalcyonSystem
 import TestSupport
 import Testing
 
-/// How soon a transfer that was called off lets go of what carried it.
+/// The time in which a cancelled transfer releases its connection.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct CancelTimeTests {
     /// `HALCYON_SOAK` runs more of them, on a machine that does nothing else, and holds them against the promise.
@@ -51,7 +51,7 @@ struct CancelTimeTests {
             times.append((ends.last?.time ?? .infinity) - cancelled)
             let next = try await transport.send(.patient(server.url("b.bin")))
             #expect(try await next.body.collected().count == 1000)
-            // Others lose no connection by it.
+            // Other transfers lose no connection by the cancellation.
             #expect(next.body.metrics?.reusedConnection == isShared)
         }
         hold(times, "stream, \(isShared ? otherIsPaused ? "beside a paused one" : "beside another" : "alone")")

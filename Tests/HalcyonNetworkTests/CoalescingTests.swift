@@ -9,7 +9,7 @@ struct CoalescingTests {
     private let fixture = DownloaderFixture()
     private let body = Data("picture".utf8)
 
-    /// Starts a download and waits until it is counted in.
+    /// Starts a download and waits until it is counted.
     private func start(
         _ request: DownloadRequest, ticket: DownloadTicket? = nil,
         onProgress: (@Sendable (DownloadProgress) -> Void)? = nil
@@ -143,7 +143,7 @@ struct CoalescingTests {
         let late = try await join(DownloadRequest(url: fixture.url()))
         #expect(late.seen.withLock { $0.first } == DownloadProgress(received: 3, expected: 7))
         gate.open()
-        // Nobody is told anything behind the end.
+        // No subscriber receives progress after the end.
         while late.seen.withLock({ $0.last?.received }) != 7 { await Task.yield() }
         end.open()
         for task in [early.task, late.task, watcher] { _ = try await task.value }

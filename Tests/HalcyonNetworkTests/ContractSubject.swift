@@ -3,11 +3,11 @@ import HalcyonNetwork
 import HalcyonTesting
 import TestSupport
 
-/// A transport under the contract, and the far side that it talks to.
+/// A transport under the contract, and the far side that it connects to.
 enum ContractSubject: String, CaseIterable, Sendable {
     case curl, scripted
 
-    /// What the far side does, in order.
+    /// A step of the far side's script.
     enum Step: Sendable {
         case head(Int, HTTPHeaders)
         case chunk(Data)
@@ -89,7 +89,7 @@ enum ContractSubject: String, CaseIterable, Sendable {
 }
 
 extension TransportBody {
-    /// Everything.
+    /// Returns the whole body.
     func collected() async throws -> Data {
         var data = Data()
         for try await chunk in self { data.append(chunk) }

@@ -10,13 +10,13 @@ struct CredentialRefresherTests {
     private static let origin = URL(web: "http://one.test")
     private static let body = Data("picture".utf8)
 
-    /// A server that lets in who shows the token that is good now.
+    /// A server that accepts requests with the token that is valid now.
     private final class Account: Sendable {
         let good = Lock("new")
         let refreshes = Lock<[Credential?]>([])
         let gate = ScriptedTransportGate()
         let started = ScriptedTransportGate()
-        /// What a refresh ends in, instead of the good token.
+        /// The result of a refresh, instead of the good token.
         let answer = Lock<Result<String, any Error>?>(nil)
 
         func refresh(_ refused: Credential?) async throws -> Credential {
@@ -54,7 +54,8 @@ struct CredentialRefresherTests {
         (0..<count).map { index in Task { [downloader] in try await downloader.download(url(index)).data } }
     }
 
-    /// Has some ask with the old one, all of whom are refused: who asks once a refresh runs would wait for it.
+    /// Makes some requests with the old credential, all of which are refused: a request made once a refresh runs would wait for
+    /// it.
     private func refuse(_ count: Int) async throws -> [Task<Data, any Error>] {
         let refusal = ScriptedTransportGate()
         for index in 0..<count {
@@ -123,7 +124,7 @@ struct CredentialRefresherTests {
         for task in tasks { #expect(await reason(task) == .refused("the credential's refresh: log in again")) }
         #expect(account.refreshes.withLock { $0.count } == 1)
         #expect(transport.requestCount == 100)
-        // Who asks later finds out anew.
+        // A later request refreshes anew.
         account.answer.withLock { $0 = nil }
         #expect(try await downloader.download(url("later")).data == Self.body)
         #expect(account.refreshes.withLock { $0 } == [.bearer("old"), .bearer("old")])
@@ -166,7 +167,7 @@ struct CredentialRefresherTests {
         account.answer.withLock { $0 = .failure(offline) }
         account.gate.open()
         await #expect(throws: offline) { try await downloader.download(url("a")) }
-        // A refresh that gives up is nobody's cancellation.
+        // A refresh that gives up is not a cancellation of its waiters.
         account.answer.withLock { $0 = .failure(CancellationError()) }
         guard case .refused = await reason(ends(1) { self.url("\($0)") }[0]) else {
             Issue.record("it is no refusal")
@@ -187,7 +188,7 @@ struct CredentialRefresherTests {
         let first = ends(1) { self.url("\($0)") }
         try await account.started.wait()
         let second = ends(1) { _ in self.url("second") }
-        // As long as the refresh lasts, it cannot have been asked for.
+        // As long as the refresh lasts, the second URL cannot have been requested.
         #expect(transport.requests(for: url("second")).isEmpty)
         account.gate.open()
         #expect(try await first[0].value == Self.body)

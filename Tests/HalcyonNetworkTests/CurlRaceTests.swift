@@ -15,7 +15,7 @@ struct CurlRaceTests {
         }
     }
 
-    /// Calls a transfer off about as long after its task has begun as `turns` turns of a loop take.
+    /// Cancels a transfer about as long after its task has begun as `turns` turns of a loop take.
     private func cancelledSend(_ transport: CurlTransport, _ url: URL, after turns: Int) async {
         let hasBegun = Lock(false)
         let task = Task {

@@ -4,7 +4,7 @@ import HalcyonSystem
 import TestSupport
 import Testing
 
-/// What is the curl transport's own: sockets, limits of time, threads.
+/// The properties of the curl transport alone: sockets, time limits, threads.
 @Suite(.timeLimit(.minutes(5)))
 struct CurlTransportTests {
     private let transport = CurlTransport()
@@ -177,7 +177,7 @@ struct CurlTransportTests {
         // Longer than the limit of silence, which does not run while the reader is the slow one.
         await heldUp.opened()
         #expect(sent.withLock { $0 } < 16 << 20)
-        // What is on its way goes on at once; the rest would be held to the limit of silence on a machine that is busy.
+        // Bytes that are in flight arrive at once; the rest would be subject to the limit of silence on a busy machine.
         let count = sent.withLock { $0 }
         while received < count, let chunk = try await iterator.next() {
             #expect(chunk.count <= 320 * 1024)

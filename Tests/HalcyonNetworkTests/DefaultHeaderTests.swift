@@ -67,7 +67,7 @@ struct DefaultHeaderTests {
         #expect(fixture.transport.requests.map { $0.headers["User-Agent"] } == ["test", "other"])
     }
 
-    /// What is no word of the protocol becomes a dash: nobody adds a field by a program's name.
+    /// A character that a token of the protocol may not have becomes a dash: a program's name cannot add a header field.
     @Test(
         arguments: [
             ("My App", "1.2", "My-App/1.2"), ("a\r\nX: 1", nil, "a-X--1"), ("", "", "-/-"),

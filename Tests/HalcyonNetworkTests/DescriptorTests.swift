@@ -11,7 +11,7 @@ struct DescriptorTests {
         #expect(try await Self.output("inherited") == "0 []")
     }
 
-    /// A transport that first runs while there is no free descriptor says so, and works as any other afterwards: one that
+    /// A transport that first runs while there is no free descriptor reports so, and works as any other afterwards: one that
     /// could not be woken would take a minute for each transfer.
     @Test func aTransportRecoversOnceThereAreDescriptors() async throws {
         #expect(try await Self.output("exhausted") == "exhausted 20")

@@ -70,7 +70,7 @@ struct DigestAttackTests {
         #expect(fixture.field("Authorization", of: 4)?.hasPrefix("Digest ") == true)
     }
 
-    /// What came for one password is not gone on with for another.
+    /// A body that was begun with one password is not continued with another.
     @Test func anotherPasswordBeginsAnew() async throws {
         let fixture = try ResumeFixture(
             Self.challenge, ResumeFixture.broken(at: 1_500_000), Self.challenge, ResumeFixture.proper())

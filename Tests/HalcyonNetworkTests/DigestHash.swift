@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The hashes of digest credentials, by the OpenSSL that libcurl brings into the process.
+/// The hashes of digest credentials, by the OpenSSL that libcurl loads into the process.
 enum DigestHash: String, CaseIterable, Sendable {
     case md5 = "MD5"
     case sha256 = "SHA-256"
@@ -16,7 +16,7 @@ enum DigestHash: String, CaseIterable, Sendable {
     /// As a number, since pointers are not Sendable.
     private static let library = Int(bitPattern: dlopen("libcrypto.so.3", RTLD_NOW))
 
-    /// In hexadecimal digits; empty where there is no such library.
+    /// Returns the hash in hexadecimal digits; empty without that library.
     func callAsFunction(_ text: String) -> String {
         let name = self == .md5 ? "MD5" : "SHA256"
         guard let symbol = dlsym(UnsafeMutableRawPointer(bitPattern: Self.library), name) else { return "" }

@@ -2,7 +2,7 @@ import Foundation
 import HalcyonSystem
 import TestSupport
 
-/// A server that lets in who knows the password of RFC 7616's example, and checks every part of the proof.
+/// A server that accepts clients with the password of RFC 7616's example, and checks every part of the proof.
 final class DigestServer: Sendable {
     enum Manner: Sendable {
         case proper

@@ -32,7 +32,7 @@ struct DigestTests {
         }
     }
 
-    /// RFC 7616, section 3.9.1: what the tests hold the answers against.
+    /// The values of RFC 7616, section 3.9.1, that the results are compared with.
     @Test(arguments: [
         (DigestHash.md5, "8ca523f5e9506fed4657c9700eebdbec"),
         (.sha256, "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),

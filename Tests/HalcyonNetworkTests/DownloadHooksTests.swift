@@ -67,7 +67,7 @@ struct DownloadHooksTests {
         #expect(sent.fields.count == 2)
     }
 
-    /// Those of one request come after the downloader's, and they have the last word together.
+    /// The hooks of one request run after the downloader's, and both together have the last word.
     @Test func bothHooksChangeWhatIsSent() async throws {
         transport.answer(url, with: .data(body))
         let downloader = downloader {

@@ -4,7 +4,7 @@ import Glibc
 import HalcyonNetwork
 import TestSupport
 
-/// A server that sends whatever frames of HTTP/2 its script likes, over TLS, once a request has come.
+/// A server that sends any frames of HTTP/2 that its script chooses, over TLS, once a request has come.
 final class HTTP2Server: Sendable {
     struct Failure: Error {
         let call: String

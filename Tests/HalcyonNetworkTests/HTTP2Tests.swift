@@ -41,8 +41,8 @@ struct HTTP2Tests {
         }
     }
 
-    /// What libcurl holds of a paused stream leaks when the stream leaves a connection that others still use; the leak
-    /// checker of AddressSanitizer is the judge.
+    /// libcurl's memory of a paused stream leaks when the stream leaves a connection that others still use; the leak checker of
+    /// AddressSanitizer decides.
     @Test func cancellingAPausedStreamGivesItsMemoryBack() async throws {
         let server = try await NginxServer(["a.bin": small, "big.bin": Data(count: 20 << 20)])
         defer { server.stop() }
@@ -50,7 +50,7 @@ struct HTTP2Tests {
         for _ in 0..<5 {
             let one = try await transport.send(.patient(server.url("big.bin")))
             let two = try await transport.send(.patient(server.url("big.bin")))
-            // Nobody reads the two, so that they are paused while the others go on.
+            // The two bodies are not read, so that they are paused while the others continue.
             for _ in 0..<10 {
                 let other = try await transport.send(.patient(server.url("a.bin")))
                 #expect(try await other.body.collected() == small)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct HTTPCacheMetadataTests {
-    /// When every answer here is received: Sun, 06 Nov 1994 08:49:37 GMT.
+    /// The time at which every response here is received: Sun, 06 Nov 1994 08:49:37 GMT.
     static let now = Date(timeIntervalSince1970: 784_111_777)
 
     private func metadata(_ headers: HTTPHeaders, request: HTTPHeaders = HTTPHeaders()) -> HTTPCacheMetadata {
@@ -19,7 +19,7 @@ struct HTTPCacheMetadataTests {
 
     struct Row: Sendable, CustomTestStringConvertible {
         let headers: HTTPHeaders
-        /// Seconds from now for which it is fresh; nil without explicit freshness.
+        /// The seconds from now for which the response is fresh; nil without explicit freshness.
         let fresh: TimeInterval?
 
         init(_ headers: HTTPHeaders, _ fresh: TimeInterval?) {

@@ -4,7 +4,7 @@ import HalcyonSystem
 import TestSupport
 import Testing
 
-/// Servers that send what stops or starves others where it can: each transfer ends in a typed error or in its cancel, and
+/// Servers that try to stop or starve other transfers: each transfer ends in a typed error or in its cancel, and
 /// all other transfers go on meanwhile.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileServerTests {
@@ -13,7 +13,7 @@ struct HostileServerTests {
 
     // MARK: - Transfer codings
 
-    /// Unpacked as its head says it becomes gigabytes of empty blocks, while libcurl answers to nobody.
+    /// Unpacked as its head declares it becomes gigabytes of empty blocks, while libcurl responds to no other transfer.
     private static let bomb: [UInt8] = {
         let blocks = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]) + Data(count: 5 << 20)
         return Array(Packing.gzip.pack(Packing.gzip.pack(blocks)))
@@ -98,8 +98,8 @@ struct HostileServerTests {
         #expect(await failure(CurlTransport(), server.url())?.reason == reason)
     }
 
-    /// What a server begins with and then repeats for as long as it is listened to, and what becomes of it; nil where it
-    /// goes on until it is cancelled.
+    /// The bytes that a server begins with and then repeats for as long as it is listened to, and the outcome; nil if the
+    /// transfer continues until it is cancelled.
     struct Flood: Sendable, CustomTestStringConvertible {
         let name: String
         var start = ""
@@ -248,7 +248,7 @@ struct HostileServerTests {
 }
 
 extension TransportBody {
-    /// Reads it and keeps nothing.
+    /// Reads the body and keeps nothing of it.
     fileprivate func drained() async throws {
         for try await _ in self {}
     }

@@ -5,12 +5,12 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// Calls in the hands of interceptors, called off in every way at every moment.
+/// Calls within interceptors, cancelled in every way at every moment.
 @Suite(.timeLimit(.minutes(5)))
 struct InterceptorStormTests {
     private static let rounds = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == "1" ? 20_000 : 400
 
-    /// Tells when it goes.
+    /// An object that reports its release.
     private final class Token: Sendable {
         let living: Counter
         init(_ living: Counter) {
@@ -64,7 +64,7 @@ struct InterceptorStormTests {
         while living.value > 0 { await Task.yield() }
         downloader = nil
         while gone != nil { await Task.yield() }
-        // The one who refreshes is still good for others.
+        // The refresher still serves others.
         refresher.credential = .bearer("newer")
         #expect(refresher.credential == .bearer("newer"))
     }

@@ -104,7 +104,7 @@ struct InterceptorTests {
 
     // MARK: Cancelling
 
-    /// Who hears nothing: a cancellation must not wait for it.
+    /// Returns an interceptor that ignores cancellation: a cancellation must not wait for it.
     private func deaf(_ entered: ScriptedTransportGate, _ release: RawServerGate) -> TestInterceptor {
         TestInterceptor { request, next in
             entered.open()

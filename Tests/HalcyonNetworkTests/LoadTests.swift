@@ -4,7 +4,7 @@ import HalcyonNetwork
 import TestSupport
 import Testing
 
-/// Many requests through one transport: all are answered, and what they took is given back.
+/// Many requests through one transport: all are answered, and their resources are given back.
 @Suite(.timeLimit(.minutes(5)))
 struct LoadTests {
     @Test func everyRequestIsAnswered() async throws {

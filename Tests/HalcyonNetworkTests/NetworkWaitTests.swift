@@ -72,7 +72,7 @@ struct NetworkWaitTests {
         #expect(fixture.transport.requestCount == 1)
     }
 
-    /// A monitor that says "online" to a host that stays out of reach must not make a loop.
+    /// A monitor that reports a host as reachable that stays out of reach must not make a loop.
     @Test func itWaitsOnlyOnce() async {
         monitor.status = NetworkStatus()
         let fixture = fixture(retries: 5)

@@ -3,17 +3,17 @@ import HalcyonNetwork
 import HalcyonSystem
 import TestSupport
 
-/// nginx with HTTP/1.1 and, over TLS, HTTP/2, where it is installed; `Fixtures/nginx/nginx.conf` says what it serves.
+/// nginx with HTTP/1.1 and, over TLS, HTTP/2, where it is installed; `Fixtures/nginx/nginx.conf` defines the content.
 final class NginxServer: Sendable {
     static let program = ProcessInfo.processInfo.environment["HALCYON_NGINX"] ?? "/usr/sbin/nginx"
     static let isAvailable = TestCertificate.isAvailable && FileManager.default.isExecutableFile(atPath: program)
-    /// Who may see what is under `/private/`.
+    /// The credential of the files under `/private/`.
     static let reader = Credential.basic(user: "reader", password: "open sesame")
 
     let certificate: TestCertificate
-    /// Where HTTP/2 is spoken, over TLS.
+    /// The port for HTTP/2, over TLS.
     let port: Int
-    /// Where HTTP/1.1 is spoken, without TLS.
+    /// The port for HTTP/1.1, without TLS.
     let plainPort: Int
     private let program: TestProgram
 

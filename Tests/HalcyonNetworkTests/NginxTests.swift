@@ -3,7 +3,7 @@ import HalcyonNetwork
 import TestSupport
 import Testing
 
-/// The downloader against a web server that the world uses, over HTTP/1.1 and HTTP/2.
+/// The downloader against a widely used web server, over HTTP/1.1 and HTTP/2.
 @Suite(.enabled(if: NginxServer.isAvailable), .timeLimit(.minutes(5)), .serialized)
 struct NginxTests {
     private let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) })

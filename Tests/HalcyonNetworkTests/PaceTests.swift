@@ -4,7 +4,7 @@ import HalcyonSystem
 import HalcyonTesting
 import Testing
 
-/// Bodies that come slowly: what they are ended for, and what they may keep from others.
+/// Bodies that arrive slowly: the conditions for ending them, and the places that they may keep from others.
 @Suite(.timeLimit(.minutes(5)))
 struct PaceTests {
     private let clock = ManualClock()
@@ -29,11 +29,11 @@ struct PaceTests {
     /// Lets seconds pass, one by one, while something runs that waits for its server.
     private func pass(_ seconds: Int, _ downloader: ImageDownloader? = nil) async throws {
         for _ in 0..<seconds { try await advance(downloader) }
-        // What was due has been looked at.
+        // Everything that was due has been checked.
         try await clock.waitForSleepers()
     }
 
-    /// A second, which counts for all that run: each of them waits for its server.
+    /// Advances the clock by a second, which counts for all running transfers: each of them waits for its server.
     private func advance(_ downloader: ImageDownloader? = nil) async throws {
         try await clock.waitForSleepers()
         let downloader = downloader ?? fixture.downloader
@@ -184,7 +184,7 @@ struct PaceTests {
         #expect(try ended.withLock { try $0?.get() } == 20)
     }
 
-    /// The process was stopped, or got no processor: bytes may have come meanwhile that nobody has read.
+    /// The process was stopped, or got no processor: bytes may have arrived meanwhile that have not been read.
     @Test func timeThatIsSkippedDoesNotCount() async throws {
         let gate = ScriptedTransportGate()
         answer(fixture.url(), chunks: [1], gates: [gate])
@@ -296,7 +296,7 @@ struct PaceTests {
         #expect(ended == 1)
     }
 
-    /// A slow way is no slow server: where each host has a part of it, nothing is won by ending anything.
+    /// A slow network is not a slow server: where each host has a part of it, nothing is gained by ending a transfer.
     @Test func nobodyIsEndedForAnotherImageOfTheSameHosts() async throws {
         let fixture = Self.fixture(clock, total: 2, slow: 2) { $0.timeouts.leastRate = .none }
         let gate = ScriptedTransportGate()

@@ -1,9 +1,9 @@
 import CZlib
 import Foundation
 
-/// The ways in which servers pack bodies.
+/// The content codings of servers.
 enum Packing: Int32, CaseIterable {
-    /// The raw value is what zlib calls it.
+    /// The raw value is zlib's parameter for the coding.
     case gzip = 31
     case zlib = 15
     case raw = -15

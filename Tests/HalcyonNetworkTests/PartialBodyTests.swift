@@ -120,7 +120,7 @@ struct PartialBodyTests {
         }
         await sent.opened()
         #expect(fixture.fileNames.count == 1)
-        // Its clock says that everything here is old, too.
+        // The later process's clock makes everything here old, too.
         let later = TimeSource { Date().addingTimeInterval(1e6) }
         for store in [fixture.store(), fixture.store(clock: later)] {
             #expect(try await fixture.downloader(store).download(fixture.url).data == Self.body)

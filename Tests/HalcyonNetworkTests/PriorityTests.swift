@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct PriorityTests {
-    /// One transfer runs and is held; the others wait in the order they are asked for.
+    /// One transfer runs and is held; the others wait in the order of their requests.
     private struct Queue {
         let fixture: DownloaderFixture
         let gate = ScriptedTransportGate()

@@ -6,7 +6,7 @@ import Testing
 /// A proxy that the program names. Those of the environment are tested with a process of their own.
 @Suite(.timeLimit(.minutes(5)))
 struct ProxyTests {
-    /// A host that no name server is asked for, as its name is too long: only a proxy can answer for it.
+    /// A host name that is too long to be asked of a name server: only a proxy can answer for it.
     private static let host = String(repeating: "a", count: 70) + ".invalid"
     private let url = URL(web: "http://\(host)/a")
 

@@ -8,7 +8,7 @@ import Testing
 struct QueueTests {
     private typealias Download = Task<DownloadResult, any Error>
 
-    /// Asks and returns once the transfer waits for its turn.
+    /// Requests a URL, and returns once the transfer waits for its turn.
     private func add(_ path: String, to fixture: DownloaderFixture, ticket: DownloadTicket? = nil) async -> Download {
         let before = fixture.downloader.waitingCount
         let task = start(path, fixture, ticket: ticket)
@@ -111,7 +111,7 @@ struct QueueTests {
         fixture.transport.answer(fixture.url("/a"), with: .redirect(to: "http://two.test/b").held(by: gate))
         let target = fixture.url("/b", host: "two.test")
         fixture.transport.answer(target, with: .data(Data("b".utf8)))
-        // The target's host has no room either, when it is asked for.
+        // The target's host has no room either, when the redirect leads there.
         let busy = fixture.url("/busy", host: "two.test")
         fixture.transport.answer(busy, with: .data(Data()).held(by: other))
         let blocker = Task { try await fixture.downloader.download(busy) }

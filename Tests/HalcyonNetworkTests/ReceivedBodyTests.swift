@@ -15,7 +15,7 @@ struct ReceivedBodyTests {
 
     private func address(_ data: Data) -> UnsafeRawPointer? { data.withUnsafeBytes { $0.baseAddress } }
 
-    /// What was read stays as it was read, and reading it again costs no copy.
+    /// Bytes that were read stay as they were, and reading them again costs no copy.
     @Test func itIsReadWhileItGrowsWithoutACopy() async throws {
         let fixture = DownloaderFixture()
         fixture.transport.answer(

@@ -35,7 +35,7 @@ struct RedirectTests {
         #expect(try await fixture.downloader.download(fixture.url("/x/a")).url.absoluteString == target)
     }
 
-    /// No URL has a user on its way, neither what was asked for nor where it leads.
+    /// No URL is sent with a user, neither the requested one nor the target of the redirect.
     @Test func aUserInALocationIsSentAsACredential() async throws {
         let (first, second) = (URL(web: "http://alice:one@one.test/a"), URL(web: "http://two.test/b"))
         fixture.transport.answer(first, with: .redirect(to: "http://bob:two@two.test/b"))

@@ -5,7 +5,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// Servers, disks and processes that do what they should not to a body that is gone on with.
+/// Servers, disks and processes that misbehave towards a body that is resumed.
 @Suite(.timeLimit(.minutes(5)))
 struct ResumeAttackTests {
     private typealias Fixture = ResumeFixture
@@ -115,7 +115,7 @@ struct ResumeAttackTests {
 
     // MARK: - Hooks
 
-    /// It knows nothing of parts.
+    /// The hook does not support parts.
     @Test(arguments: [true, false])
     func aResponseHookThatWantsTheWholeGetsIt(throwing: Bool) async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
@@ -184,7 +184,7 @@ struct ResumeAttackTests {
         files.failNothing()
         #expect(throws: (any Error).self) { try body.append(rest) }
         body.keep()
-        // What is there is the true beginning, and no more.
+        // The kept bytes are the true beginning, and no more.
         let kept = try #require(store.take(made.key))
         #expect(kept.body.count == 700_000)
         #expect(try kept.body.bytes(0..<700_000) == Data(Self.body.prefix(700_000)))
@@ -255,7 +255,7 @@ struct ResumeAttackTests {
         #expect(fixture.fileNames.isEmpty)
     }
 
-    /// What it had written is gone on with by another one.
+    /// The beginning that a killed process has written is continued by another one.
     @Test func aProcessThatIsKilledLeavesABeginning() async throws {
         let hold = RawServerGate()
         let fixture = try Fixture(
@@ -316,7 +316,7 @@ struct ResumeAttackTests {
         #expect(fixture.field("Range", of: 3) == "bytes=1500000-")
     }
 
-    /// Remembers what bodies were made for.
+    /// Records the keys that bodies were made for.
     private final class CapturingStore: PartialBodyStore {
         private let base: PartialBodyFiles
         private let last = Lock<(key: PartialBodyKey, record: PartialBodyRecord)?>(nil)

@@ -2,8 +2,8 @@ import Foundation
 import Halcyon
 import TestSupport
 
-/// A server that answers its requests one script after the other, the last of them again and again, and downloaders that
-/// keep what broke off in one folder.
+/// A server that answers its requests with one script after the other, the last of them again and again, and downloaders that
+/// keep partial bodies in one folder.
 final class ResumeFixture: Sendable {
     typealias Script = @Sendable (RawServerConnection, _ head: String) throws -> Void
     /// Made when it is sent: what the `Data` of a global points at looks lost to LeakSanitizer, and tests have globals of
@@ -94,7 +94,7 @@ final class ResumeFixture: Sendable {
         }
     }
 
-    /// What a proper server does.
+    /// The response of a proper server.
     static func proper(_ fields: String = tag, body: @autoclosure @escaping Body = body) -> Script {
         { connection, head in
             guard let first = start(head) else { return try connection.answer(body(), fields: fields) }
@@ -130,7 +130,7 @@ final class ResumeFixture: Sendable {
         { connection, _ in try connection.answer(Data(), status: status) }
     }
 
-    /// Where the range that a request asks for begins.
+    /// Returns the start of the range that a request asks for.
     static func start(_ head: String) -> Int? {
         guard let line = head.split(separator: "\r\n").first(where: { $0.hasPrefix("Range: bytes=") }) else {
             return nil

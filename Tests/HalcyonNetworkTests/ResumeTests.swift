@@ -164,7 +164,7 @@ struct ResumeTests {
             { connection, _ in
                 try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\(Fixture.tag)\r\n")
                 try connection.send(Data(Self.body.prefix(1_500_000)))
-                // What is on its way when a connection is reset may be lost.
+                // Bytes that are in flight when a connection is reset may be lost.
                 gate.block()
                 connection.reset()
             }, Fixture.proper())

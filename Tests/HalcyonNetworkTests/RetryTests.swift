@@ -67,7 +67,7 @@ struct RetryTests {
         #expect(error?.reason == .incompleteBody(received: 3, expected: 7))
     }
 
-    /// What came as it was promised comes like that again; what broke off may not.
+    /// A body that was complete would arrive the same again; one that broke off may not.
     @Test func aPackedBodyThatIsCutIsAskedForAgainUnlessAllOfItCame() async throws {
         let packed = Packing.gzip.pack(body)
         for (length, count) in [("\(packed.count - 1)", 1), (nil, 2)] as [(String?, Int)] {
@@ -90,7 +90,7 @@ struct RetryTests {
         #expect(fixture.transport.requestCount == 1)
     }
 
-    // MARK: What the last error tells
+    // MARK: The last error
 
     @Test func theLastErrorTellsOfEachAttempt() async throws {
         let fixture = DownloaderFixture(retry: RetryPolicy(maximumRetries: 3))

@@ -3,7 +3,7 @@ import HalcyonNetwork
 import TestSupport
 import Testing
 
-/// What leaves an https origin with a redirect, seen at the socket that it goes to.
+/// The data that leaves an https origin with a redirect, seen at the socket that it goes to.
 @Suite(.enabled(if: TestCertificate.isAvailable), .timeLimit(.minutes(5)))
 struct SecureRedirectTests {
     private static let statuses = [301, 302, 303, 307, 308]

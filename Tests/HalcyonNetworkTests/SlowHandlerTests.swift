@@ -6,10 +6,10 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// Progress for who is slower than the transfer.
+/// Progress for handlers that are slower than the transfer.
 @Suite(.timeLimit(.minutes(5)))
 struct SlowHandlerTests {
-    /// Runs a task where it may block.
+    /// Runs a task on a thread that it may block.
     private final class OwnThread: TaskExecutor {
         private let queue = DispatchQueue(label: "slow-handler")
 
@@ -19,7 +19,7 @@ struct SlowHandlerTests {
         }
     }
 
-    /// One who joins is in its handler, and stays there while everything arrives.
+    /// A subscriber that joins is in its handler, and stays there while everything arrives.
     @Test func aSlowHandlerIsToldTheNewestAndHoldsNobodyUp() async throws {
         let fixture = DownloaderFixture()
         let pieces = 500
@@ -45,7 +45,7 @@ struct SlowHandlerTests {
         }
         await entered.opened()
         more.open()
-        // The other one has been told as well once the body waits for its end.
+        // The other one has received its progress as well once the body waits for its end.
         while told.withLock({ $0.last }) != pieces * 10 || fixture.downloader.silentCount < 1 { await Task.yield() }
         released.open()
         while late.withLock({ $0.last }) != pieces * 10 { await Task.yield() }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A certificate for localhost that nobody has signed, in a folder of its own.
+/// A self-signed certificate for localhost, in a folder of its own.
 struct TestCertificate: Sendable {
     static let isAvailable = FileManager.default.isExecutableFile(atPath: openssl)
     static let openssl = "/usr/bin/openssl"

@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What every transport promises, asked of each that there is.
+/// The contract of all transports, checked for each of them.
 @Suite(.timeLimit(.minutes(5)))
 struct TransportContractTests {
     private let payload = Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -131,11 +131,11 @@ struct TransportContractTests {
         await #expect(throws: CancellationError.self) { try await reader.value }
     }
 
-    /// What has come and was not read goes with the cancel, and what is left must not pass for the whole.
+    /// Bytes that arrived and were not read are dropped by the cancellation, and the rest must not pass for the whole body.
     @Test func cancellingAfterTheEndIsNoEndWhereBytesWereNotRead() async throws {
         let server = try RawServer { connection in
             guard connection.readRequest() != nil else { return }
-            // No length, as one would tell the reader that something is missing.
+            // There is no length, as one would show the reader that something is missing.
             try connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + String(repeating: "a", count: 1_000))
         }
         defer { server.stop() }

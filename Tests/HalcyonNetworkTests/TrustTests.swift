@@ -4,7 +4,7 @@ import HalcyonSystem
 import TestSupport
 import Testing
 
-/// Whom a transport trusts: the certificate of these servers is for both names of the machine, and nobody has signed it.
+/// The certificates that a transport trusts. The self-signed certificate of these servers is for both names of the machine.
 @Suite(.enabled(if: TestCertificate.isAvailable), .timeLimit(.minutes(5)))
 struct TrustTests {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {

@@ -55,7 +55,8 @@ struct UnpackingTests {
         #expect(try await download() == body)
     }
 
-    /// Blocks that hold nothing, as many as fit into the limit four times over: there is no result, and none is waited for.
+    /// Empty blocks, as many as fit into the limit four times over: they have no result, and the transfer does not wait for
+    /// one.
     @Test func emptyBlocksBecomeNothing() async throws {
         func packed(_ count: Int) -> Data {
             let blocks = (0..<count).flatMap { _ in [0, 0, 0, 0xFF, 0xFF] as [UInt8] }

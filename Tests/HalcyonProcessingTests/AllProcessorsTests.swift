@@ -3,7 +3,7 @@ import HalcyonProcessing
 import HalcyonSystem
 import Testing
 
-/// What holds for every processor, whatever it does.
+/// The properties of every processor.
 @Suite struct AllProcessorsTests {
     private static func sources() throws -> [Image] {
         [
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// Says yes from one of the questions on.
+    /// A context that reports cancellation from one of the checks on.
     private final class Patience: Sendable {
         private let asked = Lock(0)
         private let limit: Int

@@ -3,8 +3,7 @@ import HalcyonProcessing
 import HalcyonSystem
 import Testing
 
-/// Parameters that no image could be processed with: an error that says so, before anything is fetched, and never a
-/// trap.
+/// Parameters that no image could be processed with: a descriptive error, before anything is fetched, and never a trap.
 @Suite struct BadArgumentTests {
     private static let noNumbers: [Double] = [.nan, .signalingNaN, .infinity, -.infinity]
     private static let negative: [Double] = [-.leastNonzeroMagnitude, -1, -1e300, -.greatestFiniteMagnitude]

@@ -41,7 +41,7 @@ import Testing
     func theImageIsMadeFainterFirst(mode: BlendMode) throws {
         let blend = PlainBlend(mode: mode)
         for color in [Self.colors[0], Self.colors[1], .clear] {
-            // Of bytes whose two fifths are whole: half a level is another hue where a colour is nearly grey.
+            // Bytes of which two fifths are a whole number: half a level gives another hue where a colour is nearly grey.
             let source = try picture(15, 11) { x, y in
                 Color(red: Double(x * 10) / 255, green: Double(y * 15) / 255, blue: Double((x + y) * 5) / 255)
             }

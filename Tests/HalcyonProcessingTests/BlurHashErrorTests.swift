@@ -97,7 +97,7 @@ import Testing
         // Half of green over blue.
         let half = try flat(20, 10, [0, 128, 0, 128])
         #expect(try text(half, Color(red: 0, green: 0, blue: 1)) == text(flat(20, 10, [127, 128, 0, 255]), .black))
-        // What is opaque hides it.
+        // An opaque image hides the background.
         #expect(try text(flat(20, 10), .black) == text(flat(20, 10), .white))
     }
 

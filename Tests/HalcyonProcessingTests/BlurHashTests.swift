@@ -87,7 +87,7 @@ import Testing
         for size in [PixelSize(32, 32), PixelSize(1, 1), PixelSize(1, 9), PixelSize(50, 1), PixelSize(20, 33)] {
             for punch in [1.0, 0, 0.3, 2, 10, -1] {
                 let plain = PlainBlurHash.pixels(text, size, punch: punch)
-                // Of two bytes that are as near, single precision may take the other.
+                // Between two bytes that are equally near, single precision may choose the other.
                 try expect(hash.image(size, punch: punch), size, within: 1) { plain[$1 * size.width + $0] }
             }
         }

@@ -3,7 +3,7 @@ import HalcyonImage
 import HalcyonProcessing
 import Testing
 
-/// Matrices over colours, and what is made of them.
+/// Colour matrices, and the processors that use them.
 @Suite struct ColorProcessorTests {
     /// Red, green, blue and alpha of 0 to 1, not premultiplied, in and out.
     private typealias Change = ([Double]) -> [Double]

@@ -5,7 +5,7 @@ import HalcyonSystem
 import TestSupport
 import Testing
 
-/// Neighbours that cut, turn and scale are done in one go; that is never to be seen.
+/// Adjacent processors that cut, turn and scale are executed as one; the result must not show it.
 @Suite struct GeometryRunTests {
     /// `HALCYON_SOAK` runs the full count.
     private static let lists = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 2_000 : 200_000

@@ -3,9 +3,9 @@ import HalcyonProcessing
 import HalcyonSystem
 import Testing
 
-/// Processors over animations: each frame by itself, when it is asked for.
+/// Processors over animations: each frame by itself, when it is requested.
 @Suite struct ProcessedAnimationTests {
-    /// Frames of noise that are made when they are asked for.
+    /// Frames of noise that are made when they are requested.
     private final class Frames: AnimationFrameSource {
         let sizes: [PixelSize]
         private let made = Lock<[Int]>([])

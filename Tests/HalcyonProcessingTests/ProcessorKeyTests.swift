@@ -2,7 +2,7 @@ import HalcyonImage
 import HalcyonProcessing
 import Testing
 
-/// What names a processor's results on disk.
+/// The keys that name a processor's results on disk.
 @Suite struct ProcessorKeyTests {
     private func key(_ processor: any ImageProcessor) -> [UInt8] {
         var encoder = KeyEncoder()
@@ -109,9 +109,9 @@ import Testing
         #expect(seen.count == processors.count)
     }
 
-    /// Of every processor each parameter, changed by itself.
+    /// Returns each processor with each of its parameters changed by itself.
     private static func everything() throws -> [any ImageProcessor] {
-        // What the families have of these stands in `different` too.
+        // The variants that the families have are in `different` too.
         try different.filter { !($0 is ResizeProcessor || $0 is FlipProcessor) }
             + AllProcessors.families().flatMap(\.all)
     }
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func keysAreFixed() {
-        // They name files on users' disks: who changes one raises its version.
+        // The keys name files on users' disks: a change to one raises its version.
         func expected(_ write: (inout KeyEncoder) -> Void) -> [UInt8] {
             var encoder = KeyEncoder()
             write(&encoder)

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func edgesKeepTheirColour() throws {
-        // What is half covered is half of each channel: no dark or bright rim.
+        // A half covered pixel is half of each channel: no dark or bright rim.
         let result = try flat(60, 60, [200, 100, 50, 255]).processed(by: .roundCorners(radius: 30))
         for y in 0..<60 {
             for x in 0..<60 {

@@ -1,7 +1,7 @@
 import Halcyon
 import Testing
 
-/// What every command-line tool answers.
+/// The responses that every command-line tool gives.
 @Suite(.timeLimit(.minutes(5))) struct ToolGeneralTests {
     @Test func versionIsTheLibrarys() async throws {
         let result = try await Tool().run(["--version"])

@@ -3,7 +3,7 @@ import HalcyonSystem
 import TestSupport
 import Testing
 
-/// Caches between runs, and what `load` asks of the network.
+/// Caches between runs, and the requests that `load` sends.
 @Suite(.timeLimit(.minutes(5))) struct LoadNetworkTests {
     @Test func aSecondRunComesFromDisk() async throws {
         let tool = try Tool()

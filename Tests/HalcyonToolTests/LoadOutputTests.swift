@@ -3,7 +3,7 @@ import Halcyon
 import TestSupport
 import Testing
 
-/// Where `-o` writes, and which bytes.
+/// The place where `-o` writes, and the bytes.
 @Suite(.timeLimit(.minutes(5))) struct LoadOutputTests {
     @Test(arguments: [
         ("png/rgb8.png", "same.png"), ("jpeg/orientation-6.jpg", "same.jpg"), ("jpeg/cmyk.jpg", "same.JPEG"),
@@ -23,7 +23,7 @@ import Testing
         let tool = try Tool()
         let result = try await tool.load(fixture("gif/still.gif"), "-o", tool.path(name))
         #expect(result.status == 0, "\(result.errors)")
-        // What is reported is what was loaded.
+        // The report describes the image that was loaded.
         #expect(try result.load().format == "gif")
         let info = try CoderRegistry.shared.probe(try tool.data(name))
         #expect(info.format.name == format)
@@ -117,7 +117,7 @@ import Testing
         let result = try await tool.load(
             fixture("png/rgb8.png"), "-o", tool.path("a.jpg"), "--passes", "2", "--format", "png")
         #expect(try result.loads().map(\.output) == [tool.path("a.jpg"), nil])
-        // The option says more than the name.
+        // The option takes precedence over the name.
         #expect(try tool.data("a.jpg") == TestFiles.data("png/rgb8.png"))
     }
 }

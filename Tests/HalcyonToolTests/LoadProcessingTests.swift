@@ -3,7 +3,7 @@ import Halcyon
 import TestSupport
 import Testing
 
-/// What `load` makes of the pixels, and how it encodes them.
+/// The processing of pixels by `load`, and their encoding.
 @Suite(.timeLimit(.minutes(5))) struct LoadProcessingTests {
     private static let source = "png/rgb8.png"
 

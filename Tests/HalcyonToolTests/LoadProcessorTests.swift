@@ -3,7 +3,7 @@ import Halcyon
 import TestSupport
 import Testing
 
-/// `load --process` with each of the processors: what comes out, and what is said of bad values and files.
+/// `load --process` with each of the processors: the results, and the messages for bad values and files.
 @Suite(.timeLimit(.minutes(5))) struct LoadProcessorTests {
     private static let source = "png/rgb8.png"
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `load` reports, and in which order.
+/// The reports of `load`, and their order.
 @Suite(.timeLimit(.minutes(5))) struct LoadReportTests {
     @Test func eachLineIsAnObjectWithTheSameKeys() async throws {
         let tool = try Tool()
@@ -79,7 +79,7 @@ import Testing
         let server = try await fixtureServer("png/rgb8.png")
         let later = RawServerGate()
         let body = try TestFiles.data("png/1x1.png")
-        // The first of the list is answered after the second was asked for.
+        // The first of the list is answered after the second was requested.
         server.route("/slow") { _ in
             await later.opened()
             return .init(body: body)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HalcyonTool
 
-/// Each spelling of `--process` is the processor that it says, and others are refused.
+/// Each spelling of `--process` gives the processor that it names, and others are refused.
 @Suite struct ProcessorSpellingTests {
     private static let red = Color(red: 1, green: 0, blue: 0)
     private static let glass = Color(red: 1, green: 1, blue: 1, alpha: 0.4)

@@ -4,7 +4,7 @@ import Testing
 
 /// The proxy variables of the environment, as a child process has them.
 @Suite(.timeLimit(.minutes(5))) struct ProxyTests {
-    /// A host that no name server is asked for, as its name is too long: only a proxy can answer for it.
+    /// A host name that is too long to be asked of a name server: only a proxy can answer for it.
     private static let host = String(repeating: "a", count: 70) + ".invalid"
     private let url = "http://\(host)/png/rgb8.png"
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A file to decode, and how it is damaged before.
+/// A file to decode, and the damage that is done to it before.
 struct DecodeCase: Codable, Hashable {
     let path: String
-    /// Of the `Mutation`; 0 leaves the file as it is.
+    /// The seed of the `Mutation`; 0 leaves the file as it is.
     var seed: UInt64 = 0
     /// Capacity of the decode budget in bytes: what needs more is refused.
     var budget = 256 << 20
@@ -11,7 +11,7 @@ struct DecodeCase: Codable, Hashable {
     var name: String { "\(URL(filePath: path).lastPathComponent)#\(seed)" }
 }
 
-/// What a child says of one case, in a line of JSON.
+/// A child's report of one case, in a line of JSON.
 struct DecodeReport: Codable {
     /// One way to read the file.
     struct Step: Codable {

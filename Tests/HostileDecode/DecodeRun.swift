@@ -23,7 +23,7 @@ struct DecodeRun {
     }
 
     func report() -> DecodeReport {
-        // What is refused by its header has no pixels that anybody could work on.
+        // A file that is refused by its header has no pixels to work on.
         let info = (try? makeCoders().plan(data))?.info
         let pixels = (info?.size.area ?? 0) * (info?.frameCount ?? 0)
         var steps = [step("whole") { try whole($0) }]
@@ -98,7 +98,7 @@ struct DecodeRun {
 }
 
 enum ProcessTime {
-    /// Of all threads of the process.
+    /// The processor time of all threads of the process.
     static var seconds: Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -2,7 +2,7 @@ import Foundation
 import HalcyonSystem
 import TestSupport
 
-/// Decodes files and says what each took: `HostileDecode <cases> <report>`, a line of JSON per case in both.
+/// Decodes files and reports the cost of each: `HostileDecode <cases> <report>`, a line of JSON per case in both.
 ///
 /// A program of its own, since its peak is measured and since a file may end it: the report then ends with the case that
 /// had begun.
@@ -22,7 +22,7 @@ enum HostileDecode {
             for (index, next) in cases.enumerated() {
                 try report.write(contentsOf: line(Self.begun(next)))
                 limit(next)
-                // Tables and threads that the first use of a library makes are no file's.
+                // Tables and threads that a library makes at its first use do not count for a file.
                 if index == 0 { _ = try await decode(next) }
                 try report.write(contentsOf: line(try await decode(next)))
             }

@@ -52,7 +52,7 @@ extension DecodeReport {
     /// Seconds of processor time, in a debug build on a slow machine.
     private static let (leastSeconds, secondsPerByte, secondsPerPixel) = (1.0, 2e-6, 4e-6)
 
-    /// What is wrong with what the child reported.
+    /// The problems in the child's report.
     var problems: [String] {
         guard let steps else { return ["\(decodeCase.name) ended the process: \(status ?? 0)"] }
         return steps.flatMap { step in

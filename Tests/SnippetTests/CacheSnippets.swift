@@ -1,4 +1,4 @@
-// What docs/Caches.md shows, compiled. SnippetTests looks for each of its Swift blocks in this file.
+// The examples of docs/Caches.md, compiled. SnippetTests looks for each of its Swift blocks in this file.
 
 import Foundation
 import Halcyon

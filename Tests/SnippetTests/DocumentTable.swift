@@ -20,7 +20,7 @@ struct DocumentTable {
         return tables
     }
 
-    /// What stands between backquotes.
+    /// Returns the text between backquotes.
     static func code(in cell: String) -> [String] {
         cell.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
     }

@@ -3,12 +3,12 @@ import Testing
 
 /// The right-hand columns of docs/Migrating.md are code that compiles, and no name of the peers is missing on the left.
 @Suite struct MigratingTests {
-    /// The tables that say what something is here.
+    /// The tables that map names to their equivalents in this library.
     private static func tables() throws -> [DocumentTable] {
         DocumentTable.tables(in: try SnippetTests.text(of: "docs/Migrating.md")).filter { $0.header.last == "Halcyon" }
     }
 
-    /// What may stand on the right without code, because there is none.
+    /// The words that may stand on the right without code, because there is none.
     private static let words = ["Void", "None", "Built in"]
 
     /// The compiled lines, without what a list adds to its elements.

@@ -1,4 +1,4 @@
-/// What docs/Migrating.md must have on its left-hand sides, in the order of its tables where they are whole ones.
+/// The left-hand sides that docs/Migrating.md must have, in the order of its tables where they are whole ones.
 enum MigrationNames {
     static let kingfisherOptions = [
         ".targetCache", ".originalCache", ".downloader", ".downloadPriority", ".transition", ".forceTransition",

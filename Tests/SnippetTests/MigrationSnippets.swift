@@ -1,11 +1,11 @@
-// What docs/Migrating.md shows, compiled. SnippetTests looks for its Swift blocks in this file; MigratingTests for each
+// The examples of docs/Migrating.md, compiled. SnippetTests looks for its Swift blocks in this file; MigratingTests for each
 // piece of code of its tables, as a line of its own, with a comma or `.self` where it stands in a list.
 
 import Foundation
 import Halcyon
 import Logging
 
-/// What a program has besides.
+/// The other parts of a program that the examples use.
 private struct Program {
     let url: URL
     let path: String

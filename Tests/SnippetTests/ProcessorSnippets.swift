@@ -1,4 +1,4 @@
-// What the pages of the processors show, compiled. SnippetTests looks for each of their Swift blocks in this file.
+// The examples of the processors' pages, compiled. SnippetTests looks for each of their Swift blocks in this file.
 
 import Foundation
 import Halcyon

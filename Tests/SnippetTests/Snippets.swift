@@ -1,4 +1,4 @@
-// What README.md and docs/ show, compiled. SnippetTests looks for each of their Swift blocks in this file.
+// The examples of README.md and docs/, compiled. SnippetTests looks for each of their Swift blocks in this file.
 
 import Foundation
 import Halcyon

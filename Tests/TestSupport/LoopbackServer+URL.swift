@@ -1,7 +1,7 @@
 import Foundation
 
 extension URL {
-    /// A URL that a test spells out; stops the test when it is none.
+    /// A URL from a literal text; traps if the text is not a URL.
     public init(web text: String) {
         guard let url = URL(string: text) else { preconditionFailure("not a URL: \(text)") }
         self = url

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import HalcyonSystem
 
-/// A proper HTTP server on 127.0.0.1, its routes closures, for tests that need nothing broken.
+/// A correct HTTP server on 127.0.0.1 with closures as its routes, for tests that need no faults.
 public final class LoopbackServer: Sendable {
     /// A request as it came, its field names in lower case.
     public struct Request: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import Halcyon
 
-/// libcurl with limits of time far beyond what a busy machine delays a test by.
+/// libcurl with time limits far beyond the delays of tests on a busy machine.
 public struct PatientTransport: Transport {
     private let transport: CurlTransport
 
@@ -33,7 +33,7 @@ extension ImagePipeline.Configuration {
 }
 
 extension TransportRequest {
-    /// A request whose limits of time are far beyond what a busy machine delays a test by.
+    /// A request with time limits far beyond the delays of tests on a busy machine.
     public static func patient(_ url: URL, headers: HTTPHeaders = HTTPHeaders()) -> TransportRequest {
         TransportRequest(url: url, headers: headers, connectTimeout: .seconds(300), idleTimeout: .seconds(300))
     }

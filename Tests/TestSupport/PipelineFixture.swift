@@ -39,7 +39,7 @@ public final class PipelineFixture: Sendable {
 
     /// Waits for the starts of so many loads. Those of bytes and of encoded images have joined what they share by then.
     ///
-    /// - Parameter events: the pipeline's, asked for before the loads were.
+    /// - Parameter events: the pipeline's events, requested before the loads were.
     public static func waitForStarts(_ count: Int, in events: AsyncStream<PipelineEvent>) async {
         var starts = 0
         for await event in events {
@@ -56,7 +56,7 @@ public final class PipelineFixture: Sendable {
         FileManager.default.temporaryDirectory.appending(path: "halcyon-test-\(UUID().uuidString)")
     }
 
-    /// What the disk cache holds, once everything is written.
+    /// Returns the number of entries in the disk cache, once everything is written.
     public func diskEntries() async -> Int {
         await pipeline.configuration.cache.disk?.flush()
         return await pipeline.configuration.cache.disk?.count() ?? 0

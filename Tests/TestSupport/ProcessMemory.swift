@@ -5,9 +5,9 @@ public enum ProcessMemory {
     public static var resident: Int { field("VmRSS") }
     /// The most that was resident since the last `resetPeak`.
     public static var peak: Int { field("VmHWM") }
-    /// What no file is behind.
+    /// The memory that no file is behind, in bytes.
     public static var anonymous: Int { field("RssAnon") }
-    /// What is reserved of the address space, touched or not.
+    /// The reserved address space in bytes, touched or not.
     public static var addressSpace: Int { field("VmSize") }
 
     public static func resetPeak() {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import HalcyonSystem
 
-/// A server on 127.0.0.1 that does to a client what a proper server never would.
+/// A server on 127.0.0.1 that treats a client as a correct server never would.
 ///
 /// Its script runs once for each connection, on a thread of that connection with blocking sockets, and writes bytes as
 /// it likes. When the script returns, the connection is closed.
@@ -96,9 +96,9 @@ public final class RawServer: Sendable {
         try RawSocket.bound(listening: false).port
     }
 
-    /// A port on 127.0.0.1 for a program that must be told one.
+    /// A port on 127.0.0.1 for a program that needs a given one.
     ///
-    /// - Returns: also a socket that is bound to it, to be closed once the program listens: nobody else gets the port.
+    /// - Returns: also a socket that is bound to it, to be closed once the program listens: no other process gets the port.
     public static func freePort() throws -> (socket: Int32, port: Int) {
         try RawSocket.bound(listening: false)
     }

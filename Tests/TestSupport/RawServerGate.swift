@@ -1,7 +1,7 @@
 import Glibc
 import HalcyonSystem
 
-/// A gate between a test and the threads of a `RawServer`: threads block at it, tasks await it, anybody opens it.
+/// A gate between a test and the threads of a `RawServer`: threads block at it, tasks await it, any thread or task opens it.
 ///
 /// `@unchecked Sendable` because everything is touched under the mutex.
 public final class RawServerGate: @unchecked Sendable {

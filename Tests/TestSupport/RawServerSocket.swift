@@ -7,7 +7,7 @@ enum RawSocket {
         let number: Int32
     }
 
-    /// A socket on a port of 127.0.0.1 that the system chooses. Where it does not listen, a program that is told the port, and
+    /// A socket on a port of 127.0.0.1 that the system chooses. Where it does not listen, a program that is given the port, and
     /// that shares addresses, may.
     static func bound(listening: Bool) throws -> (socket: Int32, port: Int) {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

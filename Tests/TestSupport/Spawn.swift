@@ -34,7 +34,7 @@ public enum Spawn {
     }
 
     /// The end of a child: its exit status, or minus the signal that ended it. Nil where it runs on and `options` say not
-    /// to wait, or where it is nobody's child any more.
+    /// to wait, or where it is not a child of any process any more.
     public static func reap(_ child: pid_t, options: Int32 = 0) -> Int32? {
         var status: Int32 = 0
         var found = waitpid(child, &status, options)
@@ -44,7 +44,7 @@ public enum Spawn {
         return signal == 0 ? (status >> 8) & 0xFF : -signal
     }
 
-    /// Waits for a child's end and leaves it to be reaped, so that until then its number is nobody else's.
+    /// Waits for a child's end and leaves it to be reaped, so that until then its number is not given to another process.
     public static func waitForEnd(of child: pid_t) {
         var information = siginfo_t()
         while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}

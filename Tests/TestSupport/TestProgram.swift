@@ -16,7 +16,7 @@ public final class TestProgram: Sendable {
 
     private let id: pid_t
     private let state: Lock<State>
-    /// What it writes to its standard output, where that was wanted.
+    /// The program's standard output, if it was requested.
     public let output: FileHandle?
 
     /// - Parameters:

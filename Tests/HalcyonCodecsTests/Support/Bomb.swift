@@ -6,14 +6,14 @@ import Testing
 struct Bomb: Decodable, Sendable, CustomTestStringConvertible {
     let name: String
     let format: String
-    /// What it does.
+    /// The harm that the file would do.
     let why: String
-    /// Its path among the fixtures, or what to make it of: bytes in hexadecimal, each so many times.
+    /// The path among the fixtures, or the recipe of the file: bytes in hexadecimal, each with a number of repetitions.
     let file: String?
     let recipe: [Part]?
     let bytes: Int
     let crc32: UInt
-    /// The codes of the errors that are right; `image` where it is one that can be decoded at little cost.
+    /// The codes of the acceptable errors; `image` if the file is one that can be decoded at little cost.
     let accepted: [String]
 
     struct Part: Decodable, Sendable {

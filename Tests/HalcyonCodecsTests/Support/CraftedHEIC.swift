@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A HEIC whose items are made of one another as the test says.
+/// A HEIC whose items are derived from one another as a test specifies.
 struct CraftedHEIC {
     enum Item {
         /// The picture of `heic/444.heic`.
@@ -11,7 +11,7 @@ struct CraftedHEIC {
         /// One column and row of tiles, or more.
         case grid(columns: Int, rows: Int)
         case overlay
-        /// No image.
+        /// An item that is not an image.
         case exif
 
         fileprivate var type: String {
@@ -39,7 +39,7 @@ struct CraftedHEIC {
     var references: [(type: String, from: Int, to: [Int])] = []
     /// Identifiers of those that are the alpha of another.
     var alphas: Set<Int> = []
-    /// What is added to the length of each box of references.
+    /// The number that is added to the length of each box of references.
     var lie = 0
 
     func file() throws -> Data {

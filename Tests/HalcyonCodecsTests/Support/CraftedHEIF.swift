@@ -1,13 +1,13 @@
 import Foundation
 import HalcyonImage
 
-/// HEIC and AVIF files whose container and coded pictures say what a test wants. There are no pixels behind them: what
-/// decoding would take is told by the headers.
+/// HEIC and AVIF files whose container and coded pictures declare the values that a test wants. There are no pixels behind
+/// them: the headers determine the cost of a decode.
 struct CraftedHEIF {
     struct Item {
         var type = "hvc1"
         var size: PixelSize?
-        /// That of the configuration's parameter set, or sequence header.
+        /// The size in the configuration's parameter set or sequence header.
         var coded: PixelSize?
         var data = Data()
         var parts: [Int] = []
@@ -158,7 +158,7 @@ struct CraftedHEIF {
         box("av1C", Data([0x81, 0, 0x0C, 0]) + sequenceHeader(size))
     }
 
-    /// - Parameter isReduced: whether it says so little as a still picture may.
+    /// - Parameter isReduced: whether the header is as short as that of a still picture may be.
     static func sequenceHeader(_ size: PixelSize, isReduced: Bool = true) -> Data {
         var bits = Bits()
         bits.put(0, 3)

@@ -4,7 +4,7 @@ import HalcyonSystem
 
 @testable import HalcyonCodecs
 
-/// A coder for whatever begins with its signature, which it decodes to one colour.
+/// A coder for all data that begins with its signature, which it decodes to one colour.
 struct FakeCoder: ImageDecoder, ImageEncoder {
     var format = ImageFormat("fake", fileExtension: "fake", mimeType: "image/x-fake")
     var signature: [UInt8] = Array("FAKE".utf8)

@@ -17,7 +17,7 @@ struct Fixture: Decodable, Sendable, CustomTestStringConvertible {
     let exact: Bool
     /// The largest difference of a channel where an exact format goes through a colour conversion; nil for none.
     let tolerance: Int?
-    /// What `probe` calls the colour space; nil where the fixture does not ask.
+    /// The colour space that `probe` returns; nil if the fixture does not declare it.
     let colorSpace: String?
     /// A golden of every composed frame, the first included; nil for stills.
     let frameGoldens: [String]?
@@ -30,7 +30,7 @@ struct Fixture: Decodable, Sendable, CustomTestStringConvertible {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Fixtures")
 
-    /// Those of `golden/index.json`, and of every folder that has an index of its own.
+    /// The fixtures of `golden/index.json`, and of every folder that has an index of its own.
     static let all: [Fixture] = {
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return folders.sorted().flatMap { name -> [Fixture] in

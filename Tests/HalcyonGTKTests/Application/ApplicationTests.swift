@@ -7,7 +7,7 @@ import Testing
 
 @testable import HalcyonGTK
 
-/// What an application's life has a pipeline do.
+/// The effects of an application's life cycle on a pipeline.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ApplicationTests {
     /// An application that ends as soon as it has begun.
     @MainActor private final class Application {
@@ -25,7 +25,7 @@ import Testing
         isolated deinit { g_object_unref(pointer) }
     }
 
-    /// A pipeline whose disk writes nothing before it is told to.
+    /// A pipeline whose disk writes are held until the test releases them.
     private func held() async throws -> (FaultInjectingFileSystem, PipelineFixture, DiskCache) {
         let files = FaultInjectingFileSystem()
         let folder = PipelineFixture.temporaryFolder()

@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    /// Of two channels, as only GObject's own way of making objects lets it be.
+    /// A pixbuf of two channels, which only GObject's generic constructor can make.
     @Test func aPixbufThatIsNeitherRGBNorRGBA() throws {
         let data = bytes([UInt8](repeating: 9, count: 64))
         defer { g_bytes_unref(data) }

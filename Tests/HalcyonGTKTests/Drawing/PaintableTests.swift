@@ -4,7 +4,7 @@ import Testing
 
 @testable import HalcyonGTK
 
-/// What is drawn, pixel by pixel; none of it needs a screen.
+/// The drawing of paintables, pixel by pixel; none of it needs a screen.
 @MainActor @Suite struct PaintableTests {
     private let paintable = ImagePaintable()
 
@@ -99,7 +99,7 @@ import Testing
         #expect(bitmap == nil)
     }
 
-    /// What is shown in several places is there once, on the graphics card too.
+    /// A bitmap that is shown in several places has one texture, on the graphics card too.
     @Test func aBitmapHasOneTexture() throws {
         let image = try Colors.image(Colors.red, 4, 4)
         let (first, second) = (ImageTexture(image.bitmap), ImageTexture(image.bitmap))
@@ -156,7 +156,7 @@ import Testing
         var image = try Colors.image([128, 0, 0, 128], 8, 8)
         image.isTemplate = true
         paintable.show(.init(image))
-        // Nobody's colour.
+        // The image's own colour, as there is no widget yet.
         #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, [128, 0, 0, 128]))
         paintable.follow(label)
         #expect(try Rendering(paintable, width: 8, height: 8).isClose(4, 4, [0, 100, 50, 128]))

@@ -98,7 +98,7 @@ import Testing
         #expect(GFileImage(uri: url.absoluteString).cacheKey.hasSuffix(url.absoluteString))
     }
 
-    /// Of another kind of file system, and larger than what is read at once.
+    /// A file of another kind of file system, larger than one read.
     @Test func aFileThatIsNotLocal() async throws {
         let large = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let resources = try await Resources(["large": large])
@@ -126,7 +126,7 @@ import Testing
         #expect(await reason(image(url, maximumBytes: size - 1)) == .tooLarge(limit: size - 1))
         #expect(try await image(url, maximumBytes: size).data().count == size)
         #expect(await reason(GFileImage(uri: "nothing:///a.png")) == .notSupported)
-        // Whose size is said to be 0.
+        // A file whose reported size is 0.
         #expect(await reason(image(URL(filePath: "/proc/self/maps"), maximumBytes: 10)) == .tooLarge(limit: 10))
         await #expect {
             try await fixture.pipeline.image(for: ImageRequest(.gio("nothing://user:secret@host/a.png")))

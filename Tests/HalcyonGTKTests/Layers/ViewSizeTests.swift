@@ -7,7 +7,7 @@ import Testing
 
 @testable import HalcyonGTK
 
-/// At which size a view's images are loaded.
+/// The sizes at which a view's images are loaded.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ViewSizeTests {
     private let fixture = PipelineFixture { $0.coders = .standard() }
 
@@ -57,7 +57,7 @@ import Testing
         func resize(_ width: Int32, _ height: Int32) async {
             gtk_widget_set_size_request(view.widget, width, height)
             await Window.run { gtk_widget_get_width(view.widget) == width }
-            // The view hears of a layout through the inbox, and other tests run the same loop.
+            // The view learns of a layout through the inbox, and other tests run the same loop.
             var hasHeard = false
             MainInbox.shared.add { hasHeard = true }
             await Window.run { hasHeard }
@@ -119,7 +119,7 @@ import Testing
         window.close()
     }
 
-    /// What has no room at all is not loaded for all of its pixels.
+    /// An image for a view without any room is not loaded at its full size.
     @Test func aViewWithoutRoom() async throws {
         let (view, window) = try await shown(100, 50)
         _ = await set(view, ImageRequest(try serve()))
@@ -135,7 +135,7 @@ import Testing
         window.close()
     }
 
-    /// What is shown stays, and is told of as before, where a larger one cannot be had.
+    /// The shown image stays, and is reported as before, where a larger one cannot be had.
     @Test func aLargerImageThatCannotBeHad() async throws {
         let (view, window) = try await shown(100, 50)
         let url = try serve()
@@ -174,7 +174,7 @@ import Testing
         window.close()
     }
 
-    /// Nor is it told of while a larger one is on its way.
+    /// Nor is a callback made for it while a larger one is on its way.
     @Test func theSameAgainWhileItIsRenewed() async throws {
         let (view, window) = try await shown(100, 50)
         let url = try serve()
@@ -199,7 +199,7 @@ import Testing
         window.close()
     }
 
-    /// A cell that its parent gives a size, which the picture happens to have: it is no view that follows its picture.
+    /// A cell with a size from its parent that happens to be the picture's size: the view does not follow its picture.
     @Test(arguments: [true, false]) func aCellWithAPictureOfItsSize(isInMemory: Bool) async throws {
         let request = ImageRequest(try serve())
         if isInMemory { _ = try await fixture.pipeline.image(for: request.fitting(width: 200, height: 100)) }
@@ -220,7 +220,7 @@ import Testing
         window.close()
     }
 
-    /// A thumbnail that is in memory says nothing of a view that follows its image.
+    /// A thumbnail in memory does not show the size of a view that follows its image.
     @Test func aThumbnailOfAViewThatFollowsItsImage() async throws {
         let request = ImageRequest(try serve(80, 60))
         var thumbnail = request
@@ -300,7 +300,7 @@ import Testing
         window.close()
     }
 
-    /// What comes ahead is there in the same call.
+    /// An image that was loaded ahead is there in the same call.
     @Test func whatAViewWillAskFor() async throws {
         let (view, window) = try await shown(100, 50)
         for (index, fit) in [ContentFit.contain, .cover, .fill, .scaleDown].enumerated() {
@@ -333,7 +333,7 @@ import Testing
         window.close()
     }
 
-    /// What was destroyed is not touched any more.
+    /// A destroyed widget is not touched any more.
     @Test func aViewWhoseWidgetIsGone() async throws {
         try Window.requireScreen()
         let picture = try #require(gtk_picture_new())

@@ -18,7 +18,7 @@ import Testing
         fixture = PipelineFixture(disk: false, transport: ScriptedTransport { _ in .data(data) })
     }
 
-    /// A list that is seen, its prefetcher, and what the prefetcher has asked for.
+    /// A visible list, its prefetcher, and the requests of the prefetcher.
     private final class Scene {
         let list: ScrolledList
         private(set) var prefetcher: ImageListPrefetcher?
@@ -40,7 +40,7 @@ import Testing
         @MainActor var running: [Int] { prefetcher?.runningPositions ?? [] }
     }
 
-    /// Of what is asked for from now on nothing comes.
+    /// Holds the response of every request from now on.
     private func holdAll(by gate: ScriptedTransportGate = ScriptedTransportGate()) {
         for number in 0..<100 {
             fixture.transport.answer(PipelineFixture.url("\(number)"), with: .data(png).held(by: gate))
@@ -238,7 +238,7 @@ import Testing
         await Window.run { !scene.asked.isEmpty && scene.running.isEmpty }
         #expect(try scene.asked == ahead(scene.list))
         scene.list.close()
-        // What is no list at all.
+        // A widget that is not a list.
         let label = try #require(gtk_label_new(""))
         g_object_ref_sink(label)
         let nothing = ImageListPrefetcher(label, pipeline: fixture.pipeline) { _ in [] }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HalcyonGTK
 
-/// Where a list stands, and what of it is loaded.
+/// The position of a list, and the part of it that is loaded.
 @Suite struct ListWindowTests {
     private struct Case {
         var value = 0.0

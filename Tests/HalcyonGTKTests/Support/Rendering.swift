@@ -3,7 +3,7 @@ import Halcyon
 import HalcyonGTK
 import Testing
 
-/// What a paintable draws, as pixels.
+/// The drawing of a paintable, as pixels.
 @MainActor struct Rendering {
     let width: Int
     let height: Int

@@ -5,7 +5,7 @@ import Halcyon
 @testable import HalcyonGTK
 
 extension ImageView {
-    /// That of what is drawn, in units.
+    /// The size of the drawn picture, in units.
     var pictureSize: PixelSize {
         PixelSize(
             Int(gdk_paintable_get_intrinsic_width(image.paintable.pointer)),

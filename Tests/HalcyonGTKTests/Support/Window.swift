@@ -44,7 +44,7 @@ import Testing
 
     var isMapped: Bool { gtk_widget_get_mapped(window) != 0 }
 
-    /// As a window manager does it, which the tests' screen has not: the window is taken off the screen.
+    /// Takes the window off the screen, as a window manager does, which the tests' screen lacks.
     func minimize() throws {
         typealias Unmap = @convention(c) (OpaquePointer?, UInt) -> Int32
         typealias Flush = @convention(c) (OpaquePointer?) -> Int32
@@ -57,7 +57,7 @@ import Testing
         _ = try function("XFlush", Flush.self)(display)
     }
 
-    /// Of what is loaded together with GTK.
+    /// Returns a function of a library that is loaded together with GTK.
     private func function<Function>(_ name: String, _ type: Function.Type) throws -> Function {
         unsafeBitCast(try #require(dlsym(nil, name)), to: type)
     }
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Runs until a widget and all that is over it have their places: three of its frames.
+    /// Runs until a widget and all of its ancestors are laid out: three of its frames.
     static func layOut(_ widget: UnsafeMutablePointer<GtkWidget>) async {
         await draw(widget, frames: 3)
     }
@@ -87,7 +87,7 @@ import Testing
         await run { frames >= count }
     }
 
-    /// What is drawn of a widget, once it and all that is over it have their places.
+    /// Returns the drawing of a widget, once it and all of its ancestors are laid out.
     ///
     /// Taken right behind a frame: from the next change on until it is drawn, GTK has nothing to give.
     static func rendering(

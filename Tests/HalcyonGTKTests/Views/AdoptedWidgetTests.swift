@@ -35,7 +35,7 @@ import Testing
         window.close()
     }
 
-    /// Nobody draws it, since it has no size before it has an image.
+    /// The view is not drawn, since it has no size before it has an image.
     @Test func aPictureWithoutASizeTakesThatOfItsImage() async throws {
         let url = try fixture.serve("png/rgb8.png")
         let image = try await fixture.pipeline.image(for: url)
@@ -87,7 +87,7 @@ import Testing
         for button in buttons { g_object_unref(button) }
     }
 
-    /// Whoever made the picture may set something else on it; the next load takes its place.
+    /// The program that made the picture may set something else on it; the next load takes its place.
     @Test func aPictureThatShowedSomethingElse() async throws {
         let url = try fixture.serve("png/rgb8.png")
         let picture = try widget { gtk_picture_new() }

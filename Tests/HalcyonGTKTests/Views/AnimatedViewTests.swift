@@ -118,7 +118,8 @@ import Testing
         window.close()
     }
 
-    /// Another one of the same size takes the place of one whose frames have not all come: it is no more of the same.
+    /// Another animation of the same size takes the place of one whose frames have not all arrived: it is not a longer version
+    /// of the same one.
     @Test(arguments: [true, false]) func anotherAnimationIsNotMoreOfTheFormer(isInMemory: Bool) async throws {
         let data = try TestFiles.data("animation/mixed.gif")
         let (former, other) = (PipelineFixture.url("former.gif"), serve(data, "other.gif"))
@@ -219,7 +220,7 @@ import Testing
         window.close()
     }
 
-    /// T-50: what stops keeps its frame, drawn and told, though the decoded ones are let go.
+    /// T-50: a stopped player keeps its frame, drawn and reported, though the decoded ones are released.
     @Test func whatStopsKeepsItsFrame() async throws {
         let (view, window) = try await shown(Greys.gif(8, frames: 5, each: .milliseconds(40)))
         let player = try #require(view.player)
@@ -250,7 +251,7 @@ import Testing
         window.close()
     }
 
-    /// It does once somebody sees it, and where it was sought to.
+    /// The animation plays once the view is seen, from the frame that was sought.
     @Test func playingBeforeItIsSeen() async throws {
         let data = try Greys.gif(8, frames: 5, each: .seconds(3600))
         try Window.requireScreen()
@@ -288,7 +289,7 @@ import Testing
         window.close()
     }
 
-    /// What has passed of a long frame counts when the view is seen again.
+    /// The part of a long frame's duration that has passed counts when the view is seen again.
     @Test func aLongFrameThatIsSeenInParts() async throws {
         let (view, window) = try await shown(Greys.gif(8, frames: 5, each: .milliseconds(400)))
         let player = try #require(view.player)
@@ -301,7 +302,7 @@ import Testing
         window.close()
     }
 
-    /// A larger image in its place goes on where the smaller one was, as its user has told it to.
+    /// A larger image in its place continues at the smaller one's frame, with the settings that its user has made.
     @Test func aResizeKeepsWhatPlays() async throws {
         try Window.requireScreen()
         let view = AnimatedImageView()
@@ -331,7 +332,7 @@ import Testing
         let drawn = try Rendering(view.image.paintable, width: 8, height: 8)
         #expect(drawn.isClose(4, 4, [60, 60, 60, 255]))
         view.play()
-        // There are no more pixels than these: it is not loaded again.
+        // The image has no more pixels than these: it is not loaded again.
         gtk_widget_set_size_request(view.widget, 80, 80)
         await Window.run { view.content.image?.width == 64 }
         #expect(view.isPlaying && states == 2)

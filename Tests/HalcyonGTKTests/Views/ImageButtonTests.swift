@@ -11,7 +11,7 @@ import Testing
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ImageButtonTests {
     private let fixture = PipelineFixture { $0.coders = .standard() }
 
-    /// What is drawn in the middle.
+    /// Returns the colour that is drawn in the middle.
     private func color(_ layer: ImageLayer) throws -> [UInt8] {
         try Rendering(layer.paintable, width: 8, height: 8).color(4, 4)
     }
@@ -80,7 +80,7 @@ import Testing
         button.setImage(from: urls[0], pipeline: fixture.pipeline, completion: normal.callback)
         button.setImage(from: urls[1], for: .hover, pipeline: fixture.pipeline, completion: hover.callback)
         await Window.run { fixture.transport.requestCount == 2 }
-        // What is not on show is less urgent.
+        // A layer that is not shown is less urgent.
         #expect(button.image(for: .hover).target.loadPriority == .low)
         #expect(button.image().target.loadPriority == .normal)
         button.image(for: .hover).cancel()

@@ -176,7 +176,7 @@ import Testing
         return count
     }
 
-    /// Whoever is told may ask for something else there and then.
+    /// A callback may request something else at once.
     @Test func aCallbackMayShowAnotherImage() async throws {
         let sizes = [PixelSize(5, 1), PixelSize(6, 1)]
         let urls = try sizes.map { size in
@@ -189,7 +189,7 @@ import Testing
         let view = ImageView()
         let window = try await Window.showing(view.widget)
         let (first, second) = (Ends(), Ends())
-        // The end of a transition, told because another image takes its place.
+        // The end of a transition, reported because another image takes its place.
         view.setImage(
             ImageRequest(urls[0]),
             options: .init(transition: .fade(.seconds(3600)), waitsForTransition: true), pipeline: fixture.pipeline

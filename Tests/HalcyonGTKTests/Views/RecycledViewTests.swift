@@ -9,7 +9,7 @@ import Testing
 
 /// Views that a list gives one image after the other.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(60))) struct RecycledViewTests {
-    /// Bytes that come after so many turns of the tests' threads.
+    /// Bytes that arrive after a number of turns of the tests' threads.
     private struct Late: ImageDataProvider {
         let cacheKey: String
         let bytes: Data
@@ -27,19 +27,19 @@ import Testing
         }
     }
 
-    /// With a size of its own, so that nobody waits for a layout.
+    /// With a size of its own, so that the load does not wait for a layout.
     private func request(_ source: ImageSource) -> ImageRequest {
         var request = ImageRequest(source)
         request.decode.target = TargetSize(PixelSize(1000, 1000))
         return request
     }
 
-    /// What the widget shows: as wide as its image.
+    /// Returns the width of the shown image, which identifies it.
     private func shownWidth(_ view: ImageView) -> Int {
         Int(gdk_paintable_get_intrinsic_width(view.image.paintable.pointer))
     }
 
-    /// A million where the long counts are asked for.
+    /// A million where the long counts are requested.
     @Test func manyRebindsNeverShowAWrongImage() async throws {
         try Window.requireScreen()
         let count = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 10_000 : 1_000_000
@@ -62,7 +62,7 @@ import Testing
                 if shownWidth(view) != width || wanted[row] != width { wrong += 1 }
             }
             if round % 20 == 0 { await Task.yield() }
-            // The last that was asked for, or nothing of it yet.
+            // The last requested image, or nothing of it yet.
             if ![0, wanted[row]].contains(shownWidth(views[row])) { wrong += 1 }
         }
         while ended < count { await Task.yield() }

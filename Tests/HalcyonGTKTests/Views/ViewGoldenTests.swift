@@ -7,8 +7,8 @@ import Testing
 
 @testable import HalcyonGTK
 
-/// What views look like, compared with pictures under `Tests/Fixtures/views`; with `HALCYON_WRITE_GOLDENS` set these are written
-/// anew, to be looked at before they are committed.
+/// The drawing of views, compared with pictures under `Tests/Fixtures/views`; with `HALCYON_WRITE_GOLDENS` set these are
+/// written anew, to be inspected before they are committed.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ViewGoldenTests {
     private let fixture = PipelineFixture { $0.coders = .standard() }
     private static let size = PixelSize(96, 72)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HalcyonGTK
 
-/// What a load shows on a real view, from its start to its end.
+/// A load on a real view, from its start to its end.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ViewLoadTests {
     private let fixture = PipelineFixture { $0.coders = .standard() }
 
@@ -22,7 +22,7 @@ import Testing
         return request
     }
 
-    /// What is drawn, by its width; 0 is nothing.
+    /// The width of the drawn picture, which identifies it; 0 is nothing.
     private func width(_ view: ImageView) -> Int {
         Int(gdk_paintable_get_intrinsic_width(view.image.paintable.pointer))
     }
@@ -82,7 +82,7 @@ import Testing
         window.close()
     }
 
-    /// What its user has chosen for the whole desktop.
+    /// The desktop-wide setting that turns animations off.
     @Test func aDesktopWithoutAnimations() async throws {
         let (view, window) = try await shown()
         let request = try serve(11)
@@ -103,7 +103,7 @@ import Testing
         window.close()
     }
 
-    /// What a screen reader is told of a view.
+    /// The properties of a view that a screen reader is given.
     @Test func aScreenReader() async throws {
         let (view, window) = try await shown()
         let area = OpaquePointer(view.image.widget)
@@ -150,7 +150,7 @@ import Testing
         window.close()
     }
 
-    /// T-49: an image for failures that is given, given as none, and not given.
+    /// T-49: the image for failures: set, set to none, and not set.
     @Test func whatIsSeenOfAFailure() async throws {
         let (view, window) = try await shown()
         let url = PipelineFixture.url("broken.png")

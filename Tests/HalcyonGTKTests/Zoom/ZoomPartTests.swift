@@ -7,11 +7,11 @@ import Testing
 
 @testable import HalcyonGTK
 
-/// Of what a zoomed picture is made, beside the plain case.
+/// The parts that a zoomed picture is made of, beyond the plain case.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ZoomPartTests {
     private let fixture = PipelineFixture { $0.coders = .standard() }
 
-    /// Whose green grows from the top by one in 16 pixels.
+    /// A picture whose green grows from the top by one in 16 pixels.
     private static func picture(_ width: Int, _ height: Int) throws -> Data {
         var pixels: [UInt8] = []
         pixels.reserveCapacity(width * height * 4)
@@ -85,7 +85,7 @@ import Testing
         window.close()
     }
 
-    /// A part of another picture is none of this one.
+    /// A part of another picture does not belong to this one.
     @Test func alternativesHaveNoParts() async throws {
         let url = serve(try Data(Self.square.get()))
         var request = ImageRequest(url, cache: .noStore)
@@ -104,7 +104,7 @@ import Testing
         window.close()
     }
 
-    /// What the pipeline makes of a request counts, and what it keeps.
+    /// The pipeline's rewritten request counts, with its cache policy.
     @Test func aPipelineThatChangesRequests() async throws {
         let url = serve(try Data(Self.square.get()))
         let rewriting = PipelineFixture {
@@ -274,7 +274,7 @@ import Testing
         zoomed.zoom(by: 3, around: (x: 0, y: 0))
         #expect(zoomed.zoom == nil)
         zoomed.isInteractive = true
-        // As GTK tells it.
+        // As GTK reports it.
         let viewport = try #require(gtk_widget_get_parent(zoomed.fixed))
         try Emission.doubleClick(on: viewport, x: 50, y: 50)
         #expect(zoomed.zoom == 1)
@@ -345,7 +345,7 @@ import Testing
         window.close()
     }
 
-    /// Whoever is told may zoom there and then.
+    /// A callback may zoom at once.
     @Test func aProgramsOwnLimit() async throws {
         let (zoomed, window) = try await shown(ImageRequest(serve(try Data(Self.square.get()))))
         zoomed.zoom = 1

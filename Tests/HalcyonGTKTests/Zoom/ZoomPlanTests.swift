@@ -3,7 +3,7 @@ import Testing
 
 @testable import HalcyonGTK
 
-/// Where a zoomed picture is, and what of it is loaded.
+/// The position of a zoomed picture, and the part of it that is loaded.
 @Suite struct ZoomPlanTests {
     private func plan(_ zoom: Double?, scaleFactor: Int = 1) -> ZoomPlan {
         ZoomPlan(viewport: (200, 100), image: PixelSize(4000, 1000), zoom: zoom, scaleFactor: scaleFactor)

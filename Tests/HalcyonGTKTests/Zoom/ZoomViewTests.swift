@@ -12,7 +12,7 @@ import Testing
     private let fixture = PipelineFixture { $0.coders = .standard() }
     private static let size = PixelSize(2400, 1200)
 
-    /// Whose red grows from the left and whose green from the top, by one in 16 pixels.
+    /// Returns a picture whose red grows from the left and whose green from the top, by one in 16 pixels.
     private static func picture(alpha: UInt8 = 255) throws -> Data {
         var pixels: [UInt8] = []
         pixels.reserveCapacity(size.width * size.height * 4)
@@ -47,7 +47,7 @@ import Testing
         return (zoomed, window)
     }
 
-    /// What is drawn once something is true, and laid out.
+    /// Returns the drawing once a condition is true and the layout is done.
     private func rendering(
         _ zoomed: ZoomView, when isThere: () -> Bool
     ) async throws -> Rendering {
@@ -74,7 +74,7 @@ import Testing
             let middle = (min(x, 2300), min(y, 1150))
             let color = [UInt8(middle.0 / 16), UInt8(middle.1 / 16), 0, 255]
             #expect(drawn.isClose(100, 50, color, by: 1), "\(drawn.color(100, 50)) \(color)")
-            // A step of one in red at each 16 pixels: what is blown up has none of them in its place.
+            // A step of one in red at each 16 pixels: a magnified picture has none of them in its place.
             let steps = (0..<180).filter { drawn.color($0, 50)[0] != drawn.color($0 + 1, 50)[0] }
             #expect(steps.count >= 10 && zip(steps, steps.dropFirst()).allSatisfy { $1 - $0 == 16 }, "\(steps)")
         }
@@ -142,7 +142,7 @@ import Testing
         window.close()
     }
 
-    /// What is asked for is not what is seen.
+    /// The requested image is not yet the one that is seen.
     @Test func theNextImageIsOnItsWay() async throws {
         let (zoomed, window) = try await shown()
         let next = PipelineFixture.url("next.png")

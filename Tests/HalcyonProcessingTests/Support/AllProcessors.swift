@@ -7,7 +7,7 @@ struct ProcessorFamily: CustomTestStringConvertible, Sendable {
     let name: String
     let base: any ImageProcessor
     let variants: [any ImageProcessor]
-    /// Questions that it asks at least, of an image of 256 x 600 pixels; 0 where there is nothing to do for it.
+    /// The least number of cancellation checks for an image of 256 x 600 pixels; 0 where there is nothing to do for it.
     let questions: Int
 
     init(_ name: String, _ base: any ImageProcessor, questions: Int = 600 / 16, _ variants: [any ImageProcessor]) {

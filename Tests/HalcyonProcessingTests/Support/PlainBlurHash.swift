@@ -1,7 +1,7 @@
 import Foundation
 import HalcyonImage
 
-/// BlurHash as its description says it, in double precision: for each pixel a sum over every wave, for each wave a sum
+/// BlurHash as its description defines it, in double precision: for each pixel a sum over every wave, for each wave a sum
 /// over every pixel.
 enum PlainBlurHash {
     static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~")
@@ -32,7 +32,7 @@ enum PlainBlurHash {
         return pixels
     }
 
-    /// Of every wave of a valid text the steps of red, green and blue, 0 to 18.
+    /// Returns the steps of red, green and blue, 0 to 18, of every wave of a valid text.
     static func steps(_ text: String) -> [Int] {
         let digits = text.dropFirst(6).map { alphabet.firstIndex(of: $0) ?? 0 }
         return stride(from: 0, to: digits.count, by: 2).flatMap { index in

@@ -1,13 +1,13 @@
 import HalcyonImage
 import HalcyonProcessing
 
-/// A rectangle with round corners as the share of each pixel that lies in it: of many fine lines through the pixel, how
-/// much of each is inside.
+/// A rectangle with round corners as the share of each pixel that lies in it: the average share of many fine lines through the
+/// pixel that is inside.
 struct PlainShape {
     let size: PixelSize
     let radius: Double
     var corners = Corners.all
-    /// Of the edges, from the image's.
+    /// The distance of the edges from the image's.
     var inset = 0.0
 
     private static let lines = 128

@@ -32,7 +32,7 @@ func image(_ width: Int, _ height: Int, isOpaque: Bool = true, _ pixels: [UInt8]
     image(try Bitmap(size: PixelSize(width, height), isOpaque: isOpaque, pixels: pixels))
 }
 
-/// With facts that are no defaults, so that a loss is seen.
+/// Returns an image with properties that are not defaults, so that a loss is seen.
 private func image(_ bitmap: Bitmap) -> Image {
     Image(
         bitmap: bitmap,
@@ -55,7 +55,7 @@ extension Image {
     }
 }
 
-/// Expects every pixel to be what the reference says, within a tolerance.
+/// Expects every pixel to equal the reference's, within a tolerance.
 func expect(
     _ image: Image, _ size: PixelSize, within tolerance: Int = 0, at place: SourceLocation = #_sourceLocation,
     _ reference: (Int, Int) -> Pixel

@@ -50,7 +50,7 @@ import Testing
         (["a/b/memory.max": "1073741824\n", "a/memory.max": "2147483648\n"], 1 << 30),
         (["a/b/memory.max": "max\n", "a/memory.max": "2147483648\n"], 2 << 30),
         (["memory.max": "1073741824\n"], 1 << 30), (["a/b/memory.max": "max\n"], 8 << 30),
-        // More than there is is no more than there is.
+        // A limit above the machine's own has no effect.
         (["a/b/memory.max": "17179869184\n"], 8 << 30), (["a/c/memory.max": "1073741824\n"], 8 << 30),
     ]
 

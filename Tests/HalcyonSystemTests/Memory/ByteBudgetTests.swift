@@ -47,7 +47,7 @@ import Testing
         return Weak(ticket: ticket)
     }
 
-    /// Who waits knows his ticket, and the ticket how to call him off: they must not keep each other.
+    /// A waiter refers to its ticket, and the ticket to the waiter's cancellation: they must not retain each other.
     @Test func aTicketThatHasWaitedIsNotKept() async throws {
         let kept = try await ticketThatHasWaited(for: ByteBudget(capacity: 10))
         // The task lets go of it a moment after its value is there.

@@ -20,7 +20,7 @@ struct BlockedPool {
 
     func release() { gate.open() }
 
-    /// What ran, in its order.
+    /// The names of the work that ran, in its order.
     var ran: [String] { record.names }
 
     /// Queues work that only notes its name. It waits in the pool when this returns.
@@ -31,7 +31,7 @@ struct BlockedPool {
         return Task.immediate { try await pool.run(ticket: ticket) { _ in record.note(name) } }
     }
 
-    /// Queues work that nobody waits for.
+    /// Queues work without a waiter.
     func submit(_ name: String, _ priority: RequestPriority) {
         let record = record
         pool.submit(priority: priority) { record.note(name) }

@@ -96,7 +96,7 @@ import Testing
         }
         try await blocked.drain()
         #expect(blocked.ran.sorted() == ["last", "moved", "other"])
-        // A change when it is all over is no work.
+        // A change of priority after the end is not work.
         ticket.priority = .veryHigh
         #expect(try await blocked.pool.run { _ in true })
         #expect(blocked.ran.count == 3)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct AnimatedImagePlayerTests {
     private let work = HeldWork()
 
-    /// What a player showed and said.
+    /// The frames and events of a player.
     private final class Notes {
         var frames: [Int] = []
         var loops: [Int?] = []
@@ -234,7 +234,7 @@ import Testing
         #expect(notes.frames == [2, 3, 0])
     }
 
-    /// What has passed by then counts at the former rate, and what stops has passed it.
+    /// The time that has passed by then counts at the former rate, and a player that stops has passed it.
     @Test func aChangeOfRateWithinAFrame() throws {
         let (player, notes) = try player(Film().image(frames: 8, units: [Int](repeating: 10, count: 8)))
         player.play()
@@ -250,7 +250,7 @@ import Testing
         #expect(player.timeToNextFrame == .milliseconds(40))
     }
 
-    /// The end is told when it is passed on the way to a stop.
+    /// The end is reported when it is passed on the way to a stop.
     @Test func aStopBehindTheEnd() throws {
         for hasFrames in [true, false] {
             let (player, notes) = try player(Film().image(frames: 3, loops: 1))
@@ -281,13 +281,13 @@ import Testing
         player.play()
         run(player, [10, 11])
         #expect(former.1.frames == [0, 1, 2, 3, 0, 1, 2] + [2, 3])
-        // Of another one only how fast it is.
+        // From a player of another animation it takes over only the rate.
         let (other, _) = try self.player(Film().image(frames: 5, loops: 2))
         other.takeOver(from: player)
         #expect(other.currentFrameIndex == 0 && other.loopsRemaining == 2 && other.rate == 2)
     }
 
-    /// Nobody was to call it meanwhile, so the time does not count.
+    /// The player was not to be called meanwhile, so the time does not count.
     @Test func timeThatStoodStillIsNotMadeUpFor() throws {
         let (player, notes) = try player(Film().image(frames: 8))
         player.play()

@@ -47,7 +47,7 @@ import Testing
         fixture.pipeline.configuration.cache.clearMemory()
         let read = try await fixture.pipeline.image(for: request)
         #expect(fixture.transport.requestCount == 1)
-        // What is said of the source, whatever the bytes on disk are.
+        // The info describes the source, whatever the bytes on disk are.
         #expect(read.info.format == .gif)
         #expect(read.animation?.durations == made.animation?.durations)
         #expect(read.animation?.size == PixelSize(13, 9))

@@ -2,7 +2,8 @@ import Foundation
 import Halcyon
 import HalcyonSystem
 
-/// An animation of which each frame is one pixel that names it; notes which were asked for, and fails where it is told to.
+/// An animation of frames of one pixel each, which identifies the frame. It notes the requested frames, and fails at those that
+/// a test names.
 final class Film: AnimationFrameSource {
     struct Torn: Error {}
 
@@ -13,7 +14,7 @@ final class Film: AnimationFrameSource {
         state.withLock { $0.torn = torn }
     }
 
-    /// The frames that were asked for, in order.
+    /// The requested frames, in order.
     var asked: [Int] { state.withLock { $0.asked } }
 
     func frame(at index: Int, context: WorkContext) throws -> Bitmap {
@@ -30,7 +31,7 @@ final class Film: AnimationFrameSource {
         }
     }
 
-    /// The frame that an image is.
+    /// Returns the index of the frame that an image shows.
     static func index(of image: Image?) -> Int? {
         image?.bitmap.withPixels { Int($0.load(as: UInt32.self) & 0xff_ffff) }
     }

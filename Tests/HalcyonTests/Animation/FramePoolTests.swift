@@ -6,7 +6,7 @@ import Testing
 
 @testable import Halcyon
 
-/// What players of one process share, and how much they keep.
+/// The frames that the players of one process share, and the number of frames that they keep.
 @Suite struct FramePoolTests {
     private let work = HeldWork()
 
@@ -178,8 +178,8 @@ import Testing
         #expect(one.currentFrameIndex == 3)
     }
 
-    /// All that play hold at most half of the budget, and give it back when they stop; who finds no room says so, and plays
-    /// once there is some.
+    /// All running players hold at most half of the budget, and give it back when they stop; a player that finds no room
+    /// reports so, and plays once there is some.
     @Test func whatPlaysIsHeldFromTheBudget() throws {
         // Two frames of four bytes for each.
         let budget = DecodeBudget(capacity: 40)
@@ -202,7 +202,7 @@ import Testing
         #expect(budget.available == 40)
     }
 
-    /// An animation that plays for ever stops no decode for ever.
+    /// An animation that plays for ever does not block a decode for ever.
     @Test func whatPlaysMakesRoomForADecode() async throws {
         let budget = DecodeBudget(capacity: 40)
         let pool = work.pool(budget: budget)

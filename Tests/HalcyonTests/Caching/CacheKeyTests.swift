@@ -20,7 +20,7 @@ struct CacheKeyTests {
         fixture.pipeline.cache.clearMemory()
         #expect(try await fixture.pipeline.response(for: ImageRequest(signed("4"))).origin == .disk)
         #expect(await fixture.pipeline.cache.cachedLevel(for: signed("5")) == .memory)
-        // What it does not strip still counts.
+        // A parameter that is not stripped still counts.
         #expect(try await fixture.pipeline.response(for: ImageRequest(signed("2", "size=2&"))).origin == .network)
         #expect(fixture.transport.requestCount == 2)
     }

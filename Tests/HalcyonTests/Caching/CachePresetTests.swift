@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// The presets of `CachePolicy` beyond those of `CachePolicyTests`, and what a policy says besides levels.
+/// The presets of `CachePolicy` beyond those of `CachePolicyTests`, and a policy's other settings beside the levels.
 @Suite(.timeLimit(.minutes(5)))
 struct CachePresetTests {
     private let flip: [any ImageProcessor] = [.flip(.vertical)]

@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What is removed does not come back, and leaves nothing behind.
+/// Removed entries do not come back, and leave nothing behind.
 @Suite(.timeLimit(.minutes(5)))
 struct ClearedCacheTests {
     private static func files(in folder: URL) -> [String] {
@@ -38,7 +38,7 @@ struct ClearedCacheTests {
         await #expect(throws: DownloadError.self) { try await downloader.download(server.url("/a")) }
         let partial = folder.url.appending(path: "partial")
         #expect(Self.files(in: partial).count == 1)
-        // What is not of us stays.
+        // Files that are not the cache's own stay.
         try Data([1]).write(to: partial.appending(path: "notes"))
         await cache.clearDisk()
         #expect(Self.files(in: partial) == ["notes"])
@@ -46,7 +46,7 @@ struct ClearedCacheTests {
         #expect(server.requests.allSatisfy { !$0.contains("Range:") })
     }
 
-    /// It goes on, in a file without a name, and what breaks off of it later is not found.
+    /// The transfer continues, in a file without a name, and a partial body of it later is not found.
     @Test(arguments: [true, false])
     func aDownloadOnItsWayOutlivesTheClearingButLeavesNothing(isBroken: Bool) async throws {
         let folder = TemporaryFolder()
@@ -112,7 +112,7 @@ struct ClearedCacheTests {
         let request = ImageRequest(url)
         _ = try await fixture.pipeline.data(for: request, as: .png)
         await fixture.pipeline.shutdown(within: .seconds(300))
-        // Waits for its bytes, with what the disk said of the encodings.
+        // The second load waits for its bytes, with the record of the encodings that it has read from the disk.
         let second = PipelineFixture(folder: folder)
         let gate = ScriptedTransportGate()
         try second.serve("png/rgb8.png", gate: gate)

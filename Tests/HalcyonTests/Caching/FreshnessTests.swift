@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What HTTP says of an image's age is heeded, in memory as on disk.
+/// HTTP's freshness of an image counts, in memory as on disk.
 @Suite struct FreshnessTests {
     private let clock = ManualClock()
 

@@ -1,26 +1,26 @@
 import Halcyon
 import Testing
 
-/// One row of the table: an answer, some time, a second request, and what HTTP's rules make of it.
+/// One row of the table: a response, some time, a second request, and the result by HTTP's rules.
 struct HTTPCacheCase: Sendable, CustomTestStringConvertible {
-    /// Where the second image comes from.
+    /// The origin of the second image.
     enum Delivery: Sendable, Equatable {
-        /// The first answer's, from memory or, where that was cleared, from disk.
+        /// The first response's, from memory or, where that was cleared, from disk.
         case cache
-        /// The first answer's, past its time.
+        /// The first response's, past its time.
         case stale
-        /// The first answer's, which the server confirmed.
+        /// The first response's, which the server confirmed.
         case revalidated
-        /// The second answer's.
+        /// The second response's.
         case network
         /// None: the load fails with this code.
         case error(String)
     }
 
-    /// What the server says to the second request.
+    /// The server's response to the second request.
     enum Answer: Sendable {
         case changed(HTTPHeaders)
-        /// 304 first, then another image, should it be asked again.
+        /// 304 first, then another image if it is requested again.
         case notModified(HTTPHeaders)
         case status(Int)
         case offline
@@ -37,7 +37,7 @@ struct HTTPCacheCase: Sendable, CustomTestStringConvertible {
     var freshness = CachePolicy.Freshness.respect
     var allowsNetwork = true
     var answer = Answer.changed(["ETag": "\"two\""])
-    /// What the second request must carry, beside which it has no validators; nil for no request at all.
+    /// The fields that the second request must carry; it has no validators besides. Nil for no request at all.
     var sends: HTTPHeaders?
     /// Requests after the first; nil is one where something is sent, else none.
     var count: Int?
@@ -80,7 +80,7 @@ extension HTTPCacheCase {
             delivers: delivers, rule: rule)
     }
 
-    /// A row of an answer that is not kept: the second request has nothing to go by.
+    /// A row of a response that is not kept: the second request has no validators.
     static func notKept(
         _ section: String, _ what: String, status: Int = 200, _ first: HTTPHeaders, firstRequest: HTTPHeaders = [:]
     ) -> HTTPCacheCase {

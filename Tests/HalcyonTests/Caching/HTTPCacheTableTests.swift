@@ -45,7 +45,7 @@ struct HTTPCacheTableTests {
             keepsRule = row.delivers == .error(error.code)
             #expect(keepsRule, "\(error)")
         }
-        // What is asked behind the answer may not have begun; where the rule failed, it never will.
+        // A request behind the response may not have begun yet; where the rule failed, it never will.
         if keepsRule { try await fixture.transport.waitForRequests(before + row.requests) }
         while await fixture.pipeline.jobCount > 0 { await Task.yield() }
         check(fixture.transport.requests.dropFirst(before), row)
@@ -90,7 +90,7 @@ struct HTTPCacheTableTests {
         for name in ["If-None-Match", "If-Modified-Since"] where !expected.contains(name) {
             #expect(!headers.contains(name))
         }
-        // What is asked for again is asked for without validators.
+        // A repeated request has no validators.
         guard row.rule == .replaced, let again = sent.dropFirst().first else { return }
         #expect(!again.headers.contains("If-None-Match") && !again.headers.contains("If-Modified-Since"))
     }

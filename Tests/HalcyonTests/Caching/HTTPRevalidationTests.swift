@@ -5,7 +5,7 @@ import Testing
 
 @testable import Halcyon
 
-/// What becomes of the caches while the server is asked whether an image still holds, and after it.
+/// The state of the caches while an image is revalidated, and after it.
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPRevalidationTests {
     private let clock = ManualClock()
@@ -18,7 +18,7 @@ struct HTTPRevalidationTests {
     private func fixture(
         _ headers: HTTPHeaders, after: Int = 61, then answers: ScriptedTransport.Answer...
     ) async throws -> PipelineFixture {
-        // A failure that is remembered would answer for the server.
+        // A remembered failure would take the place of the server's response.
         let fixture = PipelineFixture(clock: clock.timeSource) { $0.remembersFailures = false }
         let first = ScriptedTransport.Answer.data(try TestFiles.data("png/rgb8.png"), headers: headers)
         fixture.transport.answer(url, with: first)

@@ -3,7 +3,7 @@ import Halcyon
 import TestSupport
 import Testing
 
-/// What the files of a cache of images are called, where they are to be readable.
+/// The readable file names of an image cache.
 @Suite(.timeLimit(.minutes(5)))
 struct ImageFileNameTests {
     @Test func aFileIsCalledByItsURLAndOpensInAnyViewer() async throws {

@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What the memory level keeps, and what is found of what it does not keep.
+/// The entries that the memory level keeps, and those that are found though it does not keep them.
 @Suite(.timeLimit(.minutes(5)))
 struct ImageMemoryTests {
     private let pressure = ManualMemoryPressure()

@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What look-ups tell of themselves, and what an encoding takes of the memory for decodes.
+/// The events of look-ups, and the share of the decode budget that an encoding takes.
 @Suite(.timeLimit(.minutes(5)))
 struct LookUpTests {
     private func places(_ stream: AsyncStream<PipelineEvent>) async -> [String] {
@@ -89,7 +89,7 @@ struct LookUpTests {
         #expect(budget.available == budget.capacity)
     }
 
-    /// What is in memory already is encoded also where the budget is smaller than its pixels.
+    /// An image that is in memory already is encoded even if the budget is smaller than its pixels.
     @Test func anImageLargerThanTheBudgetIsEncoded() async throws {
         let coders = CoderRegistry(CoderRegistry.standard().coders, budget: DecodeBudget(capacity: 16))
         let fixture = PipelineFixture(disk: false) { $0.coders = coders }

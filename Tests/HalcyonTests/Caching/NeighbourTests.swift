@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// A neighbour with the same rights does to the files of a cache what it likes, while they are read: no crash, no wrong
+/// A process with the same rights changes the files of a cache at will, while they are read: no crash, no wrong
 /// image, no error; only misses.
 @Suite(.timeLimit(.minutes(30)))
 struct NeighbourTests {
@@ -71,7 +71,7 @@ struct NeighbourTests {
 }
 
 extension NeighbourTests {
-    /// Bodies that break off, and are gone on with from files that somebody else changes meanwhile: each is whole in the end.
+    /// Bodies that break off, and are resumed from files that another process changes meanwhile: each is whole in the end.
     @Test func everyBodyThatBrokeOffIsTheRightOne() async throws {
         let folder = TemporaryFolder()
         let names = 0..<6
@@ -145,11 +145,11 @@ extension NeighbourTests {
     }
 }
 
-/// What disturbs one file or folder of a cache at a time.
+/// Disturbs one file or folder of a cache at a time.
 /// `@unchecked Sendable` because one task alone disturbs, and it has ended when `disturbed` is read.
 private final class Neighbour: @unchecked Sendable {
     private let folder: String
-    /// Where links lead: everything that is done through them is done there.
+    /// The folder that links lead to: every write through a link takes place there.
     private let elsewhere: String
     /// Only `disturb` uses it, which is called by one task.
     private var random: SplitMix

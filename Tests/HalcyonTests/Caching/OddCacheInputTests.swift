@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// Keys, sizes and times that nobody would think of.
+/// Unusual keys, sizes and times.
 @Suite(.timeLimit(.minutes(5)))
 struct OddCacheInputTests {
     private let composed = "caf\u{E9}"

@@ -6,12 +6,12 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What was replaced or removed does not come back, and what is stored keeps what HTTP said of it.
+/// Replaced or removed entries do not come back, and stored ones keep their HTTP metadata.
 @Suite(.timeLimit(.minutes(5)))
 struct StaleImageTests {
     private let flip: [any ImageProcessor] = [.flip(.vertical)]
 
-    /// Stops in its first encoding until it is told to go on.
+    /// A serializer that stops in its first encoding until a test lets it continue.
     private struct StoppingSerializer: CacheSerializer {
         let hasCome = ScriptedTransportGate()
         let mayGo = DispatchSemaphore(value: 0)

@@ -50,7 +50,7 @@ import Testing
         return section[..<(section.firstRange(of: "\n## ")?.lowerBound ?? section.endIndex)]
     }
 
-    /// Every folder has a line that says what lives in it, and no line names a folder that is not there.
+    /// Every folder has a line that describes its content, and no line names a folder that is not there.
     @Test func theTreeIsThatOfTheDisk() throws {
         let lines = try Self.section("The tree").split(separator: "\n").filter { $0.hasPrefix("- `") }
         let told = lines.compactMap { $0.wholeMatch(of: /- `([\w\/]+)`: .+\./)?.output.1 }.map(String.init)
@@ -59,7 +59,7 @@ import Testing
         var there: Set<String> = []
         for path in try FileManager.default.subpathsOfDirectory(atPath: sources.path) {
             let parts = path.split(separator: "/").dropLast()
-            // Headers lie where the build looks for them, the modules of libraries are of one kind, and pages are no code.
+            // Headers lie where the build looks for them, the modules of libraries are of one kind, and pages are not code.
             if parts.contains("include") || parts.contains(where: { $0.hasSuffix(".docc") }) { continue }
             let shown = parts.first == "CLibraries" ? parts.prefix(1) : parts
             for count in 0..<shown.count { there.insert(shown.prefix(count + 1).joined(separator: "/")) }
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// What stands between backquotes.
+    /// Returns the text between backquotes.
     private static func code(in cell: Substring) -> [String] {
         cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }

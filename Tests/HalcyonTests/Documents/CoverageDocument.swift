@@ -2,7 +2,7 @@ import Foundation
 
 /// The tables of docs/Coverage.md.
 struct CoverageDocument {
-    /// What an ID of the inventory came to.
+    /// The outcome of an ID of the inventory.
     struct Row {
         let id: String
         let ours: String
@@ -22,10 +22,10 @@ struct CoverageDocument {
 
     private(set) var rows: [Row] = []
     private(set) var lines: [Line] = []
-    /// What the head says of each state.
+    /// The counts of each state in the head.
     private(set) var counts: [String: Int] = [:]
 
-    /// Lines that look like a table's and are none that is known.
+    /// Lines that look like a table's but belong to none that is known.
     private(set) var strayLines: [String] = []
 
     init(_ text: String) {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Holds docs/Coverage.md to its word: no ID is left out, and no row claims what is not there.
+/// Checks docs/Coverage.md: no ID is left out, and no row claims what is not there.
 @Suite struct CoverageTests {
     private static let root = DeclarationIndex.root
 

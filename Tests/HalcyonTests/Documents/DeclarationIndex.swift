@@ -1,9 +1,9 @@
 import Foundation
 
-/// What the Swift files of a folder declare, found by reading their text.
+/// The declarations in the Swift files of a folder, found by reading their text.
 ///
-/// It knows words, not Swift: a member counts as a type's where one file declares or extends the type and declares a
-/// member of that name.
+/// It compares words and does not parse Swift: a member counts as a type's where one file declares or extends the type and
+/// declares a member of that name.
 struct DeclarationIndex {
     /// The folder of the repository.
     static let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
@@ -16,7 +16,7 @@ struct DeclarationIndex {
         var tests: Set<String> = []
         /// Long names of `@Option` and `@Flag`, without their dashes.
         var options: Set<String> = []
-        /// What `commandName` says.
+        /// The values of `commandName`.
         var commands: Set<String> = []
     }
 

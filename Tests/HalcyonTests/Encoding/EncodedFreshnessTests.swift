@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What an encoded answer says of its age, and how it gets a new one.
+/// The freshness of an encoded response, and its renewal.
 @Suite(.timeLimit(.minutes(5)))
 struct EncodedFreshnessTests {
     private func flush(_ fixture: PipelineFixture) async {
@@ -51,7 +51,7 @@ struct EncodedFreshnessTests {
         #expect(other.freshness.cacheControl == "max-age=5")
     }
 
-    /// A cookie that the transport adds is seen by nobody above it.
+    /// A cookie that the transport adds is not visible above it.
     @Test(arguments: [true, false])
     func whatATransportWithCookiesBroughtIsPrivate(keepsCookies: Bool) async throws {
         let image = try TestFiles.data("png/rgb8.png")

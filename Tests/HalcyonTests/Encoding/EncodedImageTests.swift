@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// Images as a web response carries them.
+/// Images encoded for a web response.
 @Suite(.timeLimit(.minutes(5)))
 struct EncodedImageTests {
     private static let small = [ResizeProcessor(PixelSize(16, 16), mode: .fill)] as [any ImageProcessor]
@@ -231,7 +231,7 @@ struct EncodedImageTests {
         await #expect(throws: CancellationError.self) { try await waiters[1].value }
         try await encoder.cancelled.wait()
         while await pipeline.jobCount > 0 { await Task.yield() }
-        // Who asks again gets a new one.
+        // A later request gets a new one.
         encoder.isHeld = false
         #expect(try await pipeline.data(for: ImageRequest(url), as: .png).mediaType == "image/png")
     }
@@ -293,7 +293,7 @@ struct EncodedImageTests {
     }
 }
 
-/// A PNG encoder that begins and does not end before it is let go or cancelled.
+/// A PNG encoder that begins and does not end before it is released or cancelled.
 private final class GatedEncoder: ImageEncoder {
     let formats: [ImageFormat] = [.png]
     let runs = Counter()

@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// One stream for all that happens in a pipeline.
+/// One stream for all events of a pipeline.
 @Suite(.timeLimit(.minutes(5)))
 struct PipelineEventTests {
     /// The events of a stream until so many loads have ended.
@@ -50,7 +50,7 @@ struct PipelineEventTests {
         var all: [PipelineEvent] = []
         for _ in 0..<2 {
             _ = try await fixture.pipeline.image(for: request)
-            // The end is told to readers behind the caller, who may be faster with the next load.
+            // The end is reported to readers behind the caller, which may be faster with the next load.
             all += await events(stream, ends: 1)
         }
         #expect(
@@ -184,11 +184,11 @@ struct PipelineEventTests {
     // MARK: - Readers
 
     @Test func aSlowReaderKeepsTheNewestAndSeesHowManyItLost() async throws {
-        // No disk, which is written behind and would tell of it at any time.
+        // There is no disk, whose deferred writes would cause events at any time.
         let fixture = PipelineFixture(disk: false)
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: url)
-        // The books tell of its end right after that, on their own thread.
+        // The pipeline's bookkeeping learns of its end right after that, on its own thread.
         #expect(await fixture.pipeline.runningCount == 0)
         let slow = fixture.pipeline.events(bufferingNewest: 4)
         let quick = fixture.pipeline.events
@@ -207,14 +207,14 @@ struct PipelineEventTests {
 
     @Test func aReaderThatHasLeftCostsNothing() async throws {
         let fixture = PipelineFixture()
-        // A load's end is told behind its caller, perhaps to the reader that comes next: these all end at once.
+        // A load's end is reported behind its caller, perhaps to the reader that comes next: these all end at once.
         let url = PipelineFixture.url("kept.png")
         try await fixture.pipeline.cache.store(Image(data: TestFiles.data("png/rgb8.png")), for: url, to: .memory)
         let reader = Task { [stream = fixture.pipeline.events] in for await _ in stream {} }
         reader.cancel()
         await reader.value
         for _ in 0..<10 { _ = try await fixture.pipeline.image(for: url) }
-        // Nobody read of those: a new reader's first event is the first that was told.
+        // Those streams have no reader: a new reader's first event is the first that was sent.
         let stream = fixture.pipeline.events
         _ = try await fixture.pipeline.image(for: url)
         #expect(await events(stream, ends: 1).first?.number == 1)

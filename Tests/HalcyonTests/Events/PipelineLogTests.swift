@@ -5,7 +5,7 @@ import Logging
 import TestSupport
 import Testing
 
-/// What a pipeline writes to a log.
+/// The log messages of a pipeline.
 @Suite(.timeLimit(.minutes(5)))
 struct PipelineLogTests {
     private func fixture(_ lines: LogLines, level: Logger.Level = .trace) -> PipelineFixture {
@@ -39,7 +39,7 @@ struct PipelineLogTests {
             _ = try? await fixture.pipeline.image(for: url)
         }
         await fixture.waitForEnds()
-        // The last one is remembered, and was told.
+        // The last failure is remembered, and was reported.
         #expect(lines.all.map(\.level) == [.warning, .notice, .warning])
     }
 
@@ -65,13 +65,13 @@ struct PipelineLogTests {
 }
 
 extension PipelineFixture {
-    /// The last event of a load is told just after its result.
+    /// The last event of a load is reported just after its result.
     fileprivate func waitForEnds() async {
         while await pipeline.runningCount > 0 { await Task.yield() }
     }
 }
 
-/// What was logged.
+/// The messages that were logged.
 private final class LogLines: Sendable {
     struct Line: Sendable {
         let level: Logger.Level

@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What a downloader's hooks make of a load.
+/// The effects of a downloader's hooks on a load.
 @Suite(.timeLimit(.minutes(5)))
 struct DownloadHookLoadTests {
     /// T-10: what the decryptor makes is what is decoded and cached.

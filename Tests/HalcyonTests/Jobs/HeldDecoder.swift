@@ -5,7 +5,7 @@ import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 
-/// PNGs, with the first run of one of its steps held until a test says so.
+/// PNGs, with the first run of one of its steps held until a test releases it.
 ///
 /// Another thread stands in for the one that is held: on a single processor there is only one that decodes.
 final class HeldDecoder: ProgressiveImageDecoder {

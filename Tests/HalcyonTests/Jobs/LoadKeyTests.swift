@@ -7,7 +7,7 @@ import Testing
 /// Loads that differ in what they keep or show do not take each other's settings.
 @Suite(.timeLimit(.minutes(5)))
 struct LoadKeyTests {
-    /// Keeps nothing, and counts how often it was asked; it cannot be compared.
+    /// A serializer that keeps nothing and counts its calls; it cannot be compared.
     private struct CountingSerializer: CacheSerializer {
         let asked: Counter
 
@@ -76,7 +76,7 @@ struct LoadKeyTests {
         let url = PipelineFixture.url("scans")
         let data = try TestFiles.data("jpeg/progressive.jpg")
         let (gate, parts) = (ScriptedTransportGate(), Counter())
-        // The bytes do not double any more, and no time passes: only who wants every part is shown the last ones.
+        // The bytes do not double any more, and no time passes: only a load that wants every part is shown the last ones.
         let (half, rest) = (data.count * 2 / 3, data.count - 20)
         let last = ScriptedTransportGate()
         fixture.transport.answer(

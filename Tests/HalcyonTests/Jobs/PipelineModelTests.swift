@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Starts, cancels, asks again, changes priorities and evicts at random from eight tasks at once. Every request must end
-/// once, and in what was asked for; nothing may be left.
+/// once, and with the requested image or error; nothing may be left.
 @Suite(.timeLimit(.minutes(60)))
 struct PipelineModelTests {
     /// `HALCYON_SOAK` runs the full count.
@@ -48,7 +48,7 @@ struct PipelineModelTests {
     }
 }
 
-/// What all workers report to. The first complaints are kept.
+/// The record of all workers. The first complaints are kept.
 private final class Record: Sendable {
     private let complaints = Lock<[String]>([])
     let begun = Atomic<Int>(0)
@@ -63,9 +63,9 @@ private final class Record: Sendable {
     }
 }
 
-/// One of the things that are asked for: each source has a colour of its own, and each way to ask a size.
+/// One of the requests that are made: each source has a colour of its own, and each variant a size.
 private struct ModelRequest {
-    /// The last two are not to be had: one has no image, the other is no image.
+    /// The last two cannot be loaded: one has no bytes, the bytes of the other are not an image.
     static let sources = 8
     let source: Int
     let edge: Int
@@ -142,7 +142,7 @@ private struct Worker {
         begin(ModelRequest(source: source, edge: [4, 8, 16, 32][Int.random(in: 0..<4, using: &random)]))
     }
 
-    /// What was just cancelled is asked for again, before its end has got about.
+    /// Requests a load again that was just cancelled, before its end has been processed.
     private mutating func askAgain() {
         guard let (task, request) = pick() else { return }
         task.cancel()
@@ -202,7 +202,7 @@ private final class EndCounter: Sendable {
     func count() -> Int { ends.add(1, ordering: .relaxed).newValue }
 }
 
-/// Answers after a number of turns that nobody knows, in pieces.
+/// A transport that answers in pieces, after a random number of turns.
 private final class RandomTransport: Transport {
     private let files: [Data?]
     private let turns = Atomic<Int>(0)

@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// Promises that show only where loads meet, wait or break off.
+/// Guarantees that show only where loads meet, wait or break off.
 @Suite(.timeLimit(.minutes(5)))
 struct PipelineProofTests {
     // MARK: - Priority
@@ -49,7 +49,7 @@ struct PipelineProofTests {
         #expect(order(fixture) == ["gray.jpg", "rgba8.png", "rgb16.png"])
     }
 
-    /// Of those who share a transfer the most urgent counts, for as long as it is there.
+    /// The most urgent of those that share a transfer counts, for as long as it is there.
     @Test func theHighestOfThoseWhoShareCountsWhileItIsThere() async throws {
         for stays in [true, false] {
             let gate = ScriptedTransportGate()

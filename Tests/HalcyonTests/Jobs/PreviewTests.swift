@@ -7,7 +7,7 @@ import Testing
 
 @testable import Halcyon
 
-/// What previews cost, and what they leave for the load itself.
+/// The cost of previews, and the memory that they leave for the load itself.
 @Suite(.timeLimit(.minutes(5))) struct PreviewTests {
     /// The memory of the previews and of the decode together is more than there is: the load must not wait for itself.
     @Test(arguments: ["jpeg/progressive.jpg", "jpeg/baseline-444.jpg", "png/rgb8.png", "webp/lossless.webp"])
@@ -80,7 +80,7 @@ import Testing
         // Cheap ones may be many.
         let cheap = self.allowance(reading: 50, previews: Array(repeating: 1, count: 40))
         #expect(cheap.allowsPreview(received: 500, expected: 1000))
-        // Of unknown length: twice what is there.
+        // A body of unknown length counts as twice the bytes that are there.
         #expect(!self.allowance(reading: 50, previews: [40, 40]).allowsPreview(received: 500, expected: nil))
     }
 

@@ -73,7 +73,7 @@ import Testing
         #expect(animation.durations == plain.durations)
         #expect(animation.loopCount == plain.loopCount)
         #expect(animation.size == image.size)
-        // The others when they are asked for.
+        // The other frames when they are requested.
         #expect(runs.value == 1)
         let frame = try animation.frame(at: 5)
         #expect(runs.value == 2)
@@ -140,7 +140,7 @@ import Testing
         request.cache = .storeProcessed
         await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: request) }
         #expect(await fixture.pipeline.cache.cachedLevel(for: request) != .memory)
-        // The source's own bytes are no failure.
+        // The source's own bytes are not a failure.
         #expect(await fixture.diskEntries() == 1)
         #expect(fixture.transport.requestCount == 1)
     }

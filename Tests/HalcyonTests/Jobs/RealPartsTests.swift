@@ -26,7 +26,7 @@ import Testing
         }
         let pipeline = pipeline(folder)
         for (pass, origin) in [ImageOrigin.network, .disk, .memory].enumerated() {
-            // From disk for both who ask, also if one is there before the other begins.
+            // From disk for both requests, also if one is there before the other begins.
             let cache = origin == .disk ? CachePolicy(writes: .diskOriginal) : CachePolicy()
             try await withThrowingTaskGroup(of: ImageOrigin.self) { group in
                 for file in files + files {

@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// A reload that ends while somebody still works with what was there before.
+/// A reload that ends while the former bytes or image are still in use.
 @Suite(.timeLimit(.minutes(5)))
 struct ReloadedSourceTests {
     private let url = PipelineFixture.url("changing.png")
@@ -27,11 +27,11 @@ struct ReloadedSourceTests {
         return task
     }
 
-    /// Neither the bytes nor the decode of the first are anybody's from then on, be it called off or not.
+    /// Neither the bytes nor the decode of the first load are shared from then on, whether it is cancelled or not.
     @Test(arguments: [true, false])
     func whatItHasReplacedIsNotFoundAgain(isCancelled: Bool) async throws {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
-        // One that memory says nothing of.
+        // A URL without an entry in memory.
         let request = ImageRequest(url, cache: CachePolicy(writes: .diskOriginal))
         let first = try await held(request, in: fixture)
         #expect(color(try await fixture.pipeline.image(for: ImageRequest(url, cache: .reload))) == Self.red)
@@ -44,7 +44,7 @@ struct ReloadedSourceTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
-    /// What the first makes is for those who wait for it, and in no cache.
+    /// The result of the first load is for its waiters alone, and in no cache.
     @Test(arguments: [CachePolicy.default, .storeProcessed, .keepOriginal])
     func whatIsOlderIsNotKept(policy: CachePolicy) async throws {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
@@ -78,7 +78,7 @@ struct ReloadedSourceTests {
         withExtendedLifetime(former) {}
     }
 
-    /// What a program removes does not come back with a load that began before.
+    /// An entry that a program removes does not come back with a load that began before.
     @Test func whatWasRemovedStaysAway() async throws {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
         let first = try await held(ImageRequest(url), in: fixture)

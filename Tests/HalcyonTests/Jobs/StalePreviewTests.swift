@@ -83,7 +83,8 @@ struct StalePreviewTests {
         #expect(response.cacheRule == .replaced)
     }
 
-    /// What the source's bytes give is processed as the image will be; a finished image of the disk is shown as it is.
+    /// An image made of the source's bytes is processed as the final image will be; a finished image of the disk is shown as it
+    /// is.
     @Test(arguments: [CachePolicy.default, .storeProcessed])
     func aStaleImageOfTheDiskIsProcessed(stored: CachePolicy) async throws {
         let gate = ScriptedTransportGate()
@@ -155,7 +156,7 @@ struct StalePreviewTests {
         #expect(await watch(reloaded, reload, nil).previews.isEmpty)
     }
 
-    /// Loads with and without the option share the transfer, and who joins late sees the preview at once.
+    /// Loads with and without the option share the transfer, and a late subscriber sees the preview at once.
     @Test func theTransferIsSharedAndTheLateOneSeesThePreview() async throws {
         let gate = ScriptedTransportGate()
         let fixture = try await fixture(inMemory: false, then: .status(304).held(by: gate))

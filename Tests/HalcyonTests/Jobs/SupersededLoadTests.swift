@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// A load that nobody waits for any more stops before its next step.
+/// A load without subscribers stops before its next step.
 @Suite(.timeLimit(.minutes(5)))
 struct SupersededLoadTests {
     /// T-42: the disk's bytes come, and are neither decoded nor kept in memory, nor is anything else asked.

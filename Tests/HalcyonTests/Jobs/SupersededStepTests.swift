@@ -4,10 +4,10 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// T-42, T-29: a load that nobody wants any more stops before its next step, whichever that is.
+/// T-42, T-29: a load without subscribers stops before its next step, whichever that is.
 @Suite(.timeLimit(.minutes(5)))
 struct SupersededStepTests {
-    /// Calls a load off, waits until nothing is under way, and says how often it ended.
+    /// Cancels a load, waits until nothing is running, and returns how often it ended.
     private func callOff(_ task: ImageTask, of fixture: PipelineFixture, _ goOn: () -> Void) async -> Int {
         let ends = Counter()
         task.cancel()

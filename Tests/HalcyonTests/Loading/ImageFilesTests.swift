@@ -63,7 +63,7 @@ import Testing
         fixture.transport.answer(url, with: .data(try TestFiles.data("png/rgb8.png")))
         let loaded = try await fixture.pipeline.response(for: ImageRequest(url))
         #expect(loaded.image.scale == scale)
-        // From memory, for a request that says otherwise, and again for one that does not.
+        // From memory, for a request with another setting, and again for one without.
         var other = ImageRequest(url)
         other.scale = 1.5
         let hit = try await fixture.pipeline.response(for: other)

@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// Images that are brought to the caches before anybody asks.
+/// Images that are loaded into the caches before they are requested.
 @Suite(.timeLimit(.minutes(5))) struct PrefetchTests {
     private typealias Progress = ImagePrefetcher.Progress
 
@@ -162,7 +162,7 @@ import Testing
             Progress(skipped: skipped, failed: failed, completed: completed, total: 3)
         }
         #expect(told == expected)
-        // Who comes late hears the end.
+        // A late reader receives the end.
         var late: [Progress] = []
         for await step in prefetcher.progress { late.append(step) }
         #expect(late == [expected[3]])

@@ -52,7 +52,7 @@ import Testing
         let prefetcher = ImagePrefetcher(
             [ImageRequest(.init(string: "book://shelf/2"))], pipeline: fixture.pipeline, destination: .memory)
         #expect(await prefetcher.run().finished.count == 1)
-        // What stands in for another is asked of them, too.
+        // The providers are also asked for an alternative source.
         var broken = ImageRequest(.data(Data([1, 2, 3]), key: "broken"))
         broken.alternatives = [.init(string: "book://shelf/3")]
         #expect(try await fixture.pipeline.image(for: broken).info.format == .png)
@@ -68,7 +68,7 @@ import Testing
         ])
         let data = try TestFiles.data("png/rgb8.png")
         #expect(try await fixture.pipeline.response(for: ImageRequest(.data(data, key: "a"))).origin != .provider)
-        // Bytes have no URL, and no provider is asked for them.
+        // Bytes have no URL, so the providers are not called for them.
         #expect(asked.value == 0)
         for source in [ImageSource(string: "book://shelf/1"), .init(string: "shelf"), .init(string: "")] {
             await #expect {

@@ -11,7 +11,7 @@ import Testing
         let description = "the shelf is empty"
     }
 
-    /// Waits at a gate, counts, and gives what it was made with.
+    /// A provider that waits at a gate, counts its calls, and returns the bytes it was made with.
     private struct Provider: ImageDataProvider {
         var cacheKey = "shelf/7"
         var contentURL: URL?
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Heeds no cancellation: it ends when its gate is opened.
+    /// A provider that ignores cancellation: it ends when its gate is opened.
     private struct DeafProvider: ImageDataProvider {
         let cacheKey = "deaf"
         let calls = Counter()

@@ -5,7 +5,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What is done to an image when it is delivered.
+/// Modifiers, which change an image when it is delivered.
 @Suite(.timeLimit(.minutes(5))) struct ImageModifierTests {
     private func request(_ url: URL, _ modifier: ImageModifier?) -> ImageRequest {
         var request = ImageRequest(url)
@@ -24,7 +24,7 @@ import Testing
         let mirrored = try await fixture.pipeline.response(for: request(url, .mirroredForRightToLeft))
         #expect(mirrored.origin == .memory)
         #expect(mirrored.image.mirrorsForRightToLeft && !mirrored.image.isTemplate)
-        // One image, whatever is said of it.
+        // One image, whichever modifier is applied.
         #expect(mirrored.image.bitmap === loaded.image.bitmap)
         #expect(fixture.decodes.value == 1)
     }

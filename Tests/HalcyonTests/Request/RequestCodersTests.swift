@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct RequestCodersTests {
-    /// Sees a white pixel in every PNG.
+    /// A decoder that returns a white pixel for every PNG.
     private struct White: ImageDecoder {
         let formats = [ImageFormat.png]
 

@@ -4,18 +4,18 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// A pipeline's defaults hold for what a request does not say; the later wins.
+/// A pipeline's defaults apply where a request sets nothing; the later value wins.
 @Suite(.timeLimit(.minutes(5)))
 struct RequestDefaultsTests {
     private static let other = ImageSource(string: "http://images.test/other")
 
-    /// One option: what stands for it in the defaults and in a request, as text.
+    /// One option, with its value in the defaults and in a request, as text.
     struct Option: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let own: String
         let setDefault: @Sendable (inout RequestDefaults) -> Void
         let defaulted: String
-        /// A value that the request has by itself anyway, given.
+        /// Sets the value that the request has by default anyway.
         let give: @Sendable (inout ImageRequest) -> Void
         let read: @Sendable (ImageRequest) -> String
     }
@@ -48,7 +48,7 @@ struct RequestDefaultsTests {
             give: { $0.scale = 1 }, read: { $0.scale.map { "\($0)" } ?? "nil" }),
     ]
 
-    /// What a pipeline makes of a request, as its task says.
+    /// Returns the value that a pipeline gives a request, as its task reports it.
     private func seen(
         _ option: Option, _ request: ImageRequest, hasDefault: Bool,
         modifier: @escaping @Sendable (ImageRequest) -> ImageRequest = { $0 }
@@ -116,7 +116,7 @@ struct RequestDefaultsTests {
         #expect(fixture.pipeline.cache.image(inMemoryFor: request) == nil)
         let filled = fixture.pipeline.configuration.defaults.applied(to: request)
         #expect(fixture.pipeline.cache.image(inMemoryFor: filled)?.size == PixelSize(5, 4))
-        // Who wants the image as it is says so.
+        // A request for the unprocessed image sets that explicitly.
         let whole = try await fixture.pipeline.image(for: ImageRequest(url, processors: []))
         #expect(whole.size != PixelSize(5, 4))
         #expect(try await fixture.pipeline.data(for: request, as: .png).size == PixelSize(5, 4))

@@ -5,7 +5,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What a program does to requests on their way, seen through a whole pipeline.
+/// A program's hooks on requests, seen through a whole pipeline.
 @Suite(.timeLimit(.minutes(5)))
 struct RequestHooksTests {
     private static func scrambled(_ data: Data) -> Data { Data(data.map { $0 ^ 0x5A }) }
@@ -204,7 +204,7 @@ struct RequestHooksTests {
         #expect(downloader.defaultHeaders["Accept"]?.contains("image/png") == true)
     }
 
-    /// What a server is told is what the pipeline's own registry decodes, as the server sees it.
+    /// The `Accept` field of a request lists the formats that the pipeline's own registry decodes, as the server sees it.
     @Test func aServerIsToldWhatTheRegistryDecodes() async throws {
         let image = try TestFiles.data("png/rgb8.png")
         let server = try RawServer { connection in

@@ -4,10 +4,10 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// For whom an answer is that came by way of redirects, or in several parts.
+/// The user that a response belongs to, if it came by way of redirects or in several parts.
 @Suite(.timeLimit(.minutes(5)))
 struct UserOnTheWayTests {
-    /// What the program has named as telling for whom a request is stays at its origin.
+    /// A header field that the program has named as identifying the user stays at its origin.
     @Test func fieldsThatTheProgramNamesAreNotShownToOthers() async throws {
         let transport = ScriptedTransport()
         let fixture = PipelineFixture(transport: transport) {
@@ -31,7 +31,7 @@ struct UserOnTheWayTests {
         }
     }
 
-    /// A credential of somebody whom the caches do not know, be it in the URL.
+    /// A credential of a user whom the caches do not know, even if it is in the URL.
     @Test(arguments: ["field", "url", "named"])
     func aCredentialThatAHookAddsToARedirectIsNobodys(way: String) async throws {
         let fixture = PipelineFixture()
@@ -61,7 +61,7 @@ struct UserOnTheWayTests {
         #expect(sent.headers["Authorization"] != nil && sent.url.password == nil)
     }
 
-    /// A host on the way knows its asker by a certificate, and leads each elsewhere.
+    /// A host on the way identifies the client by a certificate, and redirects each elsewhere.
     @Test func aCertificateThatIsShownOnTheWayCounts() async throws {
         let (base, folder) = (ScriptedTransport(), TemporaryFolder())
         let urls = ["http://a.test/", "http://b.test/", "http://c.test/"].map { URL(web: $0) }
@@ -99,7 +99,7 @@ struct UserOnTheWayTests {
             configuration.partialBodies = PartialBodyFiles(folder: folder.url)
             let downloader = ImageDownloader(configuration)
             _ = try? await downloader.download(url)
-            // What could not be gone on with was asked for once more, as a whole.
+            // A body that could not be resumed was requested once more, as a whole.
             let last = base.requests.last { ($0.headers["Range"] != nil) == (range != nil) }
             #expect(base.requests.contains { $0.headers["Range"] != nil } == (range != nil), "\(user)")
             #expect(last?.headers["Range"] == range)

@@ -4,10 +4,11 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// Who gets whose bytes: credential x `Cache-Control` x `Vary` x memory, disk, a second process, encoded answers, in flight.
+/// The users that get each other's bytes: credential x `Cache-Control` x `Vary` x memory, disk, a second process, encoded
+/// answers, in flight.
 @Suite(.timeLimit(.minutes(5)))
 struct UserTableTests {
-    /// What a server gives depends on who asks: each gets a picture of another format.
+    /// The user that a server sees. It sends each a picture of another format.
     enum Asker: String, CaseIterable {
         case nobody, alice, bob, cookie
 
@@ -60,7 +61,7 @@ struct UserTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let control: String?
         var vary: String?
-        /// Whether it is for all, whoever was asked for it.
+        /// Whether the response is for all users, whoever has requested it.
         var isForAll = false
         var isKept = true
 
@@ -91,7 +92,7 @@ struct UserTableTests {
         Row(control: "public, max-age=60", vary: "\"Accept\"", isKept: false),
     ]
 
-    /// Who asks first, and who behind.
+    /// The user that asks first, and those that ask after.
     private static let pairs: [(Asker, [Asker])] = [
         (.nobody, [.nobody, .alice]), (.alice, [.nobody, .alice, .bob, .cookie]), (.cookie, [.cookie, .alice]),
     ]
@@ -125,7 +126,7 @@ struct UserTableTests {
         }
     }
 
-    /// What tells whose picture it is.
+    /// Returns data that identifies whose picture was loaded.
     private func load(_ request: ImageRequest, from place: Place, _ pipeline: ImagePipeline) async throws -> Data {
         guard place == .encoded else { return Data(try await pipeline.image(for: request).info.format.name.utf8) }
         return try await pipeline.data(for: request, as: .png).data

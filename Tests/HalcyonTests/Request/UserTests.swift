@@ -4,7 +4,7 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// The ways in which a request says for whom it is, and what is kept of it.
+/// The ways in which a request names its user, and the parts of it that are kept.
 @Suite(.timeLimit(.minutes(5)))
 struct UserTests {
     private static let control: HTTPHeaders = ["Cache-Control": "private, max-age=60"]
@@ -106,7 +106,7 @@ struct UserTests {
         #expect(await fixture.pipeline.cache.storedOriginal(for: PipelineFixture.url("png/rgb8.png")) == nil)
     }
 
-    /// A sign that stands elsewhere names nobody.
+    /// An at sign in another part of the URL names no user.
     @Test(
         arguments: [
             ("http://images.test/photo@2x.png", nil), ("http://images.test?a@b", nil), ("http://images.test#a@b", nil),
@@ -135,7 +135,7 @@ struct UserTests {
         let request = ImageRequest(PipelineFixture.url("png/rgb8.png"))
         #expect(fixture.pipeline.cache.image(inMemoryFor: request) == nil)
         #expect(fixture.pipeline.cache.image(inMemoryFor: fixture.pipeline.key(for: request)) != nil)
-        // Back to nobody: he has asked for nothing yet.
+        // Without a user again: no such request has been made yet.
         downloader.setDefaultHeader("Authorization", nil)
         #expect(try await fixture.pipeline.response(for: request).origin == .network)
     }
@@ -153,7 +153,7 @@ struct UserTests {
         #expect(try await fixture.pipeline.response(for: other).origin == .network)
     }
 
-    /// What is added below the keys belongs to somebody whom the caches do not know.
+    /// A response to a credential that is added below the keys belongs to a user whom the caches do not know.
     @Test(arguments: [true, false])
     func aHooksCredentialIsKeptByNoCacheUnlessItIsNamed(isNamed: Bool) async throws {
         let fixture = PipelineFixture()
@@ -322,7 +322,7 @@ struct UserTests {
         }
     }
 
-    /// What reads like `public` between quotes is none, for whom an encoded answer is passed on to as well.
+    /// The text `public` within quotes is not the directive, also for those to whom an encoded answer is passed on.
     @Test(
         arguments: [
             ("public, max-age=5", "max-age=5"), ("s-maxage=9, max-age=5", "max-age=5"),

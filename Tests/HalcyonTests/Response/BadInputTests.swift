@@ -33,7 +33,7 @@ import Testing
         #expect(fixture.pipeline.configuration.cache.image(inMemoryFor: request) == nil)
     }
 
-    /// Bytes that have proved to be no image are not taken for those of a new load, whoever still has them.
+    /// Bytes that have proved not to be an image are not used for a new load, even if another load still holds them.
     @Test func aRejectedBodyIsFetchedAnew() async throws {
         let fixture = PipelineFixture()
         let decoder = HeldDecoder(holding: .plan)
@@ -43,7 +43,7 @@ import Testing
         let first = fixture.pipeline.task(for: held)
         try await decoder.hasCome.wait()
         var request = held
-        // Others of the same formats: the server is asked for the same.
+        // Another coder of the same formats: the server is asked for the same.
         request.coders = CoderRegistry([HeldDecoder(holding: .preview)])
         for count in [1, 2] {
             await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: request) }

@@ -35,7 +35,7 @@ import Testing
             }
             if round % 20 == 0 { await Task.yield() }
             let others = targets.indices.filter { round % 97 == 0 && targets[$0].content.image != nil }
-            // What is seen is the last that was asked for, or nothing of it yet.
+            // The visible image is that of the last request, or there is none yet.
             for row in others where targets[row].isShown { #expect(targets[row].content.image?.width == wanted[row]) }
         }
         while ended < count { await Task.yield() }

@@ -45,7 +45,7 @@ import Testing
         #expect(resolved.value == 2 && ends.all == ["1 shown", "2 shown"])
     }
 
-    /// A request that says how large its image is to be.
+    /// A request that sets the size of its image.
     @Test func aSizeOfItsOwnNeedsNoRoom() async throws {
         let url = try fixture.serve("png/rgb8.png")
         let target = ImageTarget(surface: SizedScreen())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Halcyon
 
-/// What stays on a target while something else is tried.
+/// The content that stays on a target while another load is tried.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct ImageTargetStayTests: TargetSuite {
     let fixture = PipelineFixture()
     private let screen = TargetScreen()
@@ -25,7 +25,7 @@ import Testing
         }
         #expect(ends.all == ["1 shown", "2 failed", "3 failed"] && screen.contents == shown)
         #expect(screen.states.last == "failed")
-        // Where none of it is seen, what was given for failures is.
+        // Where no part of the image is shown, the image for failures is.
         set(target, PipelineFixture.url("none"), .init(failure: .image(try image(2))), as: "4")
         await ends.wait(for: 4)
         target.clear()
@@ -70,7 +70,7 @@ import Testing
         #expect(response.source == .remote(first) && ends.all == ["1 shown", "2 cancelled", "3 shown"])
     }
 
-    /// The same at another size: nobody is told, but of the image.
+    /// The same image at another size: no callback but that of the image is made.
     @Test func aRenewalIsSilent() async throws {
         let url = try fixture.serve("png/rgb8.png")
         let screen = SizedScreen(4)
@@ -94,7 +94,7 @@ import Testing
         #expect(screen.states == states + ["showing"] && !target.isLoading && ends.all.last == "3 failed")
         guard case .showing = target.state else { return #expect(Bool(false), "\(target.state)") }
         #expect(target.isOutgrown)
-        // By itself it tells of nothing but the image.
+        // By itself it reports nothing but the image.
         fixture.transport.answer(url, with: .data(try TestFiles.data("png/rgb8.png")))
         fixture.pipeline.forgetFailures()
         target.renew()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Halcyon
 
-/// What anything that shows images does, without a toolkit.
+/// The behaviour of everything that shows images, without a toolkit.
 @MainActor @Suite(.timeLimit(.minutes(60))) struct ImageTargetTests: TargetSuite {
     let fixture = PipelineFixture()
     private let screen = TargetScreen()
@@ -114,7 +114,7 @@ import Testing
         #expect(throws: BlurHashError.self) { try ImageTarget.Placeholder.blurHash("no hash") }
     }
 
-    /// Whoever is told may ask for something else there and then: nothing of the former is seen or told after that.
+    /// A callback may make another request at once: nothing of the former one is shown or reported after that.
     @Test func aCallbackMayAskForAnotherImage() async throws {
         let urls = try (5...6).map { width in
             let url = PipelineFixture.url("\(width).png")
@@ -143,7 +143,7 @@ import Testing
         try await fixture.transport.waitForRequests(1)
         target = nil
         #expect(ends.all == ["1 cancelled"])
-        // The transport hears of it after the pipeline.
+        // The transport is cancelled after the pipeline.
         while fixture.transport.cancelled.isEmpty { await Task.yield() }
         #expect(fixture.transport.cancelled.count == 1)
     }
@@ -191,7 +191,7 @@ import Testing
         #expect(screen.contents == ["placeholder grey", "\(size)"] && ends.all.last == "2 failed")
     }
 
-    /// A is shown, B was called off: to ask for B again is to ask for B.
+    /// A is shown, B was cancelled: a new request for B loads B.
     @Test func whatWasCalledOffIsNotTakenForWhatIsShown() async throws {
         let gate = ScriptedTransportGate()
         let (first, second) = (try fixture.serve("png/rgb8.png"), try fixture.serve("png/rgba8.png", gate: gate))

@@ -2,7 +2,7 @@ import Foundation
 import Halcyon
 import TestSupport
 
-/// A surface that notes what it was told, and whose transitions end when a test says so.
+/// A surface that notes its calls, and whose transitions end when a test lets them.
 @MainActor class TargetScreen: ImageSurface {
     var contents: [String] = []
     var states: [String] = []

@@ -130,7 +130,7 @@ struct CancelAllTests {
         _ = try await fixture.pipeline.image(for: urls[0])
     }
 
-    /// Each hears of it by itself, though one transfer and one decode were for all of them.
+    /// Each task gets the error by itself, though one transfer and one decode were for all of them.
     @Test func whoAsksForAnEmptyBodyGetsAnErrorOfItsOwn() async throws {
         let fixture = PipelineFixture()
         let url = PipelineFixture.url("empty")
@@ -148,7 +148,7 @@ struct CancelAllTests {
             #expect(error?.code == "notAnImage")
         }
         #expect(fixture.transport.requestCount == 1)
-        // And so does who comes later, from memory or from the server.
+        // A later request gets the error as well, from memory or from the server.
         for _ in 0..<3 {
             let error = await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: url) }
             #expect(error?.code == "notAnImage")

@@ -32,7 +32,7 @@ import Testing
         let url = try fixture.serve("png/rgb8.png")
         let gate = ScriptedTransportGate()
         let work = Task {
-            // Gone on with, whatever the gate says, once this task has been cancelled.
+            // Continued, whatever the gate's state, once this task has been cancelled.
             try? await gate.wait()
             return try await fixture.pipeline.image(for: url)
         }

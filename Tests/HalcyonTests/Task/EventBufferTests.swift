@@ -4,11 +4,11 @@ import HalcyonTesting
 import TestSupport
 import Testing
 
-/// What is kept for a reader of events that does not keep up.
+/// The events that are kept for a reader that does not keep up.
 @Suite(.timeLimit(.minutes(5)))
 struct EventBufferTests {
-    /// A body that comes piece by piece, each when the load has told of the one before; the last one behind the first preview,
-    /// where any is wanted.
+    /// Loads a body that arrives piece by piece, each after the load has reported the one before; the last one after the first
+    /// preview, if any is requested.
     private func load(
         _ fixture: PipelineFixture, _ file: String, pieces: Int, previews: Bool,
         _ body: (_ task: ImageTask, _ begin: () -> Void) async throws -> Void
@@ -103,7 +103,7 @@ struct EventBufferTests {
         #expect(progress == [3])
     }
 
-    /// Whoever reads in a task that is cancelled goes on, without an error.
+    /// A reader in a cancelled task ends without an error.
     @Test func aCancelledReaderEndsAndLeavesTheTaskAlone() async throws {
         let fixture = PipelineFixture()
         let gate = ScriptedTransportGate()

@@ -40,7 +40,7 @@ import Testing
         #expect(progress.last?.fraction == 1)
     }
 
-    /// No lock of the task's is held while an observer is told.
+    /// The task holds none of its locks while an observer is called.
     @Test func anObserverMayAskTheTask() async throws {
         let fixture = PipelineFixture()
         let url = PipelineFixture.url("halves")
@@ -68,7 +68,7 @@ import Testing
         for try await event in task.events {
             if case .progress(let progress) = event, progress.received == half { break }
         }
-        // A second task of the same image joins late, and hears at once how far it is.
+        // A second task of the same image joins late, and receives the progress at once.
         let late = fixture.pipeline.task(for: ImageRequest(url))
         for try await event in late.events {
             guard case .progress(let progress) = event else { continue }

@@ -2,7 +2,7 @@ import Foundation
 import Halcyon
 import Testing
 
-/// How a run of the tool ended, and what it said.
+/// The exit status and the output of a run of the tool.
 struct ToolResult: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let text: String
@@ -19,10 +19,10 @@ struct ToolResult: Sendable {
         errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
-    /// What `load --json` said on standard output.
+    /// Returns the reports of `load --json` on standard output.
     func loads() throws -> [LoadLine] { try Self.decode(lines) }
 
-    /// The one thing that `load --json` said.
+    /// Returns the only report of `load --json`.
     func load() throws -> LoadLine {
         let all = try loads()
         try #require(all.count == 1, "\(text)\(errors)")

@@ -1,4 +1,4 @@
-// What each thing costs when it is done by a plain C program: the floors that Halcyon is measured against.
+// The cost of each task in a plain C program: the floors that Halcyon is measured against.
 #ifndef HALCYON_BENCH_FLOORS_H
 #define HALCYON_BENCH_FLOORS_H
 
@@ -47,7 +47,7 @@ bool bench_decode_gif(const uint8_t *data, size_t size, bench_bitmap *bitmap);
 /// libavif on one thread, converted to straight BGRA.
 bool bench_decode_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap);
 
-/// What a thumbnail program in C would do, see `bench_fetch_thumbnails`.
+/// The work of a thumbnail program in C, see `bench_fetch_thumbnails`.
 typedef struct {
     /// `http://127.0.0.1:port/`; the files are called `0.jpg`, `1.jpg` and so on.
     const char *base_url;
@@ -69,7 +69,7 @@ typedef struct {
     int files;
     int count;
     int at_once;
-    /// Of each body, in bytes.
+    /// The length of each body, in bytes.
     size_t size;
 } bench_requests;
 
@@ -80,7 +80,7 @@ int bench_request_all(const bench_requests *job);
 int64_t bench_wall_time(void);
 /// Nanoseconds of processor time that all threads of the process have used.
 int64_t bench_cpu_time(void);
-/// Gives freed heap back to the system, so that resident memory says what is in use.
+/// Gives freed heap back to the system, so that resident memory shows what is in use.
 void bench_trim_heap(void);
 
 /// The last core that the calling thread may run on.

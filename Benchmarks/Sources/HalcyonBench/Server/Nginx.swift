@@ -14,7 +14,7 @@ enum Nginx {
         let path = home.path(percentEncoded: false)
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "    \($0)_temp_path \(path)/\($0);" }.joined(separator: "\n")
-        // If root starts nginx, its worker would run as another user, who has no access to the folder.
+        // If root starts nginx, its worker would run as another user, without access to the folder.
         let user = geteuid() == 0 ? "user root;" : ""
         return """
             \(user)

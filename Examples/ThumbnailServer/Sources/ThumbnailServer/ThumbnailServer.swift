@@ -14,7 +14,7 @@ struct ThumbnailServer {
         let pipeline = makePipeline(options)
         let router = Router()
         router.get("thumb") { request, _ in
-            // Who leaves takes the load along, unless others wait for the same.
+            // A client that disconnects cancels its load, unless others wait for the same thumbnail.
             try await request.body.consumeWithCancellationOnInboundClose { _ in await answer(request, pipeline) }
         }
         let server = Application(
