@@ -31,7 +31,7 @@ enum FailingCalls {
         case "decode":
             for path in words.dropFirst(5) {
                 // On a thread that codecs run on.
-                _ = try? await ExecutionDomains.cpu.run { _ in DecodeFailures(path: path, failure: failure).run() }
+                _ = try? await ThreadPools.cpu.run { _ in DecodeFailures(path: path, failure: failure).run() }
             }
         case "load" where words.count == 7:
             guard let url = URL(string: words[6]) else { exit(2) }

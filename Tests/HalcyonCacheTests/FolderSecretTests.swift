@@ -18,7 +18,7 @@ import Testing
         let files = FaultInjectingFileSystem()
         let (slow, fast) = (try secret(files), try secret())
         files.hold(.rename)
-        async let late = ExecutionDomains.io.run { _ in try slow.made() }
+        async let late = ThreadPools.io.run { _ in try slow.made() }
         try await files.waitForHeld(.rename)
         let key = try fast.made()
         files.release(.rename)

@@ -117,8 +117,8 @@ import Testing
 
     @Test func lanesForProcessors() {
         let counts = [(0, 1), (1, 1), (2, 2), (3, 4), (4, 4), (6, 8), (8, 8), (64, 8)]
-        for (processors, lanes) in counts { #expect(LaneLock.powerOfTwo(for: processors) == lanes) }
-        #expect((1...8).contains(LaneLock.laneCount))
+        for (processors, lanes) in counts { #expect(PerCoreLock.powerOfTwo(for: processors) == lanes) }
+        #expect((1...8).contains(PerCoreLock.laneCount))
     }
 
     @Test(arguments: [1, 2, 8]) func hitsOfAllLanesAreCounted(lanes: Int) async {
@@ -147,13 +147,13 @@ import Testing
         final class Guarded: @unchecked Sendable {
             // `@unchecked` because the lock that is tested guards the numbers.
             let base: UnsafeMutableRawPointer
-            let lock: LaneLock
+            let lock: PerCoreLock
             var (first, second) = (0, 0)
             let torn = Atomic<Int>(0)
 
             init(lanes: Int) {
-                base = .allocate(byteCount: LaneLock.stride * lanes, alignment: 128)
-                lock = LaneLock(base: base, mask: lanes - 1)
+                base = .allocate(byteCount: PerCoreLock.stride * lanes, alignment: 128)
+                lock = PerCoreLock(base: base, mask: lanes - 1)
                 lock.initialize()
             }
 

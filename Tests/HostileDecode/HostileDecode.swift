@@ -42,7 +42,7 @@ enum HostileDecode {
 
     /// On a thread that codecs run on, with the stack that they have there.
     private static func decode(_ next: DecodeCase) async throws -> DecodeReport {
-        try await ExecutionDomains.cpu.run { _ in try DecodeRun(next).report() }
+        try await ThreadPools.cpu.run { _ in try DecodeRun(next).report() }
     }
 
     /// A second line behind the assertions, for the machine's sake: beyond it the process ends.

@@ -58,7 +58,7 @@ public final class AnimatedImagePlayer {
     public let configuration: Configuration
 
     private let pool: FramePool
-    private var supply: FrameSupply
+    private var supply: FrameBuffer
     private var playback: Playback
     /// The time of the last `advance(to:)`; nil before the first one since `play()`.
     private var lastTime: Duration?
@@ -367,7 +367,7 @@ extension AnimatedImagePlayer {
         reading = next
     }
 
-    private func frame(_ index: Int) -> FrameSupply.Frame {
+    private func frame(_ index: Int) -> FrameBuffer.Frame {
         if index == 0, configuration.transformer == nil { return .ready(posterImage.bitmap) }
         guard configuration.backgroundDecode else { return supply.decodedNow(index) }
         return supply.frame(index, for: ObjectIdentifier(self), notify: onFrameReady)

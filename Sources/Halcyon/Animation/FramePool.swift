@@ -14,12 +14,12 @@ public final class FramePool: Sendable {
     public static let shared = FramePool()
 
     private struct State {
-        var supplies: [FrameSupply.ID: Weak] = [:]
+        var supplies: [FrameBuffer.ID: Weak] = [:]
         var playing = 0
     }
 
     private struct Weak {
-        weak var supply: FrameSupply?
+        weak var supply: FrameBuffer?
     }
 
     private let state = Lock(State())
@@ -36,7 +36,7 @@ public final class FramePool: Sendable {
     ///   - budget: the budget from which playing animations hold their memory.
     public convenience init(limit: Int? = nil, budget: DecodeBudget = .shared) {
         self.init(limit: limit ?? min(64 << 20, SystemGrant.current.memory / 10), budget: budget) {
-            ExecutionDomains.cpu.submit($0)
+            ThreadPools.cpu.submit($0)
         }
     }
 
@@ -58,21 +58,21 @@ public final class FramePool: Sendable {
     var share: Int { state.withLock { limit / max(1, $0.playing) } }
 
     /// Returns the supply of an animation's frames; the same one as long as it has any owner.
-    func supply(of image: Image, _ animation: AnimatedImage, transformer: (any ImageProcessor)?) -> FrameSupply {
+    func supply(of image: Image, _ animation: AnimatedImage, transformer: (any ImageProcessor)?) -> FrameBuffer {
         guard let identity = animation.identity else {
-            return FrameSupply(of: image, animation, transformer: transformer, pool: self, id: nil)
+            return FrameBuffer(of: image, animation, transformer: transformer, pool: self, id: nil)
         }
-        let id = FrameSupply.ID(source: identity, transformer: transformer?.keyBytes)
+        let id = FrameBuffer.ID(source: identity, transformer: transformer?.keyBytes)
         return state.withLock { state in
             if let supply = state.supplies[id]?.supply { return supply }
-            let supply = FrameSupply(of: image, animation, transformer: transformer, pool: self, id: id)
+            let supply = FrameBuffer(of: image, animation, transformer: transformer, pool: self, id: id)
             state.supplies[id] = Weak(supply: supply)
             return supply
         }
     }
 
     /// Removes a supply that has no owner any more.
-    func forget(_ id: FrameSupply.ID) {
+    func forget(_ id: FrameBuffer.ID) {
         // A new supply may have replaced it already. If this is the last reference to that one, it is released outside the
         // lock.
         let other = state.withLock { state in

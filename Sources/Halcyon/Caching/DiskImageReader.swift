@@ -17,7 +17,7 @@ struct DiskImageReader {
     /// a miss, since it can be made again from its source.
     func finished(_ key: ImageKey) async throws -> CachedImage? {
         guard key.isProcessed, key.isStorable, let (entry, place) = await finishedEntry(key),
-            let stored = FinishedImage(entry)
+            let stored = FinishedImageMetadata(entry)
         else { return nil }
         try Task.checkCancellation()
         let options = key.finishedOptions
@@ -48,7 +48,7 @@ struct DiskImageReader {
         var image = unprocessed
         // An error of a processor says nothing about these bytes, which therefore stay.
         if !processors.isEmpty {
-            image = try await ExecutionDomains.cpu.run(ticket: ticket) { context in
+            image = try await ThreadPools.cpu.run(ticket: ticket) { context in
                 try processors.process(unprocessed, context: context)
             }
         }
@@ -74,17 +74,17 @@ struct DiskImageReader {
     func bytes(of entry: DiskEntry) async throws -> Data {
         // The built-in serializers need no conversion, and so no switch to another thread.
         if serializer.keepsImagesReadable { return entry.data }
-        return try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer] _ in
+        return try await ThreadPools.cpu.run(ticket: ticket) { [serializer] _ in
             try serializer.readableImage(in: entry.data)
         }
     }
 
     private func decoded(_ data: Data, options: DecodeOptions) async throws -> Image {
-        let plan = try await ExecutionDomains.cpu.run(ticket: ticket) { [coders] _ in
+        let plan = try await ThreadPools.cpu.run(ticket: ticket) { [coders] _ in
             try coders.plan(data, options: options)
         }
         try coders.budget.check(plan.workingBytes)
-        return try await ExecutionDomains.cpu.run(
+        return try await ThreadPools.cpu.run(
             ticket: ticket, reserving: plan.workingBytes, of: coders.budget.bytes
         ) { [coders] in try coders.decode(data, plan: plan, context: $0) }
     }
@@ -125,7 +125,7 @@ extension DiskEntry {
     /// An entry without metadata was stored by the program itself. An entry with unreadable metadata may be private.
     var isOriginalForAll: Bool { metadata.isEmpty || HTTPCacheMetadata(decoding: metadata)?.isShared == true }
 
-    var isFinishedForAll: Bool { FinishedImage(self).map { ImageKey.isForAll($0.http) } ?? false }
+    var isFinishedForAll: Bool { FinishedImageMetadata(self).map { ImageKey.isForAll($0.http) } ?? false }
 
     var isEncodingForAll: Bool { KeptEncoding(self).map { ImageKey.isForAll($0.http) } ?? false }
 }

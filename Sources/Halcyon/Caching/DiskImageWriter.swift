@@ -36,7 +36,7 @@ struct DiskImageWriter {
     ///
     /// - Throws: errors of the serializer; `CancellationError`.
     func storeFinished(_ image: Image, http: HTTPCacheMetadata?) async throws {
-        let metadata = FinishedImage(info: image.info, http: http).encoded
+        let metadata = FinishedImageMetadata(info: image.info, http: http).encoded
         try await stage(metadata: metadata, key: key.processedDiskKey) {
             try await serialized(image, original: nil, isProcessed: true)
         }
@@ -50,7 +50,7 @@ struct DiskImageWriter {
         try await stage(metadata: http?.encoded() ?? Data(), key: key.originalDiskKey) {
             if let image { return try await serialized(image, original: bytes) }
             guard let bytes else { return nil }
-            return try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer, url] _ in
+            return try await ThreadPools.cpu.run(ticket: ticket) { [serializer, url] _ in
                 try serializer.data(forOriginal: bytes, url: url)
             }
         }
@@ -59,7 +59,7 @@ struct DiskImageWriter {
     private func serialized(_ image: Image, original: Data?, isProcessed: Bool = false) async throws -> Data? {
         let input = CacheSerializerInput(
             image: image, original: original, isProcessed: isProcessed, url: url, coders: coders)
-        return try await ExecutionDomains.cpu.run(ticket: ticket) { [serializer] context in
+        return try await ThreadPools.cpu.run(ticket: ticket) { [serializer] context in
             try serializer.data(for: input, context: context)
         }
     }

@@ -20,8 +20,8 @@ public final class ImageCache: Sendable {
     /// The stores of pipelines that have not reached the disk yet, limited to the number of bytes that the disk itself may
     /// stage.
     let stores: StoreQueue
-    let removals = RemovalMarks()
-    let news = SourceNews()
+    let removals = RemovalCounters()
+    let news = SourceChanges()
     /// The subscription to memory pressure, kept for the cache's lifetime.
     private let pressure: MemoryPressureSubscription?
     /// The disk level; nil keeps nothing beyond the process.

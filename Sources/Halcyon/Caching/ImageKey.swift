@@ -30,7 +30,7 @@ public struct ImageKey: Hashable, Sendable {
             var hasher = Hasher()
             // Hashed by bytes: strings that `String` treats as equal, as composed and decomposed letters, may be different
             // sources.
-            ExactText(source).hash(into: &hasher)
+            ExactString(source).hash(into: &hasher)
             // Only the options that commonly differ within a program; `==` compares all of them.
             hasher.combine(decode.target)
             hasher.combine(decode.region)
@@ -87,7 +87,7 @@ public struct ImageKey: Hashable, Sendable {
         let (left, right) = (left.parts, right.parts)
         if left === right { return true }
         guard left.hash == right.hash, left.coders === right.coders, left.user == right.user,
-            ExactText(left.source) == ExactText(right.source),
+            ExactString(left.source) == ExactString(right.source),
             left.decode == right.decode,
             left.processors.count == right.processors.count
         else { return false }
@@ -215,7 +215,8 @@ extension ImageKey {
 
     /// Whether the image of another key shows the same picture, provided that it is large enough.
     func isSamePicture(as other: ImageKey) -> Bool {
-        ExactText(source) == ExactText(other.source) && (user == other.user || user == nil) && coders === other.coders
+        ExactString(source) == ExactString(other.source) && (user == other.user || user == nil)
+            && coders === other.coders
             && isWhole && other.isWhole
             && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
     }
@@ -228,14 +229,14 @@ extension ImageKey {
 }
 
 /// A string compared by its bytes. `String` treats composed and decomposed letters as equal.
-struct ExactText: Hashable {
+struct ExactString: Hashable {
     let text: String
 
     init(_ text: String) {
         self.text = text
     }
 
-    static func == (left: ExactText, right: ExactText) -> Bool {
+    static func == (left: ExactString, right: ExactString) -> Bool {
         var (left, right) = (left.text, right.text)
         // Native strings, which nearly all are, are not copied for this.
         return left.withUTF8 { left in

@@ -32,7 +32,7 @@ struct SynchronousDisk {
         }
         let watch = Stopwatch()
         let entry = entry(in: resolved.target, at: \.processedDiskKey, isForAll: \.isFinishedForAll)
-        let finished = entry.flatMap { FinishedImage($0) }
+        let finished = entry.flatMap { FinishedImageMetadata($0) }
         metrics.lookup += watch.elapsed
         guard let entry, let finished else {
             metrics.misses.append(CacheMiss(.diskProcessed, .notThere))

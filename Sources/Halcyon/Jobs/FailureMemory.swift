@@ -11,7 +11,7 @@ import HalcyonSystem
 final class FailureMemory: Sendable {
     /// The parts of a request that a server sees, and the coders that decode its answer.
     struct Key: Hashable, Sendable {
-        let url: ExactText
+        let url: ExactString
         let headers: HTTPHeaders
         let user: KeyedHash?
         let hooks: RequestHooks?
@@ -83,7 +83,7 @@ final class FailureMemory: Sendable {
     /// Forgets the failures of one URL, or all.
     ///
     /// - Parameter url: the URL; nil for all failures.
-    func forget(url: ExactText?) {
+    func forget(url: ExactString?) {
         failures.withLock { failures in
             failures = url.map { url in failures.filter { $0.key.url != url } } ?? [:]
         }
@@ -132,7 +132,7 @@ extension FailureMemory.Key {
     }
 
     /// Returns the text of a URL without the user and the fragment, which servers do not see.
-    static func text(of url: URL) -> ExactText {
-        ExactText((url.hasUser ? url.withoutUser : url).withoutFragment)
+    static func text(of url: URL) -> ExactString {
+        ExactString((url.hasUser ? url.withoutUser : url).withoutFragment)
     }
 }

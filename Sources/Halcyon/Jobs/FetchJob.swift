@@ -69,7 +69,7 @@ struct FetchJob {
     private func onDisk(_ mark: SourceMark) async throws -> (stored: StoredOriginal?, answer: FetchedData?) {
         var memory: ByteBudget.Hold?
         if resolved.cache.reads.contains(.diskOriginal) {
-            memory = try await subscription.withTicket { try await EncodedBytes.hold(ticket: $0) }
+            memory = try await subscription.withTicket { try await EncodedDataBudget.hold(ticket: $0) }
         }
         let watch = Stopwatch()
         let found = await subscription.withTicket { await StoredOriginal.find(resolved, ticket: $0) }

@@ -123,7 +123,7 @@ struct RecentFetches {
 /// A transfer reserves nothing before its end, and then waits for its reservation while it occupies its place among the
 /// transfers. This cannot deadlock: a decode needs no such place, and nothing holds a reservation here while it waits
 /// for the network.
-enum EncodedBytes {
+enum EncodedDataBudget {
     static let budget = ByteBudget(
         capacity: max(16 << 20, min(SystemGrant.current.cores * (16 << 20), SystemGrant.current.memory / 10)))
 

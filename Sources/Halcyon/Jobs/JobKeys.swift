@@ -36,7 +36,7 @@ struct LoadKey: Hashable, Sendable {
 
 /// The key of a fetch. Equal keys share the source's bytes, whatever is made of them and wherever the result is kept.
 struct FetchKey: Hashable, Sendable {
-    let source: ExactText
+    let source: ExactString
     let user: KeyedHash?
     let originals: ObjectIdentifier
     /// Whether the fetch is a reload, which asks the server even if another fetch has just done so.
@@ -60,7 +60,7 @@ struct FetchKey: Hashable, Sendable {
 
     init(_ resolved: ResolvedRequest) {
         let cache = resolved.cache
-        source = ExactText(resolved.key.source)
+        source = ExactString(resolved.key.source)
         user = resolved.key.user
         originals = ObjectIdentifier(resolved.originals)
         isReload = cache.reads.isEmpty

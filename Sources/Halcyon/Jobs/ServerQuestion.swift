@@ -114,7 +114,7 @@ struct ServerQuestion {
         if options.credential?.digest != nil { transfer.credential = options.credential }
         transfer.user = options.user
         transfer.hooks = options.hooks
-        transfer.bodyBudget = EncodedBytes.budget
+        transfer.bodyBudget = EncodedDataBudget.budget
         transfer.exposesBody = resolved.request.wantsPreviews
         transfer.timeouts = options.timeouts(over: configuration.downloader.configuration.timeouts)
         transfer.maximumBytes = options.maximumBytes ?? configuration.maximumBytes

@@ -57,7 +57,7 @@ struct SourceAttempts {
     /// attributes.
     private func resolve(_ source: ImageSource) async throws -> ResolvedRequest {
         try await subscription.withTicket { ticket in
-            try await ExecutionDomains.io.run(ticket: ticket) { _ in resolved.replacing(source) }
+            try await ThreadPools.io.run(ticket: ticket) { _ in resolved.replacing(source) }
         }
     }
 }

@@ -105,7 +105,7 @@ final class Subscription {
     func compute<Value: Sendable>(
         _ body: @escaping @Sendable (WorkContext) throws -> Value
     ) async throws -> Value {
-        try await withTicket { try await ExecutionDomains.cpu.run(ticket: $0, body) }
+        try await withTicket { try await ThreadPools.cpu.run(ticket: $0, body) }
     }
 
     /// Runs `body` on the processor threads once `bytes` of `budget` are reserved.
@@ -116,7 +116,7 @@ final class Subscription {
     ) async throws -> Value {
         try budget.check(bytes)
         return try await withTicket {
-            try await ExecutionDomains.cpu.run(ticket: $0, reserving: bytes, of: budget.bytes, body)
+            try await ThreadPools.cpu.run(ticket: $0, reserving: bytes, of: budget.bytes, body)
         }
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A reader of the files that requests name. It blocks: call it on `ExecutionDomains.io`.
+/// A reader of the files that requests name. It blocks: call it on `ThreadPools.io`.
 enum FileSource {
     /// The reason why a file cannot be read.
     struct Failure: Error, CustomStringConvertible {

@@ -32,14 +32,14 @@ enum LocalSource {
             case .remote: return nil
             case .file(let url):
                 let path = url.path(percentEncoded: false)
-                let memory = try await EncodedBytes.hold(ticket: ticket)
-                let file = try await ExecutionDomains.io.run(ticket: ticket) { _ in
+                let memory = try await EncodedDataBudget.hold(ticket: ticket)
+                let file = try await ThreadPools.io.run(ticket: ticket) { _ in
                     try FileSource.read(path, maximumBytes: maximumBytes)
                 }
                 return FetchedData(
                     data: file.data, origin: .file, matchesKey: key == nil || file.key == key, memory: memory)
             case .dataURL(let text):
-                let data = try await ExecutionDomains.cpu.run(ticket: ticket) { _ in try DataURL.decode(text) }
+                let data = try await ThreadPools.cpu.run(ticket: ticket) { _ in try DataURL.decode(text) }
                 return FetchedData(data: data, origin: .data)
             case .data(let data, _): return FetchedData(data: data, origin: .data)
             case .provider(let provider):

@@ -124,7 +124,7 @@ public final class PartialBodyFiles: PartialBodyStore {
     /// Removes the kept bodies that are not in use, including those that other processes have kept since the folder was read.
     /// Takes a few system calls for each.
     public func removeAll() async {
-        _ = try? await ExecutionDomains.io.run { [self] _ in
+        _ = try? await ThreadPools.io.run { [self] _ in
             state.withLock { $0.kept = nil }
             prepare()
             let all = state.withLock { state in

@@ -82,7 +82,7 @@ struct PrefetchJob {
         guard resolved.cache.reads.contains(.diskProcessed),
             let entry = await resolved.target.peek(
                 resolved.key, at: \.processedDiskKey, isForAll: \.isFinishedForAll, ticket: ticket),
-            let finished = FinishedImage(entry)
+            let finished = FinishedImageMetadata(entry)
         else { return false }
         return FreshnessCheck(resolved).verdict(on: finished.http).answers
     }

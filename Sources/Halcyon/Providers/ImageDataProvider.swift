@@ -52,7 +52,7 @@ public struct Base64ImageDataProvider: ImageDataProvider {
     ///
     /// - Throws: an error if the text is not base64; `CancellationError`.
     public func data() async throws -> Data {
-        try await ExecutionDomains.cpu.run { [base64] _ in
+        try await ThreadPools.cpu.run { [base64] _ in
             guard let data = DataURL.base64Bytes(Data(base64.utf8)) else { throw Broken() }
             return data
         }

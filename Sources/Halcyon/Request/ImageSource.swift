@@ -144,7 +144,7 @@ extension ImageSource {
         case (.dataURL(let left), .dataURL(let right)): left == right
         case (.data(let left, let leftKey), .data(let right, let rightKey)): leftKey == rightKey && left == right
         case (.provider(let left), .provider(let right)):
-            ExactText(left.cacheKey) == ExactText(right.cacheKey) && left.contentURL == right.contentURL
+            ExactString(left.cacheKey) == ExactString(right.cacheKey) && left.contentURL == right.contentURL
         case (.malformed(let left, let leftReason), .malformed(let right, let rightReason)):
             left == right && leftReason == rightReason
         default: false
@@ -157,7 +157,7 @@ extension ImageSource {
         case .file(let url): hasher.combine(url)
         case .dataURL(let text): hasher.combine(text)
         case .data(_, let key): hasher.combine(key)
-        case .provider(let provider): ExactText(provider.cacheKey).hash(into: &hasher)
+        case .provider(let provider): ExactString(provider.cacheKey).hash(into: &hasher)
         case .malformed(let text, _): hasher.combine(text)
         }
     }

@@ -36,7 +36,7 @@ public final class DiskCache: Sendable {
     ) {
         self.init(
             folder: folder, configuration: configuration, fileSystem: fileSystem, timeSource: timeSource,
-            threads: ExecutionDomains.io)
+            threads: ThreadPools.io)
     }
 
     /// Creates a cache whose blocking work runs on the given threads.

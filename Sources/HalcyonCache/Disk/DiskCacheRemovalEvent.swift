@@ -25,7 +25,7 @@ extension DiskCache {
 }
 
 /// The readers of a disk cache's removal events.
-final class RemovalReaders: Sendable {
+final class RemovalObservers: Sendable {
     private struct State {
         var readers: [Int: AsyncStream<DiskCache.RemovalEvent>.Continuation] = [:]
         var lastReader = 0

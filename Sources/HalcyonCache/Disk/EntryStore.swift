@@ -23,7 +23,7 @@ final class EntryStore: Sendable {
     /// The folders that are searched after the cache's own.
     let readOnlyFolders: [CacheFolder]
     /// The readers of removal events.
-    let removals = RemovalReaders()
+    let removals = RemovalObservers()
     /// The number of files removed because they were damaged.
     let damaged = Atomic<Int>(0)
     /// A copy of the total of `names` that is available without waiting for the lock.

@@ -56,7 +56,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         budget = CacheBudget(costLimit: costLimit, countLimit: max(0, configuration.countLimit ?? .max))
         entryCostLimit = min(configuration.entryCostLimit ?? costLimit / 2, costLimit)
         lifetime = configuration.timeToLive?.inSeconds ?? .infinity
-        shards = ShardTable(count: shardCount, lanes: laneCount ?? LaneLock.laneCount)
+        shards = ShardTable(count: shardCount, lanes: laneCount ?? PerCoreLock.laneCount)
         sweeps = Atomic(configuration.sweepInterval == nil)
         guard weakly != nil else { return }
         for index in 0..<shardCount { shards.withLock(index) { $0.keepsWeakly = true } }

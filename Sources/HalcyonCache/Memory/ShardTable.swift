@@ -29,7 +29,7 @@ final class ShardTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked Se
         precondition(lanes > 0 && lanes & (lanes - 1) == 0, "not a power of two")
         mask = count - 1
         laneMask = lanes - 1
-        lockSize = LaneLock.stride * lanes
+        lockSize = PerCoreLock.stride * lanes
         stride = lockSize + (MemoryLayout<Shard>.stride + 127) & ~127
         base = .allocate(byteCount: stride * count, alignment: 128)
         for index in 0..<count {
@@ -47,8 +47,8 @@ final class ShardTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked Se
     }
 
     @inlinable
-    func lock(_ index: Int) -> LaneLock {
-        LaneLock(base: base + stride * (index & mask), mask: laneMask)
+    func lock(_ index: Int) -> PerCoreLock {
+        PerCoreLock(base: base + stride * (index & mask), mask: laneMask)
     }
 
     @inlinable

@@ -32,7 +32,7 @@ public struct GResourceImage: ImageDataProvider {
     /// - Throws: `GIOImageError`; `CancellationError`.
     public func data() async throws -> Data {
         // On a pool of threads, since a compressed resource is decompressed there.
-        try await ExecutionDomains.cpu.run { [self] _ in
+        try await ThreadPools.cpu.run { [self] _ in
             do {
                 return try look()
             } catch let reason as GIOImageError.Reason {

@@ -15,7 +15,7 @@ import Halcyon
         get { sight.onChange }
         set { sight.onChange = newValue }
     }
-    /// Whether any part of the view can be seen, as `ViewSight` determines it.
+    /// Whether any part of the view can be seen, as `ViewVisibility` determines it.
     var isSeen: Bool { sight.isSeen }
     /// Whether the widget was destroyed while this object was still in use.
     private(set) var isGone = false
@@ -36,7 +36,7 @@ import Halcyon
     /// Returns the widget's paintable; nil if only this object can set it.
     private let getPaintable: (@MainActor () -> OpaquePointer?)?
     private var ownsOverlay = false
-    private let sight: ViewSight
+    private let sight: ViewVisibility
     private var signals: [Signal] = []
     private var hasLayout = false
     private var first: FrameTicks?
@@ -57,7 +57,7 @@ import Halcyon
         gtk_overlay_set_child(OpaquePointer(overlay), area)
         g_object_ref_sink(overlay)
         ownsOverlay = true
-        sight = ViewSight(area)
+        sight = ViewVisibility(area)
         setPaintable = { halcyon_area_set_paintable(OpaquePointer(area), $0) }
         getPaintable = nil
         call.host = self
@@ -75,7 +75,7 @@ import Halcyon
     ) {
         area = widget
         overlay = nil
-        sight = ViewSight(widget)
+        sight = ViewVisibility(widget)
         self.setPaintable = setPaintable
         getPaintable = paintable
         hasLayout = gtk_widget_get_width(widget) > 0

@@ -15,7 +15,7 @@ final class DownloadHub: Sendable {
     }
 
     /// A transfer and its subscribers; used only under the lock.
-    private final class Flight {
+    private final class SharedDownload {
         let key: TransferKey
         private(set) var subscribers: [Int: Subscriber] = [:]
         private var priorities = PriorityTally()
@@ -51,7 +51,7 @@ final class DownloadHub: Sendable {
 
     private struct State {
         var lastID = 0
-        var flights: [Int: Flight] = [:]
+        var flights: [Int: SharedDownload] = [:]
         var current: [TransferKey: Int] = [:]
         /// The flight of each subscriber.
         var seats: [Int: Int] = [:]
@@ -104,7 +104,7 @@ final class DownloadHub: Sendable {
             slots.register(number, priority: subscriber.priority)
             state.seats[id] = number
             state.current[key] = number
-            let flight = Flight(key, id, subscriber)
+            let flight = SharedDownload(key, id, subscriber)
             flight.task = launch(number)
             state.flights[number] = flight
             return .seated(latest: nil, sequence: 0)
@@ -178,7 +178,7 @@ final class DownloadHub: Sendable {
         }
     }
 
-    private func remove(_ id: Int, from state: inout State) -> Flight? {
+    private func remove(_ id: Int, from state: inout State) -> SharedDownload? {
         guard let flight = state.flights.removeValue(forKey: id) else { return nil }
         // A newer transfer of the same key may have replaced one that has no subscribers.
         if state.current[flight.key] == id { state.current[flight.key] = nil }

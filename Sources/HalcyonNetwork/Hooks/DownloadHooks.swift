@@ -99,7 +99,7 @@ extension DownloadHooks {
     func modified(_ body: Data, _ head: HTTPResponseHead) async throws -> Data {
         guard let data, head.status != 304 else { return body }
         return try await Self.answer(of: "the data hook", url: head.url, head) {
-            try await ExecutionDomains.cpu.run { _ in try data(body, head) }
+            try await ThreadPools.cpu.run { _ in try data(body, head) }
         }
     }
 

@@ -100,13 +100,13 @@ struct BodySpool {
             body.keep()
         }
         // Detached: this method is often called because its task was cancelled.
-        await Task.detached { _ = try? await ExecutionDomains.io.run(work) }.value
+        await Task.detached { _ = try? await ThreadPools.io.run(work) }.value
     }
 
     private mutating func write() async throws {
         let (bytes, file, store, key, record) = (pending, file, store, key, record)
         do {
-            let body = try await ExecutionDomains.io.run { _ -> (any PartialBody)? in
+            let body = try await ThreadPools.io.run { _ -> (any PartialBody)? in
                 let body = try file ?? store?.make(for: record == nil ? nil : key, record)
                 do {
                     try body?.append(bytes)
@@ -132,7 +132,7 @@ struct BodySpool {
         guard let shown else { return }
         let range = (body.count - count)..<body.count
         // If it fails, they stay in memory.
-        if let bytes = try? await ExecutionDomains.io.run({ _ in try body.bytes(range) }) {
+        if let bytes = try? await ThreadPools.io.run({ _ in try body.bytes(range) }) {
             shown.replace(from: firstPendingChunk, with: bytes)
         }
         firstPendingChunk = shown.count
@@ -166,7 +166,7 @@ struct BodySpool {
     /// - Throws: `DownloadError` with `.connection(.exhausted)` if the work fails, `CancellationError`.
     private func onDisk<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         do {
-            return try await ExecutionDomains.io.run { _ in try work() }
+            return try await ThreadPools.io.run { _ in try work() }
         } catch let error as CancellationError {
             throw error
         } catch {

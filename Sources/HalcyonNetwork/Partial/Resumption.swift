@@ -20,7 +20,7 @@ struct Resumption: Sendable {
     init?(_ request: TransportRequest, _ downloader: ImageDownloader) async {
         guard let (store, key) = downloader.resumption(of: request), store.mayHold(key)
         else { return nil }
-        let taken = try? await ExecutionDomains.io.run { _ in store.take(key) }
+        let taken = try? await ThreadPools.io.run { _ in store.take(key) }
         guard let kept = taken ?? nil else { return nil }
         (self.kept, offset) = (kept, kept.body.count)
     }
@@ -87,7 +87,7 @@ struct Resumption: Sendable {
     private func end(_ work: @escaping @Sendable (any PartialBody) -> Void) async {
         let body = kept.body
         // Detached: a cancellation of this task would keep the work from running.
-        await Task.detached { _ = try? await ExecutionDomains.io.run { _ in work(body) } }.value
+        await Task.detached { _ = try? await ThreadPools.io.run { _ in work(body) } }.value
     }
 }
 

@@ -199,7 +199,7 @@ extension ThreadPool {
 ///
 /// Coordination runs on a pipeline's actor, which has a `SerialThreadExecutor`; the two pools here are the other two domains.
 /// All pipelines share them, as they share the disk and the cores.
-package enum ExecutionDomains {
+package enum ThreadPools {
     /// The pool for blocking file input and output.
     package static let io = ThreadPool(name: "halcyon-io", threads: 2)
     /// The pool for decoding, processing and encoding: as many threads as the system grants cores.

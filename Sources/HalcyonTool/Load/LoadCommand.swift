@@ -39,7 +39,7 @@ struct LoadCommand: AsyncParsableCommand {
         let destination = try OutputDestination(options.output, sourceCount: entries.count)
         let processors: [any ImageProcessor]
         do {
-            processors = try await ExecutionDomains.cpu.run { [options] _ in try options.makeProcessors() }
+            processors = try await ThreadPools.cpu.run { [options] _ in try options.makeProcessors() }
         } catch {
             Output.error("\(FailureReport(error))")
             throw ExitCode(1)

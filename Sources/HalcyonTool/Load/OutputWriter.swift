@@ -54,7 +54,7 @@ struct OutputWriter: Sendable {
         }
         var options = EncodeOptions()
         if let quality { options.quality = Double(quality) / 100 }
-        let data = try await ExecutionDomains.cpu.run { [coders, options] context in
+        let data = try await ThreadPools.cpu.run { [coders, options] context in
             try coders.encode(image, as: format, options: options, context: context)
         }
         return (data, format)

@@ -8,7 +8,7 @@ import Testing
 @testable import HalcyonGTK
 
 /// Views that are there and are not seen.
-@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ViewSightTests {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct ViewVisibilityTests {
     private let fixture = PipelineFixture { $0.coders = .standard() }
 
     /// A view above and one below, each as high as the window, in a viewport.

@@ -5,12 +5,12 @@ import Synchronization
 ///
 /// Loads of one source may run at the same time: a slow one that uses the disk's entry, and one that reloads. The image of the
 /// former is good for its waiters, but older than the contents of the caches by then.
-final class SourceNews: Sendable {
+final class SourceChanges: Sendable {
     fileprivate struct Key: Hashable {
-        let source: ExactText
+        let source: ExactString
         let user: KeyedHash?
 
-        init(_ key: ImageKey) { (source, user) = (ExactText(key.source), key.user) }
+        init(_ key: ImageKey) { (source, user) = (ExactString(key.source), key.user) }
     }
 
     /// The changes of one source, recorded for as long as any work uses it.
@@ -85,10 +85,10 @@ final class SourceNews: Sendable {
 /// The moment at which some work with a source began.
 struct SourceMark: Sendable {
     /// The entries of the user and of the shared source, each with its number of changes at that moment.
-    private let entries: [(entry: SourceNews.Entry, count: Int)]
-    fileprivate let asked = SourceNews.moment()
+    private let entries: [(entry: SourceChanges.Entry, count: Int)]
+    fileprivate let asked = SourceChanges.moment()
 
-    fileprivate init(_ entries: [SourceNews.Entry]) {
+    fileprivate init(_ entries: [SourceChanges.Entry]) {
         self.entries = entries.map { entry in (entry, entry.changes.withLock { $0.count }) }
     }
 

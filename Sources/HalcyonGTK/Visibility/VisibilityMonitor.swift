@@ -4,23 +4,23 @@ import Halcyon
 /// every half second, since not every change of position emits a signal.
 ///
 /// There is one timer for all views, and none while no watched view is mapped in a viewport.
-@MainActor final class SightPatrol {
-    static let shared = SightPatrol()
+@MainActor final class VisibilityMonitor {
+    static let shared = VisibilityMonitor()
 
     private struct Weak {
-        weak var sight: ViewSight?
+        weak var sight: ViewVisibility?
     }
 
     private var sights: [ObjectIdentifier: Weak] = [:]
     private let timer = MainTimer()
     private var isSoon = false
 
-    func add(_ sight: ViewSight) {
+    func add(_ sight: ViewVisibility) {
         sights[ObjectIdentifier(sight)] = Weak(sight: sight)
         scrolled()
     }
 
-    func remove(_ sight: ViewSight) {
+    func remove(_ sight: ViewVisibility) {
         guard sights.removeValue(forKey: ObjectIdentifier(sight)) != nil, sights.isEmpty else { return }
         timer.stop()
         isSoon = false

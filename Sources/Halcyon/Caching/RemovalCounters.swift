@@ -5,7 +5,7 @@ import HalcyonSystem
 ///
 /// There is a fixed number of counters, each shared by many sources: a removal may keep concurrent results of another source
 /// from being stored, and has no other effect on it.
-final class RemovalMarks: Sendable {
+final class RemovalCounters: Sendable {
     private let counts = Lock([Int](repeating: 0, count: 256))
     private let name = UUID().uuidString
 
@@ -31,7 +31,7 @@ final class RemovalMarks: Sendable {
 
     private static func slot(of source: String) -> Int {
         var hasher = Hasher()
-        ExactText(source).hash(into: &hasher)
+        ExactString(source).hash(into: &hasher)
         return hasher.finalize() & 0xFF
     }
 }

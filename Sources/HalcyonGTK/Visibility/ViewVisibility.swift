@@ -3,7 +3,7 @@ import Halcyon
 
 /// The visibility of a widget: it can be seen if it is mapped, neither it nor any of its ancestors is fully transparent, and it
 /// is not scrolled out of any viewport that it is in.
-@MainActor final class ViewSight {
+@MainActor final class ViewVisibility {
     /// Called after each change of `isSeen`.
     var onChange: (@MainActor () -> Void)?
     private(set) var isSeen = false
@@ -72,11 +72,15 @@ import Halcyon
     private func leaveSurroundings() {
         opacities.end()
         viewports = []
-        SightPatrol.shared.remove(self)
+        VisibilityMonitor.shared.remove(self)
     }
 
     private func patrol() {
-        if isWatched, !viewports.isEmpty { SightPatrol.shared.add(self) } else { SightPatrol.shared.remove(self) }
+        if isWatched, !viewports.isEmpty {
+            VisibilityMonitor.shared.add(self)
+        } else {
+            VisibilityMonitor.shared.remove(self)
+        }
     }
 
     private func isViewport(_ widget: UnsafeMutablePointer<GtkWidget>) -> Bool {
@@ -92,7 +96,7 @@ import Halcyon
             adjustments: adjustments.compactMap { adjustment in
                 guard let adjustment else { return nil }
                 let kept = GObjectReference(keeping: UnsafeMutableRawPointer(adjustment))
-                return WatchedAdjustment(kept, onScroll: { SightPatrol.shared.scrolled() })
+                return WatchedAdjustment(kept, onScroll: { VisibilityMonitor.shared.scrolled() })
             })
     }
 

@@ -4,7 +4,7 @@ import HalcyonImage
 import HalcyonNetwork
 
 /// The metadata of a finished image on disk: the facts about its source, which its own encoding does not contain.
-struct FinishedImage {
+struct FinishedImageMetadata {
     let info: ImageInfo
     let http: HTTPCacheMetadata?
 

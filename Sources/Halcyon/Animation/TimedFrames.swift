@@ -2,7 +2,7 @@ import HalcyonImage
 import HalcyonSystem
 
 /// A frame of an animation that has become due.
-public struct PlayedFrame: Sendable {
+public struct TimedFrame: Sendable {
     public let image: Image
     /// The frame's index in the animation.
     public let index: Int
@@ -12,8 +12,8 @@ public struct PlayedFrame: Sendable {
 ///
 /// No frame comes before it is due. A slow reader misses the frames whose time has passed. The sequence ends with the last
 /// loop, or with the task's cancellation; a frame that cannot be decoded is left out.
-public struct PlayedFrames: AsyncSequence {
-    public typealias Element = PlayedFrame
+public struct TimedFrames: AsyncSequence {
+    public typealias Element = TimedFrame
 
     fileprivate let image: Image
     fileprivate let configuration: AnimatedImagePlayer.Configuration
@@ -25,29 +25,29 @@ public struct PlayedFrames: AsyncSequence {
     public struct Iterator: AsyncIteratorProtocol {
         private let player: AnimatedImagePlayer?
         private let time: TimeSource
-        private var still: PlayedFrame?
+        private var still: TimedFrame?
         private let shown = Shown()
         private var ready: AsyncStream<Void>.Iterator
 
         /// The frame that the player shows in an `advance(to:)`.
         private final class Shown {
-            var frame: PlayedFrame?
+            var frame: TimedFrame?
         }
 
-        fileprivate init(_ frames: PlayedFrames) {
+        fileprivate init(_ frames: TimedFrames) {
             time = frames.time
             player = AnimatedImagePlayer(frames.image, configuration: frames.configuration, pool: frames.pool)
-            if player == nil { still = PlayedFrame(image: frames.image, index: 0) }
+            if player == nil { still = TimedFrame(image: frames.image, index: 0) }
             let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
             ready = stream.makeAsyncIterator()
-            player?.onFrame = { [shown] image, index in shown.frame = PlayedFrame(image: image, index: index) }
+            player?.onFrame = { [shown] image, index in shown.frame = TimedFrame(image: image, index: index) }
             player?.onFrameReady = { continuation.yield() }
             player?.play()
         }
 
-        public mutating func next() async throws -> PlayedFrame? { try await next(isolation: #isolation) }
+        public mutating func next() async throws -> TimedFrame? { try await next(isolation: #isolation) }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> PlayedFrame? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> TimedFrame? {
             guard let player else {
                 defer { still = nil }
                 return still
@@ -79,7 +79,7 @@ extension Image {
     public func playedFrames(
         configuration: AnimatedImagePlayer.Configuration = .init(), time: TimeSource = .system,
         pool: FramePool = .shared
-    ) -> PlayedFrames {
-        PlayedFrames(image: self, configuration: configuration, time: time, pool: pool)
+    ) -> TimedFrames {
+        TimedFrames(image: self, configuration: configuration, time: time, pool: pool)
     }
 }

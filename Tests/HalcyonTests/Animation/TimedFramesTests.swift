@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Frames as a sequence, by a clock that is turned by hand.
-@Suite(.timeLimit(.minutes(5))) struct PlayedFramesTests {
+@Suite(.timeLimit(.minutes(5))) struct TimedFramesTests {
     @Test func framesComeWhenTheyAreDue() async throws {
         let clock = ManualClock()
         let start = clock.now

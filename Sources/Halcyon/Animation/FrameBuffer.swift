@@ -4,7 +4,7 @@ import HalcyonProcessing
 import HalcyonSystem
 
 /// The frames of one animation for all of its players: decoded ahead, one at a time, and dropped once no player wants them.
-final class FrameSupply: Sendable {
+final class FrameBuffer: Sendable {
     /// The identity of the frames. The supply retains their source, so that no other object can take its address.
     struct ID: Hashable {
         var source: ObjectIdentifier

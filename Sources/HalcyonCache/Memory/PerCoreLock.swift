@@ -13,7 +13,7 @@ import Glibc
 ///
 /// `@unchecked Sendable` because a mutex may be locked on any thread, and a count is only accessed under its mutex.
 @usableFromInline
-struct LaneLock: @unchecked Sendable {
+struct PerCoreLock: @unchecked Sendable {
     @usableFromInline
     struct Lane {
         @usableFromInline var mutex = pthread_mutex_t()
