@@ -308,7 +308,7 @@ private func ofALoad(
     let response = try await pipeline.response(for: request)
     let bytes = try await response.data()
     let data = try await pipeline.data(for: request)
-    let encoded = try await pipeline.data(for: request, as: .webp(quality: 80))
+    let encoded = try await pipeline.encodedImage(for: request, as: .webp(quality: 80))
     for try await event in pipeline.events(for: request) { print(event) }
     for await event in pipeline.events { print(event) }
     pipeline.load(request, deliverOn: .mainOrInline) { show(try? $0.get().image) }

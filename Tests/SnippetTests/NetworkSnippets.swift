@@ -89,7 +89,7 @@ func networkResume(cache: ImageCache) -> ImagePipeline {
 }
 
 func networkAnswer(_ pipeline: ImagePipeline, _ request: ImageRequest, asked: String?) async throws {
-    let encoded = try await pipeline.data(for: request, as: .webp(quality: 80))
+    let encoded = try await pipeline.encodedImage(for: request, as: .webp(quality: 80))
     if encoded.matches(ifNoneMatch: asked) { print("304") }
     print(encoded.mediaType, encoded.etag, encoded.freshness.cacheControl ?? "")
 }

@@ -38,7 +38,7 @@ extension ImageCache {
     public func image(for item: some ImageKeyConvertible, priority: RequestPriority = .normal) async throws -> Image? {
         let (key, policy) = (key(for: item), item.cachePolicy)
         if let cached = image(for: key, policy: policy) { return cached.image }
-        let mark = news.mark(key)
+        let mark = changes.mark(key)
         let reader = DiskImageReader(
             cache: self, coders: key.coders ?? coders, serializer: serializer, policy: policy,
             ticket: WorkTicket(priority: priority))
@@ -133,7 +133,7 @@ extension ImageCache {
 
     func remove(_ key: ImageKey, _ levels: Levels) async {
         // Loads in progress must not store it again.
-        news.add(levels.policyLevels, for: key)
+        changes.add(levels.policyLevels, for: key)
         if key.user != nil { await remove(key.of(nil), levels) }
         if levels.contains(.memory) { memoryCache.remove(key) }
         guard levels.contains(.disk) else { return }

@@ -21,7 +21,7 @@ public final class ImageCache: Sendable {
     /// stage.
     let stores: StoreQueue
     let removals = RemovalCounters()
-    let news = SourceChanges()
+    let changes = SourceChanges()
     /// The subscription to memory pressure, kept for the cache's lifetime.
     private let pressure: MemoryPressureSubscription?
     /// The disk level; nil keeps nothing beyond the process.

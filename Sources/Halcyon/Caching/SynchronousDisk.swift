@@ -16,7 +16,7 @@ struct SynchronousDisk {
     /// - Parameter metrics: receives the durations and the misses.
     func image(_ metrics: inout LoadMetrics) -> ((CachedImage, CacheRule?), CachePlace)? {
         guard resolved.isRemote else { return nil }
-        let mark = resolved.originals.news.mark(resolved.key)
+        let mark = resolved.originals.changes.mark(resolved.key)
         guard let found = try? finished(&metrics) ?? original(&metrics) else { return nil }
         if !mark.isOutdated(in: .memory) {
             resolved.target.remember(found.0.0, for: resolved.key, policy: resolved.cache)

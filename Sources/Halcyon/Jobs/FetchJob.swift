@@ -40,7 +40,7 @@ struct FetchJob {
     // MARK: - Disk, then server
 
     private func remote(_ url: URL) async throws -> FetchedData {
-        let (policy, mark) = (resolved.cache, resolved.originals.news.mark(resolved.key))
+        let (policy, mark) = (resolved.cache, resolved.originals.changes.mark(resolved.key))
         var stored: StoredOriginal?
         if resolved.originals.disk != nil {
             let (found, answer) = try await onDisk(mark)

@@ -74,7 +74,7 @@ struct FetchKey: Hashable, Sendable {
         wantsPreviews = resolved.request.wantsPreviews
         isRevalidation = resolved.isRevalidation
         serializer = SerializerKey(resolved.serializer)
-        era = resolved.originals.news.count(for: resolved.key, notBy: self)
+        era = resolved.originals.changes.count(for: resolved.key, notBy: self)
     }
 
     func isLike(_ other: FetchKey) -> Bool {

@@ -27,7 +27,7 @@ struct LoadJob {
     private func run() async throws -> LoadedImage {
         defer { early.end() }
         early.showStaleInMemory()
-        let mark = resolved.originals.news.mark(resolved.key)
+        let mark = resolved.originals.changes.mark(resolved.key)
         if let finished = try await finishedOnDisk() {
             if !mark.isOutdated(in: .memory) { remember(finished) }
             return finished

@@ -128,8 +128,10 @@ struct ResolvedRequest: Sendable {
     func tellOthers(of answer: FetchedData) {
         let (place, fetch) = (key.place(of: answer.http), FetchKey(self))
         for cache in originals === target ? [target] : [target, originals] {
-            cache.news.add(self.cache.writes, for: key, by: fetch, asked: answer.mark)
-            if place.user != key.user { cache.news.add(self.cache.writes, for: place, by: fetch, asked: answer.mark) }
+            cache.changes.add(self.cache.writes, for: key, by: fetch, asked: answer.mark)
+            if place.user != key.user {
+                cache.changes.add(self.cache.writes, for: place, by: fetch, asked: answer.mark)
+            }
         }
     }
 

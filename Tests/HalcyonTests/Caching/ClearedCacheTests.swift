@@ -110,7 +110,7 @@ struct ClearedCacheTests {
         let fixture = PipelineFixture(folder: folder)
         let url = try fixture.serve("png/rgb8.png")
         let request = ImageRequest(url)
-        _ = try await fixture.pipeline.data(for: request, as: .png)
+        _ = try await fixture.pipeline.encodedImage(for: request, as: .png)
         await fixture.pipeline.shutdown(within: .seconds(300))
         // The second load waits for its bytes, with the record of the encodings that it has read from the disk.
         let second = PipelineFixture(folder: folder)
@@ -118,7 +118,7 @@ struct ClearedCacheTests {
         try second.serve("png/rgb8.png", gate: gate)
         var anew = request
         anew.cache.reads = [.diskProcessed]
-        let load = Task { [anew] in try await second.pipeline.data(for: anew, as: .jpeg()) }
+        let load = Task { [anew] in try await second.pipeline.encodedImage(for: anew, as: .jpeg()) }
         while second.transport.requestCount == 0 { await Task.yield() }
         await (bySameProcess ? second : fixture).pipeline.cache.remove(url)
         gate.open()
@@ -128,6 +128,6 @@ struct ClearedCacheTests {
         try third.serve("png/rgb8.png")
         var only = request
         only.cache.reads = [.diskProcessed]
-        #expect(try await third.pipeline.data(for: only, as: .png).origin == .network)
+        #expect(try await third.pipeline.encodedImage(for: only, as: .png).origin == .network)
     }
 }

@@ -69,7 +69,7 @@ struct LookUpTests {
         let hit = try await fixture.pipeline.response(for: ImageRequest(url))
         #expect(hit.origin == .memory)
         #expect(hit.metrics.lookup > .zero)
-        let encoded = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let encoded = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(encoded.metrics.lookup > .zero)
     }
 
@@ -82,7 +82,7 @@ struct LookUpTests {
         _ = try await fixture.pipeline.image(for: url)
         #expect(budget.available == budget.capacity)
         #expect(budget.bytes.reserveNow(budget.capacity))
-        let encoding = Task { try await fixture.pipeline.data(for: ImageRequest(url), as: .png) }
+        let encoding = Task { try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png) }
         while budget.bytes.waitingCount == 0 { await Task.yield() }
         budget.bytes.release(budget.capacity)
         #expect(try await !encoding.value.data.isEmpty)
@@ -96,7 +96,7 @@ struct LookUpTests {
         let url = PipelineFixture.url("kept")
         let image = try CoderRegistry.standard().decode(try TestFiles.data("png/rgb8.png"))
         try await fixture.pipeline.cache.store(image, for: url, to: .memory)
-        let encoded = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let encoded = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(encoded.origin == .memory)
         #expect(!encoded.data.isEmpty)
     }

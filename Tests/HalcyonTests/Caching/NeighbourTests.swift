@@ -46,7 +46,7 @@ struct NeighbourTests {
                         let bytes = try await fixture.pipeline.data(for: request)
                         #expect(try bytes == TestFiles.data(file))
                         if round % 7 == 0 {
-                            let encoded = try await fixture.pipeline.data(for: request, as: .png)
+                            let encoded = try await fixture.pipeline.encodedImage(for: request, as: .png)
                             #expect(encoded.size == pixels[index], "\(file)")
                         }
                     }

@@ -16,12 +16,12 @@ struct EncodedFreshnessTests {
         let clock = ManualClock()
         let fixture = PipelineFixture(clock: clock.timeSource)
         let url = try fixture.serve("png/rgb8.png", headers: ["Cache-Control": "max-age=100, must-revalidate"])
-        let first = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let first = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(first.freshness.maximumAge == 100)
         #expect(first.freshness.cacheControl == "max-age=100, must-revalidate")
         await flush(fixture)
         clock.advance(by: .seconds(40))
-        let second = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let second = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(second.origin == .disk)
         #expect(second.freshness.maximumAge == 60)
     }
@@ -34,7 +34,7 @@ struct EncodedFreshnessTests {
     func whatTheServerSaysIsPassedOn(sent: String, told: String?) async throws {
         let fixture = PipelineFixture(clock: ManualClock().timeSource)
         let url = try fixture.serve("png/rgb8.png", headers: sent.isEmpty ? [:] : ["Cache-Control": sent])
-        let answer = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let answer = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(answer.freshness.cacheControl == told)
     }
 
@@ -45,9 +45,9 @@ struct EncodedFreshnessTests {
         fixture.transport.answer(
             open, with: .data(try TestFiles.data("png/rgb8.png"), headers: ["Cache-Control": "public, max-age=5"]))
         let options = NetworkOptions(headers: ["Authorization": "Bearer x"])
-        let answer = try await fixture.pipeline.data(for: ImageRequest(url, network: options), as: .png)
+        let answer = try await fixture.pipeline.encodedImage(for: ImageRequest(url, network: options), as: .png)
         #expect(answer.freshness.cacheControl == "private, max-age=5")
-        let other = try await fixture.pipeline.data(for: ImageRequest(open, network: options), as: .png)
+        let other = try await fixture.pipeline.encodedImage(for: ImageRequest(open, network: options), as: .png)
         #expect(other.freshness.cacheControl == "max-age=5")
     }
 
@@ -67,7 +67,7 @@ struct EncodedFreshnessTests {
             configuration: .init(
                 cache: ImageCache(disk: nil), downloader: ImageDownloader(.init(transport: transport)),
                 clock: ManualClock().timeSource))
-        let answer = try await pipeline.data(for: ImageRequest(server.url("/me.png")), as: .png)
+        let answer = try await pipeline.encodedImage(for: ImageRequest(server.url("/me.png")), as: .png)
         #expect(answer.freshness.cacheControl == (keepsCookies ? "private, max-age=5" : "max-age=5"))
     }
 
@@ -75,7 +75,7 @@ struct EncodedFreshnessTests {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png", headers: ["Cache-Control": "no-store"])
         for count in 1...2 {
-            let answer = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+            let answer = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
             #expect(answer.freshness.isNotStored)
             await flush(fixture)
             #expect(fixture.transport.requestCount == count)
@@ -90,10 +90,10 @@ struct EncodedFreshnessTests {
         let data = try TestFiles.data("png/rgb8.png")
         let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "ETag": "\"1\""]
         fixture.transport.answer(url, with: .data(data, headers: headers), .status(304, headers: headers))
-        let first = try await fixture.pipeline.data(for: ImageRequest(url), as: .webp(quality: 80))
+        let first = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 80))
         await flush(fixture)
         clock.advance(by: .seconds(20))
-        let second = try await fixture.pipeline.data(for: ImageRequest(url), as: .webp(quality: 80))
+        let second = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 80))
         #expect(second.origin == .revalidated)
         #expect(second.cacheRule == .revalidated)
         #expect(second.etag == first.etag)
@@ -103,7 +103,7 @@ struct EncodedFreshnessTests {
         // And it is fresh again.
         await flush(fixture)
         clock.advance(by: .seconds(5))
-        let third = try await fixture.pipeline.data(for: ImageRequest(url), as: .webp(quality: 80))
+        let third = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 80))
         #expect(third.origin == .disk)
         #expect(third.freshness.maximumAge == 5)
         #expect(fixture.transport.requestCount == 2)
@@ -118,20 +118,20 @@ struct EncodedFreshnessTests {
             url, with: .data(try TestFiles.data("png/rgb8.png"), headers: headers),
             .data(try TestFiles.data("jpeg/baseline-420.jpg"), headers: headers))
         let small = ImageRequest(url, processors: [ResizeProcessor(PixelSize(8, 8), mode: .fill)])
-        let former = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
-        let formerSmall = try await fixture.pipeline.data(for: small, as: .png)
+        let former = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
+        let formerSmall = try await fixture.pipeline.encodedImage(for: small, as: .png)
         await flush(fixture)
         clock.advance(by: .seconds(20))
-        let new = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let new = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(new.etag != former.etag)
         #expect(fixture.transport.requestCount == 2)
         await flush(fixture)
-        let newSmall = try await fixture.pipeline.data(for: small, as: .png)
+        let newSmall = try await fixture.pipeline.encodedImage(for: small, as: .png)
         #expect(newSmall.etag != formerSmall.etag)
         // The new bytes were on disk: one request served both.
         #expect(fixture.transport.requestCount == 2)
         await flush(fixture)
-        #expect(try await fixture.pipeline.data(for: ImageRequest(url), as: .png).origin == .disk)
+        #expect(try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png).origin == .disk)
     }
 
     @Test func aServerThatFailsLeavesWhatMayBeUsedStale() async throws {
@@ -141,10 +141,10 @@ struct EncodedFreshnessTests {
         let headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-if-error=100"]
         fixture.transport.answer(
             url, with: .data(try TestFiles.data("png/rgb8.png"), headers: headers), .status(500))
-        let first = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let first = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         await flush(fixture)
         clock.advance(by: .seconds(20))
-        let second = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let second = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(second.etag == first.etag)
         #expect(second.origin == .stale)
         #expect(second.cacheRule == .staleIfError)

@@ -25,7 +25,7 @@ struct EncodedImageTests {
             (ImageEncoding.webp(quality: 80), ImageFormat.webp), (.jpeg(), .jpeg), (.png, .png),
             (ImageEncoding(.gif), .gif),
         ] {
-            let answer = try await fixture.pipeline.data(for: request, as: encoding)
+            let answer = try await fixture.pipeline.encodedImage(for: request, as: encoding)
             let info = try coders.probe(answer.data)
             #expect(info.format == format)
             #expect(info.size == PixelSize(16, 16))
@@ -40,7 +40,7 @@ struct EncodedImageTests {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let encoding = ImageEncoding(.png, options: EncodeOptions(maximumSide: 8))
-        let answer = try await fixture.pipeline.data(for: ImageRequest(url), as: encoding)
+        let answer = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: encoding)
         #expect(max(answer.size.width, answer.size.height) == 8)
         #expect(try CoderRegistry.standard().probe(answer.data).size == answer.size)
     }
@@ -48,9 +48,9 @@ struct EncodedImageTests {
     @Test func theTagIsStrongAndTellsBytesFromOthers() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("jpeg/baseline-420.jpg")
-        let first = try await fixture.pipeline.data(for: ImageRequest(url), as: .jpeg(quality: 90))
-        let again = try await fixture.pipeline.data(for: ImageRequest(url), as: .jpeg(quality: 90))
-        let other = try await fixture.pipeline.data(for: ImageRequest(url), as: .jpeg(quality: 20))
+        let first = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: 90))
+        let again = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: 90))
+        let other = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: 20))
         #expect(first.etag == again.etag)
         #expect(first.etag != other.etag)
         #expect(first.etag.hasPrefix("\"") && first.etag.hasSuffix("\"") && first.etag.count == 34)
@@ -66,7 +66,7 @@ struct EncodedImageTests {
     func oddQualitiesAreTaken(quality: Double) async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
-        let answer = try await fixture.pipeline.data(for: ImageRequest(url), as: .jpeg(quality: quality))
+        let answer = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: quality))
         #expect(!answer.data.isEmpty)
         #expect(ImageEncoding.jpeg(quality: quality) == .jpeg(quality: quality))
     }
@@ -78,11 +78,11 @@ struct EncodedImageTests {
         let fixture = PipelineFixture(folder: folder)
         let url = try fixture.serve("png/rgb8.png")
         let request = ImageRequest(url, processors: Self.small)
-        let first = try await fixture.pipeline.data(for: request, as: .webp(quality: 80))
+        let first = try await fixture.pipeline.encodedImage(for: request, as: .webp(quality: 80))
         #expect(first.origin == .network)
         await flush(fixture)
         let later = PipelineFixture(folder: folder)
-        let second = try await later.pipeline.data(for: request, as: .webp(quality: 80))
+        let second = try await later.pipeline.encodedImage(for: request, as: .webp(quality: 80))
         #expect(second.data == first.data)
         #expect(second.etag == first.etag)
         #expect(second.mediaType == "image/webp")
@@ -91,7 +91,7 @@ struct EncodedImageTests {
         #expect(later.decodes.value == 0)
         #expect(later.transport.requestCount == 0)
         // Another quality is another entry.
-        _ = try await later.pipeline.data(for: request, as: .webp(quality: 20))
+        _ = try await later.pipeline.encodedImage(for: request, as: .webp(quality: 20))
         #expect(later.decodes.value == 1)
     }
 
@@ -105,7 +105,7 @@ struct EncodedImageTests {
         }
         let pipeline = fixture.pipeline
         try await withThrowingTaskGroup { group in
-            for request in requests { group.addTask { _ = try await pipeline.data(for: request, as: .png) } }
+            for request in requests { group.addTask { _ = try await pipeline.encodedImage(for: request, as: .png) } }
             try await fixture.transport.waitForRequests(1)
             gate.open()
             try await group.waitForAll()
@@ -114,7 +114,7 @@ struct EncodedImageTests {
         await flush(fixture)
         let later = PipelineFixture(folder: folder)
         for request in requests {
-            #expect(try await later.pipeline.data(for: request, as: .png).origin == .disk)
+            #expect(try await later.pipeline.encodedImage(for: request, as: .png).origin == .disk)
         }
         #expect(later.decodes.value == 0)
         #expect(later.transport.requestCount == 0)
@@ -124,18 +124,18 @@ struct EncodedImageTests {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let request = ImageRequest(url, processors: Self.small)
-        _ = try await fixture.pipeline.data(for: request, as: .png)
+        _ = try await fixture.pipeline.encodedImage(for: request, as: .png)
         await flush(fixture)
-        #expect(try await fixture.pipeline.data(for: request, as: .png).origin == .disk)
+        #expect(try await fixture.pipeline.encodedImage(for: request, as: .png).origin == .disk)
         await fixture.pipeline.cache.remove(url)
-        #expect(try await fixture.pipeline.data(for: request, as: .png).origin == .network)
+        #expect(try await fixture.pipeline.encodedImage(for: request, as: .png).origin == .network)
         #expect(fixture.transport.requestCount == 2)
         // And what comes after a removal is kept again.
         await flush(fixture)
-        #expect(try await fixture.pipeline.data(for: request, as: .png).origin == .disk)
+        #expect(try await fixture.pipeline.encodedImage(for: request, as: .png).origin == .disk)
         await fixture.pipeline.cache.clearDisk()
         fixture.pipeline.cache.clearMemory()
-        #expect(try await fixture.pipeline.data(for: request, as: .png).origin == .network)
+        #expect(try await fixture.pipeline.encodedImage(for: request, as: .png).origin == .network)
     }
 
     @Test func policiesThatLeaveTheDiskAloneKeepNothing() async throws {
@@ -143,17 +143,18 @@ struct EncodedImageTests {
             let fixture = PipelineFixture()
             let url = try fixture.serve("png/rgb8.png")
             let request = ImageRequest(url, cache: policy)
-            _ = try await fixture.pipeline.data(for: request, as: .png)
+            _ = try await fixture.pipeline.encodedImage(for: request, as: .png)
             await flush(fixture)
             #expect(await fixture.diskEntries() == 0)
         }
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
-        _ = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        _ = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         await flush(fixture)
         // A reload asks the server, whatever is kept.
         #expect(
-            try await fixture.pipeline.data(for: ImageRequest(url, cache: .reload), as: .png).origin == .network)
+            try await fixture.pipeline.encodedImage(for: ImageRequest(url, cache: .reload), as: .png).origin == .network
+        )
         #expect(fixture.transport.requestCount == 2)
     }
 
@@ -167,9 +168,9 @@ struct EncodedImageTests {
             let url = try fixture.serve("png/rgb8.png")
             files.failAlways(fault, with: ENOSPC)
             let request = ImageRequest(url, processors: Self.small)
-            let first = try await fixture.pipeline.data(for: request, as: .png)
+            let first = try await fixture.pipeline.encodedImage(for: request, as: .png)
             await flush(fixture)
-            let second = try await fixture.pipeline.data(for: request, as: .png)
+            let second = try await fixture.pipeline.encodedImage(for: request, as: .png)
             #expect(first.etag == second.etag, "\(fault)")
         }
     }
@@ -178,14 +179,14 @@ struct EncodedImageTests {
         let folder = PipelineFixture.temporaryFolder()
         let fixture = PipelineFixture(folder: folder)
         let url = try fixture.serve("png/rgb8.png")
-        let first = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let first = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         await flush(fixture)
         let paths = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         for case let path as URL in paths ?? .init() where !path.hasDirectoryPath {
             let data = try Data(contentsOf: path)
             try Data(data.dropLast(20)).write(to: path)
         }
-        let second = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let second = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(second.etag == first.etag)
         #expect(second.origin == .network)
     }
@@ -202,7 +203,7 @@ struct EncodedImageTests {
         let stream = pipeline.events
         let tags = try await withThrowingTaskGroup { group in
             for _ in 0..<50 {
-                group.addTask { try await pipeline.data(for: ImageRequest(url), as: .png).etag }
+                group.addTask { try await pipeline.encodedImage(for: ImageRequest(url), as: .png).etag }
             }
             await PipelineFixture.waitForStarts(50, in: stream)
             try await fixture.transport.waitForRequests(1)
@@ -221,7 +222,7 @@ struct EncodedImageTests {
         let url = try fixture.serve("png/rgb8.png")
         let pipeline = fixture.pipeline
         let stream = pipeline.events
-        let waiters = (0..<2).map { _ in Task { try await pipeline.data(for: ImageRequest(url), as: .png) } }
+        let waiters = (0..<2).map { _ in Task { try await pipeline.encodedImage(for: ImageRequest(url), as: .png) } }
         await PipelineFixture.waitForStarts(2, in: stream)
         try await encoder.started.wait()
         waiters[0].cancel()
@@ -233,7 +234,7 @@ struct EncodedImageTests {
         while await pipeline.jobCount > 0 { await Task.yield() }
         // A later request gets a new one.
         encoder.isHeld = false
-        #expect(try await pipeline.data(for: ImageRequest(url), as: .png).mediaType == "image/png")
+        #expect(try await pipeline.encodedImage(for: ImageRequest(url), as: .png).mediaType == "image/png")
     }
 
     // MARK: - Errors
@@ -242,7 +243,7 @@ struct EncodedImageTests {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         await #expect {
-            _ = try await fixture.pipeline.data(for: ImageRequest(url), as: ImageEncoding(.jpegXL))
+            _ = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: ImageEncoding(.jpegXL))
         } throws: { error in
             guard case ImagePipelineError.encoding(_, .unsupportedFormat(.jpegXL)) = error else { return false }
             return (error as? ImagePipelineError)?.code == "encoding"
@@ -265,7 +266,7 @@ struct EncodedImageTests {
             (ImageRequest(url, processors: [FailingProcessor()]), .png, "processing"),
         ] {
             await #expect {
-                _ = try await fixture.pipeline.data(for: request, as: encoding)
+                _ = try await fixture.pipeline.encodedImage(for: request, as: encoding)
             } throws: { error in
                 let error = error as? ImagePipelineError
                 return error?.failure.code == code && error?.description.contains("secret") == false
@@ -280,12 +281,12 @@ struct EncodedImageTests {
         let fixture = PipelineFixture()
         let url = try fixture.serve("jpeg/baseline-420.jpg")
         let request = ImageRequest(url, processors: Self.small)
-        let first = try await fixture.pipeline.data(for: request, as: .original)
+        let first = try await fixture.pipeline.encodedImage(for: request, as: .original)
         #expect(first.data == (try TestFiles.data("jpeg/baseline-420.jpg")))
         #expect(first.mediaType == "image/jpeg")
         #expect(first.size == (try CoderRegistry.standard().probe(first.data).size))
         await flush(fixture)
-        let second = try await fixture.pipeline.data(for: request, as: .original)
+        let second = try await fixture.pipeline.encodedImage(for: request, as: .original)
         #expect(second.origin == .disk)
         #expect(second.etag == first.etag)
         #expect(fixture.decodes.value == 0)

@@ -170,7 +170,7 @@ struct PipelineEventTests {
         let url = try fixture.serve("png/rgb8.png")
         let stream = fixture.pipeline.events
         _ = try await fixture.pipeline.data(for: ImageRequest(url))
-        let encoded = try await fixture.pipeline.data(for: ImageRequest(url), as: .png)
+        let encoded = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(encoded.metrics.encode != nil)
         #expect(encoded.metrics.bytes == encoded.data.count)
         _ = await ImagePrefetcher([ImageRequest(url)], pipeline: fixture.pipeline).run()

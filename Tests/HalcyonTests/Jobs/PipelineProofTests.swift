@@ -79,7 +79,9 @@ struct PipelineProofTests {
         let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
         let pipeline = fixture.pipeline
         let stream = pipeline.events
-        let answers = (0..<100).map { _ in Task { try await pipeline.data(for: request, as: .webp(quality: 80)) } }
+        let answers = (0..<100).map { _ in
+            Task { try await pipeline.encodedImage(for: request, as: .webp(quality: 80)) }
+        }
         await PipelineFixture.waitForStarts(100, in: stream)
         try await fixture.transport.waitForRequests(1)
         answers[37].cancel()
@@ -108,13 +110,13 @@ struct PipelineProofTests {
         let encodings: [ImageEncoding] = [.original, .png, .jpeg(), .webp(quality: 80), ImageEncoding(.gif)]
         var first: [EncodedImage] = []
         for encoding in encodings {
-            first.append(try await fixture.pipeline.data(for: ImageRequest(url), as: encoding))
+            first.append(try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: encoding))
         }
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         #expect(first[0].data == (try TestFiles.data("jpeg/baseline-420.jpg")))
         let later = PipelineFixture(folder: folder)
         for (encoding, before) in zip(encodings, first) {
-            let hit = try await later.pipeline.data(for: ImageRequest(url), as: encoding)
+            let hit = try await later.pipeline.encodedImage(for: ImageRequest(url), as: encoding)
             #expect(hit.origin == .disk)
             #expect(hit.data == before.data)
             #expect(hit.etag == before.etag)

@@ -118,7 +118,7 @@ struct SupersededStepTests {
         for try await event in task.events {
             if case .progress(let progress) = event, progress.received == part * 11 { break }
         }
-        // The body's own news follow the progress in the same step of the coordinator.
+        // The body's own events follow the progress in the same step of the actor.
         #expect(await fixture.pipeline.runningCount == 1)
         #expect(decoder.previewed.withLock { $0 } == [part])
         decoder.release()

@@ -119,7 +119,7 @@ struct RequestDefaultsTests {
         // A request for the unprocessed image sets that explicitly.
         let whole = try await fixture.pipeline.image(for: ImageRequest(url, processors: []))
         #expect(whole.size != PixelSize(5, 4))
-        #expect(try await fixture.pipeline.data(for: request, as: .png).size == PixelSize(5, 4))
+        #expect(try await fixture.pipeline.encodedImage(for: request, as: .png).size == PixelSize(5, 4))
         #expect(fixture.transport.requestCount == 1)
     }
 

@@ -129,7 +129,7 @@ struct UserTableTests {
     /// Returns data that identifies whose picture was loaded.
     private func load(_ request: ImageRequest, from place: Place, _ pipeline: ImagePipeline) async throws -> Data {
         guard place == .encoded else { return Data(try await pipeline.image(for: request).info.format.name.utf8) }
-        return try await pipeline.data(for: request, as: .png).data
+        return try await pipeline.encodedImage(for: request, as: .png).data
     }
 
     private static func reference(_ asker: Asker, _ place: Place) -> Data? {

@@ -293,7 +293,7 @@ struct UserTests {
                 #expect(try await fixture.pipeline.response(for: request).origin == origin)
                 fixture.pipeline.cache.clearMemory()
             }
-            _ = try await fixture.pipeline.data(for: request, as: .png)
+            _ = try await fixture.pipeline.encodedImage(for: request, as: .png)
         }
         let secrets = ["s3cret", "Basic ", "czNjcmV0"].map { Data($0.utf8) }
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)
@@ -335,7 +335,7 @@ struct UserTests {
         let url = try fixture.serve("png/rgb8.png", headers: ["Cache-Control": control])
         var request = ImageRequest(url)
         request.network.headers = ["X-Api-Key": "alice"]
-        let answer = try await fixture.pipeline.data(for: request, as: .png)
+        let answer = try await fixture.pipeline.encodedImage(for: request, as: .png)
         #expect(answer.freshness.cacheControl == expected)
         for (field, isSame) in [
             ("*", true), (" * ", true), (answer.etag, true), ("W/\(answer.etag)", true),

@@ -43,7 +43,8 @@ struct ThumbnailServer {
             let image = try imageRequest(
                 query["url"].map(String.init), query["w"].map(String.init), query["h"].map(String.init))
             let takesWebP = request.headers[.accept]?.contains("image/webp") ?? false
-            let encoded = try await pipeline.data(for: image, as: takesWebP ? .webp(quality: 80) : .jpeg(quality: 82))
+            let encoded = try await pipeline.encodedImage(
+                for: image, as: takesWebP ? .webp(quality: 80) : .jpeg(quality: 82))
             var headers: HTTPFields = [
                 .eTag: encoded.etag, .vary: "Accept",
                 .cacheControl: encoded.freshness.cacheControl ?? "max-age=3600",

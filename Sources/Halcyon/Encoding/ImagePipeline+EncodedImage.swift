@@ -11,7 +11,7 @@ extension ImagePipeline {
     ///
     /// - Throws: `ImagePipelineError`, `.encoding` if the build cannot write the format or the format cannot hold the
     ///   image; `CancellationError`.
-    public func data(for request: ImageRequest, as encoding: ImageEncoding) async throws -> EncodedImage {
+    public func encodedImage(for request: ImageRequest, as encoding: ImageEncoding) async throws -> EncodedImage {
         do {
             return try await coordinator.encodedImage(ResolvedRequest(request, for: coordinator), as: encoding)
         } catch {
