@@ -47,7 +47,9 @@ extension ImageTarget {
         }
 
         /// The response with the image at any size that memory has.
-        var standIn: ImageResponse? { pipeline.cachedResponse(for: resized(to: .any)) }
+        var standIn: ImageResponse? {
+            pipeline.cachedResponse(for: resized(to: .any).changing { $0.cache.readsDiskSynchronously = false })
+        }
 
         /// Returns the request at another size. Only the size in its key changes, unless the pipeline has a modifier,
         /// which may make another request from each size.
@@ -88,6 +90,8 @@ extension ImageTarget {
         var task: ImageTask?
         /// Whether the load bypasses the caches.
         var asksServer = false
+        /// The subject of a reload, before it was resolved anew.
+        var reloaded: Subject?
         /// Whether the image at another size is shown, and stays until this one is there.
         var isOverStandIn = false
         /// Whether the image was there before `setImage` returned.
@@ -178,9 +182,12 @@ extension ImageTarget {
         }
         if !isSilent(load) {
             turn(to: .loading(nil), showing: beforehand(load))
-        } else if case .loading = state {
-            // The former load reports nothing more.
-            turn(to: settledState)
+        } else {
+            switch state {
+            // The former load reports nothing more, and its error is not this image's.
+            case .loading, .failed: turn(to: settledState)
+            default: break
+            }
         }
         task.observe(
             event: { [weak self] event in
@@ -215,7 +222,9 @@ extension ImageTarget {
         switch result {
         case .success(let response): succeed(load, response)
         // The pipeline may have cancelled the task, since it can cancel all of its tasks.
-        case .failure(is CancellationError): callOff()
+        case .failure(is CancellationError):
+            callOff()
+            if !load.isRenewal, isOutgrown { renewSoon() }
         case .failure(let error): fail(load, error)
         }
     }
@@ -261,6 +270,8 @@ extension ImageTarget {
             // The shown image is still too small: the next resize tries again.
             if let shown { subject = shown }
         } else {
+            // The image that stays is that of the former key: it is renewed under it.
+            if let shown, let reloaded = load.reloaded, reloaded.isSame(as: shown) { subject = shown }
             turn(to: .failed(error), showing: insteadOfFailure(load))
         }
         load.end(.failed(error))

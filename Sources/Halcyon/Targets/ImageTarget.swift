@@ -113,9 +113,11 @@ public final class ImageTarget {
         }
         // The file may have changed, and so may the user.
         self.subject = subject.resolvedAnew
-        // A load that waits for a room has not begun: once it does, it asks the server.
-        let again = Load(load?.isWaiting == true ? .first : .reload, subject.options, completion)
+        // A first load that waits for a room has not begun: once it does, it asks the server.
+        let isFirst = load.map { $0.isWaiting && $0.purpose == .first } ?? false
+        let again = Load(isFirst ? .first : .reload, subject.options, completion)
         again.asksServer = true
+        again.reloaded = subject
         begin(again)
     }
 
@@ -226,7 +228,7 @@ extension ImageTarget {
     package func scale(of image: Image) -> Double { subject?.room?.scale(of: image) ?? image.scale }
 
     /// Renews the image after 200 ms without another call, so that it is not renewed at each step of a resize.
-    private func renewSoon() {
+    func renewSoon() {
         rest()
         resting = Task { [weak self] in
             try? await Task.sleep(for: .milliseconds(200))

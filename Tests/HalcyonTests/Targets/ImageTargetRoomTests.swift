@@ -45,6 +45,43 @@ import Testing
         #expect(resolved.value == 2 && ends.all == ["1 shown", "2 shown"])
     }
 
+    /// A view that has collapsed to nothing keeps its image through any number of reloads, and through their failure.
+    @Test func reloadsWithoutARoomKeepTheImage() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        let screen = SizedScreen()
+        let target = ImageTarget(surface: screen)
+        screen.resize(to: 4)
+        target.setImage(ImageRequest(url), pipeline: fixture.pipeline, completion: ends.callback("1"))
+        await ends.wait(for: 1)
+        screen.resize(to: nil)
+        fixture.pipeline.cache.clearMemory()
+        fixture.transport.answer(url, with: .status(404))
+        target.reload(completion: ends.callback("2"))
+        target.reload(completion: ends.callback("3"))
+        #expect(side(target) == 4 && ends.all == ["1 shown", "2 superseded"])
+        screen.resize(to: 4)
+        target.roomChanged()
+        await ends.wait(for: 3)
+        #expect(side(target) == 4)
+    }
+
+    /// The stand-in comes from memory alone, also for a request that may read the disk on the caller's thread.
+    @Test func nothingIsDecodedBeforeThereIsARoom() async throws {
+        let url = try fixture.serve("png/rgb8.png")
+        var request = ImageRequest(url)
+        request.cache.waitsForStore = true
+        _ = try await fixture.pipeline.image(for: request)
+        fixture.pipeline.cache.clearMemory()
+        request.cache.readsDiskSynchronously = true
+        let screen = SizedScreen()
+        let target = ImageTarget(surface: screen)
+        target.setImage(request, pipeline: fixture.pipeline, completion: ends.callback("1"))
+        #expect(target.content.image == nil)
+        screen.resize(to: 4)
+        target.roomChanged()
+        #expect(side(target) == 4 && ends.all == ["1 shown"])
+    }
+
     /// A request that sets the size of its image.
     @Test func aSizeOfItsOwnNeedsNoRoom() async throws {
         let url = try fixture.serve("png/rgb8.png")
