@@ -31,8 +31,9 @@ func cTarget(_ name: String, _ folder: String, dependencies: [Target.Dependency]
     .target(name: name, dependencies: dependencies, path: "Sources/CHalcyon/\(folder)", cSettings: settings)
 }
 
-func testTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+/// - Parameter packageAccess: whether the target sees what is not public.
+func testTarget(_ name: String, _ dependencies: [Target.Dependency], packageAccess: Bool = true) -> Target {
+    .testTarget(name: name, dependencies: dependencies, packageAccess: packageAccess, swiftSettings: strict)
 }
 
 func codecTrait(_ name: String, library: String) -> Trait {
@@ -42,7 +43,13 @@ func codecTrait(_ name: String, library: String) -> Trait {
 let package = Package(
     name: "halcyon",
     products: [
-        .library(name: "Halcyon", targets: ["Halcyon"]),
+        // `import Halcyon` brings the names of Sources/Halcyon/Exports.swift; the other modules are imported for the rest.
+        .library(
+            name: "Halcyon",
+            targets: [
+                "Halcyon", "HalcyonCache", "HalcyonCodecs", "HalcyonImage", "HalcyonNetwork", "HalcyonProcessing",
+                "HalcyonSystem",
+            ]),
         .library(name: "HalcyonGTK", targets: ["HalcyonGTK"]),
         .library(name: "HalcyonTesting", targets: ["HalcyonTesting"]),
         .executable(name: "halcyon", targets: ["HalcyonTool"]),
@@ -222,7 +229,9 @@ let package = Package(
             testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "TestSupport"]),
             // Not `FailingCalls`, whose calls that fail would stand in the place of the C library's in the tests' program.
             testTarget("ResilienceTests", halcyon + ["TestSupport", "EndingProgram", "HostileDecode", "CZlib"]),
+            // The snippets of the documents are users' code.
             testTarget(
-                "SnippetTests", halcyon + ["HalcyonGTK", "CGTK", .product(name: "Logging", package: "swift-log")]),
+                "SnippetTests", halcyon + ["HalcyonGTK", "CGTK", .product(name: "Logging", package: "swift-log")],
+                packageAccess: false),
         ]
 )

@@ -1,10 +1,10 @@
 import Foundation
-@_exported import HalcyonCache
-@_exported import HalcyonCodecs
-@_exported import HalcyonImage
-@_exported import HalcyonNetwork
-@_exported import HalcyonProcessing
-@_exported import HalcyonSystem
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonNetwork
+import HalcyonProcessing
+import HalcyonSystem
 
 /// A pipeline that loads images from memory, from disk or from the network, decodes them at the size that is needed,
 /// processes and stores them.
@@ -14,9 +14,35 @@ import Foundation
 /// Requests that are under way at the same time share the work that they have in common: one transfer per URL, one
 /// decode per size, one run of each processor. Any member may be called from any thread.
 public final class ImagePipeline: Sendable {
-    /// A pipeline with the default configuration.
-    public static let shared = ImagePipeline(configuration: Configuration())
+    /// The pipeline that views and callers use unless they name another: one with the default configuration until a program
+    /// sets its own. Loads that are under way stay with the pipeline that they began in.
+    public static var shared: ImagePipeline {
+        get { sharedPipeline.withLock { $0.value } }
+        set {
+            // Freed outside the lock.
+            let former = sharedPipeline.withLock { shared in
+                defer { shared.set = newValue }
+                return shared.set
+            }
+            withExtendedLifetime(former) {}
+        }
+    }
 
+    private struct SharedPipeline {
+        var set: ImagePipeline?
+        /// The pipeline that was set, or else one with the default configuration, made at the first use.
+        var value: ImagePipeline {
+            mutating get {
+                if let set { return set }
+                let made = ImagePipeline(configuration: Configuration())
+                set = made
+                return made
+            }
+        }
+    }
+    private static let sharedPipeline = Lock(SharedPipeline())
+
+    /// The configuration, which does not change once the pipeline is made.
     public let configuration: Configuration
     /// The cache, with its memory and disk levels.
     public var cache: ImageCache { configuration.cache }
@@ -101,14 +127,14 @@ public final class ImagePipeline: Sendable {
 
     /// Starts a load and calls `completion` exactly once with its end.
     ///
-    /// - Parameter delivery: where the callback runs; by default on the main queue, always asynchronously.
+    /// - Parameter callbackQueue: where the callback runs; by default on the main queue, always asynchronously.
     @discardableResult
     public func load(
-        _ request: ImageRequest, deliverOn delivery: Delivery = .mainAsync,
+        _ request: ImageRequest, callbackQueue: CallbackQueue = .mainAsync,
         completion: @escaping @Sendable (Result<ImageResponse, any Error>) -> Void
     ) -> ImageTask {
         let task = task(for: request)
-        task.onEnd { result in delivery.deliver { completion(result) } }
+        task.onEnd { result in callbackQueue.run { completion(result) } }
         return task
     }
 
@@ -160,8 +186,8 @@ public final class ImagePipeline: Sendable {
     func cachedResponse(for resolved: ResolvedRequest) -> ImageResponse? {
         let watch = Stopwatch()
         var metrics = LoadMetrics()
-        var (place, found) = (CachePlace.memory, resolved.imageInMemory)
-        if found == nil, resolved.cache.readsDiskSynchronously {
+        var (place, found) = (CacheLevel.memory, resolved.imageInMemory)
+        if found == nil, resolved.cachePolicy.readsDiskSynchronously {
             metrics.misses = [CacheMiss(.memory, resolved.memoryMiss)]
             metrics.lookup = watch.elapsed
             if let onDisk = SynchronousDisk(resolved: resolved).image(&metrics) { (found, place) = onDisk }
@@ -173,7 +199,7 @@ public final class ImagePipeline: Sendable {
         let response = resolved.response(
             cached.image, origin: rule.origin(place == .memory ? .memory : .disk), rule: rule, metrics)
         if coordinator.hub.isActive {
-            let isKept = place != .memory && resolved.cache.writes.contains(.memory)
+            let isKept = place != .memory && resolved.cachePolicy.writes.contains(.memory)
             coordinator.hub.report(response, from: place, isKept: isKept)
         }
         return response
@@ -184,7 +210,7 @@ extension ResolvedRequest {
     /// The finished image in memory and the rule by which it may be used now. Callable on any thread, in under a
     /// microsecond.
     var imageInMemory: (CachedImage, CacheRule?)? {
-        guard let cached = target.image(for: key, policy: cache),
+        guard let cached = target.image(for: key, policy: cachePolicy),
             case .answers(let rule) = FreshnessCheck(self).verdict(on: cached.http)
         else { return nil }
         return (cached, rule)

@@ -10,7 +10,7 @@ extension Bitmap {
     ///
     /// - Throws: `BitmapError.invalidSource` if the part is empty or not inside the bitmap, and other `BitmapError`s;
     ///   `CancellationError` within 16 rows of the cancellation.
-    public func resampled(
+    package func resampled(
         _ geometry: ResizeGeometry, filter: ResizeFilter = .lanczos, context: WorkContext = .uncancellable
     ) throws -> Bitmap {
         if geometry.isIdentity(for: size) { return self }
@@ -91,7 +91,7 @@ extension ResizeGeometry {
     }
 
     /// Whether the geometry maps the whole source to itself.
-    public func isIdentity(for source: PixelSize) -> Bool {
+    package func isIdentity(for source: PixelSize) -> Bool {
         size == source && sourceX == 0 && sourceY == 0 && sourceWidth == Double(source.width)
             && sourceHeight == Double(source.height)
     }

@@ -37,7 +37,7 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Creates the colour of premultiplied bytes, as bitmaps hold them.
-    public init(premultipliedBlue blue: UInt8, green: UInt8, red: UInt8, alpha: UInt8) {
+    package init(premultipliedBlue blue: UInt8, green: UInt8, red: UInt8, alpha: UInt8) {
         guard alpha > 0 else {
             self = .clear
             return

@@ -2,15 +2,15 @@ import CHalcyonPixels
 
 /// The part of a source that is used and the size that it is scaled to: the one place where fit, fill and stretch are
 /// computed.
-public struct ResizeGeometry: Hashable, Sendable {
+package struct ResizeGeometry: Hashable, Sendable {
     /// The left edge of the part that is used, in source pixels, as are the next three. Fractions matter: a crop by half a
     /// pixel is resampled.
-    public var sourceX: Double
-    public var sourceY: Double
-    public var sourceWidth: Double
-    public var sourceHeight: Double
+    package var sourceX: Double
+    package var sourceY: Double
+    package var sourceWidth: Double
+    package var sourceHeight: Double
     /// The size of the result in pixels, each side at least 1 if those of the source and the box are.
-    public var size: PixelSize
+    package var size: PixelSize
 
     /// Computes the geometry for a box.
     ///
@@ -21,7 +21,7 @@ public struct ResizeGeometry: Hashable, Sendable {
     ///     `Bitmap.resampled` throws.
     ///   - upscale: false keeps the result no larger than the source. A fill box that the source cannot cover then shrinks
     ///     and keeps its aspect ratio.
-    public init(source: PixelSize, box: PixelSize, mode: ResizeMode, upscale: Bool) {
+    package init(source: PixelSize, box: PixelSize, mode: ResizeMode, upscale: Bool) {
         let (width, height) = (Double(source.width), Double(source.height))
         let (boxWidth, boxHeight) = (Double(box.width), Double(box.height))
         (sourceX, sourceY, sourceWidth, sourceHeight) = (0, 0, width, height)

@@ -49,7 +49,7 @@ extension Bitmap {
     /// - Parameter source: the size in pixels of the image whose rows are appended.
     /// - Throws: `BitmapError.invalidSource` if the part is empty or not inside the source, or if fewer rows were appended
     ///   than it needs; other `BitmapError`s; any error that `body` throws.
-    public static func reducing(
+    package static func reducing(
         _ source: PixelSize, to geometry: ResizeGeometry, isOpaque: Bool, filter: ResizeFilter = .lanczos,
         rows body: (RowSink) throws -> Void
     ) throws -> Bitmap {

@@ -1,4 +1,6 @@
 import Dispatch
+import Foundation
+import Halcyon
 import HalcyonCache
 import HalcyonSystem
 
@@ -30,7 +32,12 @@ public final class FaultInjectingFileSystem: FileSystem {
     private let base: any FileSystem
     private let state = Lock(State())
 
-    public init(_ base: any FileSystem = PosixFileSystem()) {
+    /// Creates a file system that forwards its calls to the system's.
+    public convenience init() {
+        self.init(PosixFileSystem())
+    }
+
+    package init(_ base: any FileSystem) {
         self.base = base
     }
 
@@ -138,32 +145,32 @@ public final class FaultInjectingFileSystem: FileSystem {
 
     // MARK: FileSystem
 
-    public func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32 {
+    package func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32 {
         try arrive(.open)
         return try base.open(path, for: access)
     }
 
-    public func status(of file: Int32) throws(SystemCallError) -> FileStatus {
+    package func status(of file: Int32) throws(SystemCallError) -> FileStatus {
         try arrive(.status)
         return try base.status(of: file)
     }
 
-    public func status(at path: String) throws(SystemCallError) -> FileStatus {
+    package func status(at path: String) throws(SystemCallError) -> FileStatus {
         try arrive(.status)
         return try base.status(at: path)
     }
 
-    public func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
+    package func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
         try arrive(.status)
         return try base.status(atPath: path)
     }
 
-    public func linkTarget(at path: String) throws(SystemCallError) -> String {
+    package func linkTarget(at path: String) throws(SystemCallError) -> String {
         try arrive(.status)
         return try base.linkTarget(at: path)
     }
 
-    public func read(
+    package func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemCallError) -> Int {
         try arrive(.read)
@@ -171,29 +178,29 @@ public final class FaultInjectingFileSystem: FileSystem {
         return try base.read(file, into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(longest)), at: offset)
     }
 
-    public func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
+    package func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
         try arrive(.map)
         return try base.map(file, size: size)
     }
 
-    public func map(
+    package func map(
         _ file: Int32, from offset: Int, size: Int
     ) throws(SystemCallError) -> UnsafeRawBufferPointer {
         try arrive(.map)
         return try base.map(file, from: offset, size: size)
     }
 
-    public func unmap(_ bytes: UnsafeRawBufferPointer) {
+    package func unmap(_ bytes: UnsafeRawBufferPointer) {
         base.unmap(bytes)
     }
 
-    public func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {
+    package func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {
         try arrive(.write)
         let longest = state.withLock { $0.longestWrite }
         return try base.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(longest)))
     }
 
-    public func write(
+    package func write(
         _ file: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
     ) throws(SystemCallError) -> Int {
         try arrive(.write)
@@ -203,57 +210,81 @@ public final class FaultInjectingFileSystem: FileSystem {
             UnsafeRawBufferPointer(rebasing: second.prefix(max(0, longest - first.count))))
     }
 
-    public func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {
+    package func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {
         try arrive(.setTimes)
         try base.setTimes(of: file, accessed: accessed, modified: modified)
     }
 
-    public func synchronize(_ file: Int32) throws(SystemCallError) {
+    package func synchronize(_ file: Int32) throws(SystemCallError) {
         try arrive(.synchronize)
         try base.synchronize(file)
     }
 
-    public func synchronizeFolder(_ path: String) throws(SystemCallError) {
+    package func synchronizeFolder(_ path: String) throws(SystemCallError) {
         try arrive(.synchronizeFolder)
         try base.synchronizeFolder(path)
     }
 
     /// Closes the file even if the call fails, as the system does.
-    public func close(_ file: Int32) throws(SystemCallError) {
+    package func close(_ file: Int32) throws(SystemCallError) {
         var failure: SystemCallError?
         do { try arrive(.close) } catch { failure = error }
         try base.close(file)
         if let failure { throw failure }
     }
 
-    public func rename(_ path: String, to newPath: String) throws(SystemCallError) {
+    package func rename(_ path: String, to newPath: String) throws(SystemCallError) {
         try arrive(.rename)
         try base.rename(path, to: newPath)
     }
 
-    public func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError) {
+    package func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError) {
         try arrive(.rename)
         try base.renameExclusively(path, to: newPath)
     }
 
-    public func unlink(_ path: String) throws(SystemCallError) {
+    package func unlink(_ path: String) throws(SystemCallError) {
         try arrive(.unlink)
         try base.unlink(path)
     }
 
-    public func makeDirectory(_ path: String) throws(SystemCallError) {
+    package func makeDirectory(_ path: String) throws(SystemCallError) {
         try arrive(.makeDirectory)
         try base.makeDirectory(path)
     }
 
-    public func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError) {
+    package func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError) {
         try arrive(.list)
         try base.list(path, visit)
     }
 
-    public func freeSpace(at path: String) throws(SystemCallError) -> Int {
+    package func freeSpace(at path: String) throws(SystemCallError) -> Int {
         try arrive(.freeSpace)
         if let freeSpace = state.withLock({ $0.freeSpace }) { return freeSpace }
         return try base.freeSpace(at: path)
+    }
+}
+
+extension DiskCache {
+    /// Creates a cache whose calls to the file system fail on demand.
+    public convenience init(
+        folder: URL, configuration: Configuration = Configuration(), fileSystem: FaultInjectingFileSystem,
+        timeSource: TimeSource = .system
+    ) {
+        self.init(
+            folder: folder, configuration: configuration, fileSystem: fileSystem as any FileSystem,
+            timeSource: timeSource)
+    }
+}
+
+extension PartialBodyFiles {
+    /// Creates a store whose calls to the file system fail on demand.
+    public convenience init(
+        folder: URL, keeps: Bool = true, limits: PartialBodyLimits = PartialBodyLimits(),
+        allowsForeignFolder: Bool = false, fileSystem: FaultInjectingFileSystem, clock: TimeSource = .system
+    ) {
+        self.init(
+            folder: folder, keeps: keeps, limits: limits, allowsForeignFolder: allowsForeignFolder,
+            fileSystem: fileSystem as any FileSystem, clock: clock)
     }
 }

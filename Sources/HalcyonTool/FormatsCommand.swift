@@ -1,5 +1,6 @@
 import ArgumentParser
 import Halcyon
+import HalcyonCodecs
 
 /// `halcyon formats`.
 struct FormatsCommand: ParsableCommand {

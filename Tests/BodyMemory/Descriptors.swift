@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
 import Halcyon
+import HalcyonNetwork
+import HalcyonSystem
 import TestSupport
 
 /// The measurements of this process's descriptors.

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonSystem
 import TestSupport
 
 /// One measurement. It prints the growth in bytes and the length of the body.

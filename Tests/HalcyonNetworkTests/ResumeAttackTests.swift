@@ -1,6 +1,9 @@
 import Foundation
 import Glibc
 import Halcyon
+import HalcyonCache
+import HalcyonNetwork
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 import Testing

@@ -1,5 +1,8 @@
 import Foundation
 import Halcyon
+import HalcyonCache
+import HalcyonNetwork
+import HalcyonSystem
 import TestSupport
 
 /// A server that answers its requests with one script after the other, the last of them again and again, and downloaders that

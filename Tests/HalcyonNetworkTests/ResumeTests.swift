@@ -1,5 +1,7 @@
 import Foundation
 import Halcyon
+import HalcyonNetwork
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 import Testing

@@ -30,8 +30,9 @@ import Testing
         [
             .rotate(degrees: 30, background: color), .rotate(degrees: 90, background: color),
             .pad(1, background: color), .pad(to: PixelSize(9, 9), background: color),
-            .roundCorners(.pixels(0), background: color), .roundCorners(.pixels(2), border: Border(color: color)),
-            .circle(background: color), .circle(border: Border(color: color)), .border(color: color), .overlay(color),
+            .roundCorners(.pixels(0), background: color), .roundCorners(.pixels(2), border: ImageBorder(color: color)),
+            .circle(background: color), .circle(border: ImageBorder(color: color)), .border(color: color),
+            .overlay(color),
             .overlay(color, fraction: 1), .tint(color), .blend(background: color), .tint(color, mode: .destination),
         ]
     }
@@ -41,8 +42,8 @@ import Testing
             .blur(radius: value), .sharpen(amount: value), .sharpen(amount: 0, radius: value), .sharpen(radius: value),
             .sepia(intensity: value), .opacity(value), .overlay(.black, fraction: value), .blend(alpha: value),
             .watermark(try noise(2, 2), opacity: value), .watermark(try noise(2, 2), widthFraction: value),
-            .border(width: value), .circle(border: Border(width: value)),
-            .roundCorners(.pixels(1), border: Border(width: value)),
+            .border(width: value), .circle(border: ImageBorder(width: value)),
+            .roundCorners(.pixels(1), border: ImageBorder(width: value)),
         ]
     }
 
@@ -122,7 +123,7 @@ import Testing
                 return !"\(error)".isEmpty
             }
             // In a chain as well.
-            #expect(throws: ProcessingError.self) { try (InvertProcessor() + processor).validate() }
+            #expect(throws: ProcessingError.self) { try (InvertProcessor().appending(processor)).validate() }
         }
     }
 
@@ -140,8 +141,8 @@ import Testing
                     .colorMatrix(.scale(3e38, bias: -3e38)), .crop(to: PixelSize(2, 2), anchorX: value, anchorY: value),
                     .pad(to: PixelSize(9, 9), anchorX: value, anchorY: value),
                     .watermark(mark, anchorX: value, anchorY: -value), .border(width: abs(value)),
-                    .circle(border: Border(width: abs(value))),
-                    .roundCorners(.widthFraction(abs(value)), border: Border(width: abs(value))),
+                    .circle(border: ImageBorder(width: abs(value))),
+                    .roundCorners(.widthFraction(abs(value)), border: ImageBorder(width: abs(value))),
                     .border(radius: .heightFraction(abs(value))),
                 ] as [any ImageProcessor]
         }

@@ -4,13 +4,14 @@ import Testing
 
 @Suite struct BorderProcessorTests {
     private static let lines = [
-        Border(), Border(width: 1, color: .white), Border(width: 0.4, color: Color(red: 1, green: 0, blue: 0.5)),
-        Border(width: 5.75, color: Color(red: 0.1, green: 0.9, blue: 0.2, alpha: 0.5)),
-        Border(width: 99, color: .black),
+        ImageBorder(), ImageBorder(width: 1, color: .white),
+        ImageBorder(width: 0.4, color: Color(red: 1, green: 0, blue: 0.5)),
+        ImageBorder(width: 5.75, color: Color(red: 0.1, green: 0.9, blue: 0.2, alpha: 0.5)),
+        ImageBorder(width: 99, color: .black),
     ]
 
     @Test(arguments: lines, [(0.0, 15), (4, 15), (9.5, 15), (100, 15), (9, 1), (9, 10), (9, 0)])
-    func itLiesAlongTheInsideOfTheEdge(border: Border, shape: (radius: Double, mask: Int)) throws {
+    func itLiesAlongTheInsideOfTheEdge(border: ImageBorder, shape: (radius: Double, mask: Int)) throws {
         for hasAlpha in [false, true] {
             let source = try noise(27, 19, hasAlpha: hasAlpha)
             let corners = Corners(rawValue: shape.mask)
@@ -39,7 +40,7 @@ import Testing
     @Test func theShortFormIsTheSame() throws {
         let source = try noise(20, 16)
         let short = try source.processed(by: .border(width: 2, color: .white, radius: .heightFraction(0.25)))
-        let long = BorderProcessor(Border(width: 2, color: .white), radius: .pixels(4))
+        let long = BorderProcessor(ImageBorder(width: 2, color: .white), radius: .pixels(4))
         #expect(short.bytes == (try source.processed(by: long)).bytes)
     }
 

@@ -7,7 +7,7 @@ import Testing
         arguments: [
             PixelSize(30, 30), PixelSize(31, 21), PixelSize(20, 33), PixelSize(1, 1), PixelSize(2, 9), PixelSize(5, 1),
         ], RoundCornersFrameTests.borders)
-    func itIsTheLargestInTheMiddle(size: PixelSize, border: Border?) throws {
+    func itIsTheLargestInTheMiddle(size: PixelSize, border: ImageBorder?) throws {
         for (hasAlpha, ground) in zip([false, true, false, true], RoundCornersFrameTests.grounds) {
             let source = try noise(size.width, size.height, hasAlpha: hasAlpha)
             let side = min(size.width, size.height)

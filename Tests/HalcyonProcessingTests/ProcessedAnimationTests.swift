@@ -73,7 +73,8 @@ import Testing
         let (source, _) = try lazily()
         for processor: any ImageProcessor in [
             .flip(.vertical), .crop(to: PixelSize(5, 5)), .rotate(degrees: 20), .blur(radius: 2), .invert,
-            .circle(), .tint(.black), .pad(3, background: .white), .flip(.vertical) + .rotate(degrees: 90),
+            .circle(), .tint(.black), .pad(3, background: .white),
+            FlipProcessor(.vertical).appending(.rotate(degrees: 90)),
         ] as [any ImageProcessor] {
             try expectFrames(try process(source, by: processor), by: processor)
         }
@@ -129,7 +130,7 @@ import Testing
         let ((source, frames), count) = (try lazily(), Lock(0))
         let still = counting(count, appliesPerFrame: false)
         for list: [any ImageProcessor] in [
-            [still], [.flip(.vertical), still], [still, .flip(.vertical)], [.chain([.invert, still])],
+            [still], [.flip(.vertical), still], [still, .flip(.vertical)], [ChainProcessor([.invert, still])],
         ] {
             #expect(try list.process(source, context: .uncancellable).animation == nil)
         }

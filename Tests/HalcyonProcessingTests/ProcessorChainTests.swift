@@ -1,3 +1,4 @@
+import Halcyon
 import HalcyonImage
 import HalcyonProcessing
 import Testing
@@ -17,11 +18,13 @@ import Testing
     /// Crop, then blur, then flip.
     private static var spellings: [ChainProcessor] {
         [
-            crop + blur + flip, crop |> blur |> flip, crop + (blur + flip), crop |> (blur |> flip),
-            crop.appending(blur).appending(flip), .chain([crop, blur, flip]), ChainProcessor([crop, blur, flip]),
+            crop |> blur |> flip, crop |> (blur |> flip), crop.appending(blur |> flip),
+            crop.appending(blur).appending(flip), ChainProcessor([crop, blur, flip]),
             ChainProcessor([ChainProcessor([crop]), ChainProcessor([ChainProcessor([blur, flip])])]),
-            .chain([]) + crop + blur + .chain([]) + flip, .chain([.chain([]), crop, blur, flip, .chain([.chain([])])]),
-            crop + blur |> flip,
+            ChainProcessor([]) |> crop |> blur |> ChainProcessor([]) |> flip,
+            ChainProcessor([
+                ChainProcessor([]), crop, blur, flip, ChainProcessor([ChainProcessor([])]),
+            ]),
         ]
     }
 
@@ -40,7 +43,7 @@ import Testing
 
     @Test func listsAreFlattened() {
         let list: [any ImageProcessor] = [
-            ChainProcessor([]), Self.crop, Self.blur + ChainProcessor([Self.flip]),
+            ChainProcessor([]), Self.crop, Self.blur |> ChainProcessor([Self.flip]),
             ChainProcessor([ChainProcessor([])]),
         ]
         let flat = list.flattened
@@ -52,15 +55,16 @@ import Testing
 
     @Test func aChainOfOneHasItsKey() {
         #expect(key(ChainProcessor([Self.blur])) == key(Self.blur))
-        #expect(key(.chain([.chain([]), Self.blur])) == key(Self.blur))
+        #expect(key(ChainProcessor([ChainProcessor([]), Self.blur])) == key(Self.blur))
     }
 
     @Test func orderAndNumberMakeAnotherChain() {
         let (crop, blur, flip) = (Self.crop, Self.blur, Self.flip)
         let chains = [
-            crop + blur + flip, crop + flip + blur, flip + blur + crop, crop + blur, blur + flip,
-            crop + blur + flip + flip,
-            crop + crop, blur + blur, blur + blur + blur, .chain([blur]), .chain([crop]), .chain([]),
+            crop |> blur |> flip, crop |> flip |> blur, flip |> blur |> crop, crop |> blur, blur |> flip,
+            crop |> blur |> flip |> flip,
+            crop |> crop, blur |> blur, blur |> blur |> blur, ChainProcessor([blur]), ChainProcessor([crop]),
+            ChainProcessor([]),
         ]
         for (index, one) in chains.enumerated() {
             for other in chains[(index + 1)...] {
@@ -69,14 +73,15 @@ import Testing
             }
         }
         // A parameter inside of one counts.
-        #expect(crop + BlurProcessor(radius: 1.5.nextUp) != crop + blur)
-        #expect(key(crop + BlurProcessor(radius: 1.5.nextUp)) != key(crop + blur))
+        let (one, other) = (crop |> blur, crop |> BlurProcessor(radius: 1.5.nextUp))
+        #expect(one != other)
+        #expect(key(one) != key(other))
     }
 
     @Test func allOfAChainIsValidated() throws {
-        try (Self.crop + Self.blur + Self.flip).validate()
+        try (Self.crop |> Self.blur |> Self.flip).validate()
         try ChainProcessor([]).validate()
-        for chain in [Self.crop + BlurProcessor(radius: -1) + Self.flip, PixelateProcessor(side: 0) + Self.flip] {
+        for chain in [Self.crop |> BlurProcessor(radius: -1) |> Self.flip, PixelateProcessor(side: 0) |> Self.flip] {
             #expect(throws: ProcessingError.self) { try chain.validate() }
             expectInvalidArgument(chain, try noise(20, 20))
         }
@@ -84,7 +89,7 @@ import Testing
 
     @Test func whatIsNoNumberIsFoundAgain() {
         // It is unequal to itself, and its jobs must still be found.
-        let (one, other) = (Self.flip + BlurProcessor(radius: .nan), Self.flip + BlurProcessor(radius: .nan))
+        let (one, other) = (Self.flip |> BlurProcessor(radius: .nan), Self.flip |> BlurProcessor(radius: .nan))
         #expect(one.isEqual(to: other))
         #expect(BlurProcessor(radius: .nan).isEqual(to: BlurProcessor(radius: .nan)))
         #expect(!BlurProcessor(radius: .nan).isEqual(to: BlurProcessor(radius: -.nan)))

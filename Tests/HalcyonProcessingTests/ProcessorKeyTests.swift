@@ -32,7 +32,7 @@ import Testing
         [
             .roundCorners(radius: 8), RoundCornersProcessor(radius: 8.0),
             .roundCorners(radius: 8, corners: [.bottomLeft, .topLeft, .bottomRight, .topRight]),
-            .roundCorners(radius: 8, corners: RoundCornersProcessor.Corners(rawValue: 15)),
+            .roundCorners(radius: 8, corners: Corners(rawValue: 15)),
         ],
         [.roundCorners(radius: 0), .roundCorners(radius: -0.0)],
         [
@@ -47,7 +47,7 @@ import Testing
         ],
         [
             .border(), .border(width: 4, color: .black, radius: .pixels(-0.0), corners: .all), BorderProcessor(),
-            BorderProcessor(Border(width: 4, color: Color(red: 0, green: 0, blue: 0))),
+            BorderProcessor(ImageBorder(width: 4, color: Color(red: 0, green: 0, blue: 0))),
         ],
         [.circle(), CircleProcessor(border: nil, background: Color(red: 0, green: 0, blue: 0, alpha: 0))],
         [.blur(radius: 0), .blur(radius: -0.0), BlurProcessor(radius: 0)],

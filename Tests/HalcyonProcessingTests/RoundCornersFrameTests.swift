@@ -7,10 +7,10 @@ import Testing
     static let grounds = [
         Color.clear, .white, Color(red: 0.1, green: 0.5, blue: 0.9), Color(red: 1, green: 0.4, blue: 0, alpha: 0.6),
     ]
-    static let borders: [Border?] = [
-        nil, Border(width: 3, color: .black),
-        Border(width: 2.25, color: Color(red: 1, green: 0.8, blue: 0, alpha: 0.5)),
-        Border(width: 0.5, color: .white), Border(width: 30, color: Color(white: 0.3)),
+    static let borders: [ImageBorder?] = [
+        nil, ImageBorder(width: 3, color: .black),
+        ImageBorder(width: 2.25, color: Color(red: 1, green: 0.8, blue: 0, alpha: 0.5)),
+        ImageBorder(width: 0.5, color: .white), ImageBorder(width: 30, color: Color(white: 0.3)),
     ]
 
     private func expectFramed(
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: grounds, borders)
-    func aGroundAndABorderAreDrawn(ground: Color, border: Border?) throws {
+    func aGroundAndABorderAreDrawn(ground: Color, border: ImageBorder?) throws {
         for hasAlpha in [false, true] {
             let source = try noise(24, 19, hasAlpha: hasAlpha)
             for radius in [0, 6.5, 9.5] {
@@ -41,7 +41,7 @@ import Testing
         let source = try noise(22, 19)
         let processor = RoundCornersProcessor(
             .pixels(8), corners: Corners(rawValue: mask), background: Color(red: 0, green: 0, blue: 1, alpha: 0.5),
-            border: Border(width: 2.5, color: .white))
+            border: ImageBorder(width: 2.5, color: .white))
         try expectFramed(source, processor, radius: 8)
     }
 
@@ -60,7 +60,7 @@ import Testing
     func theImageIsScaledToFillATargetFirst(target: PixelSize) throws {
         let source = try noise(40, 24, hasAlpha: false)
         let filled = try source.processed(by: .resize(to: target, mode: .fill, upscale: true))
-        let (ground, border) = (Color(white: 0.7), Border(width: 1.5, color: .black))
+        let (ground, border) = (Color(white: 0.7), ImageBorder(width: 1.5, color: .black))
         let result = try source.processed(
             by: .roundCorners(.heightFraction(0.25), background: ground, border: border, targetSize: target))
         let radius = min(0.25 * Double(target.height), Double(min(target.width, target.height)) / 2)

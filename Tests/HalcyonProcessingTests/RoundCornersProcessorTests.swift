@@ -5,7 +5,6 @@ import HalcyonSystem
 import Testing
 
 @Suite struct RoundCornersProcessorTests {
-    private typealias Corners = RoundCornersProcessor.Corners
 
     /// How much of a pixel lies inside, 0 to 1: the share of a fine grid of points in it.
     private static func coverage(_ x: Int, _ y: Int, of size: PixelSize, radius: Double, _ corners: Corners) -> Double {

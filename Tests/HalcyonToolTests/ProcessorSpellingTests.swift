@@ -1,3 +1,4 @@
+import HalcyonProcessing
 import ArgumentParser
 import Halcyon
 import Testing
@@ -39,12 +40,13 @@ import Testing
         (
             "round=20:border=3,#f00:background=#fff:size=64x48",
             .roundCorners(
-                .pixels(20), background: .white, border: Border(width: 3, color: red), targetSize: PixelSize(64, 48))
+                .pixels(20), background: .white, border: ImageBorder(width: 3, color: red),
+                targetSize: PixelSize(64, 48))
         ),
-        ("round=20:border=3", .roundCorners(.pixels(20), border: Border(width: 3))),
-        ("circle", .circle()), ("circle=3", .circle(border: Border(width: 3))),
-        ("circle=3:#f00", .circle(border: Border(width: 3, color: red))),
-        ("circle=#f00", .circle(border: Border(color: red))),
+        ("round=20:border=3", .roundCorners(.pixels(20), border: ImageBorder(width: 3))),
+        ("circle", .circle()), ("circle=3", .circle(border: ImageBorder(width: 3))),
+        ("circle=3:#f00", .circle(border: ImageBorder(width: 3, color: red))),
+        ("circle=#f00", .circle(border: ImageBorder(color: red))),
         ("circle=background=#fff", .circle(background: .white)),
         ("border", .border()), ("border=4", .border()), ("border=2:#f00", .border(width: 2, color: red)),
         ("border=2:#000:8", .border(width: 2, radius: .pixels(8))),

@@ -16,9 +16,9 @@ func cacheByHand(url: URL, request: ImageRequest, image: Image, bytes: Data) asy
 }
 
 func cachePerRequest(url: URL) -> ImageRequest {
-    var request = ImageRequest(url, processors: [.resize(to: PixelSize(96, 96))], cache: .storeProcessed)
-    request.cache.diskExpiration = .days(90)
-    request.cache.acceptsLarger = true
+    var request = ImageRequest(url, processors: [.resize(to: PixelSize(96, 96))], cachePolicy: .storeProcessed)
+    request.cachePolicy.diskExpiration = .days(90)
+    request.cachePolicy.acceptsLarger = true
     return request
 }
 

@@ -13,10 +13,13 @@ import Testing
 
     /// The compiled lines, without what a list adds to its elements.
     private static func compiledLines() throws -> Set<String> {
-        try ["MigrationSnippets", "MigrationProcessorSnippets", "MigrationTargetSnippets", "MigrationViewSnippets"]
-            .reduce(into: []) { all, file in
-                all.formUnion(lines(of: try SnippetTests.text(of: "Tests/SnippetTests/\(file).swift")))
-            }
+        let files = [
+            "MigrationSnippets", "MigrationTypes", "MigrationProcessorSnippets", "MigrationTargetSnippets",
+            "MigrationViewSnippets",
+        ]
+        return try files.reduce(into: []) { all, file in
+            all.formUnion(lines(of: try SnippetTests.text(of: "Tests/SnippetTests/\(file).swift")))
+        }
     }
 
     private static func lines(of code: String) -> Set<String> {

@@ -12,7 +12,7 @@ private func processors(_ tint: Color) -> [any ImageProcessor] {
         .roundCorners(radius: 20),
         .roundCorners(radius: 20, corners: [.topLeft, .topRight]),
         .roundCorners(.widthFraction(0.5), background: .white, targetSize: PixelSize(64, 64)),
-        .roundCorners(.pixels(20), border: Border(width: 2, color: .white)),
+        .roundCorners(.pixels(20), border: ImageBorder(width: 2, color: .white)),
         .circle(),
         .flip(.horizontal),
         .rotate(degrees: 90),

@@ -16,7 +16,7 @@ private struct Program {
     let second: Image
     let thumbnails: ImageCache
     let originals: ImageCache
-    let transport: any Transport
+    let transport: CurlTransport
     let interceptor: any DownloadInterceptor
     let newToken: @Sendable () async throws -> String
 }
@@ -46,9 +46,9 @@ func migrationChain(url: URL, small: URL, show: @escaping @Sendable (Image) -> V
     var request = ImageRequest(
         url, processors: [.resize(to: PixelSize(320, 240), mode: .fill), .roundCorners(radius: 20)])
     request.priority = .high
-    request.cache.diskExpiration = .days(30)
+    request.cachePolicy.diskExpiration = .days(30)
     request.alternatives = [ImageSource(small)]
-    ImagePipeline.shared.load(request, deliverOn: .mainOrInline) { result in
+    ImagePipeline.shared.load(request, callbackQueue: .mainOrInline) { result in
         if case .success(let response) = result { show(response.image) }
     }
 }
@@ -56,95 +56,20 @@ func migrationChain(url: URL, small: URL, show: @escaping @Sendable (Image) -> V
 func migrationRequest(url: URL) -> ImageRequest {
     ImageRequest(
         url, processors: [.resize(to: PixelSize(320, 240))], decode: DecodeOptions(firstFrameOnly: true),
-        cache: .reload, priority: .high)
+        cachePolicy: .reload, priority: .high)
 }
 
 func migrationDefaults() -> ImagePipeline {
     var configuration = ImagePipeline.Configuration()
     configuration.requestModifier = { request in
         var request = request
-        request.cache.diskExpiration = request.cache.diskExpiration ?? .days(30)
+        request.cachePolicy.diskExpiration = request.cachePolicy.diskExpiration ?? .days(30)
         return request
     }
     return ImagePipeline(configuration: configuration)
 }
 
 // MARK: - The tables: what stands in a list
-
-private func types() -> [Any.Type] {
-    [
-        AcceptedContent.self,
-        AnimatedImage.self,
-        CachePolicy.self,
-        CacheRule.self,
-        CacheKeyFilter.self,
-        CoderRegistry.self,
-        ClientCertificate.self,
-        Credential.self,
-        CredentialRefresher.self,
-        CurlTransport.self,
-        CurlTransport.Configuration.self,
-        DecodeOptions.self,
-        DefaultCacheSerializer.self,
-        Delivery.self,
-        DiskCache.self,
-        DiskCache.Configuration.self,
-        DiskEntry.self,
-        DownloadError.self,
-        DownloadHooks.self,
-        DownloadTicket.self,
-        EncodeOptions.self,
-        EncodedImage.self,
-        ExpirationExtension.self,
-        FixedFormatCacheSerializer.self,
-        FormatSniffer.self,
-        Image.self,
-        ImageCache.self,
-        ImageDownloader.self,
-        ImageDownloader.Configuration.self,
-        ImageEvent.self,
-        ImageFormat.self,
-        ImageInfo.self,
-        ImageKey.self,
-        ImagePipeline.self,
-        ImagePipeline.Configuration.self,
-        ImagePipelineError.self,
-        ImagePrefetcher.self,
-        ImagePrefetcher.Progress.self,
-        ImagePreview.self,
-        ImageRequest.self,
-        ImageResponse.self,
-        ImageSource.self,
-        ImageTask.self,
-        LoadMetrics.self,
-        LoadProgress.self,
-        MemoryCacheConfiguration.self,
-        NetworkOptions.self,
-        Orientation.self,
-        PartialBodyFiles.self,
-        PipelineEvent.self,
-        RequestHooks.self,
-        RequestPriority.self,
-        RetryPolicy.self,
-        StorageExpiration.self,
-        SystemMemoryPressure.self,
-        SystemNetworkMonitor.self,
-        UniformTimeline.self,
-        (any AnimatedImageDecoder).self,
-        (any AnimatedImageEncoder).self,
-        (any AnimationFrameSource).self,
-        (any CacheSerializer).self,
-        (any DownloadInterceptor).self,
-        (any ImageCoder).self,
-        (any ImageDataProvider).self,
-        (any ImageDecoder).self,
-        (any ImageEncoder).self,
-        (any ImageProcessor).self,
-        (any NetworkMonitor).self,
-        (any ProgressiveImageDecoder).self,
-        (any Transport).self,
-    ]
-}
 
 private func sources(_ program: Program) -> [ImageSource] {
     let (url, path, data) = (program.url, program.path, program.data)
@@ -195,32 +120,32 @@ private func ofItsDecode(_ request: inout ImageRequest) {
 }
 
 private func ofItsCaches(_ request: inout ImageRequest) {
-    request.cache = .default
-    request.cache = .reload
-    request.cache = .revalidate
-    request.cache = .memoryOrReload
-    request.cache = .memoryOnly
-    request.cache = .onlyIfCached
-    request.cache = .noStore
-    request.cache = .storeProcessed
-    request.cache = .keepOriginal
-    request.cache.reads.remove(.memory)
-    request.cache.writes.remove(.memory)
-    request.cache.reads.remove(.disk)
-    request.cache.writes.remove(.disk)
-    request.cache.reads = []
-    request.cache.reads = [.memory, .diskProcessed]
-    request.cache.reads.insert(.diskOriginal)
-    request.cache.writes = .memory
-    request.cache.writes = [.memory, .diskProcessed]
-    request.cache.writes.remove(.diskOriginal)
-    request.cache.freshness = .ignore
-    request.cache.waitsForStore = true
-    request.cache.readsDiskSynchronously = true
-    request.cache.memoryExpiration = .seconds(60)
-    request.cache.diskExpiration = .days(30)
-    request.cache.memoryExtension = .expirationTime(.seconds(60))
-    request.cache.diskExtension = .expirationTime(.seconds(86_400))
+    request.cachePolicy = .default
+    request.cachePolicy = .reload
+    request.cachePolicy = .revalidate
+    request.cachePolicy = .memoryOrReload
+    request.cachePolicy = .memoryOnly
+    request.cachePolicy = .onlyIfCached
+    request.cachePolicy = .noStore
+    request.cachePolicy = .storeProcessed
+    request.cachePolicy = .keepOriginal
+    request.cachePolicy.reads.remove(.memory)
+    request.cachePolicy.writes.remove(.memory)
+    request.cachePolicy.reads.remove(.disk)
+    request.cachePolicy.writes.remove(.disk)
+    request.cachePolicy.reads = []
+    request.cachePolicy.reads = [.memory, .diskProcessed]
+    request.cachePolicy.reads.insert(.diskOriginal)
+    request.cachePolicy.writes = .memory
+    request.cachePolicy.writes = [.memory, .diskProcessed]
+    request.cachePolicy.writes.remove(.diskOriginal)
+    request.cachePolicy.freshness = .ignore
+    request.cachePolicy.waitsForStore = true
+    request.cachePolicy.readsDiskSynchronously = true
+    request.cachePolicy.memoryExpiration = .seconds(60)
+    request.cachePolicy.diskExpiration = .days(30)
+    request.cachePolicy.memoryExtension = .expirationTime(.seconds(60))
+    request.cachePolicy.diskExtension = .expirationTime(.seconds(86_400))
 }
 
 private func ofItsTransfer(_ request: inout ImageRequest, hooks: DownloadHooks) {
@@ -286,7 +211,7 @@ private func ofAPipeline(_ program: Program, downloader: ImageDownloader, disk: 
     configuration.coders = CoderRegistry.standard()
     configuration.requestModifier = { prepared($0) }
     configuration.providers.append { $0.scheme == "book" ? Cover(id: 7) : nil }
-    configuration.defaults.cache = .storeProcessed
+    configuration.defaults.cachePolicy = .storeProcessed
     configuration.remembersFailures = false
     configuration.logger = Logger(label: "images")
     configuration.downloader = ImagePipeline.Configuration.defaultDownloader(application: "Gallery", version: "1.2")
@@ -311,7 +236,7 @@ private func ofALoad(
     let encoded = try await pipeline.encodedImage(for: request, as: .webp(quality: 80))
     for try await event in pipeline.events(for: request) { print(event) }
     for await event in pipeline.events { print(event) }
-    pipeline.load(request, deliverOn: .mainOrInline) { show(try? $0.get().image) }
+    pipeline.load(request, callbackQueue: .mainOrInline) { show(try? $0.get().image) }
     pipeline.forgetFailures()
     pipeline.forgetFailures(url)
     await pipeline.shutdown()

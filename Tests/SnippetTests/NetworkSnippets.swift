@@ -75,7 +75,7 @@ func networkFailures(
 
 func networkCaching(_ pipeline: ImagePipeline, _ request: ImageRequest) async throws {
     var request = request
-    request.cache.freshness = .respect
+    request.cachePolicy.freshness = .respect
     let response = try await pipeline.response(for: request)
     print(response.cacheRule.map { "\($0)" } ?? "not of HTTP")
 }

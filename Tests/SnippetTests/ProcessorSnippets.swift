@@ -35,7 +35,7 @@ func roundedCorners(url: URL) -> ImageRequest {
 
 func circled(url: URL) -> ImageRequest {
     let request = ImageRequest(
-        url, processors: [.circle(border: Border(width: 6, color: Color(red: 1, green: 0.8, blue: 0.4)))])
+        url, processors: [.circle(border: ImageBorder(width: 6, color: Color(red: 1, green: 0.8, blue: 0.4)))])
     return request
 }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Halcyon
+import HalcyonCodecs
 
 func firstLine(url: URL) async throws {
     let image = try await ImagePipeline.shared.image(for: url)
@@ -30,7 +31,7 @@ func handle(pipeline: ImagePipeline, request: ImageRequest) {
     task.priority = .high
     task.cancel()
 
-    pipeline.load(request, deliverOn: .mainAsync) { result in
+    pipeline.load(request, callbackQueue: .mainAsync) { result in
         if case .failure(let error as ImagePipelineError) = result { print(error.code, error) }
     }
 }

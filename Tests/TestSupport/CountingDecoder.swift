@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCodecs
 
 /// The built-in decoders, with each decode of pixels counted.
 struct CountingDecoder: AnimatedImageDecoder {

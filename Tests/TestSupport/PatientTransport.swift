@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonNetwork
 
 /// libcurl with time limits far beyond the delays of tests on a busy machine.
 public struct PatientTransport: Transport {

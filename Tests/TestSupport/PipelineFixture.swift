@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonSystem
 import HalcyonTesting
 
 /// A pipeline of real parts but for the network, which is scripted, and a folder that goes with it.

@@ -1,5 +1,8 @@
 import Foundation
 import Halcyon
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonNetwork
 import HalcyonTesting
 
 /// The parsers of untrusted bytes other than images: from servers, from other writers of the cache folder, from

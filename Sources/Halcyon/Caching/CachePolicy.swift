@@ -2,25 +2,6 @@ import HalcyonCache
 
 /// The caches that a load reads and writes, the time that they keep its entries, and the treatment of HTTP freshness.
 public struct CachePolicy: Hashable, Sendable {
-    /// The kinds of data that the caches hold for a request.
-    public struct Levels: OptionSet, Hashable, Sendable {
-        public let rawValue: Int
-        public init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// The finished image, in memory.
-        public static let memory = Levels(rawValue: 1)
-        /// The source's bytes, on disk.
-        public static let diskOriginal = Levels(rawValue: 2)
-        /// The finished image, on disk, as the request's `CacheSerializer` encodes it; lossless by default.
-        public static let diskProcessed = Levels(rawValue: 4)
-        /// The image before any processor, in memory, as the input of other processors. A resize is then not merged into the
-        /// decode: the image is decoded at full size and costs the memory of all its pixels.
-        public static let memoryOriginal = Levels(rawValue: 8)
-        /// Both disk levels.
-        public static let disk: Levels = [.diskOriginal, .diskProcessed]
-        static let all: Levels = [.memory, .memoryOriginal, .disk]
-    }
-
     /// The treatment of stored HTTP freshness.
     public enum Freshness: Hashable, Sendable {
         /// Follows explicit HTTP freshness. A response without any is fresh for as long as its entry is kept.
@@ -32,8 +13,11 @@ public struct CachePolicy: Hashable, Sendable {
         case revalidate
     }
 
-    public var reads: Levels
-    public var writes: Levels
+    /// The levels that a load reads; all but `memoryOriginal` by default.
+    public var reads: CacheLevels
+    /// The levels that a load writes; the finished image in memory and the source's bytes on disk by default.
+    public var writes: CacheLevels
+    /// The treatment of HTTP freshness, `.respect` by default.
     public var freshness: Freshness
     /// Whether the load may use the network. If it may not, a load that no cache can answer fails with
     /// `ImagePipelineError.notInCache`. True by default.
@@ -67,8 +51,9 @@ public struct CachePolicy: Hashable, Sendable {
     /// processors. An image that is found there is delivered at once. False by default.
     public var readsDiskSynchronously = false
 
+    /// Creates a policy; options that are not arguments have their defaults.
     public init(
-        reads: Levels = [.memory, .diskOriginal, .diskProcessed], writes: Levels = [.memory, .diskOriginal],
+        reads: CacheLevels = [.memory, .diskOriginal, .diskProcessed], writes: CacheLevels = [.memory, .diskOriginal],
         freshness: Freshness = .respect, allowsNetwork: Bool = true, memoryExpiration: StorageExpiration? = nil,
         diskExpiration: StorageExpiration? = nil
     ) {
@@ -81,6 +66,8 @@ public struct CachePolicy: Hashable, Sendable {
     }
 }
 
+// MARK: - Presets
+
 extension CachePolicy {
     /// A policy that reads every cache, stores the finished image in memory and the source's bytes on disk.
     public static let `default` = CachePolicy()
@@ -89,11 +76,7 @@ extension CachePolicy {
     /// A policy that revalidates stored entries with the server.
     public static let revalidate = CachePolicy(freshness: .revalidate)
     /// A policy that shows the stored image as a preview while the server is asked to revalidate it.
-    public static var showStaleAndRevalidate: CachePolicy {
-        var policy = CachePolicy.revalidate
-        policy.showsStale = true
-        return policy
-    }
+    public static let showStaleAndRevalidate = revalidate.changing { $0.showsStale = true }
     /// A policy that uses only the caches, whatever the age of their entries.
     public static let onlyIfCached = CachePolicy(freshness: .ignore, allowsNetwork: false)
     /// A policy that reads the caches and stores nothing.
@@ -103,21 +86,48 @@ extension CachePolicy {
     /// A policy that uses memory, and otherwise loads from the server: the disk is written but not read.
     public static let memoryOrReload = CachePolicy(reads: .memory)
     /// A policy that stores the finished image on disk in addition to the source's bytes.
-    public static let storeProcessed = CachePolicy(writes: [.memory, .diskOriginal, .diskProcessed])
+    public static let storeProcessed = CachePolicy(writes: [.memory, .disk])
     /// A policy that also keeps the image before any processor in memory, so that other processors need no second decode.
     public static let keepOriginal = CachePolicy(
-        reads: [.memory, .memoryOriginal, .diskOriginal, .diskProcessed],
-        writes: [.memory, .memoryOriginal, .diskOriginal])
+        reads: [.memory, .memoryOriginal, .disk], writes: [.memory, .memoryOriginal, .diskOriginal])
     /// A policy whose loads end once their image is stored, including on the disk.
-    public static var waitForStore: CachePolicy {
-        var policy = CachePolicy()
-        policy.waitsForStore = true
+    public static let waitForStore = CachePolicy().changing { $0.waitsForStore = true }
+    /// A policy that delivers images on disk synchronously, like those in memory; the caller's thread waits for the disk.
+    public static let synchronousDisk = CachePolicy().changing { $0.readsDiskSynchronously = true }
+
+    /// Returns a policy that differs from the default in all that this policy and another one differ in.
+    ///
+    ///     request.cachePolicy = .revalidate.combined(with: .storeProcessed)
+    ///
+    /// A level is read or written if either policy adds it to the default's, and neither removes it. Of two different values
+    /// for another option, the other policy's wins.
+    public func combined(with other: CachePolicy) -> CachePolicy {
+        let base = CachePolicy.default
+        func levels(_ path: KeyPath<CachePolicy, CacheLevels>) -> CacheLevels {
+            let (own, theirs, usual) = (self[keyPath: path], other[keyPath: path], base[keyPath: path])
+            let removed = usual.subtracting(own.intersection(theirs))
+            return usual.union(own).union(theirs).subtracting(removed)
+        }
+        func option<Value: Equatable>(_ path: KeyPath<CachePolicy, Value>) -> Value {
+            let theirs = other[keyPath: path]
+            return theirs == base[keyPath: path] ? self[keyPath: path] : theirs
+        }
+        var policy = CachePolicy(
+            reads: levels(\.reads), writes: levels(\.writes), freshness: option(\.freshness),
+            allowsNetwork: option(\.allowsNetwork), memoryExpiration: option(\.memoryExpiration),
+            diskExpiration: option(\.diskExpiration))
+        policy.memoryExtension = option(\.memoryExtension)
+        policy.diskExtension = option(\.diskExtension)
+        policy.acceptsLarger = option(\.acceptsLarger)
+        policy.showsStale = option(\.showsStale)
+        policy.waitsForStore = option(\.waitsForStore)
+        policy.readsDiskSynchronously = option(\.readsDiskSynchronously)
         return policy
     }
-    /// A policy that delivers images on disk synchronously, like those in memory; the caller's thread waits for the disk.
-    public static var synchronousDisk: CachePolicy {
-        var policy = CachePolicy()
-        policy.readsDiskSynchronously = true
+
+    private func changing(_ change: (inout CachePolicy) -> Void) -> CachePolicy {
+        var policy = self
+        change(&policy)
         return policy
     }
 }

@@ -94,7 +94,7 @@ extension DiskImageReader {
     init(_ cache: ImageCache, _ resolved: ResolvedRequest, ticket: WorkTicket) {
         self.init(
             cache: cache, coders: resolved.coordinator.configuration.coders, serializer: resolved.serializer,
-            policy: resolved.cache, ticket: ticket)
+            policy: resolved.cachePolicy, ticket: ticket)
     }
 }
 

@@ -19,10 +19,11 @@ struct DiskImageWriter {
     /// Whether the store is still wanted: nothing newer was stored in the meantime, and the entry was not removed.
     var isWanted: @Sendable () -> Bool = { true }
 
-    /// Stores the image in its own entry and the bytes in the source's entry.
-    func store(_ image: Image, original: Data?) async throws {
+    /// Stores the image in its own entry and the bytes in the source's entry, as far as the levels contain them.
+    func store(_ image: Image, original: Data?, at levels: CacheLevels) async throws {
+        if key.isProcessed, levels.contains(.diskProcessed) { try await storeFinished(image, http: nil) }
+        guard levels.contains(.diskOriginal) else { return }
         if key.isProcessed {
-            try await storeFinished(image, http: nil)
             if let original { try await storeOriginal(original, of: nil, http: nil) }
         } else if key.showsAllOfItsSource {
             try await storeOriginal(original, of: image, http: nil)

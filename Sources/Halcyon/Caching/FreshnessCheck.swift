@@ -26,7 +26,7 @@ struct FreshnessCheck {
         self.resolved = resolved
         // The key of a file or of data identifies its content.
         isRemote = resolved.isRemote
-        freshness = isRemote ? resolved.cache.freshness : .ignore
+        freshness = isRemote ? resolved.cachePolicy.freshness : .ignore
         control = freshness == .ignore ? .none : resolved.control
     }
 

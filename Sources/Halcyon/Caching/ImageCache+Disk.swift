@@ -8,23 +8,6 @@ import HalcyonSystem
 
 /// The members for images on disk, and for both levels together.
 extension ImageCache {
-    /// A set of cache levels.
-    public struct Levels: OptionSet, Hashable, Sendable {
-        public let rawValue: Int
-        public init(rawValue: Int) { self.rawValue = rawValue }
-
-        public static let memory = Levels(rawValue: 1)
-        public static let disk = Levels(rawValue: 2)
-        public static let all: Levels = [.memory, .disk]
-
-        /// The same levels in the terms of a cache policy.
-        fileprivate var policyLevels: CachePolicy.Levels {
-            var levels: CachePolicy.Levels = contains(.disk) ? .disk : []
-            if contains(.memory) { levels.formUnion([.memory, .memoryOriginal]) }
-            return levels
-        }
-    }
-
     // MARK: - Finding
 
     /// Returns the image from memory, or else from disk, whatever its HTTP age: the finished image, or one made from the
@@ -36,7 +19,7 @@ extension ImageCache {
     /// - Returns: nil if neither level has the image.
     /// - Throws: `CodecError` if the entry exceeds a limit; errors of a processor; `CancellationError`.
     public func image(for item: some ImageKeyConvertible, priority: RequestPriority = .normal) async throws -> Image? {
-        let (key, policy) = (key(for: item), item.cachePolicy)
+        let (key, policy) = (key(for: item), policy(of: item))
         if let cached = image(for: key, policy: policy) { return cached.image }
         let mark = changes.mark(key)
         let reader = DiskImageReader(
@@ -50,9 +33,9 @@ extension ImageCache {
         return found.image
     }
 
-    /// Returns the level at which the finished image, or else its source's bytes, would be found; memory is checked first. The
-    /// check does not extend an entry's expiration.
-    public func cachedLevel(for item: some ImageKeyConvertible) async -> Level? {
+    /// Returns the level at which the finished image, or else its source's bytes, would be found; memory is checked first, then
+    /// the finished image on disk. The check does not extend an entry's expiration.
+    public func cachedLevel(for item: some ImageKeyConvertible) async -> CacheLevel? {
         let key = key(for: item)
         if memoryCache.contains(key) { return .memory }
         if key.user != nil, let shared = memoryCache.value(for: key.of(nil), extending: .none),
@@ -61,11 +44,11 @@ extension ImageCache {
             return .memory
         }
         guard let disk else { return nil }
-        if await disk.contains(key.processedDiskKey) { return .disk }
-        if await disk.contains(key.originalDiskKey) { return .disk }
+        if await disk.contains(key.processedDiskKey) { return .diskProcessed }
+        if await disk.contains(key.originalDiskKey) { return .diskOriginal }
         guard key.user != nil else { return nil }
-        if await disk.peek(key.of(nil).processedDiskKey)?.isFinishedForAll == true { return .disk }
-        return await disk.peek(key.of(nil).originalDiskKey)?.isOriginalForAll == true ? .disk : nil
+        if await disk.peek(key.of(nil).processedDiskKey)?.isFinishedForAll == true { return .diskProcessed }
+        return await disk.peek(key.of(nil).originalDiskKey)?.isOriginalForAll == true ? .diskOriginal : nil
     }
 
     /// Returns the disk entry of a source: its bytes, their HTTP metadata, and their expiration. The look-up does not count as
@@ -98,14 +81,15 @@ extension ImageCache {
     /// - Parameters:
     ///   - original: the source's bytes. The disk keeps them for an image that shows them unchanged, and in addition to a
     ///     processed image, as the input of other processors.
-    ///   - levels: the levels to store to; both by default.
+    ///   - levels: the levels to store to; memory and disk by default. `.diskOriginal` is the entry of the source's bytes,
+    ///     `.diskProcessed` that of an image which differs from its source; `.memoryOriginal` has no effect.
     ///   - expiration: the time to keep the image; nil is each level's own time.
     ///   - extended: data that is kept on disk with the image, for `extendedData(for:)`.
     ///   - serializer: nil is the cache's own.
     /// - Throws: `ImageCacheError.preview`; errors of the serializer, including `CodecError`; `CancellationError` if the task
     ///   is cancelled before the disk has room for the image. A write that fails later is counted in `disk.statistics`.
-    public func store(
-        _ image: Image, original: Data? = nil, for item: some ImageKeyConvertible, to levels: Levels = .all,
+    public func store<Item: ImageKeyConvertible>(
+        _ image: Image, original: Data? = nil, for item: Item, to levels: CacheLevels = [.memory, .disk],
         expiration: StorageExpiration? = nil, extended: Data = Data(), serializer: (any CacheSerializer)? = nil
     ) async throws {
         guard !image.info.isPreview else { throw ImageCacheError.preview }
@@ -114,32 +98,37 @@ extension ImageCache {
             let cached = CachedImage(image: image, encodedBytes: original?.count ?? 0, http: nil)
             remember(cached, for: key, expiration: expiration)
         }
-        guard levels.contains(.disk), let disk, key.isStorable else { return }
+        guard !levels.isDisjoint(with: .disk), let disk, key.isStorable else { return }
         let writer = DiskImageWriter(
-            disk: disk, key: key, url: item.cachedURL, coders: coders, serializer: serializer ?? self.serializer,
+            disk: disk, key: key, url: Item.sourceURL(of: item), coders: coders,
+            serializer: serializer ?? self.serializer,
             expiration: expiration, extended: extended, ticket: WorkTicket(priority: .low))
         // A store that a pipeline is still encoding is older.
-        for key in [key.processedDiskKey, key.originalDiskKey] { await stores.void(key)?.value }
-        try await writer.store(image, original: original)
+        for key in key.diskKeys(at: levels) { await stores.void(key)?.value }
+        try await writer.store(image, original: original, at: levels)
     }
 
     // MARK: - Removing
 
     /// Removes an image, and on disk also its source's bytes and everything encoded from them for web responses. Removes the
     /// shared entries and, for a request with a credential, the entries of its user. The entries of other users stay.
-    public func remove(_ item: some ImageKeyConvertible, from levels: Levels = .all) async {
+    ///
+    /// - Parameter levels: the levels to remove from; memory and disk by default. `.memoryOriginal` also removes the image
+    ///   before its processors, which other processed images may be made from.
+    public func remove(_ item: some ImageKeyConvertible, from levels: CacheLevels = [.memory, .disk]) async {
         await remove(key(for: item), levels)
     }
 
-    func remove(_ key: ImageKey, _ levels: Levels) async {
+    func remove(_ key: ImageKey, _ levels: CacheLevels) async {
         // Loads in progress must not store it again.
-        changes.add(levels.policyLevels, for: key)
+        changes.add(levels.contains(.memory) ? levels.union(.memoryOriginal) : levels, for: key)
         if key.user != nil { await remove(key.of(nil), levels) }
         if levels.contains(.memory) { memoryCache.remove(key) }
-        guard levels.contains(.disk) else { return }
+        if levels.contains(.memoryOriginal) { memoryCache.remove(key.unprocessed) }
+        guard !levels.isDisjoint(with: .disk) else { return }
         removals.mark(key.source)
         await disk?.remove(key.encodedSealKey)
-        for key in [key.processedDiskKey, key.originalDiskKey] {
+        for key in key.diskKeys(at: levels) {
             // Stores that are still being encoded must not take effect.
             stores.void(key)
             await disk?.remove(key)
@@ -150,9 +139,9 @@ extension ImageCache {
     }
 
     /// Removes expired entries.
-    public func removeExpired(from levels: Levels = .all) async {
-        if levels.contains(.memory) { memoryCache.removeExpired() }
-        if levels.contains(.disk) { await disk?.removeExpired() }
+    public func removeExpired(from levels: CacheLevels = [.memory, .disk]) async {
+        if !levels.isDisjoint(with: [.memory, .memoryOriginal]) { memoryCache.removeExpired() }
+        if !levels.isDisjoint(with: .disk) { await disk?.removeExpired() }
     }
 
     /// Removes every file of the disk level, including the partial bodies of interrupted downloads.
@@ -177,6 +166,14 @@ extension ImageCache {
     }
 }
 
+extension ImageKey {
+    /// The keys of the image's entries at these levels on disk.
+    fileprivate func diskKeys(at levels: CacheLevels) -> [DiskKey] {
+        (levels.contains(.diskProcessed) ? [processedDiskKey] : [])
+            + (levels.contains(.diskOriginal) ? [originalDiskKey] : [])
+    }
+}
+
 /// The reason why an image cannot be stored.
 public enum ImageCacheError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The image is a preview, made before its whole file had arrived.
@@ -184,7 +181,7 @@ public enum ImageCacheError: Error, Sendable, Hashable, CustomStringConvertible 
 
     public var description: String {
         switch self {
-        case .preview: "a preview is no image to keep"
+        case .preview: "a preview cannot be stored: it was made before its whole file had arrived"
         }
     }
 }

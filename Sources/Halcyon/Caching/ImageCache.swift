@@ -10,11 +10,6 @@ import HalcyonSystem
 /// Images are looked up by URL, by a string, by a request with its processors, or by an `ImageKey`. All members may be called
 /// from any thread; only those named for memory return without waiting.
 public final class ImageCache: Sendable {
-    /// A level of the cache.
-    public enum Level: String, Sendable, Hashable, CaseIterable {
-        case memory, disk
-    }
-
     let memoryCache: MemoryCache<ImageKey, CachedImage>
     let sizes = SizeIndex()
     /// The stores of pipelines that have not reached the disk yet, limited to the number of bytes that the disk itself may
@@ -64,16 +59,19 @@ public final class ImageCache: Sendable {
 
     /// Returns the key of an image in the cache. A request's key includes the user that its own credential and header fields
     /// identify; `ImagePipeline.key(for:)` adds those that the pipeline's downloader sends.
-    public func key(for item: some ImageKeyConvertible) -> ImageKey {
-        item.imageKey(filter: keyFilter)
+    public func key<Item: ImageKeyConvertible>(for item: Item) -> ImageKey {
+        Item.imageKey(of: item, filter: keyFilter)
     }
+
+    /// Returns the policy of a look-up.
+    func policy<Item: ImageKeyConvertible>(of item: Item) -> CachePolicy { Item.cachePolicy(of: item) }
 
     // MARK: - Memory
 
     /// Returns the image in memory, whatever its HTTP age, in under a microsecond and on the caller's thread; nil if it is not
     /// there. The policy of a request may forbid the look-up, or accept a larger image.
     public func image(inMemoryFor item: some ImageKeyConvertible) -> Image? {
-        image(for: key(for: item), policy: item.cachePolicy)?.image
+        image(for: key(for: item), policy: policy(of: item))?.image
     }
 
     /// Evicts the least recently used images until the rest costs this fraction of the former total. Images in use elsewhere

@@ -88,10 +88,9 @@ public struct ImageKey: Hashable, Sendable {
         if left === right { return true }
         guard left.hash == right.hash, left.coders === right.coders, left.user == right.user,
             ExactString(left.source) == ExactString(right.source),
-            left.decode == right.decode,
-            left.processors.count == right.processors.count
+            left.decode == right.decode
         else { return false }
-        return zip(left.processors, right.processors).allSatisfy { $0.isEqual(to: $1) }
+        return left.processors.isEqual(to: right.processors)
     }
 
     public func hash(into hasher: inout Hasher) {

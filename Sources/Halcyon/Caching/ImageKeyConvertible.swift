@@ -3,50 +3,58 @@ import HalcyonNetwork
 import HalcyonSystem
 
 /// A type by which an `ImageCache` looks up images: a URL, a string, a request with its processors, or an `ImageKey`.
+///
+/// The requirements are static, so that URLs and strings get no members of the library's.
 public protocol ImageKeyConvertible {
-    /// Returns the key; if it is derived from a URL, the filter is applied to that URL.
-    func imageKey(filter: CacheKeyFilter?) -> ImageKey
+    /// Returns the key of an item; if it is derived from a URL, the filter is applied to that URL.
+    static func imageKey(of item: Self, filter: CacheKeyFilter?) -> ImageKey
 
-    /// The policy of the look-up: a request's own; `.default` for other types.
-    var cachePolicy: CachePolicy { get }
+    /// Returns the policy of the look-up: a request's own; `.default` for other types.
+    static func cachePolicy(of item: Self) -> CachePolicy
 
-    /// The URL of the image's source, for a serializer; nil by default.
-    var cachedURL: URL? { get }
+    /// Returns the URL of the image's source, for a serializer; nil by default.
+    static func sourceURL(of item: Self) -> URL?
 }
 
 extension ImageKeyConvertible {
-    public var cachePolicy: CachePolicy { .default }
-    public var cachedURL: URL? { nil }
+    public static func cachePolicy(of item: Self) -> CachePolicy { .default }
+    public static func sourceURL(of item: Self) -> URL? { nil }
 }
 
 extension ImageKey: ImageKeyConvertible {
     /// Returns the key itself.
-    public func imageKey(filter: CacheKeyFilter?) -> ImageKey { self }
+    public static func imageKey(of item: ImageKey, filter: CacheKeyFilter?) -> ImageKey { item }
 }
 
 extension URL: ImageKeyConvertible {
     /// Returns the key of a request for the URL with no other properties.
-    public func imageKey(filter: CacheKeyFilter?) -> ImageKey {
-        ImageRequest(self).imageKey(filter: filter)
+    public static func imageKey(of item: URL, filter: CacheKeyFilter?) -> ImageKey {
+        ImageRequest.imageKey(of: ImageRequest(item), filter: filter)
     }
 
-    public var cachedURL: URL? { self }
+    public static func sourceURL(of item: URL) -> URL? { item }
 }
 
 extension String: ImageKeyConvertible {
     /// Returns the key of the string, without the user if it is a URL. The text of a URL (without its fragment) has that URL's
     /// key.
-    public func imageKey(filter: CacheKeyFilter?) -> ImageKey { ImageKey(source: self) }
+    public static func imageKey(of item: String, filter: CacheKeyFilter?) -> ImageKey { ImageKey(source: item) }
 }
 
 extension ImageRequest: ImageKeyConvertible {
     /// Returns the key of the request's source, or of its `cacheKey`, with its decode options and processors, for the user that
     /// the request's own credential and header fields identify. `ImagePipeline.key(for:)` also covers those that a pipeline's
     /// downloader adds.
-    public func imageKey(filter: CacheKeyFilter?) -> ImageKey {
-        var request = self
+    public static func imageKey(of item: ImageRequest, filter: CacheKeyFilter?) -> ImageKey {
+        var request = item
         request.takeCredentialOfURL()
         return request.key(filter: filter, user: request.ownUser)
+    }
+
+    public static func cachePolicy(of item: ImageRequest) -> CachePolicy { item.cachePolicy }
+
+    public static func sourceURL(of item: ImageRequest) -> URL? {
+        item.source.url.map { $0.hasUser ? $0.withoutUser : $0 }
     }
 
     /// Returns the key for a user that stands for the credential. The URL must have no credential any more.
@@ -73,7 +81,4 @@ extension ImageRequest: ImageKeyConvertible {
         }
         source = .remote(url.withoutUser)
     }
-
-    public var cachePolicy: CachePolicy { cache }
-    public var cachedURL: URL? { source.url.map { $0.hasUser ? $0.withoutUser : $0 } }
 }

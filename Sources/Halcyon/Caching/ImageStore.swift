@@ -16,18 +16,20 @@ struct ImageStore {
     ///
     /// - Returns: whether the disk or the queue has accepted them.
     func storeOriginal(_ fetched: FetchedData, of image: Image?) -> Bool {
-        guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
+        guard resolved.cachePolicy.writes.contains(.diskOriginal), fetched.mayBeKept,
             !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk, fetched.claimStore()
         else { return false }
         let place = resolved.key.place(of: fetched.http)
         let (cache, key) = (resolved.originals, place.originalDiskKey)
         // The user's own entry would be found before the shared one.
         if place.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
-        if resolved.serializer is DefaultCacheSerializer, !resolved.cache.waitsForStore, !cache.stores.isPending(key) {
+        if resolved.serializer is DefaultCacheSerializer, !resolved.cachePolicy.waitsForStore,
+            !cache.stores.isPending(key)
+        {
             // The bytes are stored unchanged; usually the staging area has room for them at once.
             let isStaged = disk.stageIfRoom(
                 fetched.data, metadata: fetched.http?.encoded() ?? Data(), for: key,
-                expiration: resolved.cache.diskExpiration)
+                expiration: resolved.cachePolicy.diskExpiration)
             if isStaged { return true }
         }
         let shown = resolved.key.showsAllOfItsSource ? image : nil
@@ -48,9 +50,9 @@ struct ImageStore {
         let place = resolved.key.place(of: made.provenance.http)
         let (cache, key) = (resolved.target, place.processedDiskKey)
         if place.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
-        guard resolved.cache.writes.contains(.diskProcessed) else {
+        guard resolved.cachePolicy.writes.contains(.diskProcessed) else {
             // The stored entry belongs to an earlier response and is older than the source's bytes now.
-            guard made.provenance.origin == .network, resolved.cache.writes.contains(.diskOriginal) else {
+            guard made.provenance.origin == .network, resolved.cachePolicy.writes.contains(.diskOriginal) else {
                 return false
             }
             forget(key, in: cache)
@@ -79,7 +81,7 @@ struct ImageStore {
     }
 
     private func store(bytes: Int, in cache: ImageCache, as key: DiskKey, _ work: @escaping StoreQueue.Work) -> Bool {
-        let isTaken = cache.stores.add(bytes: bytes, to: key, isForced: resolved.cache.waitsForStore, work)
+        let isTaken = cache.stores.add(bytes: bytes, to: key, isForced: resolved.cachePolicy.waitsForStore, work)
         // Without room the entry is not cached, and the stored one is older.
         if !isTaken { forget(key, in: cache) }
         return isTaken
@@ -92,7 +94,7 @@ struct ImageStore {
     private func writer(to disk: DiskCache, _ key: ImageKey) -> DiskImageWriter {
         DiskImageWriter(
             disk: disk, key: key, url: resolved.source.url, coders: resolved.coordinator.configuration.coders,
-            serializer: resolved.serializer, expiration: resolved.cache.diskExpiration,
+            serializer: resolved.serializer, expiration: resolved.cachePolicy.diskExpiration,
             ticket: WorkTicket(priority: .veryLow))
     }
 }

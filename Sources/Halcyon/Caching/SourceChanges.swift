@@ -22,7 +22,7 @@ final class SourceChanges: Sendable {
         /// The moment at which the change was requested.
         let asked: Int
         let fetch: FetchKey?
-        let levels: CachePolicy.Levels
+        let levels: CacheLevels
     }
 
     private struct Weak {
@@ -51,7 +51,7 @@ final class SourceChanges: Sendable {
     ///   - levels: the levels that the change affects.
     ///   - fetch: the fetch that brought it; nil for a removal.
     ///   - asked: the moment at which that fetch began; nil is now.
-    func add(_ levels: CachePolicy.Levels, for key: ImageKey, by fetch: FetchKey? = nil, asked: SourceMark? = nil) {
+    func add(_ levels: CacheLevels, for key: ImageKey, by fetch: FetchKey? = nil, asked: SourceMark? = nil) {
         let change = Change(asked: asked?.asked ?? Self.moment(), fetch: fetch, levels: levels)
         // Without an entry no work uses the source.
         existing(Key(key))?.changes.withLock { $0.append(change) }
@@ -96,7 +96,7 @@ struct SourceMark: Sendable {
     ///
     /// - Parameter isAnswer: whether the work brought a response of the server, which only changes requested after it make
     ///   outdated.
-    func isOutdated(in levels: CachePolicy.Levels, isAnswer: Bool = false) -> Bool {
+    func isOutdated(in levels: CacheLevels, isAnswer: Bool = false) -> Bool {
         entries.contains { entry, count in
             entry.changes.withLock { changes in
                 changes[count...].contains { !$0.levels.isDisjoint(with: levels) && (!isAnswer || $0.asked > asked) }

@@ -14,19 +14,19 @@ struct SynchronousDisk {
     /// which the load that follows then reports.
     ///
     /// - Parameter metrics: receives the durations and the misses.
-    func image(_ metrics: inout LoadMetrics) -> ((CachedImage, CacheRule?), CachePlace)? {
+    func image(_ metrics: inout LoadMetrics) -> ((CachedImage, CacheRule?), CacheLevel)? {
         guard resolved.isRemote else { return nil }
         let mark = resolved.originals.changes.mark(resolved.key)
         guard let found = try? finished(&metrics) ?? original(&metrics) else { return nil }
         if !mark.isOutdated(in: .memory) {
-            resolved.target.remember(found.0.0, for: resolved.key, policy: resolved.cache)
+            resolved.target.remember(found.0.0, for: resolved.key, policy: resolved.cachePolicy)
         }
         return found
     }
 
-    private func finished(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CachePlace)? {
+    private func finished(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CacheLevel)? {
         guard resolved.hasPlaceOfItsOwn, resolved.target.disk != nil else { return nil }
-        guard resolved.cache.reads.contains(.diskProcessed) else {
+        guard resolved.cachePolicy.reads.contains(.diskProcessed) else {
             metrics.misses.append(CacheMiss(.diskProcessed, .policy))
             return nil
         }
@@ -51,8 +51,8 @@ struct SynchronousDisk {
         }
     }
 
-    private func original(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CachePlace)? {
-        guard resolved.cache.reads.contains(.diskOriginal) else { return nil }
+    private func original(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CacheLevel)? {
+        guard resolved.cachePolicy.reads.contains(.diskOriginal) else { return nil }
         let watch = Stopwatch()
         guard let entry = entry(in: resolved.originals, at: \.originalDiskKey, isForAll: \.isOriginalForAll),
             case let http = HTTPCacheMetadata(decoding: entry.metadata),
@@ -74,7 +74,7 @@ struct SynchronousDisk {
         in cache: ImageCache, at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool
     ) -> DiskEntry? {
         resolved.key.firstEntrySynchronously(at: place, isForAll: isForAll) {
-            cache.disk?.entrySynchronously(for: $0, extending: resolved.cache.diskExtension)
+            cache.disk?.entrySynchronously(for: $0, extending: resolved.cachePolicy.diskExtension)
         }
     }
 

@@ -27,7 +27,7 @@ struct EncodeJob {
             case .encoded(let format, let options): try await job.encoded(as: format, options)
             }
         }
-        if request.cache.waitsForStore { await ImageStore(request).drain() }
+        if request.cachePolicy.waitsForStore { await ImageStore(request).drain() }
         return answer
     }
 
@@ -75,7 +75,7 @@ struct EncodeJob {
             case .unknown: break
             }
         } else if looked != nil {
-            let reads = !resolved.cache.reads.isDisjoint(with: .disk)
+            let reads = !resolved.cachePolicy.reads.isDisjoint(with: .disk)
             subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reads ? .notThere : .policy)), took: took)
         }
         let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
@@ -95,7 +95,7 @@ struct EncodeJob {
     /// is good, and nothing is decoded.
     private func confirmed(_ kept: KeptEncoding, in place: EncodedPlace) async throws -> Confirmation {
         let check = FreshnessCheck(resolved)
-        guard resolved.cache.reads.contains(.diskOriginal), let hash = kept.sourceHash,
+        guard resolved.cachePolicy.reads.contains(.diskOriginal), let hash = kept.sourceHash,
             check.isForTheseFields(kept.http)
         else { return .unknown }
         let fetched: FetchedData
@@ -115,7 +115,7 @@ struct EncodeJob {
         var fresh = kept
         fresh.http = fetched.http
         if fetched.mayBeKept {
-            await place.refresh(kept, http: fetched.http, resolved.cache)
+            await place.refresh(kept, http: fetched.http, resolved.cachePolicy)
         } else {
             await place.disk.remove(place.key)
         }

@@ -23,11 +23,11 @@ extension EncodedPlace {
     ///
     /// - Returns: whether the queue had room for it.
     func store(_ kept: KeptEncoding, _ resolved: ResolvedRequest) -> Bool {
-        guard !resolved.cache.writes.isDisjoint(with: .disk) else { return false }
+        guard !resolved.cachePolicy.writes.isDisjoint(with: .disk) else { return false }
         let (cache, source) = (resolved.target, resolved.key.source)
-        let expiration = resolved.cache.diskExpiration
+        let expiration = resolved.cachePolicy.diskExpiration
         let place = self
-        return cache.stores.add(bytes: kept.data.count, to: place.key, isForced: resolved.cache.waitsForStore) {
+        return cache.stores.add(bytes: kept.data.count, to: place.key, isForced: resolved.cachePolicy.waitsForStore) {
             isNewest in
             let isWanted = { isNewest() && cache.removals.count(source) == place.removals }
             guard isWanted() else { return }
@@ -58,14 +58,14 @@ extension EncodedPlace {
 
     /// Updates the freshness of a stored encoding after a revalidation. An encoding that is for one user now is removed
     /// from the place for all users.
-    func refresh(_ kept: KeptEncoding, http: HTTPCacheMetadata?, _ cache: CachePolicy) async {
-        guard !cache.writes.isDisjoint(with: .disk) else { return }
+    func refresh(_ kept: KeptEncoding, http: HTTPCacheMetadata?, _ policy: CachePolicy) async {
+        guard !policy.writes.isDisjoint(with: .disk) else { return }
         guard !isForAll || ImageKey.isForAll(http) else { return await disk.remove(key) }
         var fresh = kept
         fresh.http = http
         // A disk that cannot be written costs another revalidation, and has no other effect.
         _ = try? await disk.updateMetadata(
-            fresh.metadata, for: key, replacing: kept.metadata, expiration: cache.diskExpiration)
+            fresh.metadata, for: key, replacing: kept.metadata, expiration: policy.diskExpiration)
     }
 
     /// Invalidates all encodings of a source, which are older than the bytes that its server has now.
@@ -105,7 +105,7 @@ struct EncodedPlaces: Sendable {
     static func find(
         _ resolved: ResolvedRequest, _ format: ImageFormat, _ options: EncodeOptions, ticket: WorkTicket
     ) async -> (places: EncodedPlaces, found: (place: EncodedPlace, kept: KeptEncoding)?)? {
-        let policy = resolved.cache
+        let policy = resolved.cachePolicy
         guard let disk = resolved.target.disk, resolved.key.isStorable,
             !policy.reads.union(policy.writes).isDisjoint(with: .disk)
         else { return nil }
@@ -123,7 +123,7 @@ struct EncodedPlaces: Sendable {
         of imageKey: ImageKey, in disk: DiskCache, _ resolved: ResolvedRequest, _ format: ImageFormat,
         _ options: EncodeOptions, ticket: WorkTicket
     ) async -> (place: EncodedPlace, kept: KeptEncoding?) {
-        let policy = resolved.cache
+        let policy = resolved.cachePolicy
         let removals = resolved.target.removals.count(resolved.key.source)
         let (key, sealKey) = (imageKey.encodedDiskKey(format, options), imageKey.encodedSealKey)
         let sealEntry = await disk.entry(for: sealKey, extending: nil, ticket: ticket)

@@ -15,10 +15,10 @@ public struct CacheMiss: Sendable, Hashable {
         case policy
     }
 
-    public let place: CachePlace
+    public let place: CacheLevel
     public let reason: Reason
 
-    public init(_ place: CachePlace, _ reason: Reason) {
+    public init(_ place: CacheLevel, _ reason: Reason) {
         self.place = place
         self.reason = reason
     }
@@ -27,27 +27,15 @@ public struct CacheMiss: Sendable, Hashable {
 extension ResolvedRequest {
     /// The reason for a miss in memory, once it is known that there is one.
     var memoryMiss: CacheMiss.Reason {
-        guard cache.reads.contains(.memory) else { return .policy }
+        guard cachePolicy.reads.contains(.memory) else { return .policy }
         if target.memoryCache.contains(key) {
-            let kept = target.keptImage(for: key, policy: cache)
+            let kept = target.keptImage(for: key, policy: cachePolicy)
             return FreshnessCheck(self).isForTheseFields(kept?.http) ? .expired : .otherFields
         }
-        guard cache.acceptsLarger, key.admitsLarger else { return .notThere }
+        guard cachePolicy.acceptsLarger, key.admitsLarger else { return .notThere }
         let isSmaller = target.sizes.keys(of: key.source).contains {
             $0.isSamePicture(as: key) && target.memoryCache.contains($0)
         }
         return isSmaller ? .tooSmall : .notThere
     }
-}
-
-/// A cache level, and the form in which it has an image.
-public enum CachePlace: String, Sendable, Hashable, CaseIterable {
-    /// The finished image in memory.
-    case memory
-    /// The finished image on disk.
-    case diskProcessed
-    /// The source's bytes on disk.
-    case diskOriginal
-    /// The image on disk, encoded for a web response.
-    case diskEncoded
 }

@@ -81,7 +81,7 @@ extension EventHub {
     /// Reports a load that ended on its caller's thread.
     ///
     /// - Parameter isKept: whether the memory cache has just stored the image.
-    func report(_ response: ImageResponse, from place: CachePlace, isKept: Bool) {
+    func report(_ response: ImageResponse, from place: CacheLevel, isKept: Bool) {
         let (load, source) = (nextLoad(), response.source.description)
         publish(.started, load: load, source: source)
         for miss in response.metrics.misses { publish(.cacheMissed(miss), load: load, source: source) }

@@ -9,7 +9,7 @@ public struct PipelineEvent: Sendable {
     public enum Kind: Sendable {
         case started
         /// A cache has the image, or the bytes that it is made from; the rule is nil for a file or data.
-        case cacheHit(CachePlace, CacheRule?)
+        case cacheHit(CacheLevel, CacheRule?)
         case cacheMissed(CacheMiss)
         /// A transfer was requested, and waits for its turn.
         case transferStarted
@@ -26,7 +26,7 @@ public struct PipelineEvent: Sendable {
         /// The image was encoded for a web response; the time includes the wait for a thread.
         case encoded(bytes: Int, Duration)
         /// A cache has accepted the image. A later failure to write to the disk is counted in the disk's `statistics`.
-        case stored(CachePlace)
+        case stored(CacheLevel)
         /// No cache may keep the image.
         case notStored(CacheRule.Reason)
         /// The last event of a load.

@@ -101,7 +101,7 @@ final class Coordinator {
         let request = resolved.changing(asRevalidation: true) {
             $0.priority = .veryLow
             $0.showsNothing()
-            $0.cache.waitsForStore = false
+            $0.cachePolicy.waitsForStore = false
         }
         let key = LoadKey(request, image: request.key)
         guard revalidations.insert(key).inserted else { return }

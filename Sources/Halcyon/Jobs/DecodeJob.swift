@@ -11,7 +11,7 @@ struct DecodeJob {
     let subscription: Subscription
 
     func image() async throws -> LoadedImage {
-        let policy = resolved.cache
+        let policy = resolved.cachePolicy
         let key = resolved.key(decode: options, processors: [])
         if policy.reads.contains(.memoryOriginal), key != resolved.key,
             let kept = resolved.target.keptImage(for: key, policy: policy),

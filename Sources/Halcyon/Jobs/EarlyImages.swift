@@ -63,7 +63,9 @@ final class EarlyImages {
 
     /// Shows the image in memory, which the server must revalidate first.
     func showStaleInMemory() {
-        guard showsStale, let cached = resolved.target.image(for: resolved.key, policy: resolved.cache) else { return }
+        guard showsStale, let cached = resolved.target.image(for: resolved.key, policy: resolved.cachePolicy) else {
+            return
+        }
         showStale(cached)
     }
 

@@ -40,7 +40,7 @@ struct FetchJob {
     // MARK: - Disk, then server
 
     private func remote(_ url: URL) async throws -> FetchedData {
-        let (policy, mark) = (resolved.cache, resolved.originals.changes.mark(resolved.key))
+        let (policy, mark) = (resolved.cachePolicy, resolved.originals.changes.mark(resolved.key))
         var stored: StoredOriginal?
         if resolved.originals.disk != nil {
             let (found, answer) = try await onDisk(mark)
@@ -68,7 +68,7 @@ struct FetchJob {
     /// - Returns: the bytes if they may be used, otherwise the stored bytes that the server must revalidate.
     private func onDisk(_ mark: SourceMark) async throws -> (stored: StoredOriginal?, answer: FetchedData?) {
         var memory: ByteBudget.Hold?
-        if resolved.cache.reads.contains(.diskOriginal) {
+        if resolved.cachePolicy.reads.contains(.diskOriginal) {
             memory = try await subscription.withTicket { try await EncodedDataBudget.hold(ticket: $0) }
         }
         let watch = Stopwatch()
@@ -84,7 +84,7 @@ struct FetchJob {
             subscription.note(.cacheHit(.diskOriginal, rule), took: took)
             if rule == .staleWhileRevalidate { coordinator.revalidate(resolved) }
             return (stored, stored.fetched(rule, mark: mark, memory: memory))
-        case .refused where !resolved.cache.allowsNetwork && stored.mayBeServedStale:
+        case .refused where !resolved.cachePolicy.allowsNetwork && stored.mayBeServedStale:
             subscription.note(.cacheHit(.diskOriginal, .staleOffline), took: took)
             return (stored, stored.fetched(.staleOffline, mark: mark))
         case .refused(let reason):
@@ -104,7 +104,7 @@ struct FetchJob {
         let (failures, now) = (coordinator.failures, coordinator.configuration.clock)
         guard let key = FailureMemory.Key(resolved) else { return try await question.answer() }
         // A reload ignores remembered failures, since it asks for the present state.
-        if !resolved.request.network.retriesFailures, !resolved.cache.reads.isEmpty,
+        if !resolved.request.network.retriesFailures, !resolved.cachePolicy.reads.isEmpty,
             let error = failures.failure(key, now: now.now)
         {
             throw ImagePipelineError.remembered(error)
@@ -134,8 +134,8 @@ extension FetchJob {
         } catch let error as CodecError where fetched.cameFromDisk && error.blamesBytes {
             fetched.giveUpMemory()
             await ImageStore(resolved).removeOriginal()
-            guard resolved.cache.allowsNetwork else { throw error }
-            let again = resolved.changing { $0.cache.reads.remove(.diskOriginal) }
+            guard resolved.cachePolicy.allowsNetwork else { throw error }
+            let again = resolved.changing { $0.cachePolicy.reads.remove(.diskOriginal) }
             return try await proven(try await bytes(of: again, for: subscription), again, use)
         }
     }

@@ -60,7 +60,7 @@ final class FetchedData: Sendable {
     }
 
     /// Whether a cache has received something newer since.
-    func isOutdated(in levels: CachePolicy.Levels) -> Bool {
+    func isOutdated(in levels: CacheLevels) -> Bool {
         mark?.isOutdated(in: levels, isAnswer: origin == .network || origin == .revalidated) ?? false
     }
 

@@ -5,17 +5,17 @@ import HalcyonSystem
 /// The key of a load or a step. Equal keys share the image and the way to it.
 struct LoadKey: Hashable, Sendable {
     let image: ImageKey
-    private(set) var cache: CachePolicy
+    private(set) var cachePolicy: CachePolicy
     let target: ObjectIdentifier
     private(set) var wantsEveryPreview: Bool
     let fetch: FetchKey
 
     init(_ resolved: ResolvedRequest, image: ImageKey) {
         self.image = image
-        var cache = resolved.cache
+        var policy = resolved.cachePolicy
         // Each caller applies these options by itself.
-        (cache.acceptsLarger, cache.waitsForStore, cache.readsDiskSynchronously) = (false, false, false)
-        self.cache = cache
+        (policy.acceptsLarger, policy.waitsForStore, policy.readsDiskSynchronously) = (false, false, false)
+        cachePolicy = policy
         target = ObjectIdentifier(resolved.target)
         wantsEveryPreview = resolved.request.wantsPreviews && resolved.request.wantsEveryPreview
         fetch = FetchKey(resolved)
@@ -29,7 +29,7 @@ struct LoadKey: Hashable, Sendable {
     /// The key of a step, which does not depend on the previews and stale images that its load shows.
     var ofStep: LoadKey {
         var key = self
-        (key.cache.showsStale, key.wantsEveryPreview) = (false, false)
+        (key.cachePolicy.showsStale, key.wantsEveryPreview) = (false, false)
         return key
     }
 }
@@ -59,17 +59,17 @@ struct FetchKey: Hashable, Sendable {
     private(set) var era = 0
 
     init(_ resolved: ResolvedRequest) {
-        let cache = resolved.cache
+        let policy = resolved.cachePolicy
         source = ExactString(resolved.key.source)
         user = resolved.key.user
         originals = ObjectIdentifier(resolved.originals)
-        isReload = cache.reads.isEmpty
-        readsDisk = cache.reads.contains(.diskOriginal)
-        writesDisk = cache.writes.contains(.diskOriginal)
-        freshness = cache.freshness
-        allowsNetwork = cache.allowsNetwork
-        expiration = cache.diskExpiration
-        diskExtension = cache.diskExtension
+        isReload = policy.reads.isEmpty
+        readsDisk = policy.reads.contains(.diskOriginal)
+        writesDisk = policy.writes.contains(.diskOriginal)
+        freshness = policy.freshness
+        allowsNetwork = policy.allowsNetwork
+        expiration = policy.diskExpiration
+        diskExtension = policy.diskExtension
         network = resolved.request.network
         wantsPreviews = resolved.request.wantsPreviews
         isRevalidation = resolved.isRevalidation

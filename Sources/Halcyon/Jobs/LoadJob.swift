@@ -43,7 +43,7 @@ struct LoadJob {
 
     private func finishedOnDisk() async throws -> LoadedImage? {
         guard resolved.hasPlaceOfItsOwn, resolved.isRemote, resolved.target.disk != nil else { return nil }
-        guard resolved.cache.reads.contains(.diskProcessed) else {
+        guard resolved.cachePolicy.reads.contains(.diskProcessed) else {
             subscription.note(.cacheMissed(CacheMiss(.diskProcessed, .policy)))
             return nil
         }
@@ -76,20 +76,20 @@ struct LoadJob {
             if !made.isOutdated(in: .disk, since: mark), ImageStore(resolved).storeFinished(made) {
                 subscription.note(.stored(.diskProcessed))
             }
-            if resolved.cache.reads.isEmpty, made.provenance.origin == .network, resolved.key.isProcessed {
+            if resolved.cachePolicy.reads.isEmpty, made.provenance.origin == .network, resolved.key.isProcessed {
                 // A reload: other processors must not start from the image that was there before.
-                target.forgetUnprocessed(resolved.key, policy: resolved.cache)
+                target.forgetUnprocessed(resolved.key, policy: resolved.cachePolicy)
             }
         } else if made.provenance.http?.noStore == true {
             // The server no longer allows the answer that was stored before to be kept.
-            await target.remove(resolved.key, .all)
-            if originals !== target { await originals.remove(resolved.key, .all) }
+            await target.remove(resolved.key, [.memory, .disk])
+            if originals !== target { await originals.remove(resolved.key, [.memory, .disk]) }
         }
     }
 
     private func remember(_ loaded: LoadedImage) {
-        guard resolved.cache.writes.contains(.memory) else { return }
-        resolved.target.remember(loaded.cached, for: resolved.key, expiration: resolved.cache.memoryExpiration)
+        guard resolved.cachePolicy.writes.contains(.memory) else { return }
+        resolved.target.remember(loaded.cached, for: resolved.key, expiration: resolved.cachePolicy.memoryExpiration)
         subscription.note(.stored(.memory))
     }
 }

@@ -57,7 +57,7 @@ struct LoadedImage: Sendable {
     /// Whether a cache has received something newer since.
     ///
     /// - Parameter mark: the beginning of the load, used for an image that came from a cache.
-    func isOutdated(in levels: CachePolicy.Levels, since mark: SourceMark) -> Bool {
+    func isOutdated(in levels: CacheLevels, since mark: SourceMark) -> Bool {
         fetched?.isOutdated(in: levels) ?? mark.isOutdated(in: levels)
     }
 }

@@ -14,7 +14,7 @@ struct RequestLoad {
         let watch = Stopwatch()
         try resolved.request.validate()
         let loaded = try await image()
-        if resolved.cache.waitsForStore { await ImageStore(resolved).drain() }
+        if resolved.cachePolicy.waitsForStore { await ImageStore(resolved).drain() }
         var metrics = LoadMetrics()
         metrics.total = watch.elapsed
         metrics.decode = loaded.decode
@@ -30,7 +30,7 @@ struct RequestLoad {
     /// request was made may have ended since.
     func image() async throws -> LoadedImage {
         let watch = Stopwatch()
-        if let cached = resolved.target.image(for: resolved.key, policy: resolved.cache),
+        if let cached = resolved.target.image(for: resolved.key, policy: resolved.cachePolicy),
             case .answers(let rule) = FreshnessCheck(resolved).verdict(on: cached.http, mayRevalidateBehind: true)
         {
             subscription.note(.cacheHit(.memory, rule), took: watch.elapsed)

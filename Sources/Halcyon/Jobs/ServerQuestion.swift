@@ -55,14 +55,14 @@ struct ServerQuestion {
         if !result.redirectsArePermanent { http = http?.requiringRevalidation() }
         let isOfUser = result.isFor(resolved.sender)
         var stays = true
-        if let http, !http.noStore, isOfUser, resolved.cache.writes.contains(.diskOriginal) {
+        if let http, !http.noStore, isOfUser, resolved.cachePolicy.writes.contains(.diskOriginal) {
             let disk = resolved.originals.disk
             stays = resolved.key.place(of: http).originalDiskKey == stored.place
             if stays {
                 // A disk that cannot be written costs another revalidation, and has no other effect.
                 _ = try? await disk?.updateMetadata(
                     http.encoded(), for: stored.place, replacing: stored.metadata,
-                    expiration: resolved.cache.diskExpiration)
+                    expiration: resolved.cachePolicy.diskExpiration)
             } else {
                 // The answer was for all users and is for one now, or the reverse: it is stored again, in its new
                 // place.
@@ -122,7 +122,7 @@ struct ServerQuestion {
             transfer.retry = configuration.downloader.configuration.retry
             transfer.retry?.maximumRetries = retries
         }
-        if resolved.cache.reads.isEmpty, !transfer.headers.contains("Cache-Control") {
+        if resolved.cachePolicy.reads.isEmpty, !transfer.headers.contains("Cache-Control") {
             // A reload also bypasses the caches on the way to the origin.
             transfer.headers.set("Cache-Control", "no-cache")
         }

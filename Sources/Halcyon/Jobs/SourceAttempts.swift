@@ -15,7 +15,7 @@ struct SourceAttempts {
         var others = resolved.request.alternatives
         if let spare = resolved.request.lowDataAlternative, await isConstrained() {
             // The request's own source may come from the caches only, not from the network.
-            own = resolved.changing { $0.cache.allowsNetwork = false }
+            own = resolved.changing { $0.cachePolicy.allowsNetwork = false }
             others.insert(spare, at: 0)
         }
         var errors: [ImagePipelineError] = []
@@ -40,7 +40,7 @@ struct SourceAttempts {
     }
 
     private func isConstrained() async -> Bool {
-        guard resolved.isRemote, resolved.cache.allowsNetwork else { return false }
+        guard resolved.isRemote, resolved.cachePolicy.allowsNetwork else { return false }
         return await resolved.coordinator.configuration.downloader.configuration.networkMonitor.status.isConstrained
     }
 

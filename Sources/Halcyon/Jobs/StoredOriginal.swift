@@ -36,12 +36,12 @@ extension StoredOriginal {
     static func find(
         _ resolved: ResolvedRequest, ticket: WorkTicket
     ) async -> (original: StoredOriginal?, miss: CacheMiss.Reason) {
-        guard resolved.cache.reads.contains(.diskOriginal) else { return (nil, .policy) }
+        guard resolved.cachePolicy.reads.contains(.diskOriginal) else { return (nil, .policy) }
         let reader = DiskImageReader(resolved.originals, resolved, ticket: ticket)
         guard let (entry, place) = await reader.originalEntry(resolved.key) else { return (nil, .notThere) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields is not worth reading, since the server cannot confirm it either.
-        if resolved.cache.freshness != .ignore, !FreshnessCheck(resolved).isForTheseFields(http) {
+        if resolved.cachePolicy.freshness != .ignore, !FreshnessCheck(resolved).isForTheseFields(http) {
             return (nil, .otherFields)
         }
         do {

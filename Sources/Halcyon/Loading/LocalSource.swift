@@ -7,7 +7,7 @@ enum LocalSource {
     ///
     /// - Throws: `ImagePipelineError.notInCache` for a provider if the policy does not allow the network, and the errors below.
     static func bytes(of resolved: ResolvedRequest, ticket: WorkTicket) async throws -> FetchedData? {
-        if case .provider = resolved.source, !resolved.cache.allowsNetwork {
+        if case .provider = resolved.source, !resolved.cachePolicy.allowsNetwork {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }
         return try await bytes(

@@ -48,7 +48,17 @@ public final class PartialBodyFiles: PartialBodyStore {
     ///     `DiskCache.Configuration`. Otherwise nothing is kept in such a folder, and nothing is resumed from it.
     public convenience init(
         folder: URL, keeps: Bool = true, limits: PartialBodyLimits = PartialBodyLimits(),
-        allowsForeignFolder: Bool = false, fileSystem: any FileSystem = PosixFileSystem(), clock: TimeSource = .system
+        allowsForeignFolder: Bool = false, clock: TimeSource = .system
+    ) {
+        self.init(
+            folder: folder, keeps: keeps, limits: limits, allowsForeignFolder: allowsForeignFolder,
+            fileSystem: PosixFileSystem(), clock: clock)
+    }
+
+    /// Creates a store that calls a file system of one's own.
+    package convenience init(
+        folder: URL, keeps: Bool = true, limits: PartialBodyLimits = PartialBodyLimits(),
+        allowsForeignFolder: Bool = false, fileSystem: any FileSystem, clock: TimeSource = .system
     ) {
         self.init(
             folder, keeps: keeps, limits: limits, allowsForeignFolder: allowsForeignFolder, secret: nil,

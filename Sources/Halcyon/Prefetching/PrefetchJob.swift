@@ -47,14 +47,14 @@ struct PrefetchJob {
         ResolvedRequest(request, for: coordinator).changing { request in
             request.showsNothing()
             switch destination {
-            case .memory: request.cache.writes.insert(.memory)
+            case .memory: request.cachePolicy.writes.insert(.memory)
             case .disk:
-                let memory: CachePolicy.Levels = [.memory, .memoryOriginal]
+                let memory: CacheLevels = [.memory, .memoryOriginal]
                 // An image in memory is not on the disk.
-                request.cache.reads.subtract(memory)
-                request.cache.writes.subtract(memory)
+                request.cachePolicy.reads.subtract(memory)
+                request.cachePolicy.writes.subtract(memory)
                 // Without waiting, some images would not be stored if they arrive faster than the disk writes.
-                request.cache.waitsForStore = true
+                request.cachePolicy.waitsForStore = true
             }
         }
     }
@@ -79,7 +79,7 @@ struct PrefetchJob {
     }
 
     private func hasFreshFinished(_ ticket: WorkTicket) async -> Bool {
-        guard resolved.cache.reads.contains(.diskProcessed),
+        guard resolved.cachePolicy.reads.contains(.diskProcessed),
             let entry = await resolved.target.peek(
                 resolved.key, at: \.processedDiskKey, isForAll: \.isFinishedForAll, ticket: ticket),
             let finished = FinishedImageMetadata(entry)
@@ -102,7 +102,7 @@ struct PrefetchJob {
 
     private func finishedImage() async throws -> Provenance {
         let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
-        if resolved.cache.waitsForStore { await ImageStore(resolved).drain() }
+        if resolved.cachePolicy.waitsForStore { await ImageStore(resolved).drain() }
         return loaded.provenance
     }
 
@@ -134,12 +134,12 @@ struct PrefetchJob {
 extension ResolvedRequest {
     /// Whether the disk is to store the source's bytes.
     fileprivate var keepsOriginal: Bool {
-        isRemote && cache.writes.contains(.diskOriginal) && originals.disk != nil
+        isRemote && cachePolicy.writes.contains(.diskOriginal) && originals.disk != nil
     }
 
     /// Whether the disk is to store the finished image in a separate entry.
     fileprivate var keepsFinished: Bool {
-        isRemote && cache.writes.contains(.diskProcessed) && hasPlaceOfItsOwn && target.disk != nil
+        isRemote && cachePolicy.writes.contains(.diskProcessed) && hasPlaceOfItsOwn && target.disk != nil
     }
 }
 

@@ -6,7 +6,11 @@ import Foundation
 /// not set.
 ///
 ///     let request = ImageRequest(url, processors: [.resize(to: PixelSize(320, 240), mode: .fill)])
-public struct ImageRequest: Sendable {
+///
+/// Two requests are equal if a pipeline loads them in the same way: their options are equal, the same options were given,
+/// and their caches and coders are the same objects.
+public struct ImageRequest: Equatable, Sendable {
+    /// The place that the image is loaded from.
     public var source: ImageSource
     /// The sources that stand in, in this order, for a source that has no image, each after the retries of the one
     /// before. None by default.
@@ -23,7 +27,7 @@ public struct ImageRequest: Sendable {
     /// The processors, applied in order. A `.resize` that comes first becomes part of the decode.
     public var processors: [any ImageProcessor] { didSet { given.insert(.processors) } }
     /// The policy that says which caches are read and written.
-    public var cache: CachePolicy { didSet { given.insert(.cache) } }
+    public var cachePolicy: CachePolicy { didSet { given.insert(.cachePolicy) } }
     /// The key of the source in the caches; nil, the default, is the URL after the cache's `keyFilter`. Equal keys must
     /// mean equal images.
     public var cacheKey: String?
@@ -70,28 +74,44 @@ public struct ImageRequest: Sendable {
     /// `DecodeOptions`, `CachePolicy.default`, `.normal`.
     public init(
         _ source: ImageSource, processors: [any ImageProcessor]? = nil, decode: DecodeOptions? = nil,
-        cache: CachePolicy? = nil,
+        cachePolicy: CachePolicy? = nil,
         network: NetworkOptions = NetworkOptions(), priority: RequestPriority? = nil
     ) {
         self.source = source
         self.processors = processors ?? []
         self.decode = decode ?? DecodeOptions()
-        self.cache = cache ?? .default
+        self.cachePolicy = cachePolicy ?? .default
         self.network = network
         self.priority = priority ?? .normal
         if processors != nil { given.insert(.processors) }
         if decode != nil { given.insert(.decode) }
-        if cache != nil { given.insert(.cache) }
+        if cachePolicy != nil { given.insert(.cachePolicy) }
         if priority != nil { given.insert(.priority) }
     }
 
     /// Creates a request for a URL; a nil URL gives a request that fails with `ImagePipelineError.invalidRequest`.
     public init(
-        _ url: URL?, processors: [any ImageProcessor]? = nil, decode: DecodeOptions? = nil, cache: CachePolicy? = nil,
+        _ url: URL?, processors: [any ImageProcessor]? = nil, decode: DecodeOptions? = nil,
+        cachePolicy: CachePolicy? = nil,
         network: NetworkOptions = NetworkOptions(), priority: RequestPriority? = nil
     ) {
         self.init(
-            ImageSource(url), processors: processors, decode: decode, cache: cache, network: network,
+            ImageSource(url), processors: processors, decode: decode, cachePolicy: cachePolicy, network: network,
             priority: priority)
+    }
+}
+
+extension ImageRequest {
+    public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
+        left.source == right.source && left.alternatives == right.alternatives
+            && left.lowDataAlternative == right.lowDataAlternative && left.decode == right.decode
+            && left.processors.isEqual(to: right.processors)
+            && left.cachePolicy == right.cachePolicy && left.cacheKey == right.cacheKey
+            && left.serializer.map(SerializerKey.init) == right.serializer.map(SerializerKey.init)
+            && left.targetCache === right.targetCache && left.originalCache === right.originalCache
+            && left.network == right.network && left.priority == right.priority
+            && left.wantsPreviews == right.wantsPreviews && left.wantsEveryPreview == right.wantsEveryPreview
+            && left.coders === right.coders && left.scale == right.scale && left.modifier == right.modifier
+            && left.given == right.given
     }
 }

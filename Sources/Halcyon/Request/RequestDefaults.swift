@@ -4,19 +4,19 @@ import HalcyonSystem
 
 /// The default options of a pipeline's requests.
 ///
-///     configuration.defaults.cache = .storeProcessed
+///     configuration.defaults.cachePolicy = .storeProcessed
 ///     configuration.defaults.processors = [.resize(to: PixelSize(320, 240), mode: .fill)]
 ///
 /// Options are taken from these places, of which the later wins: the built-in defaults of `ImageRequest`, these
 /// defaults, the options that the request was given, the pipeline's `requestModifier`. An option counts as given once
-/// it was passed or assigned, whatever its value, and as a whole: a request that sets `cache.waitsForStore` takes
+/// it was passed or assigned, whatever its value, and as a whole: a request that sets `cachePolicy.waitsForStore` takes
 /// nothing from the policy here. Everything is nil by default. Options that are nil in a request by default, such as
 /// its caches, coders, serializer, headers and retries, come from the configuration of the pipeline, of its cache and
 /// of its downloader.
 public struct RequestDefaults: Sendable {
     public var processors: [any ImageProcessor]?
     public var decode: DecodeOptions?
-    public var cache: CachePolicy?
+    public var cachePolicy: CachePolicy?
     public var priority: RequestPriority?
     /// The sources that stand in for any source that has no image, such as a picture that says so.
     public var alternatives: [ImageSource]?
@@ -36,7 +36,7 @@ public struct RequestDefaults: Sendable {
         var request = request
         if let processors, !given.contains(.processors) { request.processors = processors }
         if let decode, !given.contains(.decode) { request.decode = decode }
-        if let cache, !given.contains(.cache) { request.cache = cache }
+        if let cachePolicy, !given.contains(.cachePolicy) { request.cachePolicy = cachePolicy }
         if let priority, !given.contains(.priority) { request.priority = priority }
         if let alternatives, !given.contains(.alternatives) { request.alternatives = alternatives }
         if let wantsPreviews, !given.contains(.wantsPreviews) { request.wantsPreviews = wantsPreviews }
@@ -48,18 +48,18 @@ public struct RequestDefaults: Sendable {
 
     /// Whether all defaults are nil, so that a memory hit need not check each of them.
     var isEmpty: Bool {
-        processors == nil && decode == nil && cache == nil && priority == nil && alternatives == nil
+        processors == nil && decode == nil && cachePolicy == nil && priority == nil && alternatives == nil
             && wantsPreviews == nil && wantsEveryPreview == nil && scale == nil && modifier == nil
     }
 }
 
 /// The options that a request was given, whatever their values. A pipeline's defaults do not change them.
 struct GivenOptions: OptionSet, Sendable {
-    let rawValue: UInt8
+    let rawValue: UInt32
 
     static let processors = GivenOptions(rawValue: 1)
     static let decode = GivenOptions(rawValue: 2)
-    static let cache = GivenOptions(rawValue: 4)
+    static let cachePolicy = GivenOptions(rawValue: 4)
     static let priority = GivenOptions(rawValue: 8)
     static let alternatives = GivenOptions(rawValue: 16)
     static let wantsPreviews = GivenOptions(rawValue: 32)

@@ -109,13 +109,13 @@ struct ResolvedRequest: Sendable {
     }
 
     var source: ImageSource { request.source }
-    var cache: CachePolicy { request.cache }
+    var cachePolicy: CachePolicy { request.cachePolicy }
     var serializer: any CacheSerializer { request.serializer ?? target.serializer }
 
     /// The decode and the processors that make the image from the source's bytes. If the image before any processor is
     /// kept, a resize is a processor.
     var steps: (decode: DecodeOptions, processors: [any ImageProcessor]) {
-        let keepsOriginal = !cache.reads.union(cache.writes).isDisjoint(with: .memoryOriginal)
+        let keepsOriginal = !cachePolicy.reads.union(cachePolicy.writes).isDisjoint(with: .memoryOriginal)
         return keepsOriginal ? (key.decode, key.processors) : key.steps
     }
 
@@ -128,9 +128,9 @@ struct ResolvedRequest: Sendable {
     func tellOthers(of answer: FetchedData) {
         let (place, fetch) = (key.place(of: answer.http), FetchKey(self))
         for cache in originals === target ? [target] : [target, originals] {
-            cache.changes.add(self.cache.writes, for: key, by: fetch, asked: answer.mark)
+            cache.changes.add(cachePolicy.writes, for: key, by: fetch, asked: answer.mark)
             if place.user != key.user {
-                cache.changes.add(self.cache.writes, for: place, by: fetch, asked: answer.mark)
+                cache.changes.add(cachePolicy.writes, for: place, by: fetch, asked: answer.mark)
             }
         }
     }
@@ -159,13 +159,13 @@ extension ResolvedRequest {
     /// Whether the server may be asked after an answer was delivered: not if its own answer would be discarded, nor by
     /// a load that is such a revalidation.
     var mayRevalidateBehind: Bool {
-        isRemote && !isRevalidation && cache.allowsNetwork && !control.onlyIfCached
-            && !cache.writes.isDisjoint(with: [.memory, .diskOriginal])
+        isRemote && !isRevalidation && cachePolicy.allowsNetwork && !control.onlyIfCached
+            && !cachePolicy.writes.isDisjoint(with: [.memory, .diskOriginal])
     }
 
     /// Whether stale images are shown while the server is asked.
     var mayShowStale: Bool {
-        cache.showsStale && isRemote && cache.allowsNetwork && !control.onlyIfCached
+        cachePolicy.showsStale && isRemote && cachePolicy.allowsNetwork && !control.onlyIfCached
     }
 
     var coders: CoderRegistry { request.coders ?? coordinator.configuration.coders }
@@ -205,7 +205,7 @@ extension ResolvedRequest {
         _ image: Image, origin: ImageOrigin, rule: CacheRule?, _ metrics: LoadMetrics, fetched: FetchedData? = nil
     ) -> ImageResponse {
         ImageResponse(
-            image: delivered(image), origin: origin, source: source, originalSource: source, metrics: metrics,
+            image: delivered(image), origin: origin, source: source, requestedSource: source, metrics: metrics,
             cacheRule: rule, encoded: encodedBytes(fetched))
     }
 
@@ -240,7 +240,7 @@ extension ImageRequest {
 
     /// Turns off all options that only matter for an image that is shown.
     mutating func showsNothing() {
-        (wantsPreviews, wantsEveryPreview, cache.showsStale) = (false, false, false)
+        (wantsPreviews, wantsEveryPreview, cachePolicy.showsStale) = (false, false, false)
         modifier = nil
     }
 }

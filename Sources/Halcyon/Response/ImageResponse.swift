@@ -7,7 +7,7 @@ public struct ImageResponse: Sendable {
     /// The source that the image came from.
     public let source: ImageSource
     /// The source of the request; it differs from `source` if an alternative stood in.
-    public let originalSource: ImageSource
+    public let requestedSource: ImageSource
     public let metrics: LoadMetrics
     /// The HTTP cache rule that let a cache answer, or by which the server's answer was kept or not; nil for a file or
     /// data.
@@ -16,13 +16,13 @@ public struct ImageResponse: Sendable {
     private let encoded: @Sendable () async throws -> Data
 
     init(
-        image: Image, origin: ImageOrigin, source: ImageSource, originalSource: ImageSource, metrics: LoadMetrics,
+        image: Image, origin: ImageOrigin, source: ImageSource, requestedSource: ImageSource, metrics: LoadMetrics,
         cacheRule: CacheRule?, encoded: @escaping @Sendable () async throws -> Data
     ) {
         self.image = image
         self.origin = origin
         self.source = source
-        self.originalSource = originalSource
+        self.requestedSource = requestedSource
         self.metrics = metrics
         self.cacheRule = cacheRule
         self.encoded = encoded
@@ -31,7 +31,7 @@ public struct ImageResponse: Sendable {
     /// Returns the response to a request for another source, for which this one stood in.
     func standingIn(for original: ImageSource, _ metrics: LoadMetrics) -> ImageResponse {
         ImageResponse(
-            image: image, origin: origin, source: source, originalSource: original, metrics: metrics,
+            image: image, origin: origin, source: source, requestedSource: original, metrics: metrics,
             cacheRule: cacheRule, encoded: encoded)
     }
 

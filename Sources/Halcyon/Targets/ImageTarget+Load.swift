@@ -48,7 +48,7 @@ extension ImageTarget {
 
         /// The response with the image at any size that memory has.
         var standIn: ImageResponse? {
-            pipeline.cachedResponse(for: resized(to: .any).changing { $0.cache.readsDiskSynchronously = false })
+            pipeline.cachedResponse(for: resized(to: .any).changing { $0.cachePolicy.readsDiskSynchronously = false })
         }
 
         /// Returns the request at another size. Only the size in its key changes, unless the pipeline has a modifier,
@@ -67,7 +67,8 @@ extension ImageTarget {
         /// Returns whether the image of another subject, if it is the same, may stay in place of this one's: the
         /// request must not bypass the caches.
         func isStill(_ other: Subject) -> Bool {
-            !request.cache.reads.isEmpty && isComparable && other.isComparable && request.scale == other.request.scale
+            !request.cachePolicy.reads.isEmpty && isComparable && other.isComparable
+                && request.scale == other.request.scale
         }
     }
 
@@ -114,7 +115,7 @@ extension ImageTarget {
         }
 
         func request(for subject: Subject) -> ResolvedRequest {
-            asksServer ? subject.sized.changing { $0.cache.reads = [] } : subject.sized
+            asksServer ? subject.sized.changing { $0.cachePolicy.reads = [] } : subject.sized
         }
 
         var isWaiting: Bool { task == nil }

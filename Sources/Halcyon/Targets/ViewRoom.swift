@@ -106,7 +106,7 @@ extension ImageRequest {
     /// Returns the request at another size, which also accepts a larger image from memory.
     func resized(to target: TargetSize?) -> ImageRequest {
         var request = self
-        request.cache.acceptsLarger = true
+        request.cachePolicy.acceptsLarger = true
         request.decode.target = target
         return request
     }

@@ -1,3 +1,5 @@
+import HalcyonSystem
+
 /// The events that a reader has not read yet: the newest progress, every preview, and the end.
 final class PendingEvents: Sendable {
     private typealias Reader = CheckedContinuation<ImageEvent?, any Error>

@@ -30,9 +30,20 @@ public final class DiskCache: Sendable {
         var sweeping: RepeatingWork?
     }
 
+    /// Creates a cache in a folder, which is made with the first entry.
+    ///
+    /// - Parameter timeSource: the clock by which entries expire; the system's by default.
     public convenience init(
-        folder: URL, configuration: Configuration = Configuration(),
-        fileSystem: any FileSystem = PosixFileSystem(), timeSource: TimeSource = .system
+        folder: URL, configuration: Configuration = Configuration(), timeSource: TimeSource = .system
+    ) {
+        self.init(
+            folder: folder, configuration: configuration, fileSystem: PosixFileSystem(), timeSource: timeSource)
+    }
+
+    /// Creates a cache that calls a file system of one's own.
+    package convenience init(
+        folder: URL, configuration: Configuration = Configuration(), fileSystem: any FileSystem,
+        timeSource: TimeSource = .system
     ) {
         self.init(
             folder: folder, configuration: configuration, fileSystem: fileSystem, timeSource: timeSource,
@@ -126,7 +137,7 @@ public final class DiskCache: Sendable {
     /// - Returns: false if nothing was staged: the task was cancelled before there was room, or the expiration has passed
     ///   already.
     @discardableResult
-    public func stage(
+    package func stage(
         _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
         expiration: StorageExpiration? = nil
     ) async -> Bool {
@@ -138,7 +149,7 @@ public final class DiskCache: Sendable {
     ///
     /// - Returns: whether the entry was staged.
     @discardableResult
-    public func stageIfRoom(
+    package func stageIfRoom(
         _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
         expiration: StorageExpiration? = nil
     ) -> Bool {
@@ -156,7 +167,7 @@ public final class DiskCache: Sendable {
     /// - Throws: `DiskCacheError` if it could not be written; the entry is unchanged then, or gone if only its new name
     ///   could not be synchronized.
     @discardableResult
-    public func updateMetadata(
+    package func updateMetadata(
         _ metadata: Data, for key: DiskKey, replacing former: Data? = nil, expiration: StorageExpiration? = nil
     ) async throws -> Bool {
         let now = timeSource.now

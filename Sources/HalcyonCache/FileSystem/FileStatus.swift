@@ -1,30 +1,30 @@
 import Foundation
 
 /// The status of a file, as the file system reports it.
-public struct FileStatus: Sendable, Hashable {
-    public enum Kind: Sendable, Hashable {
+package struct FileStatus: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         case regular, directory, other
     }
 
-    public var kind: Kind
+    package var kind: Kind
     /// The length in bytes.
-    public var size: Int
-    public var accessed: FileTime
-    public var modified: FileTime
+    package var size: Int
+    package var accessed: FileTime
+    package var modified: FileTime
     /// The time of the last change of the file's state (`ctime`), which no program can set.
-    public var changed: FileTime
+    package var changed: FileTime
     /// The device and the inode, which together identify a file independently of its name: another file under the same name
     /// differs in them.
-    public var device: UInt64
-    public var inode: UInt64
+    package var device: UInt64
+    package var inode: UInt64
     /// The user that owns the file; nil, the default, if the file system does not report one.
-    public var owner: UInt32?
+    package var owner: UInt32?
     /// The group that owns the file; nil, the default, if the file system does not report one.
-    public var group: UInt32?
+    package var group: UInt32?
     /// The lowest twelve bits of the POSIX mode. 0600 by default.
-    public var permissions: UInt16
+    package var permissions: UInt16
 
-    public init(
+    package init(
         kind: Kind, size: Int, accessed: FileTime, modified: FileTime, changed: FileTime, device: UInt64, inode: UInt64,
         owner: UInt32? = nil, group: UInt32? = nil, permissions: UInt16 = 0o600
     ) {
@@ -46,17 +46,17 @@ public struct FileStatus: Sendable, Hashable {
 }
 
 /// A time as file systems keep it: seconds since 1970 and nanoseconds, exact where a `Date` is not.
-public struct FileTime: Sendable, Hashable, Comparable {
-    public var seconds: Int
-    public var nanoseconds: Int
+package struct FileTime: Sendable, Hashable, Comparable {
+    package var seconds: Int
+    package var nanoseconds: Int
 
-    public init(seconds: Int, nanoseconds: Int = 0) {
+    package init(seconds: Int, nanoseconds: Int = 0) {
         self.seconds = seconds
         self.nanoseconds = nanoseconds
     }
 
     /// Creates the time of a date, clamped to the years that every file system can represent: 1970 through 2099.
-    public init(_ date: Date) {
+    package init(_ date: Date) {
         let interval = date.timeIntervalSince1970
         guard interval > 0 else {
             self.init(seconds: 0)
@@ -71,9 +71,9 @@ public struct FileTime: Sendable, Hashable, Comparable {
     }
 
     /// The end of the year 2099. It stands for "never": an entry that is kept until then is kept forever.
-    public static let latest = FileTime(seconds: 4_102_444_799)
+    package static let latest = FileTime(seconds: 4_102_444_799)
 
-    public var date: Date {
+    package var date: Date {
         Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(nanoseconds) * 1e-9)
     }
 
@@ -84,7 +84,7 @@ public struct FileTime: Sendable, Hashable, Comparable {
         return FileTime(date) < self
     }
 
-    public static func < (left: FileTime, right: FileTime) -> Bool {
+    package static func < (left: FileTime, right: FileTime) -> Bool {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }
 }

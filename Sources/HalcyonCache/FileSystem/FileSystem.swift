@@ -3,7 +3,7 @@ import Glibc
 /// The file system calls of the disk cache, behind a protocol so that a test can make any of them fail.
 ///
 /// All of them block. Each does one thing, as the POSIX call behind it does.
-public protocol FileSystem: Sendable {
+package protocol FileSystem: Sendable {
     /// Opens a file and returns its descriptor.
     func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32
     /// Returns the status of an open file.
@@ -57,49 +57,49 @@ public protocol FileSystem: Sendable {
 /// Defaults for the requirements that were added later, so that file systems without them still conform: then nothing is
 /// mapped, nothing can be synchronized, and the rest is done by the other calls.
 extension FileSystem {
-    public func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
+    package func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
         try status(at: String(cString: path))
     }
 
-    public func linkTarget(at path: String) throws(SystemCallError) -> String {
+    package func linkTarget(at path: String) throws(SystemCallError) -> String {
         throw SystemCallError(.status, code: ENOTSUP)
     }
 
-    public func write(
+    package func write(
         _ file: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
     ) throws(SystemCallError) -> Int {
         // This may write fewer bytes than given; the caller continues with the rest.
         try write(file, first.isEmpty ? second : first)
     }
 
-    public func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
+    package func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
         throw SystemCallError(.map, code: ENOTSUP)
     }
 
-    public func map(
+    package func map(
         _ file: Int32, from offset: Int, size: Int
     ) throws(SystemCallError) -> UnsafeRawBufferPointer {
         guard offset == 0 else { throw SystemCallError(.map, code: ENOTSUP) }
         return try map(file, size: size)
     }
 
-    public func unmap(_ bytes: UnsafeRawBufferPointer) {}
+    package func unmap(_ bytes: UnsafeRawBufferPointer) {}
 
-    public func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError) {
+    package func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError) {
         throw SystemCallError(.rename, code: ENOTSUP)
     }
 
-    public func synchronize(_ file: Int32) throws(SystemCallError) {
+    package func synchronize(_ file: Int32) throws(SystemCallError) {
         throw SystemCallError(.synchronize, code: ENOTSUP)
     }
 
-    public func synchronizeFolder(_ path: String) throws(SystemCallError) {
+    package func synchronizeFolder(_ path: String) throws(SystemCallError) {
         throw SystemCallError(.synchronizeFolder, code: ENOTSUP)
     }
 }
 
 /// The purpose for which a file is opened.
-public enum FileAccess: Sendable, Hashable {
+package enum FileAccess: Sendable, Hashable {
     /// Reading an existing file. Symbolic links are not followed, opening a pipe does not wait for a writer, and the time
     /// of the last access is left unchanged if the system permits it.
     case reading
@@ -126,7 +126,7 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The system's error number, such as `ENOSPC`.
     public let code: Int32
 
-    public init(_ operation: FileOperation, code: Int32) {
+    package init(_ operation: FileOperation, code: Int32) {
         self.operation = operation
         self.code = code
     }

@@ -2,10 +2,10 @@ import CHalcyonSystem
 import Glibc
 
 /// The operating system's own file system.
-public struct PosixFileSystem: FileSystem {
-    public init() {}
+package struct PosixFileSystem: FileSystem {
+    package init() {}
 
-    public func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32 {
+    package func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32 {
         let file = try call(.open) {
             // Here and below `withCString`, since a string passed directly would be copied for the call.
             path.withCString { path in
@@ -29,42 +29,42 @@ public struct PosixFileSystem: FileSystem {
         return file
     }
 
-    public func status(of file: Int32) throws(SystemCallError) -> FileStatus {
+    package func status(of file: Int32) throws(SystemCallError) -> FileStatus {
         var result = stat()
         try call(.status) { fstat(file, &result) }
         return FileStatus(result)
     }
 
-    public func status(at path: String) throws(SystemCallError) -> FileStatus {
+    package func status(at path: String) throws(SystemCallError) -> FileStatus {
         var result = stat()
         try call(.status) { path.withCString { fstatat(AT_FDCWD, $0, &result, AT_SYMLINK_NOFOLLOW) } }
         return FileStatus(result)
     }
 
-    public func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
+    package func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
         var result = stat()
         try call(.status) { fstatat(AT_FDCWD, path, &result, AT_SYMLINK_NOFOLLOW) }
         return FileStatus(result)
     }
 
-    public func linkTarget(at path: String) throws(SystemCallError) -> String {
+    package func linkTarget(at path: String) throws(SystemCallError) -> String {
         let size = Int(PATH_MAX)
         var target = [CChar](repeating: 0, count: size)
         let count = try call(.status) { readlink(path, &target, size) }
         return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    public func read(
+    package func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemCallError) -> Int {
         try call(.read) { pread(file, buffer.baseAddress, buffer.count, offset) }
     }
 
-    public func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
+    package func map(_ file: Int32, size: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
         try map(file, from: 0, size: size)
     }
 
-    public func map(
+    package func map(
         _ file: Int32, from offset: Int, size: Int
     ) throws(SystemCallError) -> UnsafeRawBufferPointer {
         // The whole mapping is about to be read: one call populates it instead of a fault per page.
@@ -75,15 +75,15 @@ public struct PosixFileSystem: FileSystem {
         return UnsafeRawBufferPointer(start: start, count: size)
     }
 
-    public func unmap(_ bytes: UnsafeRawBufferPointer) {
+    package func unmap(_ bytes: UnsafeRawBufferPointer) {
         munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }
 
-    public func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {
+    package func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {
         try call(.write) { Glibc.write(file, bytes.baseAddress, bytes.count) }
     }
 
-    public func write(
+    package func write(
         _ file: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
     ) throws(SystemCallError) -> Int {
         var pieces = (iovec(first), iovec(second))
@@ -92,46 +92,46 @@ public struct PosixFileSystem: FileSystem {
         }
     }
 
-    public func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {
+    package func setTimes(of file: Int32, accessed: FileTime, modified: FileTime) throws(SystemCallError) {
         var times = (timespec(accessed), timespec(modified))
         try call(.setTimes) {
             withUnsafeBytes(of: &times) { futimens(file, $0.assumingMemoryBound(to: timespec.self).baseAddress) }
         }
     }
 
-    public func synchronize(_ file: Int32) throws(SystemCallError) {
+    package func synchronize(_ file: Int32) throws(SystemCallError) {
         try call(.synchronize) { fdatasync(file) }
     }
 
-    public func synchronizeFolder(_ path: String) throws(SystemCallError) {
+    package func synchronizeFolder(_ path: String) throws(SystemCallError) {
         let folder = try call(.synchronizeFolder) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { _ = Glibc.close(folder) }
         try call(.synchronizeFolder) { fsync(folder) }
     }
 
-    public func close(_ file: Int32) throws(SystemCallError) {
+    package func close(_ file: Int32) throws(SystemCallError) {
         // Never retried after EINTR: Linux has released the descriptor by then, and it may already belong to another file.
         if Glibc.close(file) != 0, errno != EINTR { throw SystemCallError(.close, code: errno) }
     }
 
-    public func rename(_ path: String, to newPath: String) throws(SystemCallError) {
+    package func rename(_ path: String, to newPath: String) throws(SystemCallError) {
         try call(.rename) { path.withCString { path in newPath.withCString { Glibc.rename(path, $0) } } }
     }
 
-    public func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError) {
+    package func renameExclusively(_ path: String, to newPath: String) throws(SystemCallError) {
         try call(.rename) { path.withCString { path in newPath.withCString { Glibc.link(path, $0) } } }
         try unlink(path)
     }
 
-    public func unlink(_ path: String) throws(SystemCallError) {
+    package func unlink(_ path: String) throws(SystemCallError) {
         try call(.unlink) { path.withCString { Glibc.unlink($0) } }
     }
 
-    public func makeDirectory(_ path: String) throws(SystemCallError) {
+    package func makeDirectory(_ path: String) throws(SystemCallError) {
         try call(.makeDirectory) { mkdir(path, 0o700) }
     }
 
-    public func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError) {
+    package func list(_ path: String, _ visit: (String, FileStatus) -> Void) throws(SystemCallError) {
         let folder = try call(.list) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
         guard let directory = fdopendir(folder) else {
             let code = errno
@@ -155,7 +155,7 @@ public struct PosixFileSystem: FileSystem {
         }
     }
 
-    public func freeSpace(at path: String) throws(SystemCallError) -> Int {
+    package func freeSpace(at path: String) throws(SystemCallError) -> Int {
         var result = statvfs()
         try call(.freeSpace) { statvfs(path, &result) }
         let (bytes, overflow) = Int(clamping: result.f_bavail).multipliedReportingOverflow(

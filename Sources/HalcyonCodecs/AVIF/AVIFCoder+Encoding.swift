@@ -10,16 +10,16 @@
         private static let speed: Int32 = 7
         private static let maximumSide = 65_536
 
-        public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
+        package func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
 
-        public func writesMetadata(_ format: ImageFormat) -> Bool { true }
+        package func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
         /// Writes 8-bit AVIF at a quality, or losslessly, with alpha if any pixel is not opaque; at most 65,536 pixels
         /// a side, and no more in all than libavif's default limit.
         ///
         /// Below a quality of 0.9, colour has half the resolution (4:2:0). The encode cannot be cancelled once libavif
         /// has started.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
             guard image.width <= Self.maximumSide, image.height <= Self.maximumSide,

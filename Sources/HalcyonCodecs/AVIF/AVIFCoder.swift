@@ -10,14 +10,14 @@
     ///
     /// A decode works at the stored size, in one step that cannot be cancelled. A clean aperture (`clap`) is not
     /// applied.
-    public struct AVIFCoder: ImageDecoder {
-        public init() {}
+    package struct AVIFCoder: ImageDecoder {
+        package init() {}
 
-        public var formats: [ImageFormat] { [.avif] }
+        package var formats: [ImageFormat] { [.avif] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .avif) }
+        package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .avif) }
 
-        public func probe(_ data: Data) throws -> ImageInfo {
+        package func probe(_ data: Data) throws -> ImageInfo {
             try data.withUnsafeBytes { bytes in
                 try ISOImageHeader(ByteReader(bytes)).check()
                 try ISOItems(ByteReader(bytes), format: .avif).check()
@@ -25,27 +25,27 @@
             }
         }
 
-        public func metadataByteCount(_ data: Data) -> Int {
+        package func metadataByteCount(_ data: Data) -> Int {
             data.read { ISOImageHeader($0).profileByteCount }
         }
 
-        public func colorProfile(of data: Data) -> ColorProfile? {
+        package func colorProfile(of data: Data) -> ColorProfile? {
             data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.colorProfile } }
         }
 
-        public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+        package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
             data.read { try? ISOItems($0, format: .avif).extent(of: info) } ?? CodedExtent(info)
         }
 
         /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of a reference frame's
         /// planes.
-        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let decoded = data.read { try? ISOItems($0, format: .avif).decodedBytes(of: nativeSize) }
             let planes = (info.hasAlpha ? 4 : 3) * (info.bitsPerChannel > 8 ? 2 : 1) * 2
             return 0.adding(planes, times: (decoded ?? nativeSize.bitmapBytes) / 4)
         }
 
-        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try data.withUnsafeBytes { bytes in
                 guard !ISOImageHeader(ByteReader(bytes)).isCut else {
                     throw CodecError.damaged(.avif, reason: "the file was cut off")

@@ -8,16 +8,16 @@
     ///
     /// The fourth byte of a 32-bit pixel is alpha only if a mask declares it. Pixels that a run-length coded file skips
     /// get the first colour of the palette.
-    public struct BMPCoder: ImageDecoder {
-        public init() {}
+    package struct BMPCoder: ImageDecoder {
+        package init() {}
 
-        public var formats: [ImageFormat] { [.bmp] }
+        package var formats: [ImageFormat] { [.bmp] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .bmp) }
+        package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .bmp) }
 
-        public func probe(_ data: Data) throws -> ImageInfo { try data.read { try BMPHeader($0).info } }
+        package func probe(_ data: Data) throws -> ImageInfo { try data.read { try BMPHeader($0).info } }
 
-        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try data.read { reader in
                 let header = try BMPHeader(reader)
                 return try Bitmap(size: header.size, isOpaque: !header.hasAlpha) { bytes in

@@ -56,7 +56,7 @@ public struct EncodeOptions: Hashable, Sendable {
     }
 
     /// Adds the options that affect the encoded bytes to a cache key.
-    public func encode(into key: inout KeyEncoder) {
+    package func encode(into key: inout KeyEncoder) {
         key.encode(type: "halcyon.encode", version: 3)
         key.encode(clampedQuality)
         key.encode(isLossless)

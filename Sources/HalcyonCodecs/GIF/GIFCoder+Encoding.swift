@@ -6,7 +6,7 @@
     extension GIFCoder: AnimatedImageEncoder {
         /// Writes at most 256 colours, exactly those of the image if it has no more. A pixel becomes opaque or
         /// transparent: opaque from half of full alpha on.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
             let writer = try GIFWriter(image.size)
@@ -21,14 +21,14 @@
 
         /// The memory of three frames and a part of one, and of the colour indices and channels for the reduction to
         /// 256 colours.
-        public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
+        package func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
             0.adding(7, times: animation.size.bitmapBytes)
         }
 
         /// Writes each frame with its own palette. Durations are rounded to hundredths of a second, at most 655.35 s. A
         /// duration above 10 ms is written as at least 20 ms, because players slow shorter frames down. If a frame
         /// and the one before it are opaque, only the changed rectangle is written.
-        public func encode(
+        package func encode(
             _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
             context: WorkContext
         ) throws -> Data {

@@ -6,32 +6,32 @@
     /// A coder for GIF by giflib, including animations.
     ///
     /// Areas that no frame covers are transparent, as in browsers, whatever background colour the file names.
-    public struct GIFCoder: ImageDecoder {
-        public init() {}
+    package struct GIFCoder: ImageDecoder {
+        package init() {}
 
-        public var formats: [ImageFormat] { [.gif] }
+        package var formats: [ImageFormat] { [.gif] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .gif) }
+        package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .gif) }
 
         /// Reads the length of every block, because only the blocks reveal the number of frames.
-        public func probe(_ data: Data) throws -> ImageInfo { try data.read { try GIFHeader($0).info } }
+        package func probe(_ data: Data) throws -> ImageInfo { try data.read { try GIFHeader($0).info } }
 
-        public func metadataByteCount(_ data: Data) -> Int {
+        package func metadataByteCount(_ data: Data) -> Int {
             data.read { try? GIFHeader($0).metadataByteCount } ?? 0
         }
 
-        public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+        package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
             data.read { try? GIFHeader($0).extent } ?? CodedExtent(info)
         }
 
         /// The memory of two canvases beside that of the first frame for an animation, and of a frame's colour indices.
-        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             nativeSize.bitmapBytes * (info.isAnimated ? 2 : 0) + nativeSize.bitmapBytes / 4
         }
 
         /// Decodes up to the end of the first frame. A file whose later frames are truncated therefore still decodes:
         /// the requested image is complete.
-        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try data.withUnsafeBytes { bytes in
                 try GIFSource.withFile(bytes) { file in
                     let frame = try GIFFrame(nextOf: file)
@@ -44,7 +44,7 @@
     extension GIFCoder: ProgressiveImageDecoder {
         /// Creates a progressive decode, which shows the first frame once it is complete and grows with the frames
         /// after it.
-        public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
+        package func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             ArrivingFile(self, options: options, budget: budget)
         }
     }

@@ -4,7 +4,7 @@
     import HalcyonSystem
 
     extension GIFCoder: AnimatedImageDecoder {
-        public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
+        package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
             let header = try data.read { try GIFHeader($0, keepsFrames: true) }
             guard !header.frames.isEmpty else { throw CodecError.damaged(.gif, reason: "its first frame was cut off") }
             return GIFFrameReader(data: data, header: header)

@@ -9,13 +9,13 @@
         /// The maximum number of pixels a side in HEVC.
         private static let maximumSide = 16_384
 
-        public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
+        package func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
 
         /// Writes 8-bit HEIC at a quality, or as near to lossless as x265 gets, with alpha if any pixel is not opaque;
         /// at most 16,384 pixels a side. The encode cannot be cancelled once x265 has started.
         ///
         /// - Throws: `CodecError.encodingFailed`, also if the system's libheif has no encoder.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
             guard image.width <= Self.maximumSide, image.height <= Self.maximumSide else {

@@ -10,14 +10,14 @@
     ///
     /// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8. HEIC
     /// is written if the package trait `HEICEncoding` is enabled.
-    public struct HEICCoder: ImageDecoder {
-        public init() {}
+    package struct HEICCoder: ImageDecoder {
+        package init() {}
 
-        public var formats: [ImageFormat] { [.heic] }
+        package var formats: [ImageFormat] { [.heic] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .heic) }
+        package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .heic) }
 
-        public func probe(_ data: Data) throws -> ImageInfo {
+        package func probe(_ data: Data) throws -> ImageInfo {
             try data.withUnsafeBytes { bytes in
                 try ISOImageHeader(ByteReader(bytes)).check()
                 try ISOItems(ByteReader(bytes), format: .heic).check()
@@ -25,26 +25,26 @@
             }
         }
 
-        public func metadataByteCount(_ data: Data) -> Int {
+        package func metadataByteCount(_ data: Data) -> Int {
             data.read { ISOImageHeader($0).profileByteCount }
         }
 
-        public func colorProfile(of data: Data) -> ColorProfile? {
+        package func colorProfile(of data: Data) -> ColorProfile? {
             data.withUnsafeBytes { bytes in try? HEICFile.read(bytes) { $0.colorProfile } }
         }
 
-        public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+        package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
             data.read { try? ISOItems($0, format: .heic).extent(of: info) } ?? CodedExtent(info)
         }
 
         /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of the RGBA image that
         /// libheif makes of them.
-        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let decoded = data.read { try? ISOItems($0, format: .heic).decodedBytes(of: nativeSize) }
             return 0.adding(info.bitsPerChannel > 8 ? 4 : 2, times: decoded ?? nativeSize.bitmapBytes)
         }
 
-        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try data.withUnsafeBytes { bytes in
                 let header = ISOImageHeader(ByteReader(bytes))
                 guard !header.isCut else { throw CodecError.damaged(.heic, reason: "the file was cut off") }

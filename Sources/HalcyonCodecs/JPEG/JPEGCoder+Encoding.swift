@@ -5,12 +5,12 @@
     import HalcyonSystem
 
     extension JPEGCoder: ImageEncoder {
-        public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { true }
+        package func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { true }
 
-        public func writesMetadata(_ format: ImageFormat) -> Bool { true }
+        package func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
         /// Writes 4:2:0 with optimised Huffman tables. Transparent pixels are composited onto the background.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
             let quality = max(1, Int32((options.clampedQuality * 100).rounded()))

@@ -8,33 +8,33 @@
     ///
     /// A decode writes directly into the bitmap, at any multiple of an eighth of the stored size. CMYK is converted to
     /// sRGB by its profile, or by plain multiplication if it has none.
-    public struct JPEGCoder: RowImageDecoder {
-        public init() {}
+    package struct JPEGCoder: RowImageDecoder {
+        package init() {}
 
-        public var formats: [ImageFormat] { [.jpeg] }
+        package var formats: [ImageFormat] { [.jpeg] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .jpeg) }
+        package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .jpeg) }
 
-        public func probe(_ data: Data) throws -> ImageInfo { try data.read { try JPEGHeader($0).info } }
+        package func probe(_ data: Data) throws -> ImageInfo { try data.read { try JPEGHeader($0).info } }
 
-        public func metadataByteCount(_ data: Data) -> Int {
+        package func metadataByteCount(_ data: Data) -> Int {
             data.read { try? JPEGHeader($0).metadataByteCount } ?? 0
         }
 
-        public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
+        package func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
             let stored = info.storedSize
             let fitting = (1...8).lazy.map { Self.scaled(stored, eighths: $0) }
                 .first { $0.width >= size.width && $0.height >= size.height }
             return fitting ?? stored
         }
 
-        public func coverage(of info: ImageInfo, at native: PixelSize) -> (width: Double, height: Double) {
+        package func coverage(of info: ImageInfo, at native: PixelSize) -> (width: Double, height: Double) {
             let stored = info.storedSize
             let eighths = Double(Self.eighths(of: stored, for: native) ?? 8)
             return (Double(stored.width) * eighths / 8, Double(stored.height) * eighths / 8)
         }
 
-        public func colorProfile(of data: Data) -> ColorProfile? {
+        package func colorProfile(of data: Data) -> ColorProfile? {
             let profile = data.read { try? JPEGHeader($0).colorProfile }
             // The decoder converts CMYK itself, so a bitmap never contains it.
             if case .icc(_, .cmyk) = profile { return nil }
@@ -49,7 +49,7 @@
 
         /// The memory of the coefficients, which are kept up to the end of a file with several scans: two bytes each,
         /// as many as samples. For CMYK the conversion is included, because the decoder performs it.
-        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             data.read { reader in
                 guard let header = try? JPEGHeader(reader) else { return 0 }
                 guard let profile = header.colorProfile, case .icc(_, .cmyk) = profile else {
@@ -59,7 +59,7 @@
             }
         }
 
-        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try Bitmap(size: plan.nativeSize, isOpaque: true) { pixels in
                 try decode(
                     data, plan: plan, into: pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
@@ -106,9 +106,9 @@
         }
 
         /// Returns true. The rows of a file with several scans also come in order, once all of it has been read.
-        public func deliversRows(of data: Data, info: ImageInfo) -> Bool { true }
+        package func deliversRows(of data: Data, info: ImageInfo) -> Bool { true }
 
-        public func decodeRows(
+        package func decodeRows(
             of data: Data, plan: DecodePlan, into sink: RowSink, context: WorkContext
         ) throws {
             try decode(data, plan: plan, into: nil, rows: halcyon_codec_rows(sink), context: context)

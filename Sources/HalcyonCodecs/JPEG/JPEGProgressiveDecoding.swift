@@ -6,7 +6,7 @@
 
     extension JPEGCoder: ProgressiveImageDecoder {
         /// Creates a progressive decode, which shows a progressive JPEG scan by scan and a baseline one row by row.
-        public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
+        package func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             JPEGProgressiveDecoding(options: options, budget: budget)
         }
     }

@@ -5,14 +5,14 @@
 
     extension PNGCoder: AnimatedImageEncoder {
         /// The memory of two frames, a cropped part of one, and its encoded form.
-        public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
+        package func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
             0.adding(5, times: animation.size.bitmapBytes)
         }
 
         /// Writes a lossless APNG: the first frame as a whole, of every other frame the part that changes. Durations
         /// are rounded to milliseconds, above 65 s to hundredths of a second, and above 655 s to seconds; the maximum
         /// is 65,535 s.
-        public func encode(
+        package func encode(
             _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
             context: WorkContext
         ) throws -> Data {

@@ -105,7 +105,7 @@
     }
 
     extension PNGCoder: AnimatedImageDecoder {
-        public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
+        package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
             guard let frames = APNGFrames(data, info: info) else {
                 throw CodecError.damaged(.png, reason: "its first frame is incomplete")
             }

@@ -6,7 +6,7 @@
 
     extension PNGCoder: ProgressiveImageDecoder {
         /// Creates a decoding that shows a PNG row by row, an interlaced one pass by pass, and an APNG frame by frame.
-        public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
+        package func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             ArrivingImage(
                 self, options: options, budget: budget,
                 // Every chunk that describes the pixels precedes them.

@@ -8,22 +8,22 @@
     /// A coder for PNG by libpng: every colour type and depth, interlaced or not, and APNG.
     ///
     /// Decodes straight into the bitmap at the stored size; 16-bit channels are rounded to 8.
-    public struct PNGCoder: RowImageDecoder, ImageEncoder {
-        public init() {}
+    package struct PNGCoder: RowImageDecoder, ImageEncoder {
+        package init() {}
 
-        public var formats: [ImageFormat] { [.png] }
+        package var formats: [ImageFormat] { [.png] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .png) }
+        package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .png) }
 
-        public func probe(_ data: Data) throws -> ImageInfo { try data.read { try PNGHeader.info($0) } }
+        package func probe(_ data: Data) throws -> ImageInfo { try data.read { try PNGHeader.info($0) } }
 
-        public func metadataByteCount(_ data: Data) -> Int { data.read { PNGHeader.metadataByteCount($0) } }
+        package func metadataByteCount(_ data: Data) -> Int { data.read { PNGHeader.metadataByteCount($0) } }
 
-        public func colorProfile(of data: Data) -> ColorProfile? {
+        package func colorProfile(of data: Data) -> ColorProfile? {
             data.read { PNGHeader.isDeep($0) ? nil : PNGColor.profile($0) }
         }
 
-        public func embeddedProfile(of data: Data) -> Data? {
+        package func embeddedProfile(of data: Data) -> Data? {
             guard case .icc(let profile, _)? = data.read({ PNGColor.profile($0) }) else { return nil }
             return profile
         }
@@ -39,18 +39,18 @@
 
         /// Returns the memory of an APNG, which is two canvases in addition to that of the first frame, and the frame
         /// as a file of its own; or of a still image, which is the conversion of its 16-bit channels.
-        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             guard !info.isAnimated else { return data.count.adding(2, times: nativeSize.bitmapBytes) }
             return data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0)?.workingBytes ?? 0 : 0 }
         }
 
         /// Returns false for Adam7, each of whose passes covers the whole image, and for APNG, whose frames are drawn
         /// onto each other.
-        public func deliversRows(of data: Data, info: ImageInfo) -> Bool {
+        package func deliversRows(of data: Data, info: ImageInfo) -> Bool {
             !info.isAnimated && data.read { $0.byte(28) } == 0
         }
 
-        public func decodeRows(
+        package func decodeRows(
             of data: Data, plan: DecodePlan, into sink: RowSink, context: WorkContext
         ) throws {
             let deep = try Self.deepTransform(for: data, plan: plan)
@@ -60,7 +60,7 @@
 
         /// Decodes the image, or the first frame of an APNG: the default image of an APNG need not be a frame, and is
         /// then a notice for programs that show no animations.
-        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             if plan.info.isAnimated, let frames = APNGFrames(data, info: plan.info), !frames.beginsWithDefaultImage {
                 var compositor = FrameCompositor(
                     APNGFrameReader(data: data, frames: frames, info: plan.info), size: plan.storedSize)
@@ -103,10 +103,10 @@
                 deep: deep?.deep ?? halcyon_codec_deep())
         }
 
-        public func writesMetadata(_ format: ImageFormat) -> Bool { true }
+        package func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
         /// Writes 8-bit RGB if every pixel is opaque, otherwise RGBA, at zlib's level 4.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
             let file = try Self.encode(image.bitmap, keepsAlpha: false, context: context)

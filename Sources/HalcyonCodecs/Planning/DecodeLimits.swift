@@ -47,7 +47,7 @@ public struct DecodeLimits: Hashable, Sendable {
     /// Checks the sides and the area of one frame.
     ///
     /// - Throws: `CodecError.limitExceeded`.
-    public func check(_ size: PixelSize) throws {
+    package func check(_ size: PixelSize) throws {
         let side = min(maximumSide, Bitmap.maximumSide)
         try Self.require("longest side", max(size.width, size.height), atMost: side)
         try Self.require("pixels", size.area ?? .max, atMost: maximumPixels)
@@ -56,7 +56,7 @@ public struct DecodeLimits: Hashable, Sendable {
     /// Checks the values of a header: the size, the ratio of the sides, the frames and the metadata.
     ///
     /// - Throws: `CodecError.limitExceeded`.
-    public func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
+    package func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
         try check(info.size)
         let sides = (min(info.size.width, info.size.height), max(info.size.width, info.size.height))
         try Self.require("ratio of the sides", sides.1 / max(sides.0, 1), atMost: maximumSideRatio)

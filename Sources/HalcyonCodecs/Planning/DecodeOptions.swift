@@ -41,7 +41,7 @@ public struct DecodeOptions: Hashable, Sendable {
 
     /// Encodes the options that change the decoded pixels. The limits do not change them, they only refuse a file;
     /// neither does the time at which the frames are decoded.
-    public func encode(into key: inout KeyEncoder) {
+    package func encode(into key: inout KeyEncoder) {
         key.encode(type: "halcyon.decode", version: 3)
         key.encode(target != nil)
         if let target {

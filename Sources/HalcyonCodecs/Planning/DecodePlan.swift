@@ -18,20 +18,20 @@ public struct DecodePlan: Hashable, Sendable {
     /// the remaining steps only scale down.
     public let nativeSize: PixelSize
     /// The scaling from the upright image at its full size to the final size.
-    public let geometry: ResizeGeometry
+    package let geometry: ResizeGeometry
     /// The scaling from the native bitmap, in stored orientation, to the final size; nil if the decoder already
     /// delivers that size.
-    public let residual: ResizeGeometry?
+    package let residual: ResizeGeometry?
 
     /// The value of `DecodeLimits.maximumTotalPixels`.
     let maximumTotalPixels: Int
     /// Whether pixels are converted to sRGB if a profile states that they are not sRGB.
-    public let convertsColor: Bool
+    package let convertsColor: Bool
     /// Whether the rows are scaled down as they are decoded, without a bitmap of the native size.
-    public private(set) var isStreamed = false
+    package private(set) var isStreamed = false
     /// The maximum number of bytes that the decode takes in addition to the data: bitmaps, the result included, and the
     /// memory of the decoder.
-    public private(set) var workingBytes: Int
+    package private(set) var workingBytes: Int
     /// The part of `workingBytes` for creating the colour conversion, once for all frames.
     private(set) var conversionBytes = 0
     /// The part of `workingBytes` on the heap: the memory of the decoder and `conversionBytes`.

@@ -9,7 +9,7 @@ public enum FormatSniffer {
     }
 
     /// Returns what the data is. Reads at most its first 4 KiB.
-    public static func sniff(_ data: Data) -> SniffResult {
+    package static func sniff(_ data: Data) -> SniffResult {
         data.read { reader in
             guard reader.count > 0 else { return .other("empty") }
             if let format = raster(reader) { return .image(format) }
@@ -162,7 +162,7 @@ extension FormatSniffer {
 }
 
 /// The kind of data by its first bytes.
-public enum SniffResult: Hashable, Sendable {
+package enum SniffResult: Hashable, Sendable {
     /// A known image format, whether or not there is a coder for it.
     case image(ImageFormat)
     /// Another kind of data. The text completes "the data is": `empty`, `an HTML page`.

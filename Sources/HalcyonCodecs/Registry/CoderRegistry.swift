@@ -36,9 +36,14 @@ public final class CoderRegistry: Sendable {
         for coder in coders { add(coder) }
     }
 
-    /// Creates a registry of the built-in coders.
-    public static func standard() -> CoderRegistry {
-        CoderRegistry(BuiltInCoders.all)
+    /// Creates a registry of the built-in coders, as far as the package's traits include them.
+    ///
+    /// - Parameters:
+    ///   - formats: the formats whose coders are added; nil, the default, adds all.
+    ///   - budget: the budget from which decodes reserve their memory.
+    public static func standard(formats: Set<ImageFormat>? = nil, budget: DecodeBudget = .shared) -> CoderRegistry {
+        let coders = BuiltInCoders.all.filter { formats?.isDisjoint(with: $0.formats) != true }
+        return CoderRegistry(coders, budget: budget)
     }
 
     /// Adds a coder, which is asked before all others from then on.
@@ -57,7 +62,7 @@ public final class CoderRegistry: Sendable {
         state.withLock { $0.entries.removeAll { $0.registration == registration } }
     }
 
-    /// Removes every coder that `isUnwanted` returns true for, for example `{ $0 is GIFCoder }`.
+    /// Removes every coder that `isUnwanted` returns true for, for example `{ $0.formats.contains(.gif) }`.
     public func removeAll(where isUnwanted: (any ImageCoder) -> Bool) {
         let unwanted = snapshot.filter { isUnwanted($0.coder) }.map(\.registration)
         state.withLock { $0.entries.removeAll { unwanted.contains($0.registration) } }

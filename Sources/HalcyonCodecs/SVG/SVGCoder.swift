@@ -11,15 +11,15 @@
     /// inside of it may be `data:` addresses of pictures of the other formats that this build decodes. Documents inside
     /// of the document, declarations other than of text, and elements that refer to each other too deep or too often
     /// are refused (`CodecError.damaged`, `.limitExceeded`). Drawing cannot be cancelled. At most 32,767 pixels a side.
-    public struct SVGCoder: ImageDecoder {
-        public init() {}
+    package struct SVGCoder: ImageDecoder {
+        package init() {}
 
-        public var formats: [ImageFormat] { [.svg] }
+        package var formats: [ImageFormat] { [.svg] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.format(of: data) == .svg }
+        package func canDecode(_ data: Data) -> Bool { FormatSniffer.format(of: data) == .svg }
 
         /// Reads the whole document, because its size may depend on its styles.
-        public func probe(_ data: Data) throws -> ImageInfo {
+        package func probe(_ data: Data) throws -> ImageInfo {
             var (width, height) = (0.0, 0.0)
             try Self.withDocument(data) { bytes in
                 try CodecCall.decode(.svg, context: .uncancellable) { call in
@@ -36,7 +36,7 @@
 
         /// Returns the pictures in `data:` addresses, which librsvg unpacks as a whole and keeps until the drawing is
         /// done.
-        public func embeddedImages(in data: Data) throws -> [EmbeddedImage] {
+        package func embeddedImages(in data: Data) throws -> [EmbeddedImage] {
             try data.withUnsafeBytes { bytes in
                 try SVGReader.read(Self.document(in: bytes)).pictures.map { try SVGDataAddress($0).image() }
             }
@@ -45,7 +45,7 @@
         /// Returns the memory of librsvg before it draws: 2 KiB for an element, and 7 KiB for each byte of the longest
         /// text, all of whose letters it lays out at once (measured with 2.54); and the dashes of the outline that has
         /// most of them.
-        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let document = try? data.withUnsafeBytes { try SVGReader.read(Self.document(in: $0)) }
             guard let document else { return 0 }
             let text = document.longestText.adding(document.textReferences, times: document.letters)
@@ -54,9 +54,9 @@
                 .adding(Int(dashes), times: SVGDashes.dashBytes)
         }
 
-        public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { size }
+        package func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { size }
 
-        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try Self.withDocument(data) { bytes in
                 try CodecCall.decode(.svg, size: plan.nativeSize, isOpaque: false, context: context) { bitmap, call in
                     halcyon_svg_render(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, bitmap, call)

@@ -8,40 +8,40 @@
     /// 8 and 16 bits a channel; every compression that the system's libtiff supports. It writes no TIFF.
     ///
     /// The pages that have the size of the first one are frames without a duration; other pages are left out.
-    public struct TIFFCoder: AnimatedImageDecoder {
-        public init() {}
+    package struct TIFFCoder: AnimatedImageDecoder {
+        package init() {}
 
-        public var formats: [ImageFormat] { [.tiff] }
+        package var formats: [ImageFormat] { [.tiff] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .tiff) }
+        package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .tiff) }
 
         /// Reads the header. Many writers put the directory at the end of the file, so the first 64 KiB may not be
         /// enough.
-        public func probe(_ data: Data) throws -> ImageInfo { try data.read { try TIFFHeader($0).info } }
+        package func probe(_ data: Data) throws -> ImageInfo { try data.read { try TIFFHeader($0).info } }
 
-        public func metadataByteCount(_ data: Data) -> Int {
+        package func metadataByteCount(_ data: Data) -> Int {
             data.read { try? TIFFHeader($0).metadataByteCount } ?? 0
         }
 
-        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try pages(of: data).pixels(at: 0, context: context)
         }
 
-        public func colorProfile(of data: Data) -> ColorProfile? {
+        package func colorProfile(of data: Data) -> ColorProfile? {
             let profile = data.read { try? TIFFHeader($0).colorProfile }
             // CMYK never reaches a bitmap: `decode` converts it itself.
             if case .icc(_, .cmyk) = profile { return nil }
             return profile
         }
 
-        public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+        package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
             data.read { try? TIFFHeader($0).extent } ?? CodedExtent(info)
         }
 
         /// Returns the memory of a stored strip or tile and of the data that libjpeg keeps of it, of two more canvases
         /// for a file of several pages, and of the conversion of CMYK. In the worst case, the strip or tile is the
         /// whole image, or a larger tile, at 16 bits or with more channels than are shown.
-        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = max(nativeSize.bitmapBytes, codedExtent(of: data, info: info).largest.bitmapBytes)
             let (unit, jpeg, ink) = data.read { reader -> (Int, Int, Int) in
                 guard let header = try? TIFFHeader(reader) else { return (0, 0, 0) }
@@ -53,7 +53,7 @@
                 .adding(info.isAnimated ? 2 : 0, times: nativeSize.bitmapBytes)
         }
 
-        public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader { try pages(of: data) }
+        package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader { try pages(of: data) }
 
         private func pages(of data: Data) throws -> TIFFPages {
             guard case .icc(let profile, .cmyk)? = data.read({ try? TIFFHeader($0).colorProfile }) else {

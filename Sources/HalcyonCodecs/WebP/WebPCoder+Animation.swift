@@ -7,13 +7,13 @@
     extension WebPCoder: AnimatedImageEncoder {
         /// Returns the memory of a frame, libwebp's copy of it, its three canvases, and the data that its lossless
         /// encoder keeps for each pixel.
-        public func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
+        package func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
             0.adding(14, times: animation.size.bitmapBytes)
         }
 
         /// Writes lossy frames by quality, or lossless ones, by libwebp's animation encoder, which writes the parts
         /// that change and merges equal neighbouring frames. Durations are rounded to milliseconds.
-        public func encode(
+        package func encode(
             _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
             context: WorkContext
         ) throws -> Data {

@@ -6,12 +6,12 @@
     import HalcyonSystem
 
     extension WebPCoder: ImageEncoder {
-        public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
+        package func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
 
-        public func writesMetadata(_ format: ImageFormat) -> Bool { true }
+        package func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
         /// Writes lossy WebP by quality, or lossless WebP; at most 16,383 pixels a side.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
             let config = try Self.config(options)

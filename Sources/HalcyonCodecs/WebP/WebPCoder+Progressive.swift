@@ -9,7 +9,7 @@
         /// Creates a decoding that shows a WebP row by row, an animated one frame by frame. A file whose EXIF follows
         /// its pixels is only shown once it is complete, because its orientation is unknown before; so is a file with
         /// too few bytes for its pixels, which a decode of the whole file refuses by its actual length.
-        public func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
+        package func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
             ArrivingImage(
                 self, options: options, budget: budget,
                 isHeaderWhole: { $0.read { (try? WebPHeader($0).hasReachedPixels) ?? false } },

@@ -8,29 +8,29 @@
     /// on its full canvas.
     ///
     /// A still image is decoded straight into the bitmap, at any size.
-    public struct WebPCoder: ImageDecoder {
+    package struct WebPCoder: ImageDecoder {
         /// The factor of the needed size that libwebp scales to by itself. Its own scaler is a plain average: for a
         /// photograph-like image, scaling to twice the size with a sharper reduction after it is 3 to 6 dB nearer to
         /// the result of a whole decode (45.6 and 51.2 dB at an eighth), in the same time.
         private static let oversampling = 2
 
-        public init() {}
+        package init() {}
 
-        public var formats: [ImageFormat] { [.webp] }
+        package var formats: [ImageFormat] { [.webp] }
 
-        public func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .webp) }
+        package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .webp) }
 
-        public func probe(_ data: Data) throws -> ImageInfo { try data.read { try WebPHeader($0).info } }
+        package func probe(_ data: Data) throws -> ImageInfo { try data.read { try WebPHeader($0).info } }
 
-        public func metadataByteCount(_ data: Data) -> Int {
+        package func metadataByteCount(_ data: Data) -> Int {
             data.read { try? WebPHeader($0).metadataByteCount } ?? 0
         }
 
-        public func colorProfile(of data: Data) -> ColorProfile? { data.read { try? WebPHeader($0).colorProfile } }
+        package func colorProfile(of data: Data) -> ColorProfile? { data.read { try? WebPHeader($0).colorProfile } }
 
         /// Returns the memory of libwebp: for lossless data, all pixels; for lossy data, the alpha plane and the data
         /// that it is unpacked from, as encoders write it one byte a pixel each; for an animation, two more canvases.
-        public func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let stored = info.storedSize
             guard let header = data.read({ try? WebPHeader($0) }) else { return 0 }
             // An animation of a single frame is also decoded at its full size, on a canvas.
@@ -40,7 +40,7 @@
             return stored.bitmapBytes / 4 + (header.hasPackedAlpha ? stored.bitmapBytes : 0)
         }
 
-        public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
+        package func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
             let stored = info.storedSize
             // A frame lies anywhere on its canvas: scaled by itself, it would not align with the pixels of the canvas.
             guard !info.isAnimated else { return stored }
@@ -53,7 +53,7 @@
             return PixelSize(width.partialValue, height.partialValue)
         }
 
-        public func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             let header = try data.read { try WebPHeader($0) }
             guard header.isAnimation else {
                 // EXIF may follow the pixels: without it, the image could be shown rotated.

@@ -5,7 +5,7 @@
     import HalcyonSystem
 
     extension WebPCoder: AnimatedImageDecoder {
-        public func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
+        package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
             let entries = data.read { WebPFrameEntry.all(in: $0, canvas: info.storedSize) }
             guard !entries.isEmpty else { throw CodecError.damaged(.webp, reason: "it has no complete frame") }
             return WebPFrameReader(data: data, entries: entries)

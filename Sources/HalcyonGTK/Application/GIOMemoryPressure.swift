@@ -1,6 +1,7 @@
 import CGTK
 import Dispatch
 import Halcyon
+import HalcyonSystem
 
 /// The memory pressure that the desktop reports through `GMemoryMonitor`: the low-memory monitor, or its portal in a sandbox.
 ///

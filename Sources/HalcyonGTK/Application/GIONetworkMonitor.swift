@@ -1,5 +1,7 @@
 import CGTK
 import Halcyon
+import HalcyonNetwork
+import HalcyonSystem
 
 /// The network status that the desktop reports through `GNetworkMonitor`: NetworkManager, the portal in a sandbox, else the
 /// kernel.

@@ -1,6 +1,7 @@
 import CGTK
 import Dispatch
 import Halcyon
+import HalcyonSystem
 
 /// The connection of a pipeline to the life of a `GApplication`.
 @MainActor public enum GTKApplication {

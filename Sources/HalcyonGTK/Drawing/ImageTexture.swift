@@ -1,6 +1,7 @@
 import CGTK
 import CHalcyonGTK
 import Halcyon
+import HalcyonSystem
 
 /// A `GdkTexture` that shares the pixels of an image: nothing is copied, and one bitmap has one texture.
 ///

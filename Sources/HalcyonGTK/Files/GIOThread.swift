@@ -1,5 +1,6 @@
 import CGTK
 import Halcyon
+import HalcyonSystem
 
 /// The thread on which GIO's asynchronous calls begin and end. It has a main context of its own, so that the calls neither
 /// depend on the program's main loop, which may not exist, nor take its time.

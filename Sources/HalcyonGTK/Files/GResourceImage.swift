@@ -1,6 +1,7 @@
 import CGTK
 import Foundation
 import Halcyon
+import HalcyonSystem
 
 /// An image in the program's resources, as `glib-compile-resources` packs them.
 ///

@@ -92,9 +92,9 @@ extension ZoomView {
         (request.alternatives, request.lowDataAlternative) = ([], nil)
         // This very part is hardly requested again: it must not evict other entries. The bytes come from the original that the
         // whole image was decoded from.
-        request.cache.reads.formUnion(request.cache.writes.intersection(.diskOriginal))
-        request.cache.writes.subtract([.memory, .memoryOriginal, .diskProcessed])
-        request.cache.readsDiskSynchronously = false
+        request.cachePolicy.reads.formUnion(request.cachePolicy.writes.intersection(.diskOriginal))
+        request.cachePolicy.writes.subtract([.memory, .memoryOriginal, .diskProcessed])
+        request.cachePolicy.readsDiskSynchronously = false
         return request
     }
 
@@ -102,7 +102,7 @@ extension ZoomView {
     private func hasParts(_ response: ImageResponse, _ request: ImageRequest) -> Bool {
         view.player == nil && request.processors.isEmpty && request.modifier == nil
             && request.decode.target == nil && request.decode.region == nil && request.decode.maximumBytes == nil
-            && response.source == response.originalSource
+            && response.source == response.requestedSource
     }
 
     /// Shows a detail that has been loaded, before anything else is drawn.

@@ -14,7 +14,7 @@ import Halcyon
 ///
 /// Animations, images that are processed or changed at delivery, and images with a size of their own in the request are shown
 /// as they are. Each part reads the bytes of the file: those of a remote image should be in the disk cache
-/// (`CachePolicy.Levels.diskOriginal`, as by default). Drawings are rendered with at most 16 million pixels for the whole.
+/// (`CacheLevels.diskOriginal`, as by default). Drawings are rendered with at most 16 million pixels for the whole.
 ///
 /// The user zooms with Ctrl and the wheel or with two fingers, pans by dragging, and switches between the whole image and its
 /// natural size by a double click (`isInteractive`).

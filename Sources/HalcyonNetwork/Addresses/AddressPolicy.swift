@@ -40,13 +40,18 @@ public struct AddressPolicy: Hashable, Sendable {
     /// Checks a URL's scheme, port and host.
     ///
     /// - Throws: `DownloadError` with `.refusedAddress` if it is not allowed.
-    public func check(_ url: URL) throws {
+    public func check(_ url: URL) throws(DownloadError) {
         guard self != .any else { return }
         if let refused = refusal(of: url) { throw DownloadError(.refusedAddress(refused), url: url) }
     }
 
-    /// Returns whether connections to an address are allowed.
-    public func allows(_ address: IPAddress) -> Bool {
+    /// Returns whether connections to a numeric address are allowed, such as `192.0.2.1` or `2001:db8::1`; false for any other
+    /// text. A transport asks it before it connects to an address that a name has led to.
+    public func allows(address: String) -> Bool {
+        IPAddress(host: address).map { allows($0) } ?? false
+    }
+
+    package func allows(_ address: IPAddress) -> Bool {
         !requiresPublicAddress || address.isPublic
     }
 

@@ -1,7 +1,7 @@
 import Glibc
 
 /// An IP address, version 4 or 6.
-public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// The 4 or 16 bytes of the address in network order.
     let bytes: [UInt8]
 
@@ -17,7 +17,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// forms that the C library accepts (`127.1`, `0x7f000001`, `0177.0.0.1`).
     ///
     /// - Returns: Nil for a host name.
-    public init?(host: String) {
+    package init?(host: String) {
         var text = host
         if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
         text = String(text.prefix { $0 != "%" })
@@ -32,7 +32,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         bytes = withUnsafeBytes(of: four) { Array($0) }
     }
 
-    public var description: String {
+    package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let family = bytes.count == 4 ? AF_INET : AF_INET6
         guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "?" }
@@ -42,7 +42,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether the address belongs to a host of the public Internet. False for addresses that are private, link-local,
     /// loopback, multicast, for documentation or tests, or reserved (the registries of RFC 6890), and for a cloud's
     /// metadata service. An IPv4 address that is embedded in an IPv6 one is judged as itself.
-    public var isPublic: Bool {
+    package var isPublic: Bool {
         bytes.count == 4 ? Self.isPublic(bytes[...]) : isPublicSix
     }
 

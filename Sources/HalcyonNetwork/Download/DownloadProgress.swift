@@ -7,9 +7,9 @@ public struct DownloadProgress: Sendable, Hashable {
     /// The total number of bytes to transfer, nil if the server does not declare it.
     public var expected: Int?
     /// The bytes received so far, decompressed, if the request has `exposesBody` set.
-    public var body: ReceivedBody?
+    package var body: ReceivedBody?
 
-    public init(received: Int, expected: Int?, body: ReceivedBody? = nil) {
+    package init(received: Int, expected: Int?, body: ReceivedBody? = nil) {
         self.received = received
         self.expected = expected
         self.body = body

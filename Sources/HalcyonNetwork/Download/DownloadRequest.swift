@@ -24,7 +24,7 @@ public struct DownloadRequest: Sendable {
     public var retry: RetryPolicy?
     /// Whether progress includes the bytes that have arrived. False by default, as they are stored twice then until the
     /// end. A running transfer that was started without it does not show them.
-    public var exposesBody = false
+    package var exposesBody = false
     /// Hooks for this transfer alone, called after the downloader's own. Nil by default.
     public var hooks: RequestHooks?
     /// Receives the events of the download, on no particular thread; if downloads share a transfer, only the request

@@ -11,7 +11,7 @@ public struct DownloadResult: Sendable {
     /// The status: 2xx, or 304 if the request had a validator.
     public var status: Int
     /// The header fields of the final response.
-    public var headers: HTTPHeaders
+    package var headers: HTTPHeaders
     public var version: HTTPVersion
     /// The metrics of the transfer of the final response; nil if the transport has none.
     public var metrics: TransportMetrics?
@@ -58,5 +58,7 @@ public struct DownloadResult: Sendable {
     public var isNotModified: Bool { status == 304 }
 
     /// The response without its body, for the HTTP caching rules.
-    public var head: HTTPResponseHead { HTTPResponseHead(url: url, status: status, headers: headers, version: version) }
+    package var head: HTTPResponseHead {
+        HTTPResponseHead(url: url, status: status, headers: headers, version: version)
+    }
 }

@@ -42,9 +42,9 @@ extension ImageDownloader {
         /// validator that is still valid. True by default; without `partialBodies` there is nothing to resume.
         public var resumesBodies = true
         /// The function that waits between attempts; a test replaces it by one that does not wait.
-        public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.forTimer) }
+        package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.forTimer) }
         /// The function that returns the fraction of a delay to wait, from 0 to 1.
-        public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
+        package var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
         /// The monitor that reports whether there is a network, for `RetryPolicy.networkWait`, and whether data use
         /// should be kept low, for the low-data alternatives of image requests.
         public var networkMonitor: any NetworkMonitor = SystemNetworkMonitor()

@@ -4,13 +4,13 @@ import HalcyonSystem
 /// The part of a body that has arrived, readable while the rest is being transferred.
 ///
 /// It only grows. When a failed attempt is retried, the next one uses a new object.
-public final class ReceivedBody: Sendable, Hashable {
+package final class ReceivedBody: Sendable, Hashable {
     private let chunks = Lock<[Data]>([])
 
     package init() {}
 
     /// Returns the chunks from an index on, in order and without a copy.
-    public func chunks(from first: Int = 0) -> ArraySlice<Data> {
+    package func chunks(from first: Int = 0) -> ArraySlice<Data> {
         chunks.withLock { $0.dropFirst(first) }
     }
 
@@ -45,9 +45,9 @@ public final class ReceivedBody: Sendable, Hashable {
     }
 
     /// Returns whether both are the same object, not whether their bytes are equal.
-    public static func == (left: ReceivedBody, right: ReceivedBody) -> Bool { left === right }
+    package static func == (left: ReceivedBody, right: ReceivedBody) -> Bool { left === right }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
 }

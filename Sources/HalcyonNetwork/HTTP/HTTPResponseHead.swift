@@ -17,7 +17,7 @@ public struct HTTPResponseHead: Sendable, Equatable {
 
     /// The codings that `Content-Encoding` names, in lower case and in the order in which they were applied, without
     /// `identity`.
-    public var contentCodings: [String] {
+    package var contentCodings: [String] {
         // Nearly all responses with images have none.
         guard headers.contains("Content-Encoding") else { return [] }
         return headers.values(of: "Content-Encoding").flatMap { $0.split(separator: ",") }
@@ -25,7 +25,7 @@ public struct HTTPResponseHead: Sendable, Equatable {
     }
 
     /// The declared length of the body in bytes; nil without one, or if two values disagree.
-    public var contentLength: Int? {
+    package var contentLength: Int? {
         let fields = headers.fields.lazy.filter { HTTPHeaders.isSame($0.name, "Content-Length") }
         guard let one = fields.first?.value else { return nil }
         // Nearly all responses have one number that fits into `Int`.

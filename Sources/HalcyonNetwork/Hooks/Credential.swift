@@ -60,7 +60,7 @@ extension HTTPHeaders {
     /// Returns these fields with a credential in place of any other one; unchanged if `credential` is nil.
     ///
     /// A digest is represented without its password; a downloader sends it as the request's `credential`, not as this field.
-    public func showing(_ credential: Credential?) -> HTTPHeaders {
+    package func showing(_ credential: Credential?) -> HTTPHeaders {
         guard let credential else { return self }
         var headers = self
         headers.set("Authorization", credential.authorization)

@@ -4,7 +4,7 @@ import HalcyonSystem
 /// A processor that applies several processors in order.
 ///
 /// A chain is equivalent to the list of its processors: nested chains are flattened, and a request with a chain has
-/// the same key as one with its processors. The operators `+` and `|>` make a chain of two processors.
+/// the same key as one with its processors. `appending(_:)` and the operator `|>` make a chain of two processors.
 public struct ChainProcessor: ImageProcessor {
     /// The processors in order; none of them is a chain.
     public let processors: [any ImageProcessor]
@@ -33,8 +33,7 @@ public struct ChainProcessor: ImageProcessor {
     }
 
     public static func == (left: ChainProcessor, right: ChainProcessor) -> Bool {
-        left.processors.count == right.processors.count
-            && zip(left.processors, right.processors).allSatisfy { $0.isEqual(to: $1) }
+        left.processors.isEqual(to: right.processors)
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -42,32 +41,17 @@ public struct ChainProcessor: ImageProcessor {
     }
 }
 
-extension ImageProcessor where Self == ChainProcessor {
-    /// Applies several processors in order.
-    public static func chain(_ processors: [any ImageProcessor]) -> Self { ChainProcessor(processors) }
-}
-
 extension ImageProcessor {
     /// Returns a chain of this processor and another one.
     public func appending(_ next: any ImageProcessor) -> ChainProcessor { ChainProcessor([self, next]) }
-
-    /// Returns a chain of the left processor and the right one.
-    public static func + (left: Self, right: any ImageProcessor) -> ChainProcessor { left.appending(right) }
-}
-
-precedencegroup ProcessorChainPrecedence {
-    associativity: left
-    higherThan: AdditionPrecedence
-}
-
-infix operator |> : ProcessorChainPrecedence
-
-/// Returns a chain of the left processor and the right one.
-public func |> (left: any ImageProcessor, right: any ImageProcessor) -> ChainProcessor {
-    ChainProcessor([left, right])
 }
 
 extension [any ImageProcessor] {
+    /// Compares two lists of processors of any types.
+    package func isEqual(to other: [any ImageProcessor]) -> Bool {
+        count == other.count && zip(self, other).allSatisfy { $0.isEqual(to: $1) }
+    }
+
     /// The processors, with each chain replaced by its own processors.
     package var flattened: [any ImageProcessor] {
         guard contains(where: { $0 is ChainProcessor }) else { return self }

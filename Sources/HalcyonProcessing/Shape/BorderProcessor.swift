@@ -4,13 +4,13 @@ import HalcyonSystem
 /// Draws a line along the inside of an image's edge. The image outside of round corners stays;
 /// `RoundCornersProcessor` cuts it off.
 public struct BorderProcessor: ImageProcessor {
-    public var border: Border
+    public var border: ImageBorder
     /// The radius of the line's outer edge; at most half of the shorter side is used. 0 by default.
     public var radius: CornerRadius
     /// The corners that are round. All by default.
     public var corners: Corners
 
-    public init(_ border: Border = Border(), radius: CornerRadius = .pixels(0), corners: Corners = .all) {
+    public init(_ border: ImageBorder = ImageBorder(), radius: CornerRadius = .pixels(0), corners: Corners = .all) {
         self.border = border
         self.radius = radius
         self.corners = corners
@@ -45,12 +45,12 @@ extension ImageProcessor where Self == BorderProcessor {
     public static func border(
         width: Double = 4, color: Color = .black, radius: CornerRadius = .pixels(0), corners: Corners = .all
     ) -> Self {
-        BorderProcessor(Border(width: width, color: color), radius: radius, corners: corners)
+        BorderProcessor(ImageBorder(width: width, color: color), radius: radius, corners: corners)
     }
 }
 
 /// A line along the inside of a shape's edge.
-public struct Border: Hashable, Sendable {
+public struct ImageBorder: Hashable, Sendable {
     /// The width in pixels. 4 by default.
     public var width: Double
     /// The colour. Black by default.
@@ -77,7 +77,7 @@ public struct Border: Hashable, Sendable {
 }
 
 extension KeyEncoder {
-    mutating func encode(_ border: Border?) {
+    mutating func encode(_ border: ImageBorder?) {
         encode(border != nil)
         border?.encode(into: &self)
     }

@@ -4,11 +4,11 @@ import HalcyonSystem
 /// Cuts the largest circle out of the middle of an image.
 public struct CircleProcessor: ImageProcessor {
     /// The border along the inside of the circle. None by default.
-    public var border: Border?
+    public var border: ImageBorder?
     /// The colour behind the image and around the circle. Clear by default.
     public var background: Color
 
-    public init(border: Border? = nil, background: Color = .clear) {
+    public init(border: ImageBorder? = nil, background: Color = .clear) {
         self.border = border
         self.background = background
     }
@@ -38,7 +38,7 @@ public struct CircleProcessor: ImageProcessor {
 
 extension ImageProcessor where Self == CircleProcessor {
     /// Cuts the largest circle out of the middle.
-    public static func circle(border: Border? = nil, background: Color = .clear) -> Self {
+    public static func circle(border: ImageBorder? = nil, background: Color = .clear) -> Self {
         CircleProcessor(border: border, background: background)
     }
 }

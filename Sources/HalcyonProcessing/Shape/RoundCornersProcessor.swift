@@ -5,8 +5,6 @@ import HalcyonSystem
 ///
 /// Cost: a copy of the image, and the drawing of the corners.
 public struct RoundCornersProcessor: ImageProcessor {
-    public typealias Corners = HalcyonProcessing.Corners
-
     /// The radius of the corners; at most half of the shorter side is used.
     public var radius: CornerRadius
     /// The corners that are cut. All by default.
@@ -14,13 +12,13 @@ public struct RoundCornersProcessor: ImageProcessor {
     /// The colour behind the image, also in the corners. Clear by default.
     public var background: Color
     /// The border along the inside of the edge. None by default.
-    public var border: Border?
+    public var border: ImageBorder?
     /// The size in pixels that the image is scaled to fill, and cut to, before its corners are cut. The image's own
     /// by default.
     public var targetSize: PixelSize?
 
     public init(
-        _ radius: CornerRadius, corners: Corners = .all, background: Color = .clear, border: Border? = nil,
+        _ radius: CornerRadius, corners: Corners = .all, background: Color = .clear, border: ImageBorder? = nil,
         targetSize: PixelSize? = nil
     ) {
         self.radius = radius
@@ -77,7 +75,7 @@ extension ImageProcessor where Self == RoundCornersProcessor {
 
     /// Rounds the corners, optionally with a background, a border or a target size.
     public static func roundCorners(
-        _ radius: CornerRadius, corners: Corners = .all, background: Color = .clear, border: Border? = nil,
+        _ radius: CornerRadius, corners: Corners = .all, background: Color = .clear, border: ImageBorder? = nil,
         targetSize: PixelSize? = nil
     ) -> Self {
         RoundCornersProcessor(

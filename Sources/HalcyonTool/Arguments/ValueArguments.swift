@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Halcyon
+import HalcyonProcessing
 
 /// A size in pixels, with an optional resize mode: `320x240`, `320x240:fill`.
 struct SizeArgument: ExpressibleByArgument {

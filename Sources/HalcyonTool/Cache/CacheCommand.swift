@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Halcyon
+import HalcyonCache
 
 /// `halcyon cache`.
 struct CacheCommand: AsyncParsableCommand {

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import Halcyon
+import HalcyonCache
+import HalcyonNetwork
 
 /// `halcyon cache show`.
 struct CacheShowCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Halcyon
+import HalcyonCache
 
 /// `halcyon cache remove`.
 struct CacheRemoveCommand: AsyncParsableCommand {

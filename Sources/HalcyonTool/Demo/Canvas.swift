@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonProcessing
 
 /// A bitmap with operations that draw rectangles, images and text.
 struct Canvas {

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonProcessing
 
 /// Draws the demo's thumbnails on one picture, each with its title, its format and its load times.
 struct ContactSheet {

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import Halcyon
+import HalcyonCache
+import HalcyonSystem
 
 /// `halcyon load`.
 struct LoadCommand: AsyncParsableCommand {

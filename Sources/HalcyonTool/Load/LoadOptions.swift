@@ -1,5 +1,6 @@
 import ArgumentParser
 import Halcyon
+import HalcyonCodecs
 
 /// The options of `halcyon load` that apply to every source.
 struct LoadOptions: ParsableArguments {
@@ -72,8 +73,8 @@ struct LoadOptions: ParsableArguments {
     func request(for source: ImageSource, processors: [any ImageProcessor]) -> ImageRequest {
         var request = ImageRequest(source, processors: processors)
         request.decode.maximumBytes = maxBytes.map { ByteLimit($0.bytes) }
-        request.cache = policy.policy
-        if let ttl { request.cache.diskExpiration = .seconds(ttl.seconds) }
+        request.cachePolicy = policy.policy
+        if let ttl { request.cachePolicy.diskExpiration = .seconds(ttl.seconds) }
         for header in headers { request.network.headers.append(header.name, header.value) }
         request.network.totalTimeout = timeout.map { .milliseconds(Int64(($0.seconds * 1000).rounded(.up))) }
         request.network.retries = retries

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Halcyon
+import HalcyonSystem
 
 /// Writes loaded images to the destination of `-o`.
 struct OutputWriter: Sendable {

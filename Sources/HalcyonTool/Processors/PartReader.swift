@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonProcessing
 
 /// Parsers of the parts of a processor's value. Each function returns nil for a text of another form.
 enum PartReader {
@@ -64,11 +65,11 @@ enum PartReader {
     }
 
     /// Parses a border: `4` or `4,#fff`.
-    static func border(_ text: Substring) -> Border? {
+    static func border(_ text: Substring) -> ImageBorder? {
         let pair = text.split(separator: ",", omittingEmptySubsequences: false)
         guard let width = number(pair[0]), pair.count <= 2 else { return nil }
-        if pair.count == 1 { return Border(width: width) }
-        return color(pair[1]).map { Border(width: width, color: $0) }
+        if pair.count == 1 { return ImageBorder(width: width) }
+        return color(pair[1]).map { ImageBorder(width: width, color: $0) }
     }
 
     /// Parses insets: `10` for all sides, or `TOP,LEFT,BOTTOM,RIGHT`.

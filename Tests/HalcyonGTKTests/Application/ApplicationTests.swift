@@ -1,3 +1,5 @@
+import HalcyonCache
+import HalcyonSystem
 import CGTK
 import Foundation
 import Halcyon

@@ -140,7 +140,7 @@ import Testing
         let (view, window) = try await shown(100, 50)
         let url = try serve()
         var request = ImageRequest(url)
-        (request.cache.reads, request.cache.writes) = ([], [])
+        (request.cachePolicy.reads, request.cachePolicy.writes) = ([], [])
         _ = await set(view, request, .init(failure: .image(try Colors.image(Colors.blue, 8, 8))))
         var states = 0
         view.onStateChange = { _ in states += 1 }
@@ -179,7 +179,7 @@ import Testing
         let (view, window) = try await shown(100, 50)
         let url = try serve()
         var request = ImageRequest(url)
-        request.cache.writes = []
+        request.cachePolicy.writes = []
         _ = await set(view, request)
         var answer = ScriptedTransport.Answer.data(try Colors.image(Colors.red, 800, 400).data(as: .png))
         let gate = ScriptedTransportGate()
@@ -241,7 +241,7 @@ import Testing
     @Test func backToWhatIsShown() async throws {
         let (view, window) = try await shown(100, 50)
         var request = ImageRequest(try serve())
-        request.cache.writes = []
+        request.cachePolicy.writes = []
         _ = await set(view, request)
         let other = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         view.setImage(ImageRequest(other), options: .init(keepsCurrent: true), pipeline: fixture.pipeline)

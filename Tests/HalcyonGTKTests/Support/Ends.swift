@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonSystem
 
 /// How loads ended, in order.
 final class Ends: Sendable {

@@ -88,7 +88,7 @@ import Testing
     /// A part of another picture does not belong to this one.
     @Test func alternativesHaveNoParts() async throws {
         let url = serve(try Data(Self.square.get()))
-        var request = ImageRequest(url, cache: .noStore)
+        var request = ImageRequest(url, cachePolicy: .noStore)
         request.alternatives = [.remote(serve(try Colors.image(Colors.red, 1000, 1000).data(as: .png), "other.png"))]
         let (zoomed, window) = try await shown(request)
         for answer in [
@@ -109,7 +109,7 @@ import Testing
         let url = serve(try Data(Self.square.get()))
         let rewriting = PipelineFixture {
             $0.coders = .standard()
-            $0.defaults.cache = .storeProcessed
+            $0.defaults.cachePolicy = .storeProcessed
             $0.requestModifier = { request in
                 var request = request
                 request.source = .remote(url)
@@ -119,7 +119,7 @@ import Testing
         rewriting.transport.answer(url, with: .data(try Data(Self.square.get())))
         let (zoomed, window) = try await shown(
             ImageRequest(PipelineFixture.url("mirror")), in: rewriting.pipeline)
-        #expect(zoomed.view.image.target.request?.cache.writes.contains(.diskProcessed) == true)
+        #expect(zoomed.view.image.target.request?.cachePolicy.writes.contains(.diskProcessed) == true)
         zoomed.zoom = 1
         await Window.run { zoomed.isSharp && zoomed.shown != nil }
         window.close()
@@ -168,7 +168,7 @@ import Testing
     /// One that comes is not called off for another one that would show no more.
     @Test func aPartThatIsOnItsWayIsEnough() async throws {
         let url = serve(try Data(Self.square.get()))
-        let (zoomed, window) = try await shown(ImageRequest(url, cache: .noStore))
+        let (zoomed, window) = try await shown(ImageRequest(url, cachePolicy: .noStore))
         let gate = ScriptedTransportGate()
         var answer = ScriptedTransport.Answer.data(try Data(Self.square.get()))
         answer.headGate = gate

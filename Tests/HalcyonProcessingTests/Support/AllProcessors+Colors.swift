@@ -58,7 +58,9 @@ extension AllProcessors {
                     general("org.example.two"), general("org.example.one", version: 2),
                     general("org.example.one", appliesPerFrame: false),
                 ]),
-            ProcessorFamily("chain", blur + flip, [flip + blur, blur + flip + blur, blur + blur]),
+            ProcessorFamily(
+                "chain", ChainProcessor([blur, flip]),
+                [ChainProcessor([flip, blur]), ChainProcessor([blur, flip, blur]), ChainProcessor([blur, blur])]),
         ]
     }
 

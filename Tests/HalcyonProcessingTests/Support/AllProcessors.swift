@@ -100,9 +100,9 @@ enum AllProcessors {
     ]
 
     private static let borders = [
-        Border(), Border(width: 3), Border(width: 2.5), Border(color: .white),
-        Border(color: Color(white: 0.5, alpha: 0.5)),
-        Border(width: 1000),
+        ImageBorder(), ImageBorder(width: 3), ImageBorder(width: 2.5), ImageBorder(color: .white),
+        ImageBorder(color: Color(white: 0.5, alpha: 0.5)),
+        ImageBorder(width: 1000),
     ]
 
     private static let radii: [CornerRadius] = [

@@ -49,7 +49,7 @@ struct PlainFrame {
     /// Pixels.
     let radius: Double
     var corners = Corners.all
-    var border: Border?
+    var border: ImageBorder?
     var ground = Color.clear
     /// Whether the image ends at the shape.
     var clips = true

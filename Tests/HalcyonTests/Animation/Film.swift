@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonImage
 import HalcyonSystem
 
 /// An animation of frames of one pixel each, which identifies the frame. It notes the requested frames, and fails at those that

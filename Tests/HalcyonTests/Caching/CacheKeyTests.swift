@@ -76,7 +76,7 @@ struct CacheKeyTests {
         let caches = folders.map { ImageCache(disk: DiskCache(folder: $0.url)) }
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
-        var request = ImageRequest(url, processors: [.flip(.vertical)], cache: .storeProcessed)
+        var request = ImageRequest(url, processors: [.flip(.vertical)], cachePolicy: .storeProcessed)
         (request.targetCache, request.originalCache) = (caches[0], caches[1])
         _ = try await fixture.pipeline.image(for: request)
         await fixture.pipeline.shutdown(within: .seconds(300))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CachePolicyTests {
     private func request(_ url: URL, _ policy: CachePolicy, _ processors: [any ImageProcessor] = []) -> ImageRequest {
-        ImageRequest(url, processors: processors, cache: policy)
+        ImageRequest(url, processors: processors, cachePolicy: policy)
     }
 
     @Test func reloadAsksTheNetworkAndReplacesWhatWasStored() async throws {

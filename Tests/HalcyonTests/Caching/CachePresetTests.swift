@@ -12,7 +12,7 @@ struct CachePresetTests {
     @Test func memoryOrReloadIgnoresTheDisk() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
-        let request = ImageRequest(url, cache: .memoryOrReload)
+        let request = ImageRequest(url, cachePolicy: .memoryOrReload)
         _ = try await fixture.pipeline.image(for: request)
         #expect(try await fixture.pipeline.response(for: request).origin == .memory)
         #expect(await fixture.diskEntries() == 1)
@@ -24,14 +24,14 @@ struct CachePresetTests {
     @Test func aKeptOriginalServesOtherProcessorsWithoutADecode() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
-        let resized = ImageRequest(url, processors: [.resize(to: PixelSize(12, 12))], cache: .keepOriginal)
+        let resized = ImageRequest(url, processors: [.resize(to: PixelSize(12, 12))], cachePolicy: .keepOriginal)
         _ = try await fixture.pipeline.image(for: resized)
         #expect(fixture.decodes.value == 1)
         let flipped = try await fixture.pipeline.response(
-            for: ImageRequest(url, processors: flip, cache: .keepOriginal))
+            for: ImageRequest(url, processors: flip, cachePolicy: .keepOriginal))
         #expect(flipped.origin == .memory)
         // The same as without it, and its bytes can still be had.
-        let plain = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cache: .noStore))
+        let plain = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cachePolicy: .noStore))
         #expect(flipped.image.hasSamePixels(as: plain))
         #expect(try await flipped.data() == TestFiles.data("png/rgb8.png"))
         #expect(fixture.decodes.value == 1)
@@ -56,8 +56,8 @@ struct CachePresetTests {
             $0.cache = ImageCache(disk: DiskCache(folder: folder, fileSystem: files))
         }
         let url = try fixture.serve("png/rgb8.png")
-        var request = ImageRequest(url, processors: processed ? flip : [], cache: .waitForStore)
-        if processed { request.cache.writes.insert(.diskProcessed) }
+        var request = ImageRequest(url, processors: processed ? flip : [], cachePolicy: .waitForStore)
+        if processed { request.cachePolicy.writes.insert(.diskProcessed) }
         files.hold(.rename)
         let task = fixture.pipeline.task(for: request)
         try await files.waitForHeld(.rename)
@@ -81,18 +81,20 @@ struct CachePresetTests {
         }
         files.failAlways(.write, with: ENOSPC)
         let url = try fixture.serve("png/rgb8.png")
-        #expect(try await fixture.pipeline.response(for: ImageRequest(url, cache: .waitForStore)).origin == .network)
+        #expect(
+            try await fixture.pipeline.response(for: ImageRequest(url, cachePolicy: .waitForStore)).origin == .network)
         #expect(fixture.pipeline.cache.disk?.statistics.failedWrites == 1)
     }
 
     @Test func theDiskAnswersAtOnceWhereItIsToldTo() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
-        let plain = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cache: .storeProcessed))
+        let plain = try await fixture.pipeline.image(
+            for: ImageRequest(url, processors: flip, cachePolicy: .storeProcessed))
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         for (processors, policy) in [(flip, CachePolicy.synchronousDisk), ([], .synchronousDisk)] {
             fixture.pipeline.cache.clearMemory()
-            let request = ImageRequest(url, processors: processors, cache: policy)
+            let request = ImageRequest(url, processors: processors, cachePolicy: policy)
             let task = fixture.pipeline.task(for: request)
             // Without waiting for anything.
             #expect(task.status == .finished)
@@ -109,7 +111,7 @@ struct CachePresetTests {
         let clock = ManualClock()
         let fixture = PipelineFixture(clock: clock.timeSource)
         let url = try fixture.serve("png/rgb8.png", headers: ["Cache-Control": "max-age=10"])
-        let request = ImageRequest(url, cache: .synchronousDisk)
+        let request = ImageRequest(url, cachePolicy: .synchronousDisk)
         #expect(try await fixture.pipeline.response(for: request).origin == .network)
         _ = await fixture.diskEntries()
         fixture.pipeline.cache.clearMemory()
@@ -125,7 +127,7 @@ struct CachePresetTests {
         var policy = CachePolicy.default
         policy.memoryExpiration = .seconds(10)
         policy.memoryExtension = .none
-        let request = ImageRequest(url, cache: policy)
+        let request = ImageRequest(url, cachePolicy: policy)
         _ = try await fixture.pipeline.image(for: request)
         clock.advance(by: .seconds(9))
         #expect(try await fixture.pipeline.response(for: request).origin == .memory)
@@ -137,7 +139,7 @@ struct CachePresetTests {
         let fixture = PipelineFixture()
         let gate = ScriptedTransportGate()
         let url = try fixture.serve("png/rgb8.png", gate: gate)
-        let careless = fixture.pipeline.task(for: ImageRequest(url, cache: CachePolicy(writes: .diskOriginal)))
+        let careless = fixture.pipeline.task(for: ImageRequest(url, cachePolicy: CachePolicy(writes: .diskOriginal)))
         let usual = fixture.pipeline.task(for: ImageRequest(url))
         try await fixture.transport.waitForRequests(1)
         gate.open()

@@ -60,7 +60,7 @@ struct CacheSerializerTests {
         let seen = SeenInputs()
         let fixture = PipelineFixture()
         let url = try fixture.serve("jpeg/baseline-444.jpg")
-        var request = ImageRequest(url, processors: [.flip(.vertical)], cache: .storeProcessed)
+        var request = ImageRequest(url, processors: [.flip(.vertical)], cachePolicy: .storeProcessed)
         request.serializer = TurningSerializer(seen: seen)
         let made = try await fixture.pipeline.image(for: request)
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))

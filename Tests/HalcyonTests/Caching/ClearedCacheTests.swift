@@ -117,7 +117,7 @@ struct ClearedCacheTests {
         let gate = ScriptedTransportGate()
         try second.serve("png/rgb8.png", gate: gate)
         var anew = request
-        anew.cache.reads = [.diskProcessed]
+        anew.cachePolicy.reads = [.diskProcessed]
         let load = Task { [anew] in try await second.pipeline.encodedImage(for: anew, as: .jpeg()) }
         while second.transport.requestCount == 0 { await Task.yield() }
         await (bySameProcess ? second : fixture).pipeline.cache.remove(url)
@@ -127,7 +127,7 @@ struct ClearedCacheTests {
         let third = PipelineFixture(folder: folder)
         try third.serve("png/rgb8.png")
         var only = request
-        only.cache.reads = [.diskProcessed]
+        only.cachePolicy.reads = [.diskProcessed]
         #expect(try await third.pipeline.encodedImage(for: only, as: .png).origin == .network)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCache
 import TestSupport
 import Testing
 

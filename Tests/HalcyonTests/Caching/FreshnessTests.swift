@@ -152,7 +152,7 @@ import Testing
             try TestFiles.data("jpeg/gray.jpg"), headers: ["Cache-Control": "no-store"])
         try script(fixture, url, headers: ["Cache-Control": "max-age=600"], then: answer)
         _ = try await fixture.pipeline.image(for: url)
-        _ = try await fixture.pipeline.image(for: ImageRequest(url, cache: .reload))
+        _ = try await fixture.pipeline.image(for: ImageRequest(url, cachePolicy: .reload))
         #expect(await fixture.pipeline.cache.cachedLevel(for: ImageRequest(url)) == nil)
         #expect(try await fixture.pipeline.image(for: url).info.format == .jpeg)
         #expect(fixture.transport.requestCount == 3)
@@ -163,7 +163,7 @@ import Testing
         let url = PipelineFixture.url("a")
         try script(fixture, url, headers: ["Cache-Control": "max-age=60"], then: .status(500))
         var request = ImageRequest(url)
-        request.cache.freshness = .ignore
+        request.cachePolicy.freshness = .ignore
         _ = try await fixture.pipeline.image(for: request)
         clock.advance(by: .seconds(61))
         #expect(try await fixture.pipeline.response(for: request).origin == .memory)

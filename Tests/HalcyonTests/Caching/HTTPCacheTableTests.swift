@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonNetwork
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -32,8 +33,8 @@ struct HTTPCacheTableTests {
         if !inMemory { fixture.pipeline.cache.clearMemory() }
 
         var second = request(row.request, url)
-        second.cache.freshness = row.freshness
-        second.cache.allowsNetwork = row.allowsNetwork
+        second.cachePolicy.freshness = row.freshness
+        second.cachePolicy.allowsNetwork = row.allowsNetwork
         var keepsRule = false
         do {
             let response = try await fixture.pipeline.response(for: second)

@@ -45,7 +45,7 @@ struct HTTPRevalidationTests {
         let fixture = try await fixture(
             ["Cache-Control": "max-age=60", "ETag": "\"one\""], after: forced ? 0 : 61,
             then: .status(304).held(by: gate))
-        let request = ImageRequest(url, cache: forced ? .revalidate : .default)
+        let request = ImageRequest(url, cachePolicy: forced ? .revalidate : .default)
         let tasks = (0..<100).map { _ in fixture.pipeline.task(for: request) }
         while await !fixture.pipeline.isWaitingForBytes(100) { await Task.yield() }
         gate.open()
@@ -100,7 +100,7 @@ struct HTTPRevalidationTests {
 
     @Test func nothingIsAskedBehindForWhatWouldBeThrownAway() async throws {
         let fixture = try await fixture(whileRevalidate, then: .status(304))
-        let found = try await fixture.pipeline.response(for: ImageRequest(url, cache: .noStore))
+        let found = try await fixture.pipeline.response(for: ImageRequest(url, cachePolicy: .noStore))
         #expect(found.cacheRule == .revalidated)
         #expect(fixture.transport.requestCount == 2)
     }
@@ -155,7 +155,7 @@ struct HTTPRevalidationTests {
         let fixture = try await fixture(
             ["Cache-Control": "max-age=600, immutable", "ETag": "\"one\""],
             then: .data(try TestFiles.data("jpeg/gray.jpg")))
-        let found = try await fixture.pipeline.response(for: ImageRequest(url, cache: .reload))
+        let found = try await fixture.pipeline.response(for: ImageRequest(url, cachePolicy: .reload))
         #expect(found.cacheRule == .stored)
         #expect(fixture.transport.requests.last?.headers["If-None-Match"] == nil)
     }
@@ -164,7 +164,8 @@ struct HTTPRevalidationTests {
         let fixture = PipelineFixture(clock: clock.timeSource)
         let data = try TestFiles.data("png/rgb8.png")
         for policy in [CachePolicy.default, .revalidate] {
-            let response = try await fixture.pipeline.response(for: ImageRequest(.data(data, key: "d"), cache: policy))
+            let response = try await fixture.pipeline.response(
+                for: ImageRequest(.data(data, key: "d"), cachePolicy: policy))
             #expect(response.cacheRule == nil)
         }
     }
@@ -172,7 +173,7 @@ struct HTTPRevalidationTests {
     @Test func whatTheDiskGivesAtOnceHeedsTheRequest() async throws {
         let fixture = try await fixture(["Cache-Control": "max-age=60"], after: 30, then: .status(404))
         fixture.pipeline.cache.clearMemory()
-        var request = ImageRequest(url, cache: .synchronousDisk)
+        var request = ImageRequest(url, cachePolicy: .synchronousDisk)
         request.network.headers = ["Cache-Control": "max-age=29"]
         await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: request) }
         request.network.headers = ["Cache-Control": "max-age=30"]

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonProcessing
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -45,7 +46,7 @@ struct ImageCacheTests {
             await cache.disk?.flush()
             cache.clearMemory()
             #expect(cache.image(inMemoryFor: other) == nil)
-            #expect(await cache.cachedLevel(for: other) == .disk)
+            #expect(await cache.cachedLevel(for: other) == .diskOriginal)
             let found = try #require(try await cache.image(for: other))
             #expect(found.hasSamePixels(as: image))
             #expect(found.info == image.info)
@@ -65,7 +66,7 @@ struct ImageCacheTests {
         #expect(await cache.diskCount == 0)
         try await cache.store(image, original: data, for: url, to: .disk)
         await cache.remove(url, from: .memory)
-        #expect(await cache.cachedLevel(for: url) == .disk)
+        #expect(await cache.cachedLevel(for: url) == .diskOriginal)
         try await cache.store(image, original: data, for: url)
         await cache.remove(url, from: .disk)
         #expect(await cache.cachedLevel(for: url) == .memory)

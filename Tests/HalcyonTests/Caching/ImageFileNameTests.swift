@@ -12,7 +12,7 @@ struct ImageFileNameTests {
             folder: folder, configuration: .init(usesHashedFileName: false, fileExtension: .fromKey))
         let fixture = PipelineFixture(folder: folder) { $0.cache = ImageCache(disk: disk) }
         let url = try fixture.serve("png/rgb8.png")
-        var request = ImageRequest(url, processors: [.flip(.vertical)], cache: .storeProcessed)
+        var request = ImageRequest(url, processors: [.flip(.vertical)], cachePolicy: .storeProcessed)
         let flipped = try await fixture.pipeline.image(for: request)
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         let keys = (fixture.pipeline.cache.key(for: url), fixture.pipeline.cache.key(for: request))
@@ -25,7 +25,7 @@ struct ImageFileNameTests {
         #expect(try Image(contentsOf: original).size == flipped.size)
         #expect(try Image(contentsOf: processed).hasSamePixels(as: flipped))
         fixture.pipeline.cache.clearMemory()
-        request.cache = .onlyIfCached
+        request.cachePolicy = .onlyIfCached
         #expect(try await fixture.pipeline.response(for: request).origin == .disk)
         #expect(await disk.count() == 2)
     }

@@ -11,7 +11,7 @@ struct LargerImageTests {
     private func request(_ url: URL, fit side: Int?, mode: ResizeMode = .fit) -> ImageRequest {
         var request = ImageRequest(url)
         request.decode.target = side.map { TargetSize(PixelSize($0, $0), mode: mode) }
-        request.cache.acceptsLarger = true
+        request.cachePolicy.acceptsLarger = true
         return request
     }
 
@@ -38,7 +38,7 @@ struct LargerImageTests {
         let url = try fixture.serve("jpeg/baseline-420.jpg")
         for side in [nil, 30, 24, 6] as [Int?] {
             var request = request(url, fit: side)
-            request.cache.acceptsLarger = false
+            request.cachePolicy.acceptsLarger = false
             _ = try await fixture.pipeline.image(for: request)
         }
         let found = try await fixture.pipeline.response(for: request(url, fit: 21))
@@ -50,7 +50,7 @@ struct LargerImageTests {
         let url = try fixture.serve("jpeg/baseline-420.jpg")
         _ = try await fixture.pipeline.image(for: url)
         var strict = request(url, fit: 20)
-        strict.cache.acceptsLarger = false
+        strict.cachePolicy.acceptsLarger = false
         #expect(fixture.pipeline.cache.image(inMemoryFor: strict) == nil)
         #expect(fixture.pipeline.cache.image(inMemoryFor: request(url, fit: 20)) != nil)
         #expect(try await origin(strict) == .disk)

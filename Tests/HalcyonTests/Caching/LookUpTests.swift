@@ -41,11 +41,11 @@ struct LookUpTests {
     func aHitOnTheCallersThreadIsToldWhole(stored: CachePolicy) async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
-        var request = ImageRequest(url, processors: [.flip(.vertical)], cache: stored)
+        var request = ImageRequest(url, processors: [.flip(.vertical)], cachePolicy: stored)
         _ = try await fixture.pipeline.image(for: request)
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
-        request.cache.readsDiskSynchronously = true
+        request.cachePolicy.readsDiskSynchronously = true
         let stream = fixture.pipeline.events
         let task = fixture.pipeline.task(for: request)
         #expect(task.status == .finished)

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -38,8 +39,8 @@ struct NeighbourTests {
                     group.addTask {
                         var request = ImageRequest(PipelineFixture.url(file))
                         if round % 2 == 1 { request.network.credential = .bearer("alice") }
-                        request.cache.waitsForStore = round % 3 == 0
-                        request.cache.readsDiskSynchronously = round % 5 == 0
+                        request.cachePolicy.waitsForStore = round % 3 == 0
+                        request.cachePolicy.readsDiskSynchronously = round % 5 == 0
                         if round % 4 > 1 { request.processors = [.flip(.horizontal)] }
                         let image = try await fixture.pipeline.image(for: request)
                         #expect(image.size == pixels[index], "\(file)")
@@ -63,7 +64,7 @@ struct NeighbourTests {
         // It is a cache again once it is left alone.
         try? FileManager.default.removeItem(at: folder.url)
         var request = ImageRequest(PipelineFixture.url(Self.files[0]))
-        request.cache.waitsForStore = true
+        request.cachePolicy.waitsForStore = true
         _ = try await fixture.pipeline.image(for: request)
         fixture.pipeline.cache.clearMemory()
         #expect(try await fixture.pipeline.response(for: request).origin == .disk)

@@ -79,9 +79,9 @@ struct OddCacheInputTests {
         _ = await fixture.diskEntries()
         let size = PixelSize(side, side)
         for mode in [ResizeMode.fit, .fill, .stretch] {
-            var request = ImageRequest(url, cache: .synchronousDisk)
+            var request = ImageRequest(url, cachePolicy: .synchronousDisk)
             request.decode.target = TargetSize(size, mode: mode, upscale: true)
-            request.cache.acceptsLarger = true
+            request.cachePolicy.acceptsLarger = true
             _ = fixture.pipeline.cache.image(inMemoryFor: request)
             _ = try? await fixture.pipeline.cache.image(for: request)
             _ = try? await fixture.pipeline.response(for: request)
@@ -103,7 +103,7 @@ struct OddCacheInputTests {
             let exact = try await fixture.pipeline.image(for: request)
             fixture.pipeline.cache.clearMemory()
             _ = try await fixture.pipeline.image(for: url)
-            request.cache.acceptsLarger = true
+            request.cachePolicy.acceptsLarger = true
             let found = try #require(fixture.pipeline.cache.image(inMemoryFor: request))
             #expect(found.width >= exact.width && found.height >= exact.height)
         }
@@ -112,7 +112,7 @@ struct OddCacheInputTests {
     @Test func preloadedFramesComeFromTheDiskPreloaded() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("animation/keep.gif")
-        var request = ImageRequest(url, cache: .storeProcessed)
+        var request = ImageRequest(url, cachePolicy: .storeProcessed)
         request.decode.target = TargetSize(PixelSize(12, 12))
         request.decode.preloadAllFrames = true
         _ = try await fixture.pipeline.image(for: request)

@@ -29,9 +29,9 @@ struct StaleImageTests {
         let url = PipelineFixture.url("changing")
         fixture.transport.answer(
             url, with: .data(try TestFiles.data("png/rgb8.png")), .data(try TestFiles.data("jpeg/gray.jpg")))
-        _ = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cache: .storeProcessed))
+        _ = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cachePolicy: .storeProcessed))
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
-        let new = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cache: .reload))
+        let new = try await fixture.pipeline.image(for: ImageRequest(url, processors: flip, cachePolicy: .reload))
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
         let found = try await fixture.pipeline.response(for: ImageRequest(url, processors: flip))
@@ -45,9 +45,10 @@ struct StaleImageTests {
         let url = try fixture.serve("png/rgb8.png", headers: ["Cache-Control": "max-age=10"])
         var policy = CachePolicy.keepOriginal
         policy.writes.insert(.diskProcessed)
-        _ = try await fixture.pipeline.image(for: ImageRequest(url, cache: policy))
-        let flipped = ImageRequest(url, processors: flip, cache: policy)
-        _ = try await fixture.pipeline.image(for: ImageRequest(url, processors: [.flip(.horizontal)], cache: policy))
+        _ = try await fixture.pipeline.image(for: ImageRequest(url, cachePolicy: policy))
+        let flipped = ImageRequest(url, processors: flip, cachePolicy: policy)
+        _ = try await fixture.pipeline.image(
+            for: ImageRequest(url, processors: [.flip(.horizontal)], cachePolicy: policy))
         #expect(try await fixture.pipeline.response(for: flipped).origin == .memory)
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
@@ -63,7 +64,7 @@ struct StaleImageTests {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let serializer = StoppingSerializer()
-        var request = ImageRequest(url, processors: flip, cache: .storeProcessed)
+        var request = ImageRequest(url, processors: flip, cachePolicy: .storeProcessed)
         request.serializer = serializer
         _ = try await fixture.pipeline.image(for: request)
         try await serializer.hasCome.wait()
@@ -79,7 +80,7 @@ struct StaleImageTests {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let serializer = StoppingSerializer()
-        var request = ImageRequest(url, processors: flip, cache: .storeProcessed)
+        var request = ImageRequest(url, processors: flip, cachePolicy: .storeProcessed)
         request.serializer = serializer
         _ = try await fixture.pipeline.image(for: request)
         try await serializer.hasCome.wait()
@@ -106,11 +107,11 @@ struct StaleImageTests {
         _ = try await fixture.pipeline.image(for: other)
         try await files.waitForHeld(.rename)
         _ = try await fixture.pipeline.image(for: url)
-        _ = try await fixture.pipeline.image(for: ImageRequest(url, cache: .reload))
+        _ = try await fixture.pipeline.image(for: ImageRequest(url, cachePolicy: .reload))
         files.release(.rename)
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
-        let found = try? await fixture.pipeline.response(for: ImageRequest(url, cache: .onlyIfCached))
+        let found = try? await fixture.pipeline.response(for: ImageRequest(url, cachePolicy: .onlyIfCached))
         #expect(found.map { $0.image.info.format } != .png)
     }
 }

@@ -1,5 +1,9 @@
 import Foundation
 import Halcyon
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonProcessing
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -142,7 +146,7 @@ struct EncodedImageTests {
         for policy in [CachePolicy.noStore, .memoryOnly] {
             let fixture = PipelineFixture()
             let url = try fixture.serve("png/rgb8.png")
-            let request = ImageRequest(url, cache: policy)
+            let request = ImageRequest(url, cachePolicy: policy)
             _ = try await fixture.pipeline.encodedImage(for: request, as: .png)
             await flush(fixture)
             #expect(await fixture.diskEntries() == 0)
@@ -153,7 +157,8 @@ struct EncodedImageTests {
         await flush(fixture)
         // A reload asks the server, whatever is kept.
         #expect(
-            try await fixture.pipeline.encodedImage(for: ImageRequest(url, cache: .reload), as: .png).origin == .network
+            try await fixture.pipeline.encodedImage(for: ImageRequest(url, cachePolicy: .reload), as: .png).origin
+                == .network
         )
         #expect(fixture.transport.requestCount == 2)
     }
@@ -262,7 +267,7 @@ struct EncodedImageTests {
             (ImageRequest(page), .original, "notAnImage"),
             (ImageRequest(PipelineFixture.url("none")), .png, "httpStatus"),
             (ImageRequest(nil as URL?), .png, "invalidRequest"),
-            (ImageRequest(PipelineFixture.url("else"), cache: .onlyIfCached), .png, "notInCache"),
+            (ImageRequest(PipelineFixture.url("else"), cachePolicy: .onlyIfCached), .png, "notInCache"),
             (ImageRequest(url, processors: [FailingProcessor()]), .png, "processing"),
         ] {
             await #expect {

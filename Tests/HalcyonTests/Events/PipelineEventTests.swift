@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonProcessing
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -45,7 +46,7 @@ struct PipelineEventTests {
     @Test func aLoadIsToldFromItsStartToItsEnd() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
-        let request = ImageRequest(url, processors: [FlipProcessor(.vertical)], cache: .storeProcessed)
+        let request = ImageRequest(url, processors: [FlipProcessor(.vertical)], cachePolicy: .storeProcessed)
         let stream = fixture.pipeline.events
         var all: [PipelineEvent] = []
         for _ in 0..<2 {
@@ -85,14 +86,14 @@ struct PipelineEventTests {
         let other = NetworkOptions(headers: ["X-Kind": "b"])
         #expect(try await misses(ImageRequest(url, network: other)).first == CacheMiss(.memory, .otherFields))
         #expect(
-            try await misses(ImageRequest(url, cache: .reload)) == [
+            try await misses(ImageRequest(url, cachePolicy: .reload)) == [
                 CacheMiss(.memory, .policy), CacheMiss(.diskOriginal, .policy),
             ])
         let sized = try fixture.serve("png/rgb16.png")
         var small = ImageRequest(sized, decode: DecodeOptions(target: TargetSize(PixelSize(4, 4))))
         _ = try await fixture.pipeline.image(for: small)
         small.decode.target = TargetSize(PixelSize(8, 8))
-        small.cache.acceptsLarger = true
+        small.cachePolicy.acceptsLarger = true
         #expect(try await misses(small).first == CacheMiss(.memory, .tooSmall))
     }
 
@@ -120,7 +121,7 @@ struct PipelineEventTests {
         #expect(response.metrics.transfers == 1)
         var request = ImageRequest(PipelineFixture.url("gone"))
         request.alternatives = [.remote(url)]
-        request.cache = .memoryOnly
+        request.cachePolicy = .memoryOnly
         _ = try await fixture.pipeline.image(for: request)
         let all = names(await events(stream, ends: 2))
         #expect(all.filter { $0.hasPrefix("retried") } == ["retried 1", "retried 2"])
@@ -241,7 +242,8 @@ struct PipelineEventTests {
             for index in 0..<200 {
                 group.addTask {
                     if index < cancelled.count { cancelled[index].cancel() }
-                    _ = try? await pipeline.image(for: ImageRequest(url, cache: index % 2 == 0 ? .reload : .default))
+                    _ = try? await pipeline.image(
+                        for: ImageRequest(url, cachePolicy: index % 2 == 0 ? .reload : .default))
                 }
             }
         }
@@ -273,7 +275,7 @@ struct PipelineEventTests {
             for index in 0..<count {
                 group.addTask {
                     var request = ImageRequest(urls[index % urls.count])
-                    if index % 3 == 0 { request.cache = .reload }
+                    if index % 3 == 0 { request.cachePolicy = .reload }
                     let task = pipeline.task(for: request)
                     if index % 5 == 0 { task.cancel() }
                     _ = try? await task.response

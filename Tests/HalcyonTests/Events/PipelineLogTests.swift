@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonSystem
 import HalcyonTesting
 import Logging
 import TestSupport

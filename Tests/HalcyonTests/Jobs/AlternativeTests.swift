@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonNetwork
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -34,7 +35,7 @@ struct AlternativeTests {
         let never = PipelineFixture.url("never")
         let response = try await fixture.pipeline.response(for: request(broken, good, never))
         #expect(response.source == .remote(good))
-        #expect(response.originalSource == .remote(url))
+        #expect(response.requestedSource == .remote(url))
         #expect(fixture.transport.requests.map(\.url) == [url, broken, good])
         #expect(try await response.data() == TestFiles.data("png/rgb8.png"))
     }
@@ -45,12 +46,12 @@ struct AlternativeTests {
         let good = try fixture.serve("png/rgb8.png")
         var request = request(good)
         request.cacheKey = "mine"
-        request.cache.waitsForStore = true
+        request.cachePolicy.waitsForStore = true
         _ = try await fixture.pipeline.image(for: request)
         #expect(try await fixture.pipeline.response(for: ImageRequest(good)).origin == .memory)
         var cached = request
         cached.alternatives = []
-        cached.cache.allowsNetwork = false
+        cached.cachePolicy.allowsNetwork = false
         await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: cached) }
     }
 
@@ -210,7 +211,7 @@ struct AlternativeTests {
         request.lowDataAlternative = .remote(small)
         let response = try await fixture.pipeline.response(for: request)
         #expect(response.source == .remote(isConstrained ? small : url))
-        #expect(response.originalSource == .remote(url))
+        #expect(response.requestedSource == .remote(url))
         #expect(fixture.transport.requests.map(\.url) == [isConstrained ? small : url])
     }
 
@@ -218,7 +219,7 @@ struct AlternativeTests {
         let fixture = fixture()
         fixture.transport.answer(url, with: .data(try TestFiles.data("png/rgba8.png")))
         var request = ImageRequest(url)
-        request.cache.waitsForStore = true
+        request.cachePolicy.waitsForStore = true
         _ = try await fixture.pipeline.image(for: request)
         fixture.pipeline.cache.clearMemory()
         monitor.status = NetworkStatus(isConstrained: true)

@@ -75,7 +75,7 @@ import Testing
         fixture.transport.answer(url, with: .status(404).held(by: gate))
         let ends = Counter()
         let tasks = (0..<200).map { _ in
-            fixture.pipeline.load(ImageRequest(url), deliverOn: .inline) { _ in ends.increment() }
+            fixture.pipeline.load(ImageRequest(url), callbackQueue: .inline) { _ in ends.increment() }
         }
         try await fixture.transport.waitForRequests(1)
         gate.open()

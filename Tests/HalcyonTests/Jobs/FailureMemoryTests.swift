@@ -91,7 +91,7 @@ struct FailureMemoryTests {
     @Test func whoWantsToKnowAsksAnyway() async throws {
         for change in [
             { (request: inout ImageRequest) in request.network.retriesFailures = true },
-            { $0.cache.reads = [] },
+            { $0.cachePolicy.reads = [] },
             { $0.network.headers = ["Authorization": "x"] },
         ] {
             let fixture = try fixture(.status(404))

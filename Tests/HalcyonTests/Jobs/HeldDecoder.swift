@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Halcyon
+import HalcyonCodecs
 import HalcyonSystem
 import HalcyonTesting
 import TestSupport

@@ -34,7 +34,7 @@ struct LoadKeyTests {
         let runs = Counter()
         let tasks = serializers.map { serializer in
             var request = ImageRequest(
-                url, processors: [CountingProcessor("one", runs: runs)], cache: .storeProcessed)
+                url, processors: [CountingProcessor("one", runs: runs)], cachePolicy: .storeProcessed)
             request.serializer = serializer
             return fixture.pipeline.task(for: request)
         }

@@ -155,7 +155,7 @@ import Testing
         let request = ImageRequest(url, processors: [CountingProcessor("a", runs: runs)])
         let response = try await fixture.pipeline.response(for: request)
         #expect(response.source == .remote(url))
-        #expect(response.originalSource == .remote(url))
+        #expect(response.requestedSource == .remote(url))
         #expect(response.metrics.bytes == (try TestFiles.data("png/rgb16.png").count))
         #expect(response.metrics.total > .zero)
         #expect(response.metrics.process != nil)

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonNetwork
 import HalcyonSystem
 import Synchronization
 import TestSupport
@@ -153,16 +154,16 @@ private struct Worker {
         var request = ImageRequest(ModelRequest.url(model.source))
         if model.edge < 32 { request.processors = [.resize(to: PixelSize(model.edge, model.edge))] }
         switch Int.random(in: 0..<10, using: &random) {
-        case 0: request.cache = .reload
-        case 1: request.cache.reads.remove(.memory)
+        case 0: request.cachePolicy = .reload
+        case 1: request.cachePolicy.reads.remove(.memory)
         case 2: request.wantsPreviews = true
-        case 3: request.cache = .memoryOnly
+        case 3: request.cachePolicy = .memoryOnly
         default: break
         }
         let record = record
         record.begun.add(1, ordering: .relaxed)
         let counter = EndCounter()
-        let task = pipeline.load(request, deliverOn: .inline) { result in
+        let task = pipeline.load(request, callbackQueue: .inline) { result in
             record.ended.add(1, ordering: .relaxed)
             if counter.count() > 1 { record.complain("a request ended twice") }
             model.check(result, record)

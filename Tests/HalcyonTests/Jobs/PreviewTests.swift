@@ -1,3 +1,4 @@
+import HalcyonSystem
 import Foundation
 import Halcyon
 import HalcyonNetwork
@@ -24,7 +25,7 @@ import Testing
                 var request = ImageRequest(url)
                 request.wantsPreviews = true
                 request.wantsEveryPreview = true
-                request.cache = .reload
+                request.cachePolicy = .reload
                 // Loads of their own, which share nothing.
                 request.network.headers.set("X-Load", "\(index)")
                 group.addTask { [request] in

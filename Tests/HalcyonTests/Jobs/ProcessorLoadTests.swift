@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonProcessing
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -12,8 +13,9 @@ import Testing
         let runs = Counter()
         let (count, invert, blur) = (CountingProcessor("a", runs: runs), InvertProcessor(), BlurProcessor(radius: 2))
         let spellings: [[any ImageProcessor]] = [
-            [count, invert, blur], [count + invert + blur], [count |> invert |> blur], [count, invert + blur],
-            [ChainProcessor([count, ChainProcessor([invert, blur])])], [count + ChainProcessor([]) + invert, blur],
+            [count, invert, blur], [count.appending(invert).appending(blur)], [count |> invert |> blur],
+            [count, invert |> blur],
+            [ChainProcessor([count, ChainProcessor([invert, blur])])], [count |> ChainProcessor([]) |> invert, blur],
         ]
         for (index, processors) in spellings.enumerated() {
             let response = try await fixture.pipeline.response(for: ImageRequest(url, processors: processors))
@@ -25,7 +27,7 @@ import Testing
     @Test func aChainIsPartOfTheDecodeAsItsFirstStepIs() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("jpeg/baseline-420.jpg")
-        let chain = ResizeProcessor(PixelSize(16, 16), mode: .stretch) + InvertProcessor()
+        let chain = ResizeProcessor(PixelSize(16, 16), mode: .stretch) |> InvertProcessor()
         let image = try await fixture.pipeline.image(for: ImageRequest(url, processors: [chain]))
         #expect(image.size == PixelSize(16, 16))
         let plain: [any ImageProcessor] = [.resize(to: PixelSize(16, 16), mode: .stretch), .invert]
@@ -88,7 +90,7 @@ import Testing
         let url = try fixture.serve("animation/mixed.gif")
         // Soft all over, which no GIF is.
         var request = ImageRequest(url, processors: [.invert, .opacity(0.4)])
-        request.cache = .storeProcessed
+        request.cachePolicy = .storeProcessed
         let made = try await fixture.pipeline.image(for: request)
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
         fixture.pipeline.cache.clearMemory()
@@ -137,7 +139,7 @@ import Testing
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         var request = ImageRequest(url, processors: [.invert, FailingProcessor()])
-        request.cache = .storeProcessed
+        request.cachePolicy = .storeProcessed
         await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: request) }
         #expect(await fixture.pipeline.cache.cachedLevel(for: request) != .memory)
         // The source's own bytes are not a failure.
@@ -151,7 +153,7 @@ import Testing
         let bad: [any ImageProcessor] = [
             .blur(radius: -1), .blur(radius: .nan), .rotate(degrees: .infinity), .pixelate(side: 0),
             .crop(to: PixelSize(0, 4)), .resize(to: PixelSize(0, 0)), .pad(-1), .opacity(2), .sepia(intensity: .nan),
-            .roundCorners(radius: -1), .border(width: .nan), InvertProcessor() + BlurProcessor(radius: -1),
+            .roundCorners(radius: -1), .border(width: .nan), InvertProcessor() |> BlurProcessor(radius: -1),
         ]
         for processor in bad {
             await #expect(throws: ImagePipelineError.self, "\(processor)") {

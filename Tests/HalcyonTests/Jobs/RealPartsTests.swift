@@ -31,7 +31,8 @@ import Testing
             try await withThrowingTaskGroup(of: ImageOrigin.self) { group in
                 for file in files + files {
                     group.addTask {
-                        try await pipeline.response(for: ImageRequest(server.url("/" + file), cache: cache)).origin
+                        try await pipeline.response(for: ImageRequest(server.url("/" + file), cachePolicy: cache))
+                            .origin
                     }
                 }
                 while pass == 0, await !pipeline.isWaitingForBytes(files.count * 2) { await Task.yield() }

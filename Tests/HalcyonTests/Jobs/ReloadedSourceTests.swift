@@ -32,12 +32,12 @@ struct ReloadedSourceTests {
     func whatItHasReplacedIsNotFoundAgain(isCancelled: Bool) async throws {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
         // A URL without an entry in memory.
-        let request = ImageRequest(url, cache: CachePolicy(writes: .diskOriginal))
+        let request = ImageRequest(url, cachePolicy: CachePolicy(writes: .diskOriginal))
         let first = try await held(request, in: fixture)
-        #expect(color(try await fixture.pipeline.image(for: ImageRequest(url, cache: .reload))) == Self.red)
+        #expect(color(try await fixture.pipeline.image(for: ImageRequest(url, cachePolicy: .reload))) == Self.red)
         if isCancelled { first.cancel() }
         var second = request
-        second.cache.reads.remove(.memory)
+        second.cachePolicy.reads.remove(.memory)
         #expect(color(try await fixture.pipeline.image(for: second)) == Self.red)
         decoder.release()
         if !isCancelled { #expect(color(try await first.response.image) == Self.green) }
@@ -48,10 +48,10 @@ struct ReloadedSourceTests {
     @Test(arguments: [CachePolicy.default, .storeProcessed, .keepOriginal])
     func whatIsOlderIsNotKept(policy: CachePolicy) async throws {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
-        let request = ImageRequest(url, processors: [.flip(.vertical)], cache: policy)
+        let request = ImageRequest(url, processors: [.flip(.vertical)], cachePolicy: policy)
         let first = try await held(request, in: fixture)
         var reload = request
-        reload.cache.reads = []
+        reload.cachePolicy.reads = []
         #expect(color(try await fixture.pipeline.image(for: reload)) == Self.red)
         decoder.release()
         #expect(color(try await first.response.image) == Self.green)
@@ -71,7 +71,7 @@ struct ReloadedSourceTests {
         #expect(await former.pipeline.shutdown(within: .seconds(300)))
         let fixture = PipelineFixture(folder: folder) { [decoder] in $0.coders.add(decoder) }
         let first = try await held(ImageRequest(url), in: fixture)
-        #expect(color(try await fixture.pipeline.image(for: ImageRequest(url, cache: .reload))) == Self.red)
+        #expect(color(try await fixture.pipeline.image(for: ImageRequest(url, cachePolicy: .reload))) == Self.red)
         decoder.release()
         #expect(color(try await first.response.image) == Self.green)
         #expect(color(try await fixture.pipeline.image(for: url)) == Self.red)
@@ -95,7 +95,7 @@ struct ReloadedSourceTests {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
         let request = ImageRequest(url, processors: [.flip(.vertical)])
         let first = try await held(request, in: fixture)
-        #expect(color(try await fixture.pipeline.image(for: ImageRequest(url, cache: .reload))) == Self.red)
+        #expect(color(try await fixture.pipeline.image(for: ImageRequest(url, cachePolicy: .reload))) == Self.red)
         // Made of the reload's bytes, while the first is still under way.
         #expect(color(try await fixture.pipeline.image(for: request)) == Self.red)
         decoder.release()

@@ -59,7 +59,7 @@ struct StalePreviewTests {
         let gate = ScriptedTransportGate()
         let fixture = try await fixture(inMemory: inMemory, then: .status(304).held(by: gate))
         // The gate opens only once the preview is there.
-        let (previews, end) = await watch(fixture, ImageRequest(url, cache: showing), gate)
+        let (previews, end) = await watch(fixture, ImageRequest(url, cachePolicy: showing), gate)
         let response = try #require(try end?.get())
         #expect(previews.count == 1)
         #expect(response.cacheRule == .revalidated)
@@ -76,7 +76,7 @@ struct StalePreviewTests {
         let gate = ScriptedTransportGate()
         let fixture = try await fixture(
             inMemory: inMemory, then: .data(try TestFiles.data("jpeg/gray.jpg")).held(by: gate))
-        let (previews, end) = await watch(fixture, ImageRequest(url, cache: showing), gate)
+        let (previews, end) = await watch(fixture, ImageRequest(url, cachePolicy: showing), gate)
         let response = try #require(try end?.get())
         #expect(previews.map(\.info.format) == [.png])
         #expect(response.image.info.format == .jpeg)
@@ -88,9 +88,10 @@ struct StalePreviewTests {
     @Test(arguments: [CachePolicy.default, .storeProcessed])
     func aStaleImageOfTheDiskIsProcessed(stored: CachePolicy) async throws {
         let gate = ScriptedTransportGate()
-        var request = ImageRequest(url, processors: [.crop(to: PixelSize(5, 4)), .flip(.vertical)], cache: stored)
+        var request = ImageRequest(
+            url, processors: [.crop(to: PixelSize(5, 4)), .flip(.vertical)], cachePolicy: stored)
         let fixture = try await fixture(inMemory: false, then: .status(304).held(by: gate), request: request)
-        request.cache.showsStale = true
+        request.cachePolicy.showsStale = true
         let (previews, end) = await watch(fixture, request, gate)
         #expect(previews.map(\.size) == [PixelSize(5, 4)])
         let image = try #require(try end?.get()).image
@@ -102,11 +103,11 @@ struct StalePreviewTests {
         let gate = ScriptedTransportGate()
         let fixture = try await fixture(
             ["Cache-Control": "max-age=1000", "ETag": "\"one\""], inMemory: true, then: .status(304).held(by: gate))
-        let (previews, end) = await watch(fixture, ImageRequest(url, cache: .showStaleAndRevalidate), gate)
+        let (previews, end) = await watch(fixture, ImageRequest(url, cachePolicy: .showStaleAndRevalidate), gate)
         #expect(previews.count == 1)
         #expect(try end?.get().cacheRule == .revalidated)
         // And by the usual policy it is simply the answer.
-        #expect(await watch(fixture, ImageRequest(url, cache: showing), nil).previews.isEmpty)
+        #expect(await watch(fixture, ImageRequest(url, cachePolicy: showing), nil).previews.isEmpty)
         #expect(fixture.transport.requestCount == 2)
     }
 
@@ -116,7 +117,7 @@ struct StalePreviewTests {
             let allowed: HTTPHeaders = ["Cache-Control": "max-age=60, stale-if-error=600", "ETag": "\"one\""]
             let fixture = try await fixture(
                 isAllowed ? allowed : Self.short, inMemory: true, then: .status(500).held(by: gate))
-            var request = ImageRequest(url, cache: showing)
+            var request = ImageRequest(url, cachePolicy: showing)
             request.network.retries = 0
             let (previews, end) = await watch(fixture, request, gate)
             #expect(previews.count == 1)
@@ -142,17 +143,17 @@ struct StalePreviewTests {
             for inMemory in [true, false] {
                 let fixture = try await fixture(
                     ["Cache-Control": control, "ETag": "\"one\""], inMemory: inMemory, then: .status(304))
-                #expect(await watch(fixture, ImageRequest(url, cache: showing), nil).previews.isEmpty)
+                #expect(await watch(fixture, ImageRequest(url, cachePolicy: showing), nil).previews.isEmpty)
             }
         }
         let new = ScriptedTransport.Answer.data(try TestFiles.data("jpeg/gray.jpg"))
         let varied = try await fixture(Self.short.merging(["Vary": "X-Kind"]), inMemory: true, then: new)
-        var other = ImageRequest(url, cache: showing)
+        var other = ImageRequest(url, cachePolicy: showing)
         other.network.headers.set("X-Kind", "b")
         #expect(await watch(varied, other, nil).previews.isEmpty)
         let reloaded = try await fixture(inMemory: true, then: new)
-        var reload = ImageRequest(url, cache: .reload)
-        reload.cache.showsStale = true
+        var reload = ImageRequest(url, cachePolicy: .reload)
+        reload.cachePolicy.showsStale = true
         #expect(await watch(reloaded, reload, nil).previews.isEmpty)
     }
 
@@ -163,7 +164,7 @@ struct StalePreviewTests {
         let plain = fixture.pipeline.task(for: ImageRequest(url))
         try await fixture.transport.waitForRequests(2)
         for _ in 0..<2 {
-            let task = fixture.pipeline.task(for: ImageRequest(url, cache: showing))
+            let task = fixture.pipeline.task(for: ImageRequest(url, cachePolicy: showing))
             var previews = 0
             for try await event in task.events {
                 guard case .preview = event else { continue }
@@ -180,7 +181,7 @@ struct StalePreviewTests {
 
     @Test func aLoadThatIsCalledOffWhileItShowsEndsOnce() async throws {
         let fixture = try await fixture(inMemory: false, then: .status(304).held(by: ScriptedTransportGate()))
-        let task = fixture.pipeline.task(for: ImageRequest(url, cache: showing))
+        let task = fixture.pipeline.task(for: ImageRequest(url, cachePolicy: showing))
         try await fixture.transport.waitForRequests(2)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.response }

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCache
 import HalcyonTesting
 import TestSupport
 import Testing

@@ -85,7 +85,7 @@ struct SupersededStepTests {
         let fixture = PipelineFixture { $0.coders.add(decoder) }
         let url = try fixture.serve("png/rgb8.png")
         let runs = Counter()
-        let request = ImageRequest(url, processors: [CountingProcessor("one", runs: runs)], cache: policy)
+        let request = ImageRequest(url, processors: [CountingProcessor("one", runs: runs)], cachePolicy: policy)
         let task = fixture.pipeline.task(for: request)
         try await decoder.hasCome.wait()
         #expect(await callOff(task, of: fixture) { decoder.release() } == 1)

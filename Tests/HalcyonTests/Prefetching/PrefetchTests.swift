@@ -71,7 +71,7 @@ import Testing
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let request = ImageRequest(
-            url, processors: [.resize(to: PixelSize(6, 4), mode: .stretch)], cache: .storeProcessed)
+            url, processors: [.resize(to: PixelSize(6, 4), mode: .stretch)], cachePolicy: .storeProcessed)
         let first = await ImagePrefetcher([request], pipeline: fixture.pipeline).run()
         #expect(first.finished.count == 1)
         #expect(await fixture.diskEntries() == 2)
@@ -91,7 +91,8 @@ import Testing
         let second = await ImagePrefetcher(requests, pipeline: fixture.pipeline).run()
         #expect(urls(second.finished) == [.remote(stale)])
         #expect(urls(second.skipped) == [.remote(fresh)])
-        let reload = await ImagePrefetcher([ImageRequest(fresh, cache: .reload)], pipeline: fixture.pipeline).run()
+        let reload = await ImagePrefetcher([ImageRequest(fresh, cachePolicy: .reload)], pipeline: fixture.pipeline)
+            .run()
         #expect(reload.finished.count == 1)
         #expect(fixture.transport.requests(for: fresh).count == 2)
     }
@@ -106,7 +107,7 @@ import Testing
             secret, with: .data(try TestFiles.data("png/rgb8.png"), headers: ["Cache-Control": "no-store"]))
         let requests = [
             ImageRequest(PipelineFixture.url("missing")), ImageRequest(text), ImageRequest(secret),
-            ImageRequest(nil as URL?), ImageRequest(good, cache: .onlyIfCached), ImageRequest(good),
+            ImageRequest(nil as URL?), ImageRequest(good, cachePolicy: .onlyIfCached), ImageRequest(good),
         ]
         let outcome = await ImagePrefetcher(requests, pipeline: fixture.pipeline, concurrency: 1).run()
         let codes = outcome.failed.map { failure -> String in
@@ -123,7 +124,7 @@ import Testing
         let url = try fixture.serve("png/rgb8.png")
         let local = [
             ImageRequest(TestFiles.url("png/rgb8.png")), ImageRequest(.base64("abcd")),
-            ImageRequest(url, cache: .memoryOnly),
+            ImageRequest(url, cachePolicy: .memoryOnly),
         ]
         let outcome = await ImagePrefetcher(local, pipeline: fixture.pipeline).run()
         #expect(outcome.skipped.count == 3)

@@ -181,7 +181,7 @@ import Testing
         let fixture = PipelineFixture()
         let provider = Provider(result: .success(try png()))
         await #expect {
-            try await fixture.pipeline.image(for: ImageRequest(.provider(provider), cache: .onlyIfCached))
+            try await fixture.pipeline.image(for: ImageRequest(.provider(provider), cachePolicy: .onlyIfCached))
         } throws: { error in
             (error as? ImagePipelineError)?.code == "notInCache"
         }

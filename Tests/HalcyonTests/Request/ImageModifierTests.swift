@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonProcessing
 import HalcyonSystem
 import HalcyonTesting
 import TestSupport

@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonProcessing
 import TestSupport
 
 /// Random processors with so few values each that two are often equal.
@@ -51,9 +52,9 @@ struct RandomProcessors {
         case 0:
             .roundCorners(
                 radius, corners: below(2) == 0 ? .all : .topLeft, background: color(),
-                border: below(2) == 0 ? nil : Border(width: number(), color: color()),
+                border: below(2) == 0 ? nil : ImageBorder(width: number(), color: color()),
                 targetSize: below(3) == 0 ? size() : nil)
-        case 1: .circle(border: below(2) == 0 ? nil : Border(width: number()), background: color())
+        case 1: .circle(border: below(2) == 0 ? nil : ImageBorder(width: number()), background: color())
         default: .border(width: number(), color: color(), radius: radius)
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCodecs
 import TestSupport
 import Testing
 

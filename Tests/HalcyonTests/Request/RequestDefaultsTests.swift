@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -29,8 +30,8 @@ struct RequestDefaultsTests {
             setDefault: { $0.decode = DecodeOptions(target: TargetSize(PixelSize(4, 4))) }, defaulted: "set",
             give: { $0.decode = DecodeOptions() }, read: { $0.decode.target == nil ? "nil" : "set" }),
         Option(
-            testDescription: "cache", own: "true", setDefault: { $0.cache = .noStore }, defaulted: "false",
-            give: { $0.cache = .default }, read: { "\($0.cache == .default)" }),
+            testDescription: "cachePolicy", own: "true", setDefault: { $0.cachePolicy = .noStore }, defaulted: "false",
+            give: { $0.cachePolicy = .default }, read: { "\($0.cachePolicy == .default)" }),
         Option(
             testDescription: "priority", own: "normal", setDefault: { $0.priority = .low }, defaulted: "low",
             give: { $0.priority = .normal }, read: { "\($0.priority)" }),
@@ -88,18 +89,18 @@ struct RequestDefaultsTests {
         for option in Self.options { option.setDefault(&defaults) }
         let url = PipelineFixture.url("a")
         let given = defaults.applied(
-            to: ImageRequest(url, processors: [], decode: DecodeOptions(), cache: .default, priority: .normal))
+            to: ImageRequest(url, processors: [], decode: DecodeOptions(), cachePolicy: .default, priority: .normal))
         #expect(given.processors.isEmpty)
         #expect(given.decode == DecodeOptions())
-        #expect(given.cache == .default)
+        #expect(given.cachePolicy == .default)
         #expect(given.priority == .normal)
         let silent = defaults.applied(to: ImageRequest(url))
         for option in Self.options { #expect(option.read(silent) == option.defaulted) }
         // Doing it again, with others, changes nothing.
         var others = RequestDefaults()
-        others.cache = .reload
-        #expect(others.applied(to: silent).cache == .noStore)
-        #expect(RequestDefaults().applied(to: ImageRequest(url)).cache == .default)
+        others.cachePolicy = .reload
+        #expect(others.applied(to: silent).cachePolicy == .noStore)
+        #expect(RequestDefaults().applied(to: ImageRequest(url)).cachePolicy == .default)
     }
 
     @Test func aLoadAndTheCachesGoByThem() async throws {
@@ -107,7 +108,7 @@ struct RequestDefaultsTests {
         stored.waitsForStore = true
         let fixture = PipelineFixture { [stored] in
             $0.defaults.processors = [.crop(to: PixelSize(5, 4))]
-            $0.defaults.cache = stored
+            $0.defaults.cachePolicy = stored
         }
         let url = try fixture.serve("png/rgb8.png")
         #expect(try await fixture.pipeline.image(for: url).size == PixelSize(5, 4))

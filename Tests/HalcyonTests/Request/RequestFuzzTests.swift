@@ -1,3 +1,4 @@
+import HalcyonProcessing
 import Foundation
 import Halcyon
 import HalcyonSystem

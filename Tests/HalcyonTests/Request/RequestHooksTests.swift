@@ -39,8 +39,8 @@ struct RequestHooksTests {
         fixture.transport.answer(url, with: .data(Self.scrambled(plain)))
         var request = request(url, Self.decryptor)
         // Only the bytes: the next load decodes what the disk has.
-        request.cache.writes = [.diskOriginal]
-        request.cache.waitsForStore = true
+        request.cachePolicy.writes = [.diskOriginal]
+        request.cachePolicy.waitsForStore = true
         _ = try await fixture.pipeline.image(for: request)
         await fixture.pipeline.configuration.cache.disk?.flush()
         let again = try await fixture.pipeline.response(for: ImageRequest(url))
@@ -189,7 +189,7 @@ struct RequestHooksTests {
         let url = PipelineFixture.url("a")
         transport.answer(url, with: .data(Self.scrambled(plain)))
         var request = ImageRequest(url)
-        request.cache.writes = [.diskOriginal]
+        request.cachePolicy.writes = [.diskOriginal]
         let tasks = (0..<10).map { _ in fixture.pipeline.task(for: request) }
         for task in tasks { _ = try await task.response }
         await fixture.pipeline.configuration.cache.disk?.flush()

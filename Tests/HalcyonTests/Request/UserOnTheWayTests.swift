@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonNetwork
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -52,7 +53,7 @@ struct UserOnTheWayTests {
         var request = ImageRequest(url)
         request.network.hooks = RequestHooks(id: "alice", hooks)
         if way == "named" { request.network.user = "alice" }
-        request.cache.waitsForStore = true
+        request.cachePolicy.waitsForStore = true
         let isNamed = way == "named"
         let first = try await fixture.pipeline.response(for: request)
         #expect(first.cacheRule == (isNamed ? .stored : .notStored(.unknownUser)))
@@ -76,7 +77,7 @@ struct UserOnTheWayTests {
                     downloader: ImageDownloader(
                         .init(transport: KnownTransport(base: base, host: "b.test", name: user)))))
             var request = ImageRequest(urls[0])
-            request.cache.waitsForStore = true
+            request.cachePolicy.waitsForStore = true
             let response = try await pipeline.response(for: request)
             #expect(response.origin == .network)
             #expect(response.cacheRule == .notStored(.unknownUser))

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonNetwork
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -42,7 +43,7 @@ struct UserTableTests {
 
         func request(_ url: URL) -> ImageRequest {
             var request = ImageRequest(url)
-            request.cache.waitsForStore = true
+            request.cachePolicy.waitsForStore = true
             switch self {
             case .nobody: break
             case .alice: request.network.credential = .bearer("alice")
@@ -111,7 +112,9 @@ struct UserTableTests {
                 for second in others {
                     let url = PipelineFixture.url("\(place)/\(first)/\(second)")
                     var (one, two) = (first.request(url), second.request(url))
-                    if place == .memory { (one.cache.waitsForStore, two.cache.waitsForStore) = (false, false) }
+                    if place == .memory {
+                        (one.cachePolicy.waitsForStore, two.cachePolicy.waitsForStore) = (false, false)
+                    }
                     _ = try await load(one, from: place, fixture.pipeline)
                     let before = transport.requestCount
                     if place != .memory { fixture.pipeline.cache.clearMemory() }

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonNetwork
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -25,7 +26,7 @@ struct UserTests {
         _ fixture: PipelineFixture, _ url: URL, requests: Int, _ change: (inout ImageRequest) -> Void
     ) async throws {
         var request = ImageRequest(url)
-        request.cache.waitsForStore = true
+        request.cachePolicy.waitsForStore = true
         change(&request)
         for origin in [ImageOrigin.network, .memory, .disk] {
             #expect(try await fixture.pipeline.response(for: request).origin == origin)
@@ -71,8 +72,8 @@ struct UserTests {
         for team in ["red", "red", "blue"] {
             var request = ImageRequest(url, processors: [.flip(.horizontal)])
             request.network.headers = ["X-Team": team]
-            request.cache.waitsForStore = true
-            request.cache.freshness = .ignore
+            request.cachePolicy.waitsForStore = true
+            request.cachePolicy.freshness = .ignore
             fixture.pipeline.cache.clearMemory()
             origins.append(try await fixture.pipeline.response(for: request).origin)
             #expect(
@@ -167,7 +168,7 @@ struct UserTests {
         }
         request.network.hooks = RequestHooks(id: "alice", hooks)
         if isNamed { request.network.user = "alice" }
-        request.cache.waitsForStore = true
+        request.cachePolicy.waitsForStore = true
         let first = try await fixture.pipeline.response(for: request)
         #expect(first.cacheRule == (isNamed ? .stored : .notStored(.unknownUser)))
         #expect(try await fixture.pipeline.response(for: request).origin == (isNamed ? .memory : .network))
@@ -242,7 +243,7 @@ struct UserTests {
             fixture.pipeline.cache.clearMemory()
             var request = ImageRequest(url)
             request.network.credential = .bearer(user)
-            request.cache.waitsForStore = true
+            request.cachePolicy.waitsForStore = true
             return try await fixture.pipeline.response(for: request).origin
         }
         #expect(try await load("alice") == .network)
@@ -288,7 +289,7 @@ struct UserTests {
         requests.append(ImageRequest(URL(web: "http://images.test/a")))
         requests[2].cacheKey = "http://s3cret:s3cret@images.test/b"
         for var request in requests {
-            request.cache.waitsForStore = true
+            request.cachePolicy.waitsForStore = true
             for origin in [ImageOrigin.network, .disk] {
                 #expect(try await fixture.pipeline.response(for: request).origin == origin)
                 fixture.pipeline.cache.clearMemory()

@@ -69,10 +69,10 @@ import Testing
     @Test func nothingIsDecodedBeforeThereIsARoom() async throws {
         let url = try fixture.serve("png/rgb8.png")
         var request = ImageRequest(url)
-        request.cache.waitsForStore = true
+        request.cachePolicy.waitsForStore = true
         _ = try await fixture.pipeline.image(for: request)
         fixture.pipeline.cache.clearMemory()
-        request.cache.readsDiskSynchronously = true
+        request.cachePolicy.readsDiskSynchronously = true
         let screen = SizedScreen()
         let target = ImageTarget(surface: screen)
         target.setImage(request, pipeline: fixture.pipeline, completion: ends.callback("1"))

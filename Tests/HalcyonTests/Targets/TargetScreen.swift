@@ -102,7 +102,7 @@ extension TargetSuite {
         policy: CachePolicy? = nil
     ) {
         target.setImage(
-            ImageRequest(url, cache: policy), options: options, pipeline: fixture.pipeline,
+            ImageRequest(url, cachePolicy: policy), options: options, pipeline: fixture.pipeline,
             completion: ends.callback(name))
     }
 }

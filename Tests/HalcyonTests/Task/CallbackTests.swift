@@ -14,7 +14,7 @@ import Testing
         queue.setSpecific(key: key, value: true)
         let isOnQueue = await withCheckedContinuation { continuation in
             // A second call would be a misuse of the continuation, which traps.
-            fixture.pipeline.load(ImageRequest(url), deliverOn: .queue(queue)) { _ in
+            fixture.pipeline.load(ImageRequest(url), callbackQueue: .queue(queue)) { _ in
                 continuation.resume(returning: DispatchQueue.getSpecific(key: key) ?? false)
             }
         }
@@ -26,7 +26,7 @@ import Testing
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: url)
         let calls = Counter()
-        fixture.pipeline.load(ImageRequest(url), deliverOn: .inline) { result in
+        fixture.pipeline.load(ImageRequest(url), callbackQueue: .inline) { result in
             if case .success(let response) = result, response.origin == .memory { calls.increment() }
         }
         #expect(calls.value == 1)
@@ -37,10 +37,10 @@ import Testing
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: url)
         let (inline, later) = (Counter(), Counter())
-        fixture.pipeline.load(ImageRequest(url), deliverOn: .mainOrInline) { _ in inline.increment() }
+        fixture.pipeline.load(ImageRequest(url), callbackQueue: .mainOrInline) { _ in inline.increment() }
         #expect(inline.value == 1)
         await withCheckedContinuation { continuation in
-            fixture.pipeline.load(ImageRequest(url), deliverOn: .mainAsync) { _ in
+            fixture.pipeline.load(ImageRequest(url), callbackQueue: .mainAsync) { _ in
                 // Traps where this is not the main actor.
                 MainActor.assumeIsolated { later.increment() }
                 continuation.resume()

@@ -15,7 +15,7 @@ struct CancelAllTests {
         let data = try TestFiles.data("png/rgb8.png")
         fixture.transport.answer(url, with: .data(data).held(by: ScriptedTransportGate()), .data(data))
         let (ends, events) = (Counter(), fixture.pipeline.events)
-        let task = fixture.pipeline.load(ImageRequest(url), deliverOn: .inline) { result in
+        let task = fixture.pipeline.load(ImageRequest(url), callbackQueue: .inline) { result in
             if case .failure(is CancellationError) = result { ends.increment() }
         }
         let small = fixture.pipeline.task(for: ImageRequest(url, processors: [.resize(to: PixelSize(8, 8))]))
@@ -113,7 +113,7 @@ struct CancelAllTests {
         let all = urls
         await withTasks(Self.loads) { index in
             var request = ImageRequest(all[index % all.count])
-            request.cache = .reload
+            request.cachePolicy = .reload
             do {
                 _ = try await fixture.pipeline.task(for: request).response
             } catch {

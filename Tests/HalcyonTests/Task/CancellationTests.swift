@@ -73,7 +73,7 @@ import Testing
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         let ends = Counter()
-        let task = fixture.pipeline.load(ImageRequest(url), deliverOn: .inline) { result in
+        let task = fixture.pipeline.load(ImageRequest(url), callbackQueue: .inline) { result in
             if case .failure(is CancellationError) = result { ends.increment() }
         }
         try await fixture.transport.waitForRequests(1)

@@ -13,7 +13,7 @@ enum ProcessorCalls {
             "rotate=20": .rotate(degrees: 20),
             "pad=14:#fc6": .pad(14, background: Color(red: 1, green: 0.8, blue: 0.4)),
             "round=30": .roundCorners(radius: 30),
-            "circle=6:#fc6": .circle(border: Border(width: 6, color: Color(red: 1, green: 0.8, blue: 0.4))),
+            "circle=6:#fc6": .circle(border: ImageBorder(width: 6, color: Color(red: 1, green: 0.8, blue: 0.4))),
             "border=6:#c36:20": .border(width: 6, color: Color(red: 0.8, green: 0.2, blue: 0.4), radius: .pixels(20)),
             "blur=4": .blur(radius: 4),
             "sharpen=2:1.5": .sharpen(amount: 2, radius: 1.5),

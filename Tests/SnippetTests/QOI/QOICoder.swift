@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCodecs
 
 extension ImageFormat {
     static let qoi = ImageFormat("qoi", fileExtension: "qoi", mimeType: "image/qoi")

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCodecs
 import Testing
 
 /// A coder of one's own, as docs/Coders.md shows it.

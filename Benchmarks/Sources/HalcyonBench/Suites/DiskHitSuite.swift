@@ -1,6 +1,7 @@
 import CFloors
 import Foundation
 import Halcyon
+import HalcyonCache
 
 /// Measures reads of an entry in the disk cache, and checks for one, when the system has its file in memory.
 struct DiskHitSuite: Suite {

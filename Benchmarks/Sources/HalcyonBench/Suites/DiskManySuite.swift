@@ -1,6 +1,7 @@
 import CFloors
 import Foundation
 import Halcyon
+import HalcyonCache
 
 /// Measures a disk cache of 100,000 small entries: its first hit, its size, a trim of half of them, and the readers'
 /// latency during a trim.

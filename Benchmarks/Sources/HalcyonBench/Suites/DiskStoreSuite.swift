@@ -1,6 +1,7 @@
 import CFloors
 import Foundation
 import Halcyon
+import HalcyonCache
 
 /// Measures writes that replace entries, as in a full cache.
 ///

@@ -107,7 +107,7 @@ extension ImageRequest {
     /// The request with neither memory nor disk storage.
     fileprivate var keepingNothing: ImageRequest {
         var request = self
-        request.cache = .noStore
+        request.cachePolicy = .noStore
         return request
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCache
 import HalcyonTesting
 
 /// Measures lookups of images in memory, and inserts.

@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonProcessing
 
 /// An operation of a processor, and its name in Peers/idioms.py.
 struct ProcessingCase: Sendable {

@@ -1,6 +1,7 @@
 import CFloors
 import Foundation
 import Halcyon
+import HalcyonNetwork
 
 /// Compares many small requests over persistent connections, a fixed number at once, with the same in libcurl.
 struct RequestSuite: Suite {

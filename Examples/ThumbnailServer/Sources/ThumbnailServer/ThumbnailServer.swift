@@ -80,7 +80,7 @@ struct ThumbnailServer {
         request.decode.limits.maximumPixels = 50_000_000
         request.network.totalTimeout = .seconds(20)
         // A thumbnail is found encoded; its pixels are of no use after that.
-        request.cache.writes.remove(.memory)
+        request.cachePolicy.writes.remove(.memory)
         return request
     }
 

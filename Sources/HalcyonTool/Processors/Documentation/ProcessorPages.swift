@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonProcessing
 
 /// The pages of HalcyonProcessing's documentation catalog, one for each processor, and their pictures.
 enum ProcessorPages {

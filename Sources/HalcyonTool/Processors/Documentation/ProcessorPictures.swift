@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonProcessing
 
 /// The pictures of the processors' documentation.
 enum ProcessorPictures {

@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonProcessing
 
 /// Processors that change a pixel's colour.
 enum ColorEntries {

@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonProcessing
 
 /// Processors that use another image.
 enum CompositionEntries {

@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonProcessing
 
 /// Processors that read a pixel's neighbours.
 enum FilterEntries {

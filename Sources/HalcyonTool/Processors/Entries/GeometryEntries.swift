@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonProcessing
 
 /// Processors that cut, turn, scale and enlarge.
 enum GeometryEntries {

@@ -1,4 +1,5 @@
 import Halcyon
+import HalcyonProcessing
 
 /// Processors that cut an image to a shape, or draw one.
 enum ShapeEntries {
@@ -41,11 +42,12 @@ enum ShapeEntries {
             .init("#COLOR", "border", "Of the line. Black by default; a colour alone makes a line of 4 pixels."),
             .init("background=#COLOR", "background", background),
         ],
-        example: "circle=6:#fc6", call: ".circle(border: Border(width: 6, color: Color(red: 1, green: 0.8, blue: 0.4)))"
+        example: "circle=6:#fc6",
+        call: ".circle(border: ImageBorder(width: 6, color: Color(red: 1, green: 0.8, blue: 0.4)))"
     ) { parts in
         let background = parts.take("background", PartReader.color) ?? .clear
         let (width, color) = (parts.take(PartReader.number), parts.take(PartReader.color))
-        let border = width == nil && color == nil ? nil : Border(width: width ?? 4, color: color ?? .black)
+        let border = width == nil && color == nil ? nil : ImageBorder(width: width ?? 4, color: color ?? .black)
         return .circle(border: border, background: background)
     }
 

@@ -2,7 +2,7 @@ import Dispatch
 import HalcyonSystem
 
 /// The place where the callback of `ImagePipeline.load` runs.
-public enum Delivery: Sendable {
+public enum CallbackQueue: Sendable {
     /// On the main queue, always asynchronously.
     case mainAsync
     /// On the main queue; at once if the load ends there, as it does for a memory hit that is requested on it.
@@ -13,7 +13,7 @@ public enum Delivery: Sendable {
     /// On a queue, always asynchronously.
     case queue(DispatchQueue)
 
-    func deliver(_ body: @escaping @Sendable () -> Void) {
+    func run(_ body: @escaping @Sendable () -> Void) {
         switch self {
         case .mainAsync: DispatchQueue.main.async(execute: body)
         case .mainOrInline: if MainQueue.isCurrent { body() } else { DispatchQueue.main.async(execute: body) }
