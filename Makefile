@@ -32,6 +32,7 @@ bench:
 
 docs:
 	scripts/docs
+	scripts/api
 
 # Draw and encode what is committed under Tests/Fixtures and demo/gallery again.
 fixtures:

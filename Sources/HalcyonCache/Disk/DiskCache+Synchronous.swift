@@ -23,7 +23,7 @@ extension DiskCache {
     public func storeSynchronously(
         _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
         expiration: StorageExpiration? = nil
-    ) throws {
+    ) throws(DiskCacheError) {
         guard let contents = contents(data, metadata, extended, expiration) else { return }
         let mark = staging.mark
         // This entry is newer than the writes staged before it, and replaces them in the same moment; or neither is kept.
@@ -81,7 +81,7 @@ extension DiskCache {
     }
 
     /// Counts a write, and starts a trim after it if the size limit is exceeded.
-    func written(_ bytes: Int, _ write: () throws -> Bool) throws -> Bool {
+    func written(_ bytes: Int, _ write: () throws -> Bool) throws(DiskCacheError) -> Bool {
         do {
             let isWritten = try write()
             if isWritten {

@@ -25,7 +25,7 @@ public struct BlendProcessor: ImageProcessor {
 
     /// - Throws: `ProcessingError.invalidArgument` if alpha is not in 0...1 or the colour has a channel that is not
     ///   finite.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         try Fraction.validate(alpha, processor: "blend")
         try background.validate(processor: "blend")
     }

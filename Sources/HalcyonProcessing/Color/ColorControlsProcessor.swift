@@ -28,7 +28,7 @@ public struct ColorControlsProcessor: ImageProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if a parameter is not finite.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         // An exposure of minus infinity gives a finite matrix, black, so the check of the matrix would not find it.
         guard exposure.isFinite else {
             throw ProcessingError.invalidArgument(processor: "colors", reason: "an exposure of \(exposure)")

@@ -16,7 +16,7 @@ public struct ColorMatrixProcessor: ImageProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if the matrix has a value that is not finite.
-    public func validate() throws { try matrix.validate(processor: "matrix") }
+    public func validate() throws(ProcessingError) { try matrix.validate(processor: "matrix") }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try matrix.applied(to: image, processor: "matrix", context: context)
@@ -24,7 +24,7 @@ public struct ColorMatrixProcessor: ImageProcessor {
 }
 
 extension ColorMatrix {
-    func validate(processor: String) throws {
+    func validate(processor: String) throws(ProcessingError) {
         guard isFinite else {
             throw ProcessingError.invalidArgument(
                 processor: processor, reason: "the colour matrix has a value that is not finite")

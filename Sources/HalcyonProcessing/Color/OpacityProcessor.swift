@@ -16,7 +16,7 @@ public struct OpacityProcessor: ImageProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if the opacity is not in 0...1.
-    public func validate() throws { try Fraction.validate(opacity, processor: "opacity") }
+    public func validate() throws(ProcessingError) { try Fraction.validate(opacity, processor: "opacity") }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try validate()

@@ -21,7 +21,7 @@ public struct OverlayProcessor: ImageProcessor {
 
     /// - Throws: `ProcessingError.invalidArgument` if a channel of the colour is not finite or the fraction is not in
     ///   0...1.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         try color.validate(processor: "overlay")
         try Fraction.validate(fraction, processor: "overlay")
     }

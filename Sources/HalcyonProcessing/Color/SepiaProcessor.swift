@@ -16,7 +16,7 @@ public struct SepiaProcessor: ImageProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if the intensity is not in 0...1.
-    public func validate() throws { try Fraction.validate(intensity, processor: "sepia") }
+    public func validate() throws(ProcessingError) { try Fraction.validate(intensity, processor: "sepia") }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try validate()

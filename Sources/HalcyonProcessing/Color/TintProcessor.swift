@@ -20,7 +20,7 @@ public struct TintProcessor: ImageProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if a channel of the colour is not finite.
-    public func validate() throws { try color.validate(processor: "tint") }
+    public func validate() throws(ProcessingError) { try color.validate(processor: "tint") }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try validate()

@@ -57,7 +57,7 @@ public struct WatermarkProcessor: ImageProcessor {
 
     /// - Throws: `ProcessingError.invalidArgument` if an anchor is NaN, the margin negative or larger than
     ///   `Bitmap.maximumSide`, the opacity not in 0...1, or the width not above 0 and at most 1.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         try Fraction.validate(opacity, processor: "watermark")
         guard !anchorX.isNaN, !anchorY.isNaN else {
             throw ProcessingError.invalidArgument(processor: "watermark", reason: "the anchor is not a number")

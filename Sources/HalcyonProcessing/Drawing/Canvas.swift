@@ -56,7 +56,7 @@ extension Color {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if a channel is not finite.
-    func validate(processor: String) throws {
+    func validate(processor: String) throws(ProcessingError) {
         guard isFinite else {
             throw ProcessingError.invalidArgument(processor: processor, reason: "a channel of the colour is not finite")
         }

@@ -26,9 +26,9 @@ public struct BlurProcessor: ImageProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` where the radius is not in 0...1,000.
-    public func validate() throws { try Self.validate(radius, processor: "blur") }
+    public func validate() throws(ProcessingError) { try Self.validate(radius, processor: "blur") }
 
-    static func validate(_ radius: Double, processor: String) throws {
+    static func validate(_ radius: Double, processor: String) throws(ProcessingError) {
         guard (0...maximumRadius).contains(radius) else {
             throw ProcessingError.invalidArgument(
                 processor: processor, reason: "a radius of \(radius) pixels; it is 0 to \(Int(maximumRadius))")

@@ -17,7 +17,7 @@ public struct PixelateProcessor: ImageProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if the side is below 1.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         guard side >= 1 else {
             throw ProcessingError.invalidArgument(processor: "pixelate", reason: "squares of \(side) pixels")
         }

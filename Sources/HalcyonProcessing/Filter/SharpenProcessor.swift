@@ -21,7 +21,7 @@ public struct SharpenProcessor: ImageProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if the amount is not in 0...100 or the radius not in 0...1,000.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         guard (0...100).contains(amount) else {
             throw ProcessingError.invalidArgument(
                 processor: "sharpen", reason: "an amount of \(amount); it is 0 to 100")

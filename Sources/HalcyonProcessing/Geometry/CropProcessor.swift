@@ -35,7 +35,7 @@ public struct CropProcessor: GeometricProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` for an empty rectangle or an anchor that is NaN.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         switch region {
         case .rect(let rect):
             guard !rect.size.isEmpty else { throw empty(rect.size) }

@@ -38,7 +38,7 @@ public struct PadProcessor: ImageProcessor {
 
     /// - Throws: `ProcessingError.invalidArgument` for negative insets, insets or sides above `Bitmap.maximumSide`,
     ///   an empty size, an anchor that is NaN or a colour that is not finite.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         try background.validate(processor: "pad")
         switch amount {
         case .insets(let top, let left, let bottom, let right):

@@ -34,7 +34,7 @@ public struct ResizeProcessor: GeometricProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if a side is below 1 or above `maximumSide`.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         guard (1...Self.maximumSide).contains(size.width), (1...Self.maximumSide).contains(size.height) else {
             throw ProcessingError.invalidArgument(
                 processor: "resize", reason: "a box of \(size) pixels; sides are 1 to \(Self.maximumSide)")

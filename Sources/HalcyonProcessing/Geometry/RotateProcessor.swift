@@ -30,7 +30,7 @@ public struct RotateProcessor: GeometricProcessor {
     }
 
     /// - Throws: `ProcessingError.invalidArgument` if the angle or a channel of the colour is not finite.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         guard degrees.isFinite else {
             throw ProcessingError.invalidArgument(processor: "rotate", reason: "an angle of \(degrees) degrees")
         }

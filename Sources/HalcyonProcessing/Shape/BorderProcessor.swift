@@ -25,7 +25,7 @@ public struct BorderProcessor: ImageProcessor {
 
     /// - Throws: `ProcessingError.invalidArgument` if a length is negative or not finite, or a channel of the colour
     ///   is not finite.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         try border.validate(processor: "border")
         try radius.validate(processor: "border")
     }
@@ -63,7 +63,7 @@ public struct ImageBorder: Hashable, Sendable {
 
     /// - Throws: `ProcessingError.invalidArgument` if the width is negative or not finite, or a channel of the colour
     ///   is not finite.
-    func validate(processor: String) throws {
+    func validate(processor: String) throws(ProcessingError) {
         guard width.isFinite, width >= 0 else {
             throw ProcessingError.invalidArgument(processor: processor, reason: "a border of \(width) pixels")
         }

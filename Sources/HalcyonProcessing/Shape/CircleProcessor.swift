@@ -21,7 +21,7 @@ public struct CircleProcessor: ImageProcessor {
 
     /// - Throws: `ProcessingError.invalidArgument` if the border's width is negative or not finite, or a channel of a
     ///   colour is not finite.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         try border?.validate(processor: "circle")
         try background.validate(processor: "circle")
     }

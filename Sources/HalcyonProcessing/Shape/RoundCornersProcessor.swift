@@ -45,11 +45,11 @@ public struct RoundCornersProcessor: ImageProcessor {
 
     /// - Throws: `ProcessingError.invalidArgument` if a length is negative or not finite, a channel of a colour is
     ///   not finite, or a side of the target size is outside 1...65,535.
-    public func validate() throws {
+    public func validate() throws(ProcessingError) {
         try radius.validate(processor: "round")
         try background.validate(processor: "round")
         try border?.validate(processor: "round")
-        try targetSize.map { try ResizeProcessor($0).validate() }
+        if let targetSize { try ResizeProcessor(targetSize).validate() }
     }
 
     public func process(_ image: Image, context: WorkContext) throws -> Image {
@@ -92,7 +92,7 @@ public enum CornerRadius: Hashable, Sendable {
     case heightFraction(Double)
 
     /// - Throws: `ProcessingError.invalidArgument` if the value is negative or not finite.
-    func validate(processor: String) throws {
+    func validate(processor: String) throws(ProcessingError) {
         let value: Double =
             switch self {
             case .pixels(let value), .widthFraction(let value), .heightFraction(let value): value

@@ -63,7 +63,7 @@ public struct WorkContext: Sendable {
     }
 
     /// Throws `CancellationError` once the result is no longer wanted.
-    public func checkCancellation() throws {
+    public func checkCancellation() throws(CancellationError) {
         if isCancelled { throw CancellationError() }
     }
 }
