@@ -75,7 +75,7 @@ import HalcyonProcessing
 @_exported import struct HalcyonNetwork.HTTPHeaders
 @_exported import enum HalcyonNetwork.HalcyonVersion
 @_exported import class HalcyonNetwork.ImageDownloader
-@_exported import struct HalcyonNetwork.LeastRate
+@_exported import struct HalcyonNetwork.MinimumRate
 @_exported import struct HalcyonNetwork.RequestHooks
 @_exported import struct HalcyonNetwork.RetryDelay
 @_exported import struct HalcyonNetwork.RetryPolicy

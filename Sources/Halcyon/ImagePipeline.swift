@@ -116,7 +116,7 @@ public final class ImagePipeline: Sendable {
 
     /// Starts a load of a resolved request.
     ///
-    /// - Parameter priority: the priority in place of the request's own; nil, the default, takes the request's.
+    /// - Parameter priority: the priority in level of the request's own; nil, the default, takes the request's.
     func task(for resolved: ResolvedRequest, priority: RequestPriority? = nil) -> ImageTask {
         let response = cachedResponse(for: resolved)
         let task = ImageTask(resolved)
@@ -186,21 +186,21 @@ public final class ImagePipeline: Sendable {
     func cachedResponse(for resolved: ResolvedRequest) -> ImageResponse? {
         let watch = Stopwatch()
         var metrics = LoadMetrics()
-        var (place, found) = (CacheLevel.memory, resolved.imageInMemory)
+        var (level, found) = (CacheLevel.memory, resolved.imageInMemory)
         if found == nil, resolved.cachePolicy.readsDiskSynchronously {
             metrics.misses = [CacheMiss(.memory, resolved.memoryMiss)]
             metrics.lookup = watch.elapsed
-            if let onDisk = SynchronousDisk(resolved: resolved).image(&metrics) { (found, place) = onDisk }
+            if let onDisk = SynchronousDisk(resolved: resolved).image(&metrics) { (found, level) = onDisk }
         }
         guard let (cached, rule) = found else { return nil }
         metrics.total = watch.elapsed
         metrics.bytes = cached.encodedBytes
-        if place == .memory { metrics.lookup = metrics.total }
+        if level == .memory { metrics.lookup = metrics.total }
         let response = resolved.response(
-            cached.image, origin: rule.origin(place == .memory ? .memory : .disk), rule: rule, metrics)
+            cached.image, origin: rule.origin(level == .memory ? .memory : .disk), rule: rule, metrics)
         if coordinator.hub.isActive {
-            let isKept = place != .memory && resolved.cachePolicy.writes.contains(.memory)
-            coordinator.hub.report(response, from: place, isKept: isKept)
+            let isKept = level != .memory && resolved.cachePolicy.writes.contains(.memory)
+            coordinator.hub.report(response, from: level, isKept: isKept)
         }
         return response
     }

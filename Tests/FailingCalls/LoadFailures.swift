@@ -35,7 +35,7 @@ struct LoadFailures {
         if let first { failure.arm(first: first) }
         var download = ImageDownloader.Configuration(transport: CurlTransport())
         download.retry = .never
-        download.timeouts = DownloadTimeouts(connect: .seconds(100), idle: .seconds(100), leastRate: .none)
+        download.timeouts = DownloadTimeouts(connect: .seconds(100), idle: .seconds(100), minimumRate: .none)
         let disk = DiskCache(folder: folder.appending(path: "\(number)"))
         let pipeline = ImagePipeline(
             configuration: ImagePipeline.Configuration(

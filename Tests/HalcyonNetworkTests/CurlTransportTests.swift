@@ -266,7 +266,7 @@ struct CurlTransportTests {
             try connection.answer(Data("hello".utf8))
         }
         defer { server.stop() }
-        let timeouts = DownloadTimeouts(connect: limit, idle: limit, total: limit, leastRate: .none)
+        let timeouts = DownloadTimeouts(connect: limit, idle: limit, total: limit, minimumRate: .none)
         let result = try await ImageDownloader().download(DownloadRequest(url: server.url(), timeouts: timeouts))
         #expect(result.data == Data("hello".utf8))
         let request = TransportRequest(

@@ -21,7 +21,7 @@ struct DownloaderFixture {
         configuration.jitter = { 1 }
         configuration.time = TimeSource { now }
         // A body that a test holds back may take any time.
-        configuration.timeouts.leastRate = .none
+        configuration.timeouts.minimumRate = .none
         configuration.sleep = { [delays] delay in
             delays.withLock { $0.append(delay) }
             try Task.checkCancellation()

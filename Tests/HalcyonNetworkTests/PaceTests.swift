@@ -76,7 +76,7 @@ struct PaceTests {
         #expect(fixture.downloader.runningCount == 1)
         try await advance()
         let error = await #expect(throws: DownloadError.self) { try await task.value }
-        #expect(error?.reason == .timeout(.leastRate))
+        #expect(error?.reason == .timeout(.minimumRate))
         #expect(error?.description == "one.test/a: timed out: the body came too slowly")
         #expect(fixture.downloader.runningCount == 0)
     }
@@ -98,14 +98,14 @@ struct PaceTests {
 
     @Test(arguments: [false, true])
     func requestsAndDownloadersSetTheLeastRate(_ isRequests: Bool) async throws {
-        let rate = LeastRate(bytesPerSecond: 1000, over: .seconds(5))
-        let fixture = Self.fixture(clock) { if !isRequests { $0.timeouts.leastRate = rate } }
+        let rate = MinimumRate(bytesPerSecond: 1000, over: .seconds(5))
+        let fixture = Self.fixture(clock) { if !isRequests { $0.timeouts.minimumRate = rate } }
         let gate = ScriptedTransportGate()
         fixture.transport.answer(
             fixture.url(), with: .init(steps: [.chunk(Data(count: 4999)), .wait(gate), .chunk(Data(count: 1))]))
         let received = Lock(-1)
         var request = DownloadRequest(url: fixture.url())
-        if isRequests { request.timeouts = DownloadTimeouts(leastRate: rate) }
+        if isRequests { request.timeouts = DownloadTimeouts(minimumRate: rate) }
         let sent = request
         let task = Task {
             try await fixture.downloader.download(sent) { progress in received.withLock { $0 = progress.received } }
@@ -115,7 +115,7 @@ struct PaceTests {
         #expect(fixture.downloader.runningCount == 1)
         try await advance(fixture.downloader)
         let error = await #expect(throws: DownloadError.self) { try await task.value }
-        #expect(error?.reason == .timeout(.leastRate))
+        #expect(error?.reason == .timeout(.minimumRate))
     }
 
     @Test func withoutALeastRateABodyMayTakeAnyTime() async throws {
@@ -123,7 +123,7 @@ struct PaceTests {
         answer(fixture.url(), chunks: [1], gates: [gate])
         let received = Lock(-1)
         var request = DownloadRequest(url: fixture.url())
-        request.timeouts = DownloadTimeouts(leastRate: .none)
+        request.timeouts = DownloadTimeouts(minimumRate: .none)
         let task = start(request, received)
         await wait(for: 0, received)
         try await pass(200)
@@ -137,7 +137,7 @@ struct PaceTests {
         fixture.transport.answer(fixture.url(), with: .data(Data([1])).held(by: gate))
         let downloader = fixture.downloader
         var patient = DownloadRequest(url: fixture.url())
-        patient.timeouts = DownloadTimeouts(leastRate: .none)
+        patient.timeouts = DownloadTimeouts(minimumRate: .none)
         var same = DownloadRequest(url: fixture.url())
         same.timeouts = DownloadTimeouts()
         let requests = [DownloadRequest(url: fixture.url()), same, patient]
@@ -245,7 +245,7 @@ struct PaceTests {
     }
 
     @Test func whenTooManyAreSlowTheSlowestIsEnded() async throws {
-        let fixture = Self.fixture(clock, total: 4, slow: 2) { $0.timeouts.leastRate = .none }
+        let fixture = Self.fixture(clock, total: 4, slow: 2) { $0.timeouts.minimumRate = .none }
         let gate = ScriptedTransportGate()
         // The first of each host brings the least.
         let tasks = try await fill(fixture, hosts: 2, perHost: 3, gate, started: 4)
@@ -274,7 +274,7 @@ struct PaceTests {
 
     /// One place is wanted, and one is given.
     @Test func noMoreAreEndedThanOthersNeed() async throws {
-        let fixture = Self.fixture(clock, total: 4, slow: 4) { $0.timeouts.leastRate = .none }
+        let fixture = Self.fixture(clock, total: 4, slow: 4) { $0.timeouts.minimumRate = .none }
         let gate = ScriptedTransportGate()
         let tasks = try await fill(fixture, hosts: 4, perHost: 2, gate, started: 4)
         try await pass(10, fixture.downloader)
@@ -298,7 +298,7 @@ struct PaceTests {
 
     /// A slow network is not a slow server: where each host has a part of it, nothing is gained by ending a transfer.
     @Test func nobodyIsEndedForAnotherImageOfTheSameHosts() async throws {
-        let fixture = Self.fixture(clock, total: 2, slow: 2) { $0.timeouts.leastRate = .none }
+        let fixture = Self.fixture(clock, total: 2, slow: 2) { $0.timeouts.minimumRate = .none }
         let gate = ScriptedTransportGate()
         let tasks = try await fill(fixture, hosts: 2, perHost: 5, gate, started: 2)
         try await pass(60, fixture.downloader)
@@ -308,7 +308,7 @@ struct PaceTests {
     }
 
     @Test func nobodyIsEndedWhileNobodyWaits() async throws {
-        let fixture = Self.fixture(clock, total: 4, slow: 0) { $0.timeouts.leastRate = .none }
+        let fixture = Self.fixture(clock, total: 4, slow: 0) { $0.timeouts.minimumRate = .none }
         let gate = ScriptedTransportGate()
         let tasks = try await fill(fixture, hosts: 2, perHost: 2, gate)
         try await pass(100, fixture.downloader)

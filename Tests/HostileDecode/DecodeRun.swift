@@ -55,7 +55,7 @@ struct DecodeRun {
             outcome = "untyped: \(error)"
         }
         return DecodeReport.Step(
-            name: name, outcome: outcome, reserved: coders.budget.bytes.mostReserved,
+            name: name, outcome: outcome, reserved: coders.budget.bytes.maximumReserved,
             peak: max(0, ProcessMemory.peak - before), seconds: ProcessTime.seconds - start)
     }
 

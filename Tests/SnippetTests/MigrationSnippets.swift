@@ -159,7 +159,7 @@ private func ofItsTransfer(_ request: inout ImageRequest, hooks: DownloadHooks) 
     request.network.totalTimeout = .seconds(15)
     request.network.connectTimeout = .seconds(10)
     request.network.idleTimeout = .seconds(15)
-    request.network.leastRate = LeastRate(bytesPerSecond: 100, over: .seconds(30))
+    request.network.minimumRate = MinimumRate(bytesPerSecond: 100, over: .seconds(30))
 }
 
 private func ofADownloader(_ program: Program) -> ImageDownloader {

@@ -9,7 +9,7 @@ func networkRequest(url: URL) -> ImageRequest {
     request.network.headers.set("Referer", "https://example.org/")
     request.network.credential = .bearer("token")
     request.network.totalTimeout = .seconds(20)
-    request.network.leastRate = LeastRate(bytesPerSecond: 1_000, over: .seconds(10))
+    request.network.minimumRate = MinimumRate(bytesPerSecond: 1_000, over: .seconds(10))
     request.network.maximumBytes = 10_000_000
     request.network.retries = 0
     return request

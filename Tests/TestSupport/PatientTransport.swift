@@ -42,5 +42,5 @@ extension TransportRequest {
 
 extension DownloadTimeouts {
     /// The same for downloads.
-    public static let patient = DownloadTimeouts(connect: .seconds(300), idle: .seconds(300), leastRate: .none)
+    public static let patient = DownloadTimeouts(connect: .seconds(300), idle: .seconds(300), minimumRate: .none)
 }

@@ -24,7 +24,7 @@ public final class PipelineFixture: Sendable {
         var download = ImageDownloader.Configuration(transport: transport)
         download.time = clock
         // A body that a test holds back may take any time.
-        download.timeouts.leastRate = .none
+        download.timeouts.minimumRate = .none
         // A retry waits for nothing.
         download.sleep = { _ in try Task.checkCancellation() }
         let diskCache = disk ? DiskCache(folder: folder, timeSource: clock) : nil

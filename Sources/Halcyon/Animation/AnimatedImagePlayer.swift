@@ -77,7 +77,7 @@ public final class AnimatedImagePlayer {
     private var failedTick: Int?
     private var isAdvancing = false
     /// The number of changes of the playback. After a callback that causes one, `advance(to:)` makes no further callbacks.
-    private var course = 0
+    private var generation = 0
 
     /// Creates a player of an image's animation, which does not play yet.
     ///
@@ -120,7 +120,7 @@ public final class AnimatedImagePlayer {
             playback = playback.rewound
             (shownAt, shownTick, failedTick) = (nil, nil, nil)
         }
-        course += 1
+        generation += 1
         isPlaying = true
         lastTime = nil
         awaitsFrame = true
@@ -140,7 +140,7 @@ public final class AnimatedImagePlayer {
             isPlaying = false
             report(shown: .nothing, looped: false, ended: true)
         }
-        course += 1
+        generation += 1
         isPlaying = false
         (shownAt, shownTick, failedTick) = (nil, nil, nil)
         awaitsFrame = false
@@ -155,7 +155,7 @@ public final class AnimatedImagePlayer {
     ///
     /// - Parameter loop: the index of the loop, from 0; the current one by default. Both are clamped to the animation.
     public func seek(to frame: Int, loop: Int? = nil) {
-        course += 1
+        generation += 1
         playback.seek(to: frame, loop: loop)
         (shownAt, shownTick, failedTick) = (nil, nil, nil)
         awaitsFrame = true
@@ -330,18 +330,18 @@ extension AnimatedImagePlayer {
     }
 
     private func report(shown: Shown, looped: Bool, ended: Bool) {
-        let course = course
+        let generation = generation
         switch shown {
         case .nothing: break
         case .frame:
             if let currentFrame { watcher.frame?(currentFrame) }
-            if let currentFrame, course == self.course { onFrame?(currentFrame, currentFrameIndex) }
+            if let currentFrame, generation == self.generation { onFrame?(currentFrame, currentFrameIndex) }
         case .failure(let error): onFailure?(error, playback.frame)
         }
-        if looped, course == self.course { watcher.loop?(playback.loopsRemaining) }
-        if looped, course == self.course { onLoop?(playback.loopsRemaining) }
-        if ended, course == self.course { watcher.end?() }
-        if ended, course == self.course { onEnd?() }
+        if looped, generation == self.generation { watcher.loop?(playback.loopsRemaining) }
+        if looped, generation == self.generation { onLoop?(playback.loopsRemaining) }
+        if ended, generation == self.generation { watcher.end?() }
+        if ended, generation == self.generation { onEnd?() }
     }
 }
 

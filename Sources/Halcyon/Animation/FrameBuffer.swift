@@ -99,10 +99,10 @@ final class FrameBuffer: Sendable {
     /// Returns the number of frames that may be decoded ahead of the due one: at least one, and no more than a few megabytes,
     /// since frames are decoded faster than they play.
     func ahead(atMost count: Int) -> Int {
-        max(1, min(count, min(Self.mostAhead, pool.share) / frameBytes))
+        max(1, min(count, min(Self.maximumAhead, pool.share) / frameBytes))
     }
 
-    private static let mostAhead = 6 << 20
+    private static let maximumAhead = 6 << 20
 
     /// Returns the state of a frame.
     ///

@@ -32,13 +32,13 @@ struct FreshnessCheck {
 
     /// Decides whether a cached response may be used before the server is asked.
     ///
-    /// - Parameter mayRevalidateBehind: whether the caller can revalidate a stale response in the background.
-    func verdict(on http: HTTPCacheMetadata?, mayRevalidateBehind: Bool = false) -> Verdict {
+    /// - Parameter mayRevalidateInBackground: whether the caller can revalidate a stale response in the background.
+    func verdict(on http: HTTPCacheMetadata?, mayRevalidateInBackground: Bool = false) -> Verdict {
         guard isRemote else { return .answers(nil) }
         guard freshness != .ignore else { return .answers(.ignored) }
-        guard isForTheseFields(http) else { return .refused(.otherFields) }
+        guard matchesVaryingFields(http) else { return .refused(.otherFields) }
         if let rule = rule(for: http) { return .answers(rule) }
-        if mayRevalidateBehind, resolved.mayRevalidateBehind, answersWhileRevalidated(http) {
+        if mayRevalidateInBackground, resolved.mayRevalidateInBackground, answersWhileRevalidated(http) {
             return .answers(.staleWhileRevalidate)
         }
         return .refused(.expired)
@@ -56,11 +56,11 @@ struct FreshnessCheck {
 
     /// Whether a cached response may be shown, marked as stale, until the server has answered.
     func mayShowStale(_ http: HTTPCacheMetadata?) -> Bool {
-        resolved.mayShowStale && http?.mayBeServedStale ?? true && isForTheseFields(http)
+        resolved.mayShowStale && http?.mayBeServedStale ?? true && matchesVaryingFields(http)
     }
 
     /// Whether the header fields that `Vary` names are those of this request.
-    func isForTheseFields(_ http: HTTPCacheMetadata?) -> Bool {
+    func matchesVaryingFields(_ http: HTTPCacheMetadata?) -> Bool {
         guard let http, http.variesOnEverything || !http.varyValues.isEmpty else { return true }
         return http.matches(requestHeaders: resolved.sentHeaders)
     }

@@ -140,7 +140,7 @@ public final class ImageCache: Sendable {
     }
 
     func remember(_ cached: CachedImage, for key: ImageKey, expiration: StorageExpiration?) {
-        let place = key.place(of: cached.http)
+        let place = key.storageKey(for: cached.http)
         // The user's own entry would be found before the shared one.
         if place.user != key.user { memoryCache.remove(key) }
         memoryCache.insert(cached, for: place, cost: cached.image.cost, expiration: expiration)

@@ -76,7 +76,7 @@ public struct ImageKey: Hashable, Sendable {
     }
 
     /// Returns the key under which an image is stored: the shared one if its response is shared.
-    func place(of http: HTTPCacheMetadata?) -> ImageKey {
+    func storageKey(for http: HTTPCacheMetadata?) -> ImageKey {
         user != nil && http?.isShared == true ? of(nil) : self
     }
 

@@ -19,7 +19,7 @@ struct ImageStore {
         guard resolved.cachePolicy.writes.contains(.diskOriginal), fetched.mayBeKept,
             !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk, fetched.claimStore()
         else { return false }
-        let place = resolved.key.place(of: fetched.http)
+        let place = resolved.key.storageKey(for: fetched.http)
         let (cache, key) = (resolved.originals, place.originalDiskKey)
         // The user's own entry would be found before the shared one.
         if place.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
@@ -47,7 +47,7 @@ struct ImageStore {
     /// - Returns: whether the queue has accepted it.
     func storeFinished(_ made: LoadedImage) -> Bool {
         guard resolved.hasPlaceOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return false }
-        let place = resolved.key.place(of: made.provenance.http)
+        let place = resolved.key.storageKey(for: made.provenance.http)
         let (cache, key) = (resolved.target, place.processedDiskKey)
         if place.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
         guard resolved.cachePolicy.writes.contains(.diskProcessed) else {

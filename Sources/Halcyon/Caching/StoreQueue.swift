@@ -10,7 +10,7 @@ final class StoreQueue: Sendable {
     /// any more afterwards.
     typealias Work = @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> Void
 
-    private struct Place {
+    private struct Stores {
         let newest: Int
         var isVoid = false
         let task: Task<Void, Never>
@@ -25,7 +25,7 @@ final class StoreQueue: Sendable {
         var bytes = 0
         var lastNumber = 0
         var pending: Set<Int> = []
-        var places: [DiskKey: Place] = [:]
+        var stores: [DiskKey: Stores] = [:]
         var waiters: [Int: Waiter] = [:]
     }
 
@@ -49,7 +49,7 @@ final class StoreQueue: Sendable {
             // A single store may be larger than the limit.
             guard isForced || state.pending.isEmpty || state.bytes + bytes <= limit else { return false }
             state.lastNumber += 1
-            let (number, former) = (state.lastNumber, state.places[key]?.task)
+            let (number, former) = (state.lastNumber, state.stores[key]?.task)
             state.bytes += bytes
             state.pending.insert(number)
             let task = Task { [self] in
@@ -58,13 +58,13 @@ final class StoreQueue: Sendable {
                 if isWanted() { await work(isWanted) }
                 end(number, key, bytes: bytes)
             }
-            state.places[key] = Place(newest: number, task: task)
+            state.stores[key] = Stores(newest: number, task: task)
             return true
         }
     }
 
     /// Whether a store to a key is in progress.
-    func isPending(_ key: DiskKey) -> Bool { state.withLock { $0.places[key] != nil } }
+    func isPending(_ key: DiskKey) -> Bool { state.withLock { $0.stores[key] != nil } }
 
     /// Marks the stores in progress to a key as not wanted any more.
     ///
@@ -72,27 +72,27 @@ final class StoreQueue: Sendable {
     @discardableResult
     func void(_ key: DiskKey) -> Task<Void, Never>? {
         state.withLock { state in
-            state.places[key]?.isVoid = true
-            return state.places[key]?.task
+            state.stores[key]?.isVoid = true
+            return state.stores[key]?.task
         }
     }
 
     /// Marks all stores in progress as not wanted any more.
     func voidAll() {
         state.withLock { state in
-            for key in state.places.keys { state.places[key]?.isVoid = true }
+            for key in state.stores.keys { state.stores[key]?.isVoid = true }
         }
     }
 
     private func isCurrent(_ number: Int, _ key: DiskKey) -> Bool {
-        state.withLock { state in state.places[key].map { $0.newest == number && !$0.isVoid } ?? false }
+        state.withLock { state in state.stores[key].map { $0.newest == number && !$0.isVoid } ?? false }
     }
 
     private func end(_ number: Int, _ key: DiskKey, bytes: Int) {
         let waiters = state.withLock { state -> [Waiter] in
             state.bytes -= bytes
             state.pending.remove(number)
-            if state.places[key]?.newest == number { state.places[key] = nil }
+            if state.stores[key]?.newest == number { state.stores[key] = nil }
             guard !state.waiters.isEmpty else { return [] }
             let first = state.pending.min() ?? .max
             let done = state.waiters.filter { $0.value.last < first }

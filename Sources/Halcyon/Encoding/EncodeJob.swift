@@ -96,7 +96,7 @@ struct EncodeJob {
     private func confirmed(_ kept: KeptEncoding, in place: EncodedPlace) async throws -> Confirmation {
         let check = FreshnessCheck(resolved)
         guard resolved.cachePolicy.reads.contains(.diskOriginal), let hash = kept.sourceHash,
-            check.isForTheseFields(kept.http)
+            check.matchesVaryingFields(kept.http)
         else { return .unknown }
         let fetched: FetchedData
         do {

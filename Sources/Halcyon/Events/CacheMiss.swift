@@ -15,11 +15,11 @@ public struct CacheMiss: Sendable, Hashable {
         case policy
     }
 
-    public let place: CacheLevel
+    public let level: CacheLevel
     public let reason: Reason
 
-    public init(_ place: CacheLevel, _ reason: Reason) {
-        self.place = place
+    public init(_ level: CacheLevel, _ reason: Reason) {
+        self.level = level
         self.reason = reason
     }
 }
@@ -30,7 +30,7 @@ extension ResolvedRequest {
         guard cachePolicy.reads.contains(.memory) else { return .policy }
         if target.memoryCache.contains(key) {
             let kept = target.keptImage(for: key, policy: cachePolicy)
-            return FreshnessCheck(self).isForTheseFields(kept?.http) ? .expired : .otherFields
+            return FreshnessCheck(self).matchesVaryingFields(kept?.http) ? .expired : .otherFields
         }
         guard cachePolicy.acceptsLarger, key.admitsLarger else { return .notThere }
         let isSmaller = target.sizes.keys(of: key.source).contains {

@@ -81,11 +81,11 @@ extension EventHub {
     /// Reports a load that ended on its caller's thread.
     ///
     /// - Parameter isKept: whether the memory cache has just stored the image.
-    func report(_ response: ImageResponse, from place: CacheLevel, isKept: Bool) {
+    func report(_ response: ImageResponse, from level: CacheLevel, isKept: Bool) {
         let (load, source) = (nextLoad(), response.source.description)
         publish(.started, load: load, source: source)
         for miss in response.metrics.misses { publish(.cacheMissed(miss), load: load, source: source) }
-        publish(.cacheHit(place, response.cacheRule), load: load, source: source)
+        publish(.cacheHit(level, response.cacheRule), load: load, source: source)
         if let decode = response.metrics.decode {
             publish(.decoded(response.image.size, decode), load: load, source: source)
         }

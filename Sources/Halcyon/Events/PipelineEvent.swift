@@ -58,9 +58,9 @@ extension PipelineEvent.Kind: CustomStringConvertible {
     public var description: String {
         switch self {
         case .started: "started"
-        case .cacheHit(let place, let rule):
-            rule.map { "hit in \(place.rawValue) (\($0))" } ?? "hit in \(place.rawValue)"
-        case .cacheMissed(let miss): "missed in \(miss.place.rawValue) (\(miss.reason.rawValue))"
+        case .cacheHit(let level, let rule):
+            rule.map { "hit in \(level.rawValue) (\($0))" } ?? "hit in \(level.rawValue)"
+        case .cacheMissed(let miss): "missed in \(miss.level.rawValue) (\(miss.reason.rawValue))"
         case .transferStarted: "transfer started"
         case .transferEnded(let summary): "transfer ended: status \(summary.status), \(summary.bytes) bytes"
         case .transferFailed(let error): "transfer failed: \(error.reasonText)"
@@ -70,7 +70,7 @@ extension PipelineEvent.Kind: CustomStringConvertible {
         case .decoded(let size, let time): "decoded \(size) in \(time)"
         case .processed(let time): "processed in \(time)"
         case .encoded(let bytes, let time): "encoded \(bytes) bytes in \(time)"
-        case .stored(let place): "stored in \(place.rawValue)"
+        case .stored(let level): "stored in \(level.rawValue)"
         case .notStored(let reason): "not stored: \(reason)"
         case .ended(.success(let origin, let metrics)): "ended: from \(origin.rawValue) in \(metrics.total)"
         case .ended(.failure(let error)): "failed: \(error.code): \(error.reason)"

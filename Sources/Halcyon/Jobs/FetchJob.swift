@@ -79,7 +79,7 @@ struct FetchJob {
             subscription.note(.cacheMissed(CacheMiss(.diskOriginal, found.miss)), took: took)
             return (nil, nil)
         }
-        switch FreshnessCheck(resolved).verdict(on: stored.http, mayRevalidateBehind: true) {
+        switch FreshnessCheck(resolved).verdict(on: stored.http, mayRevalidateInBackground: true) {
         case .answers(let rule):
             subscription.note(.cacheHit(.diskOriginal, rule), took: took)
             if rule == .staleWhileRevalidate { coordinator.revalidate(resolved) }

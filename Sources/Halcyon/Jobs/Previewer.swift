@@ -67,7 +67,7 @@ final class Previewer {
     }
 
     /// The number of bytes below which a preview is not worth a decode.
-    private static let fewestBytes = 1 << 10
+    private static let minimumBytes = 1 << 10
     /// The interval between previews, in seconds, if the number of bytes has not doubled.
     private static let interval = 0.15
 
@@ -125,7 +125,7 @@ final class Previewer {
 
     /// Whether the number of bytes has doubled, or the interval has passed.
     private func isDue(_ bytes: Int) -> Bool {
-        guard bytes >= Self.fewestBytes else { return false }
+        guard bytes >= Self.minimumBytes else { return false }
         if bytes >= bytesTaken * 2 { return true }
         return bytes > bytesTaken && clock.now.timeIntervalSince(lastStep) >= Self.interval
     }

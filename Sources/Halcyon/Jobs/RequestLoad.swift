@@ -31,7 +31,7 @@ struct RequestLoad {
     func image() async throws -> LoadedImage {
         let watch = Stopwatch()
         if let cached = resolved.target.image(for: resolved.key, policy: resolved.cachePolicy),
-            case .answers(let rule) = FreshnessCheck(resolved).verdict(on: cached.http, mayRevalidateBehind: true)
+            case .answers(let rule) = FreshnessCheck(resolved).verdict(on: cached.http, mayRevalidateInBackground: true)
         {
             subscription.note(.cacheHit(.memory, rule), took: watch.elapsed)
             if rule == .staleWhileRevalidate { resolved.coordinator.revalidate(resolved) }

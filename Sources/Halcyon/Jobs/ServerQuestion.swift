@@ -57,7 +57,7 @@ struct ServerQuestion {
         var stays = true
         if let http, !http.noStore, isOfUser, resolved.cachePolicy.writes.contains(.diskOriginal) {
             let disk = resolved.originals.disk
-            stays = resolved.key.place(of: http).originalDiskKey == stored.place
+            stays = resolved.key.storageKey(for: http).originalDiskKey == stored.place
             if stays {
                 // A disk that cannot be written costs another revalidation, and has no other effect.
                 _ = try? await disk?.updateMetadata(

@@ -41,7 +41,7 @@ extension StoredOriginal {
         guard let (entry, place) = await reader.originalEntry(resolved.key) else { return (nil, .notThere) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields is not worth reading, since the server cannot confirm it either.
-        if resolved.cachePolicy.freshness != .ignore, !FreshnessCheck(resolved).isForTheseFields(http) {
+        if resolved.cachePolicy.freshness != .ignore, !FreshnessCheck(resolved).matchesVaryingFields(http) {
             return (nil, .otherFields)
         }
         do {

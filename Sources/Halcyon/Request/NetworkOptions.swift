@@ -24,7 +24,7 @@ public struct NetworkOptions: Hashable, Sendable {
     /// The longest time without a byte once connected.
     public var idleTimeout: Duration?
     /// The lowest rate at which a body must arrive; `.none` is no limit.
-    public var leastRate: LeastRate?
+    public var minimumRate: MinimumRate?
     /// The number of attempts after the first.
     public var retries: Int?
     /// The maximum length of a body in bytes.
@@ -57,6 +57,6 @@ public struct NetworkOptions: Hashable, Sendable {
     func timeouts(over defaults: DownloadTimeouts) -> DownloadTimeouts {
         DownloadTimeouts(
             connect: connectTimeout ?? defaults.connect, idle: idleTimeout ?? defaults.idle,
-            total: totalTimeout ?? defaults.total, leastRate: leastRate ?? defaults.leastRate)
+            total: totalTimeout ?? defaults.total, minimumRate: minimumRate ?? defaults.minimumRate)
     }
 }

@@ -126,7 +126,7 @@ struct ResolvedRequest: Sendable {
 
     /// Reports the server's answer to the caches: everything that other loads make from earlier answers is older.
     func tellOthers(of answer: FetchedData) {
-        let (place, fetch) = (key.place(of: answer.http), FetchKey(self))
+        let (place, fetch) = (key.storageKey(for: answer.http), FetchKey(self))
         for cache in originals === target ? [target] : [target, originals] {
             cache.changes.add(cachePolicy.writes, for: key, by: fetch, asked: answer.mark)
             if place.user != key.user {
@@ -158,7 +158,7 @@ extension ResolvedRequest {
 
     /// Whether the server may be asked after an answer was delivered: not if its own answer would be discarded, nor by
     /// a load that is such a revalidation.
-    var mayRevalidateBehind: Bool {
+    var mayRevalidateInBackground: Bool {
         isRemote && !isRevalidation && cachePolicy.allowsNetwork && !control.onlyIfCached
             && !cachePolicy.writes.isDisjoint(with: [.memory, .diskOriginal])
     }

@@ -251,7 +251,7 @@ extension ImageTarget {
     private func show(
         _ response: ImageResponse, by transition: ImageTransition, on surface: any ImageSurface, _ load: Load
     ) {
-        let course = course
+        let generation = generation
         see(.image(response))
         state = .showing(response)
         // A surface that does not animate completes at once: the end is reported after the state all the same.
@@ -261,7 +261,7 @@ extension ImageTarget {
         }
         if !load.options.waitsForTransition { load.isHalfway = true }
         surface.show(response, by: transition) { if load.options.waitsForTransition { half() } }
-        if course == self.course { surface.stateChanged(state) }
+        if generation == self.generation { surface.stateChanged(state) }
         half()
     }
 

@@ -54,7 +54,7 @@ public final class ImageTarget {
     private var ownSurface: ClosureSurface?
     /// The number of operations so far. If a callback starts another operation, the operation that called it calls no
     /// further ones.
-    private(set) var course = 0
+    private(set) var generation = 0
     /// The delay before a renewal, so that the room of the surface can settle.
     private var resting: Task<Void, Never>?
 
@@ -144,7 +144,7 @@ public final class ImageTarget {
     ///
     /// - Returns: the load that was replaced; the caller must report its end.
     func supersede(by load: Load?) -> Load? {
-        course += 1
+        generation += 1
         loadCount += 1
         let former = self.load
         self.load = load
@@ -155,7 +155,7 @@ public final class ImageTarget {
 
     func callOff() {
         guard let load else { return }
-        course += 1
+        generation += 1
         self.load = nil
         load.task?.cancel()
         // A reload has the subject of the image that stays.
@@ -169,10 +169,10 @@ public final class ImageTarget {
 
     /// Changes the state and the content. Both are set before the surface is notified of the state.
     func turn(to state: State, showing content: Content? = nil) {
-        let course = course
+        let generation = generation
         self.state = state
         if let content { show(content) }
-        if course == self.course { surface?.stateChanged(state) }
+        if generation == self.generation { surface?.stateChanged(state) }
     }
 
     func show(_ content: Content) {

@@ -52,7 +52,7 @@ extension DiskCache {
     public func entries() async -> [EntryInfo] {
         var entries: [EntryInfo] = []
         for slice in Self.slices(of: await scan(), by: Self.filesAtOnce) {
-            entries += await performBehind { [store] in slice.compactMap { store.info($0.file) } }
+            entries += await performInBackground { [store] in slice.compactMap { store.info($0.file) } }
         }
         return entries
     }
@@ -250,11 +250,11 @@ extension DiskCache {
         let now = timeSource.now
         var found: [ScannedFile] = []
         for start in stride(from: 0, to: 256, by: Self.foldersAtOnce) {
-            found += await performBehind { [store] in
+            found += await performInBackground { [store] in
                 store.scan(start..<start + Self.foldersAtOnce, now: now)
             }
         }
-        let free = await performBehind { [store] in store.freeSpace() }
+        let free = await performInBackground { [store] in store.freeSpace() }
         let end = timeSource.now
         state.withLock { state in
             state.lastScan = end
@@ -270,7 +270,7 @@ extension DiskCache {
     ) async -> Removal {
         var removal = Removal()
         for slice in Self.slices(of: files, by: Self.filesAtOnce) {
-            let removed = await performBehind { [store] in
+            let removed = await performInBackground { [store] in
                 let removed = slice.compactMap { file in
                     store.remove(file.file, ifStill: { $0.kind == .regular && isIt(file, $0) }).map { (file.file, $0) }
                 }
@@ -288,7 +288,7 @@ extension DiskCache {
         stride(from: 0, to: files.count, by: size).map { files[$0..<min($0 + size, files.count)] }
     }
 
-    private func performBehind<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    private func performInBackground<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             threads.submit(priority: .low) { continuation.resume(returning: body()) }
         }

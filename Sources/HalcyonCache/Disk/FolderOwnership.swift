@@ -6,7 +6,7 @@ package struct FolderOwnership: Sendable {
     private static let superuser: UInt32 = 0
     private static let (othersWrite, groupWrites, sticky): (UInt16, UInt16, UInt16) = (0o002, 0o020, 0o1000)
     /// The maximum number of links to follow, as in the system itself.
-    private static let mostLinks = 40
+    private static let maximumLinks = 40
 
     /// The user ID that stands for all users outside the current user namespace, including the system's superuser, who owns
     /// `/` and `/home`; nil if all users are in the namespace.
@@ -54,7 +54,7 @@ package struct FolderOwnership: Sendable {
             }
             if status.kind == .other, let target = try? files.linkTarget(at: next) {
                 links += 1
-                guard links <= Self.mostLinks else { throw .foreignFolder("\(path) is a ring of links") }
+                guard links <= Self.maximumLinks else { throw .foreignFolder("\(path) is a ring of links") }
                 if target.hasPrefix("/") { current = "" }
                 rest += Self.parts(of: target)
                 continue

@@ -17,7 +17,7 @@ final class StagingArea: Sendable {
     private enum Item {
         /// A place in the queue for the newest write of this key. It is skipped if that write was dropped, or if the key
         /// now has another place.
-        case write(DiskKey, place: Int)
+        case write(DiskKey, number: Int)
         /// A waiter for the end of everything before this item.
         case barrier(CheckedContinuation<Void, Never>)
     }
@@ -30,7 +30,7 @@ final class StagingArea: Sendable {
 
     private struct State {
         var writes: [DiskKey: Write] = [:]
-        var places: [DiskKey: Int] = [:]
+        var numbers: [DiskKey: Int] = [:]
         var queue = Fifo<Item>()
         var waiting: [Waiting] = []
         var inFlight: Write?
@@ -141,8 +141,8 @@ final class StagingArea: Sendable {
         if let former = state.writes.updateValue(write, forKey: write.key) {
             state.bytes -= former.cost
         } else {
-            state.places[write.key] = write.number
-            state.queue.append(.write(write.key, place: write.number))
+            state.numbers[write.key] = write.number
+            state.queue.append(.write(write.key, number: write.number))
         }
         isBusy.store(true, ordering: .releasing)
         defer { state.isRunning = true }
@@ -172,7 +172,7 @@ final class StagingArea: Sendable {
     func drop(_ key: DiskKey) {
         state.withLock { state in
             if let write = state.writes.removeValue(forKey: key) {
-                state.places[key] = nil
+                state.numbers[key] = nil
                 state.bytes -= write.cost
             }
             if state.inFlight?.key == key { state.isInFlightDropped = true }
@@ -184,7 +184,7 @@ final class StagingArea: Sendable {
         state.withLock { state in
             if let write = state.writes[key], write.number <= mark {
                 state.writes[key] = nil
-                state.places[key] = nil
+                state.numbers[key] = nil
                 state.bytes -= write.cost
             }
             if let write = state.inFlight, write.key == key, write.number <= mark { state.isInFlightDropped = true }
@@ -223,11 +223,11 @@ final class StagingArea: Sendable {
                     case .barrier(let continuation):
                         reached = continuation
                         return nil
-                    case .write(let key, let place):
-                        guard state.places[key] == place, let write = state.writes.removeValue(forKey: key) else {
+                    case .write(let key, let number):
+                        guard state.numbers[key] == number, let write = state.writes.removeValue(forKey: key) else {
                             continue
                         }
-                        state.places[key] = nil
+                        state.numbers[key] = nil
                         state.inFlight = write
                         state.isInFlightDropped = false
                         return write

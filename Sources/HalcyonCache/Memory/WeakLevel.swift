@@ -17,14 +17,14 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
         }
     }
 
-    @inlinable static var leastLimit: Int { 32 }
+    @inlinable static var minimumLimit: Int { 32 }
 
     @usableFromInline var departing: ContiguousArray<Element> = []
     @usableFromInline var settled: [HashedKey<Key>: WeakEntry<Value>] = [:]
     /// The last ticket given. It always increases, so that no ticket is given twice.
     @usableFromInline var lastTicket = 0
     /// The number of settled entries above which the entries with ended values are swept again.
-    @usableFromInline var limit = Self.leastLimit
+    @usableFromInline var limit = Self.minimumLimit
 
     @inlinable var count: Int { departing.count + settled.count }
 
@@ -116,7 +116,7 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
     /// until their number has doubled.
     @inlinable
     mutating func elements() -> [Element] {
-        limit = max(Self.leastLimit, settled.count * 2)
+        limit = max(Self.minimumLimit, settled.count * 2)
         return settled.map { Element($0.key, $0.value) }
     }
 
@@ -133,7 +133,7 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
             let (key, entry) = settled.remove(at: index)
             removed.append(Element(key, entry))
         }
-        limit = max(Self.leastLimit, settled.count * 2)
+        limit = max(Self.minimumLimit, settled.count * 2)
         return removed
     }
 }

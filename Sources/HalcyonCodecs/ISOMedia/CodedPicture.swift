@@ -10,7 +10,7 @@ struct CodedPicture {
     private(set) var headerCount = 0
 
     /// The maximum number of headers, more than any real file has: reading millions of them would take too long.
-    static let mostHeaders = 256
+    static let maximumHeaders = 256
 
     private mutating func add(_ size: PixelSize) {
         if size.area ?? .max > self.size?.area ?? -1 { self.size = size }
@@ -64,7 +64,7 @@ struct CodedPicture {
         guard layer == 0 else { return }
         if type == 33 {
             headerCount += 1
-            guard headerCount <= Self.mostHeaders else { return }
+            guard headerCount <= Self.maximumHeaders else { return }
             if let size = Self.parameterSetSize(unit.part(at: 2, length: unit.count)) { add(size) }
         } else if type < 32, (unit.byte(2) ?? 0) & 0x80 != 0 {
             // The first slice of a picture.
@@ -108,7 +108,7 @@ struct CodedPicture {
             // A frame, or the header of one; a redundant copy of a header does not count.
             if type == 3 || type == 6 { count += 1 }
             if type == 1 { headerCount += 1 }
-            if type == 1, headerCount <= Self.mostHeaders,
+            if type == 1, headerCount <= Self.maximumHeaders,
                 let size = Self.sequenceSize(data.part(at: offset, length: length))
             {
                 add(size)

@@ -7,10 +7,10 @@ import HalcyonImage
 /// and does not detect cycles.
 struct ISOItemReferences {
     /// The maximum depth of nested items. A rotated image of tiles with alpha takes four.
-    private static let mostSteps = 16
+    private static let maximumSteps = 16
     /// The maximum number of items that are decoded for one: four times the tiles that a grid can have, with room for
     /// alpha.
-    private static let mostParts = 1 << 18
+    private static let maximumParts = 1 << 18
 
     /// The items that each item is decoded from, by the identifier of the latter.
     private var parts: [Int: [Int]] = [:]
@@ -96,14 +96,14 @@ struct ISOItemReferences {
         guard !path.contains(item) else {
             throw CodecError.damaged(format, reason: "its items refer to each other in a cycle")
         }
-        try Self.require("nested items", path.count + 1, atMost: Self.mostSteps)
+        try Self.require("nested items", path.count + 1, atMost: Self.maximumSteps)
         path.append(item)
         var tally = Tally()
         for part in parts[item] ?? [] {
             let inner = try self.tally(part, format, known: &known, path: &path)
             tally = Tally(count: tally.count + inner.count, steps: max(tally.steps, inner.steps + 1))
-            try Self.require("parts of an image", tally.count, atMost: Self.mostParts)
-            try Self.require("nested items", tally.steps, atMost: Self.mostSteps)
+            try Self.require("parts of an image", tally.count, atMost: Self.maximumParts)
+            try Self.require("nested items", tally.steps, atMost: Self.maximumSteps)
         }
         path.removeLast()
         known[item] = tally

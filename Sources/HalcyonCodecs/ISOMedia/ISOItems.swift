@@ -31,9 +31,9 @@ struct ISOItems {
 
     /// The maximum length of a list, more than any real file has. An item takes some 300 bytes of memory, and 4 to 20
     /// bytes of the file. Some entries take no bytes of the file, or share the same ones many times.
-    private static let mostEntries = 10_000
+    private static let maximumEntries = 10_000
     /// The maximum number of references and of extents, for all items together.
-    private static let (mostReferences, mostExtents) = (1 << 18, 1 << 18)
+    private static let (maximumReferences, maximumExtents) = (1 << 18, 1 << 18)
     /// The maximum depth of items that are assembled from others.
     private static let deepest = 32
     /// The types of items whose data declares a size.
@@ -72,8 +72,8 @@ struct ISOItems {
     /// - Throws: `CodecError.damaged` for more boxes than any real file has: a library might read those that would be
     ///   left out here.
     private func list(_ boxes: some Sequence<ISOBox>) throws -> [ISOBox] {
-        let list = Array(boxes.prefix(Self.mostEntries))
-        guard list.count < Self.mostEntries else { throw damaged("it has too many parts") }
+        let list = Array(boxes.prefix(Self.maximumEntries))
+        guard list.count < Self.maximumEntries else { throw damaged("it has too many parts") }
         return list
     }
 
@@ -154,7 +154,7 @@ struct ISOItems {
             guard let from = Self.identifier(box.body, at: 0, isLong: isLong), let count = box.body.bigEndian16(width)
             else { continue }
             referenceCount += count
-            guard referenceCount <= Self.mostReferences else { throw damaged("it has too many parts") }
+            guard referenceCount <= Self.maximumReferences else { throw damaged("it has too many parts") }
             let targets = (0..<count).compactMap {
                 Self.identifier(box.body, at: width + 2 + $0 * width, isLong: isLong)
             }
@@ -190,7 +190,7 @@ struct ISOItems {
             guard let base = try number(baseBytes), let extents = body.bigEndian16(offset) else { return }
             offset += 2
             extentCount += extents + 1
-            guard extentCount <= Self.mostExtents else { throw damaged("it has too many parts") }
+            guard extentCount <= Self.maximumExtents else { throw damaged("it has too many parts") }
             // Extents that take no bytes of the table would let a small file stand for gigabytes of data.
             guard extents < 2 || !isRepeated else { throw damaged("an item repeats its data") }
             let isRead = method < 2 && Self.readTypes.contains(items[id]?.type ?? "")
@@ -293,7 +293,7 @@ struct ISOItems {
         if let coded = coded.size, let size, coded.width > size.width + 63 || coded.height > size.height + 63 {
             throw damaged("a picture of \(size) is coded as \(coded)")
         }
-        guard coded.headerCount <= CodedPicture.mostHeaders else {
+        guard coded.headerCount <= CodedPicture.maximumHeaders else {
             throw damaged("an item has \(coded.headerCount) headers")
         }
         // A layered AV1 picture has up to four layers, each with frames that are not shown.

@@ -10,7 +10,7 @@
         /// The number of scans that are decoded whatever the size is.
         private static let few = 32
         /// The maximum product of pixels and scans.
-        private static let mostWork = 1 << 31
+        private static let maximumWork = 1 << 31
 
         /// Checks the number of scans.
         ///
@@ -19,7 +19,7 @@
             let count = count(reader)
             guard count <= most else { throw CodecError.damaged(.jpeg, reason: "it has more than \(most) scans") }
             let (work, overflow) = (size.area ?? .max).multipliedReportingOverflow(by: count)
-            guard count <= few || (!overflow && work <= mostWork) else {
+            guard count <= few || (!overflow && work <= maximumWork) else {
                 throw CodecError.damaged(.jpeg, reason: "it has too many scans for its size")
             }
         }

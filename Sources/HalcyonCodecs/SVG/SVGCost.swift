@@ -4,21 +4,21 @@
     /// Limits the cost of a document by its elements, before librsvg draws it, because drawing cannot be stopped.
     enum SVGCost {
         /// The maximum number of layers of noise in one filter; beyond about eight, nothing changes in 8 bits.
-        private static let mostOctaves = 64
+        private static let maximumOctaves = 64
         /// The maximum number of values in a filter's matrix, each a multiplication for each pixel. Above 400, some
         /// versions of librsvg end the process.
-        private static let mostMatrixNumbers = 100
+        private static let maximumMatrixNumbers = 100
         /// The maximum number of drawn elements, each counted as often as it is used or painted with, and of letters in
         /// addition: 4 seconds of small shapes. Maps and charts reach some ten thousand.
-        private static let mostDrawn = 2_000_000
+        private static let maximumDrawn = 2_000_000
         /// The maximum number of levels that are drawn within each other: one for an element, and two more for each
         /// reference between them. librsvg takes at most 4.7 KB of stack for a level.
-        private static let mostLevels = 4096
+        private static let maximumLevels = 4096
         /// The maximum depth of `:not()` within `:not()`, 3.5 KB of stack each.
-        private static let mostNegations = 1024
+        private static let maximumNegations = 1024
         /// The maximum product of the selectors and the elements that they are matched against, some 15 ns for each
         /// match.
-        private static let mostMatches = 100_000_000
+        private static let maximumMatches = 100_000_000
 
         /// Checks the cost of a document.
         ///
@@ -29,14 +29,15 @@
                 throw CodecError.damaged(.svg, reason: "it embeds another document")
             }
             let parentheses = style.count(of: [UInt8(ascii: "(")])
-            if parentheses > mostNegations, style.bytes.firstRange(of: Array("not".utf8)) != nil {
-                throw CodecError.limitExceeded("selectors", value: parentheses, limit: mostNegations)
+            if parentheses > maximumNegations, style.bytes.firstRange(of: Array("not".utf8)) != nil {
+                throw CodecError.limitExceeded("selectors", value: parentheses, limit: maximumNegations)
             }
             let selectors = style.count(of: Set("{,+~".utf8))
-            try require("selectors times elements", selectors * document.elements.count, atMost: mostMatches)
+            try require("selectors times elements", selectors * document.elements.count, atMost: maximumMatches)
             var reach = SVGReach(document, style: style)
-            try require("elements and letters to draw", try reach.drawn(mostLevels: mostLevels), atMost: mostDrawn)
-            try require("levels of elements", reach.levels(), atMost: mostLevels)
+            try require(
+                "elements and letters to draw", try reach.drawn(maximumLevels: maximumLevels), atMost: maximumDrawn)
+            try require("levels of elements", reach.levels(), atMost: maximumLevels)
         }
 
         private static func require(
@@ -58,11 +59,11 @@
             switch attribute {
             case "numOctaves":
                 let octaves = Int(min(numbers.max() ?? 0, 1e15))
-                try require("octaves of noise", octaves, atMost: mostOctaves)
-            case "kernelMatrix": try require("numbers of a matrix", numbers.count, atMost: mostMatrixNumbers)
+                try require("octaves of noise", octaves, atMost: maximumOctaves)
+            case "kernelMatrix": try require("numbers of a matrix", numbers.count, atMost: maximumMatrixNumbers)
             default:
                 let side = Int(min(numbers.max() ?? 0, 1e15))
-                try require("numbers of a matrix", side, atMost: mostMatrixNumbers)
+                try require("numbers of a matrix", side, atMost: maximumMatrixNumbers)
             }
         }
 

@@ -14,12 +14,12 @@
         private let weights: [Int]
         private let points: [Int]
         private var steps = 0
-        private static let mostSteps = 5_000_000
+        private static let maximumSteps = 5_000_000
         private static let beyond = 1 << 40
         /// The cost of a layer or a pattern, as a number of small shapes.
         private static let referenceWeight = 20
         /// The number of properties that may refer to paint: fill, stroke, clip, mask, filter and three markers.
-        private static let mostPaints = 8
+        private static let maximumPaints = 8
 
         /// The cost of drawing an element.
         private struct Extent {
@@ -73,15 +73,16 @@
         /// Returns the number of elements and letters that are drawn, capped at a value beyond every limit.
         ///
         /// - Throws: `CodecError.limitExceeded`.
-        mutating func drawn(mostLevels: Int) throws -> Int {
-            let whole = try extent(of: 0, mostLevels: mostLevels, level: 0)
+        mutating func drawn(maximumLevels: Int) throws -> Int {
+            let whole = try extent(of: 0, maximumLevels: maximumLevels, level: 0)
             // A rule may apply to every element, but an element has only so many properties.
             var most = 0
             for element in styled {
-                most = max(most, try extent(of: element, mostLevels: mostLevels, level: 0).drawn + Self.referenceWeight)
+                most = max(
+                    most, try extent(of: element, maximumLevels: maximumLevels, level: 0).drawn + Self.referenceWeight)
             }
             let places = whole.shapes + (styleHasMarkers ? whole.points : 0)
-            return min(whole.drawn + Self.product(most * Self.mostPaints, places), Self.beyond)
+            return min(whole.drawn + Self.product(most * Self.maximumPaints, places), Self.beyond)
         }
 
         /// Returns the maximum number of levels that are drawn within each other. In rings, librsvg enters each element
@@ -97,28 +98,28 @@
             return overflow ? beyond : min(product, beyond)
         }
 
-        private mutating func extent(of element: Int, mostLevels: Int, level: Int) throws -> Extent {
+        private mutating func extent(of element: Int, maximumLevels: Int, level: Int) throws -> Extent {
             if let known = extents[element] {
                 // In a ring, the element counts as nothing while it is being counted.
                 if known.isOpen { hasRings = true }
                 return known
             }
-            guard level * 3 <= mostLevels else {
-                throw CodecError.limitExceeded("levels of elements", value: level * 3, limit: mostLevels)
+            guard level * 3 <= maximumLevels else {
+                throw CodecError.limitExceeded("levels of elements", value: level * 3, limit: maximumLevels)
             }
             extents[element] = Extent()
             var whole = Extent(isOpen: false)
-            try addUses(within: element, to: &whole, mostLevels: mostLevels, level: level)
-            let painted = try addPaints(within: element, to: &whole, mostLevels: mostLevels, level: level)
+            try addUses(within: element, to: &whole, maximumLevels: maximumLevels, level: level)
+            let painted = try addPaints(within: element, to: &whole, maximumLevels: maximumLevels, level: level)
             // Elements within inherit the paint of those around it; they are painted where they are drawn.
-            let taken = try addPaints(around: element, to: &whole, mostLevels: mostLevels, level: level)
+            let taken = try addPaints(around: element, to: &whole, maximumLevels: maximumLevels, level: level)
             whole.levels += max(painted, taken)
             extents[element] = whole
             return whole
         }
 
         private mutating func addUses(
-            within element: Int, to whole: inout Extent, mostLevels: Int, level: Int
+            within element: Int, to whole: inout Extent, maximumLevels: Int, level: Int
         ) throws {
             let (start, end) = (document.elements[element].depth, document.elements[element].end)
             whole.shapes = end - element
@@ -129,7 +130,7 @@
                 try step()
                 let reference = document.references[index]
                 guard reference.isUse else { continue }
-                let inner = try target(of: reference, mostLevels: mostLevels, level: level)
+                let inner = try target(of: reference, maximumLevels: maximumLevels, level: level)
                 whole.shapes = min(whole.shapes + inner.shapes, Self.beyond)
                 whole.points = min(whole.points + inner.points, Self.beyond)
                 whole.drawn = min(whole.drawn + inner.drawn, Self.beyond)
@@ -142,21 +143,21 @@
         ///
         /// - Returns: the levels of the paint.
         private mutating func addPaints(
-            within element: Int, to whole: inout Extent, mostLevels: Int, level: Int
+            within element: Int, to whole: inout Extent, maximumLevels: Int, level: Int
         ) throws -> Int {
             var levels = 0
             for index in references(from: element, to: document.elements[element].end) {
                 try step()
                 let reference = document.references[index]
                 guard !reference.isUse else { continue }
-                let inner = try target(of: reference, mostLevels: mostLevels, level: level)
+                let inner = try target(of: reference, maximumLevels: maximumLevels, level: level)
                 let places =
                     if !reference.isInherited, !inheritsAll {
                         1
                     } else if reference.holder == element {
                         whole.places(for: reference)
                     } else {
-                        try places(of: reference, mostLevels: mostLevels, level: level)
+                        try places(of: reference, maximumLevels: maximumLevels, level: level)
                     }
                 whole.drawn = min(whole.drawn + Self.product(inner.drawn, places), Self.beyond)
                 levels = max(levels, inner.levels)
@@ -165,7 +166,7 @@
         }
 
         private mutating func addPaints(
-            around element: Int, to whole: inout Extent, mostLevels: Int, level: Int
+            around element: Int, to whole: inout Extent, maximumLevels: Int, level: Int
         ) throws -> Int {
             var levels = 0
             var parent = document.elements[element].parent
@@ -175,7 +176,7 @@
                     try step()
                     let reference = document.references[index]
                     guard !reference.isUse, reference.isInherited || inheritsAll else { continue }
-                    let inner = try target(of: reference, mostLevels: mostLevels, level: level)
+                    let inner = try target(of: reference, maximumLevels: maximumLevels, level: level)
                     let places = whole.places(for: reference)
                     whole.drawn = min(whole.drawn + Self.product(inner.drawn, places), Self.beyond)
                     levels = max(levels, inner.levels)
@@ -187,24 +188,24 @@
 
         /// Returns how often the paint of an element within the current one may be drawn.
         private mutating func places(
-            of reference: SVGDocument.Reference, mostLevels: Int, level: Int
+            of reference: SVGDocument.Reference, maximumLevels: Int, level: Int
         ) throws -> Int {
             let holder = reference.holder
             guard document.elements[holder].end == holder + 1, !document.elements[holder].isUse else {
-                return try extent(of: holder, mostLevels: mostLevels, level: level).places(for: reference)
+                return try extent(of: holder, maximumLevels: maximumLevels, level: level).places(for: reference)
             }
             return 1 + (reference.isMarker ? document.elements[holder].points : 0)
         }
 
         /// Returns the maximum extent of the elements that a reference may mean.
         private mutating func target(
-            of reference: SVGDocument.Reference, mostLevels: Int, level: Int
+            of reference: SVGDocument.Reference, maximumLevels: Int, level: Int
         ) throws -> Extent {
             var most = Extent()
             for target in document.identifiers[reference.target] ?? [] {
                 try step()
                 guard document.elements[target].kind != .gradient else { continue }
-                let part = try extent(of: target, mostLevels: mostLevels, level: level + 1)
+                let part = try extent(of: target, maximumLevels: maximumLevels, level: level + 1)
                 most.shapes = max(most.shapes, part.shapes)
                 most.points = max(most.points, part.points)
                 most.drawn = max(most.drawn, part.drawn)
@@ -219,8 +220,8 @@
         /// - Throws: `CodecError.limitExceeded` for so many references that counting them takes too long.
         private mutating func step() throws {
             steps += 1
-            guard steps < Self.mostSteps else {
-                throw CodecError.limitExceeded("elements in use", value: steps, limit: Self.mostSteps)
+            guard steps < Self.maximumSteps else {
+                throw CodecError.limitExceeded("elements in use", value: steps, limit: Self.maximumSteps)
             }
         }
 

@@ -11,9 +11,9 @@
     final class SVGReader {
         /// The maximum number of bytes that entities may expand to. Drawing programs use a dozen short entities for
         /// names.
-        private static let mostEntityBytes = 1 << 20
+        private static let maximumEntityBytes = 1 << 20
         /// The maximum number of elements of a document. librsvg takes more than a kilobyte for each.
-        private static let mostElements = 200_000
+        private static let maximumElements = 200_000
 
         private static let isInitialized: Void = xmlInitParser()
 
@@ -113,8 +113,8 @@
             delivered += bytes
             // A character of another encoding may have become three bytes.
             let more = delivered - 3 * input.count
-            if more > Self.mostEntityBytes {
-                refuse(.limitExceeded("bytes of entities", value: more, limit: Self.mostEntityBytes))
+            if more > Self.maximumEntityBytes {
+                refuse(.limitExceeded("bytes of entities", value: more, limit: Self.maximumEntityBytes))
             }
         }
 
@@ -203,8 +203,8 @@
             guard failure == nil, let name else { return }
             endLine()
             let elementName = String(cString: name)
-            guard document.elements.count < Self.mostElements else {
-                let most = Self.mostElements
+            guard document.elements.count < Self.maximumElements else {
+                let most = Self.maximumElements
                 return refuse(.limitExceeded("elements", value: most + 1, limit: most))
             }
             let isForeign = space.map { String(cString: $0) }

@@ -76,7 +76,7 @@
         private let pages: [Page]
         private let size: PixelSize
         /// The largest allocation that libtiff may make.
-        private let mostBytes: Int
+        private let maximumBytes: Int
         /// The conversion from CMYK.
         private let transform: ColorTransform?
 
@@ -88,7 +88,7 @@
             let directories = header.pages
             // In addition to a strip or tile, libtiff allocates the tables of offsets, whose numbers take up to four
             // times as many bytes as in the file.
-            mostBytes = (1 << 20).adding(4, times: data.count).adding(1, times: header.unitBytes)
+            maximumBytes = (1 << 20).adding(4, times: data.count).adding(1, times: header.unitBytes)
             pages = directories.map { Page(offset: $0.offset, hasPalette: $0.hasPalette, hasAlpha: $0.hasAlpha) }
             size = directories[0].size
             let rect = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
@@ -107,7 +107,7 @@
                 data.withUnsafeBytes { bytes in
                     let layout = halcyon_tiff_layout(
                         directory: UInt64(page.offset), has_palette: page.hasPalette, has_alpha: page.hasAlpha,
-                        most_bytes: mostBytes, ink: ink)
+                        most_bytes: maximumBytes, ink: ink)
                     return halcyon_tiff_decode(
                         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, layout, bitmap, call)
                 }

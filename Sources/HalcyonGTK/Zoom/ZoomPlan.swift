@@ -54,7 +54,7 @@ struct ZoomPlan {
 
     /// The maximum number of decoded pixels for each pixel of the image: 1, since there are no more, or for a drawing as many
     /// as make 16 million for the whole.
-    private var mostPixels: Double {
+    private var maximumPixels: Double {
         isDrawing ? max(1, (16_777_216 / (Double(image.width) * Double(image.height))).squareRoot()) : 1
     }
 
@@ -85,7 +85,7 @@ struct ZoomPlan {
     /// Returns the number of screen pixels between the two edges of a part, with each edge on a whole pixel.
     private func pixels(_ start: Int, _ length: Int, _ scale: Double) -> Int {
         let pixels = scale * Double(scaleFactor)
-        guard pixels <= mostPixels else { return max(1, Int((Double(length) * mostPixels).rounded())) }
+        guard pixels <= maximumPixels else { return max(1, Int((Double(length) * maximumPixels).rounded())) }
         return max(1, Int((Double(start + length) * pixels).rounded() - (Double(start) * pixels).rounded()))
     }
 
@@ -120,7 +120,7 @@ struct ZoomPlan {
 
     /// Whether a number of decoded pixels for a side of the image is as many as the screen shows at a scale.
     func isSharp(_ pixels: Int, of side: Int, _ scale: Double) -> Bool {
-        let wanted = Double(side) * min(mostPixels, scale * Double(scaleFactor))
+        let wanted = Double(side) * min(maximumPixels, scale * Double(scaleFactor))
         return Double(pixels) >= wanted * 0.95 - 1
     }
 }

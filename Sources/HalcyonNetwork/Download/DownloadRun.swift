@@ -88,7 +88,7 @@ final class DownloadRun: Sendable {
     ) async throws -> Hop {
         let asked = ContinuousClock.now
         // The keeper watches it until its slot is free, so that it does not end another transfer for the same slot.
-        let pace = TransferPace(id, leastRate: timeouts.leastRate)
+        let pace = TransferPace(id, minimumRate: timeouts.minimumRate)
         defer { downloader.paces.remove(pace) }
         return try await downloader.slots.withSlot(
             id, host: Self.hostKey(request.url), goesOn: goesOn, until: deadline,

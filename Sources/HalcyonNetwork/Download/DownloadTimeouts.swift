@@ -9,24 +9,24 @@ public struct DownloadTimeouts: Sendable, Hashable {
     /// the default, is no limit.
     public var total: Duration?
     /// The lowest rate for a body. 100 bytes per second over 30 s.
-    public var leastRate: LeastRate
+    public var minimumRate: MinimumRate
 
     public init(
         connect: Duration = .seconds(10), idle: Duration = .seconds(15), total: Duration? = nil,
-        leastRate: LeastRate = LeastRate()
+        minimumRate: MinimumRate = MinimumRate()
     ) {
         self.connect = connect
         self.idle = idle
         self.total = total
-        self.leastRate = leastRate
+        self.minimumRate = minimumRate
     }
 }
 
-/// The lowest rate at which a body must arrive. A slower download ends with `TimeoutKind.leastRate`.
+/// The lowest rate at which a body must arrive. A slower download ends with `TimeoutKind.minimumRate`.
 ///
 /// Only the time in which the download waits for the server counts, not the time in which its bytes wait to be read or
 /// the process gets no processor.
-public struct LeastRate: Sendable, Hashable {
+public struct MinimumRate: Sendable, Hashable {
     /// The transferred bytes per second, on average over a period. 100; 0 or less is no limit.
     public var bytesPerSecond: Int
     /// The length of the measuring periods, which follow each other and are accurate to the second. 30 s.
@@ -38,7 +38,7 @@ public struct LeastRate: Sendable, Hashable {
     }
 
     /// A rate without a limit.
-    public static let none = LeastRate(bytesPerSecond: 0)
+    public static let none = MinimumRate(bytesPerSecond: 0)
 
     /// Returns whether a number of bytes in a time is too small; nil before the period is over.
     func isMissed(by bytes: Int, in time: Duration) -> Bool? {

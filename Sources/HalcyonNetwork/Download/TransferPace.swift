@@ -19,15 +19,15 @@ final class TransferPace: Sendable {
     }
 
     let id: Int
-    private let leastRate: LeastRate
+    private let minimumRate: MinimumRate
     private let state = Lock(State())
 
     /// Creates the pace of a transfer.
     ///
     /// - Parameter id: The ID of the transfer.
-    init(_ id: Int, leastRate: LeastRate) {
+    init(_ id: Int, minimumRate: MinimumRate) {
         self.id = id
-        self.leastRate = leastRate
+        self.minimumRate = minimumRate
     }
 
     /// The limit for which the transfer was ended.
@@ -67,13 +67,13 @@ final class TransferPace: Sendable {
             state.waited += time
             guard state.cancel != nil else { return false }
             state.periodWaited += time
-            guard let isMissed = leastRate.isMissed(by: state.periodBytes, in: state.periodWaited) else {
+            guard let isMissed = minimumRate.isMissed(by: state.periodBytes, in: state.periodWaited) else {
                 return false
             }
             (state.periodWaited, state.periodBytes) = (.zero, 0)
             return isMissed
         }
-        if isMissed { end(.leastRate) }
+        if isMissed { end(.minimumRate) }
     }
 
     /// Returns whether the transfer has waited for its server for so long that it should give up its slot.

@@ -59,12 +59,12 @@ extension HTTPHeaders {
     /// Removes the fields that must not be sent to another origin, including those that the program has added as
     /// identifying users.
     package mutating func removeSecrets(_ fields: CredentialFields) {
-        removeAll { Self.staysBehind($0) || fields.isAdded($0) }
+        removeAll { Self.isWithheld($0) || fields.isAdded($0) }
     }
 
     /// Returns whether a field must not leave its origin: it describes that origin, or may contain a secret, judging by
     /// its name.
-    private static func staysBehind(_ name: String) -> Bool {
+    private static func isWithheld(_ name: String) -> Bool {
         ["host", "origin", "referer"].contains(name) || CredentialFields.speaksOfSecrets(name)
     }
 }

@@ -9,7 +9,7 @@ struct BodySpool {
     /// The number of unwritten bytes, 1 MiB, from which they are written. A body that never has as many stays in memory.
     static let batch = 1 << 20
     /// The smallest partial body to keep, 16 KiB: fewer bytes are faster to request again than to find.
-    static let fewestKept = 16 << 10
+    static let minimumKept = 16 << 10
 
     private let store: (any PartialBodyStore)?
     private let key: PartialBodyKey?
@@ -91,7 +91,7 @@ struct BodySpool {
         let (file, pending, store, key, record) = (file, pending, store, key, record)
         self.file = nil
         self.pending = Data()
-        let isKept = keeps && record != nil && (file?.count ?? 0) + pending.count >= Self.fewestKept
+        let isKept = keeps && record != nil && (file?.count ?? 0) + pending.count >= Self.minimumKept
         guard file != nil || isKept else { return }
         let work: @Sendable (WorkContext) -> Void = { _ in
             guard isKept, let body = try? file ?? store?.make(for: key, record) else { return file?.discard() ?? () }

@@ -38,7 +38,7 @@ package final class ByteBudget: Sendable {
 
     package var available: Int { state.withLock { $0.available } }
     /// The maximum number of bytes that were reserved at the same time so far.
-    package var mostReserved: Int { capacity - state.withLock { $0.least } }
+    package var maximumReserved: Int { capacity - state.withLock { $0.least } }
     package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
     /// Queues a waiter, whose `count` is at most the capacity, and grants the available bytes.

@@ -72,11 +72,11 @@ struct MemoryGauge: Sendable {
 /// glibc keeps memory that a library has freed, and its threshold grows with the size of the freed blocks: in a container, a
 /// few decodes that use tens of megabytes in a library would stay resident for good.
 package enum HeapTrim {
-    private static let leastBytes = 4 << 20
+    private static let minimumBytes = 4 << 20
 
     /// Trims the heap after work that used this many bytes of it; below 4 MiB it does nothing, since a trim costs about a
     /// millisecond.
     package static func after(_ bytes: Int) {
-        if bytes >= leastBytes { halcyon_trim_heap() }
+        if bytes >= minimumBytes { halcyon_trim_heap() }
     }
 }

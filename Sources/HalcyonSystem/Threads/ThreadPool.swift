@@ -43,7 +43,7 @@ package final class ThreadPool: Sendable {
     static var isCurrent: Bool { pthread_getspecific(currentQueue) != nil }
 
     private static let reliefCount = Lock(0)
-    private static let mostRelief = 256
+    private static let maximumRelief = 256
 
     /// Runs a `body` that blocks until other work, possibly of the same pool, is done. If the calling thread is one of a pool,
     /// another thread serves the pool's queue meanwhile: otherwise, with all threads blocked, the work that they wait for would
@@ -52,7 +52,7 @@ package final class ThreadPool: Sendable {
         guard let pointer = pthread_getspecific(currentQueue) else { return try body() }
         let queue = Unmanaged<WaitQueue<WorkQueue>>.fromOpaque(pointer).takeUnretainedValue()
         // The limit is safe: with so many blocked threads, work that holds what they wait for has long been started.
-        guard reliefCount.withLock({ $0 < mostRelief ? ($0 += 1, true).1 : false }) else { return try body() }
+        guard reliefCount.withLock({ $0 < maximumRelief ? ($0 += 1, true).1 : false }) else { return try body() }
         let isOver = Lock(false)
         WorkerThread.startOrBorrow(name: "halcyon-relief") {
             Self.serve(queue) { state in state.isStopped || isOver.withLock { $0 } }

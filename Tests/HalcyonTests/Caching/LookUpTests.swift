@@ -13,7 +13,7 @@ struct LookUpTests {
             switch event.kind {
             case .started: all.append("started")
             case .cacheHit(let place, _): all.append("hit \(place.rawValue)")
-            case .cacheMissed(let miss): all.append("miss \(miss.place.rawValue) \(miss.reason.rawValue)")
+            case .cacheMissed(let miss): all.append("miss \(miss.level.rawValue) \(miss.reason.rawValue)")
             case .decoded: all.append("decoded")
             case .stored(let place): all.append("stored \(place.rawValue)")
             case .ended(.success(let origin, _)): return all + ["ended \(origin.rawValue)"]

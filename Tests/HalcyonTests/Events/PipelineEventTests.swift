@@ -25,7 +25,7 @@ struct PipelineEventTests {
             switch event.kind {
             case .started: "started"
             case .cacheHit(let place, _): "hit \(place.rawValue)"
-            case .cacheMissed(let miss): "miss \(miss.place.rawValue) \(miss.reason.rawValue)"
+            case .cacheMissed(let miss): "miss \(miss.level.rawValue) \(miss.reason.rawValue)"
             case .transferStarted: "transfer"
             case .transferEnded: "arrived"
             case .transferFailed: "broken"
