@@ -41,6 +41,8 @@ extension ImagePipeline {
         public var coders: CoderRegistry
         /// The maximum length of a body or a file in bytes, 200 MB by default; a request may set another.
         public var maximumBytes: Int
+        /// The clock for the freshness of cached images, for remembered failures and for the pace of previews. The
+        /// system's by default.
         public var clock: TimeSource
         /// Whether failures that a new attempt would only repeat are remembered for a while, during which they end a
         /// load without asking the server: 404 and 410 for as long as HTTP says, otherwise 60 s; bodies that are not an

@@ -48,6 +48,7 @@ public final class ImagePipeline: Sendable {
     public var cache: ImageCache { configuration.cache }
     let coordinator: Coordinator
 
+    /// Creates a pipeline with a configuration, which does not change afterwards.
     public init(configuration: Configuration) {
         self.configuration = configuration
         coordinator = Coordinator(configuration: configuration)

@@ -91,10 +91,12 @@ extension ImageDecoder {
 
 /// An image embedded in another file.
 public struct EmbeddedImage: Hashable, Sendable {
+    /// The facts in the embedded image's header.
     public let info: ImageInfo
     /// The maximum number of bytes that it takes until the decode of the enclosing file ends.
     public let workingBytes: Int
 
+    /// Creates the description of an embedded image, whose decode takes at most `workingBytes`.
     public init(info: ImageInfo, workingBytes: Int) {
         self.info = info
         self.workingBytes = workingBytes

@@ -6,15 +6,19 @@ public final class Bitmap: Sendable {
     /// The longest side that a bitmap may have, in pixels.
     public static let maximumSide = 1 << 20
 
+    /// The size in pixels; each side is from 1 to `maximumSide`.
     public let size: PixelSize
     /// Whether every alpha byte is 255.
     public let isOpaque: Bool
     private let storage: PixelStorage
 
+    /// The width in pixels.
     public var width: Int { size.width }
+    /// The height in pixels.
     public var height: Int { size.height }
     /// The bytes of one row: always `width * 4`.
     public var bytesPerRow: Int { size.width * 4 }
+    /// The number of bytes of all rows: `width * height * 4`.
     public var byteCount: Int { storage.byteCount }
 
     /// Creates a bitmap and has `fill` write its memory, which is uninitialized: `fill` must write every byte.

@@ -1,12 +1,17 @@
 /// A colour in sRGB with channels from 0 to 1 that are not premultiplied by alpha.
 public struct Color: Hashable, Sendable, CustomStringConvertible {
+    /// The red component, from 0 to 1, not premultiplied. Finite values outside are clamped when the colour is used.
     public var red: Double
+    /// The green component, from 0 to 1, not premultiplied.
     public var green: Double
+    /// The blue component, from 0 to 1, not premultiplied.
     public var blue: Double
     /// The opacity, from 0 (transparent) to 1 (opaque).
     public var alpha: Double
 
-    /// - Parameter alpha: 1 by default.
+    /// Creates a colour from components that are not premultiplied.
+    ///
+    /// - Parameter alpha: The opacity; 1, opaque, by default.
     public init(red: Double, green: Double, blue: Double, alpha: Double = 1) {
         self.red = red
         self.green = green
@@ -14,9 +19,9 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
         self.alpha = alpha
     }
 
-    /// Creates a grey.
+    /// Creates a grey, from 0 (black) to 1 (white).
     ///
-    /// - Parameter alpha: 1 by default.
+    /// - Parameter alpha: The opacity; 1, opaque, by default.
     public init(white: Double, alpha: Double = 1) {
         self.init(red: white, green: white, blue: white, alpha: alpha)
     }
@@ -48,8 +53,11 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
             red: channel(red), green: channel(green), blue: channel(blue), alpha: Double(alpha) / 255)
     }
 
+    /// The transparent colour: black with an alpha of 0.
     public static let clear = Color(white: 0, alpha: 0)
+    /// The colour black, opaque.
     public static let black = Color(white: 0)
+    /// The colour white, opaque.
     public static let white = Color(white: 1)
 
     /// Whether every channel is finite. Finite channels above 1 or below 0 are allowed; they are clamped when used.
@@ -75,6 +83,7 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension KeyEncoder {
+    /// Encodes the red, green, blue and alpha components, in this order and unclamped.
     public mutating func encode(_ color: Color) {
         for channel in [color.red, color.green, color.blue, color.alpha] { encode(channel) }
     }

@@ -70,9 +70,12 @@ public enum PixelLayout: Hashable, Sendable, CaseIterable {
     case bgraPremultiplied
     /// Red, green, blue, alpha, the colours not premultiplied.
     case rgba
+    /// Red, green, blue, always opaque.
     case rgb
+    /// Grey, always opaque.
     case gray
 
+    /// The number of bytes of one pixel: 4, 3 or 1.
     public var bytesPerPixel: Int {
         switch self {
         case .bgraPremultiplied, .rgba: 4

@@ -2,6 +2,7 @@ import Foundation
 
 /// A decoded image: upright pixels, sRGB unless `colorProfile` is set, and the facts from the header of its file.
 public struct Image: Sendable {
+    /// The decoded pixels, upright; for an animation, those of its first frame.
     public let bitmap: Bitmap
     /// The facts from the source file. `info.size` is the size of the source, also after a decode at a smaller size.
     public let info: ImageInfo
@@ -23,6 +24,7 @@ public struct Image: Sendable {
     /// The ICC profile of the pixels, if they are not sRGB because the decode was told to leave them as stored.
     public var colorProfile: Data?
 
+    /// Creates an image from its parts. `animation` is nil, for a still image, by default.
     public init(bitmap: Bitmap, info: ImageInfo, animation: AnimatedImage? = nil) {
         self.bitmap = bitmap
         self.info = info
@@ -31,7 +33,9 @@ public struct Image: Sendable {
 
     /// The size of this image in pixels.
     public var size: PixelSize { bitmap.size }
+    /// The width of this image in pixels.
     public var width: Int { bitmap.width }
+    /// The height of this image in pixels.
     public var height: Int { bitmap.height }
 
     /// Returns an image with the same facts and another bitmap, without an animation, as a processor returns it.

@@ -10,6 +10,7 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     /// The MIME type: `image/jpeg`.
     public let mimeType: String
 
+    /// Creates a format. Only the name decides whether it equals another.
     public init(_ name: String, fileExtension: String, mimeType: String) {
         self.name = name
         self.fileExtension = fileExtension
@@ -23,16 +24,27 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     /// The format of pixels that do not come from a file.
     public static let bitmap = ImageFormat("bitmap", fileExtension: "", mimeType: "application/octet-stream")
 
+    /// JPEG, baseline or progressive.
     public static let jpeg = ImageFormat("jpeg", fileExtension: "jpg", mimeType: "image/jpeg")
+    /// PNG, including animated PNG.
     public static let png = ImageFormat("png", fileExtension: "png", mimeType: "image/png")
+    /// GIF, still or animated.
     public static let gif = ImageFormat("gif", fileExtension: "gif", mimeType: "image/gif")
+    /// WebP, lossy or lossless, still or animated.
     public static let webp = ImageFormat("webp", fileExtension: "webp", mimeType: "image/webp")
+    /// HEIC: HEVC pictures in an ISO media file.
     public static let heic = ImageFormat("heic", fileExtension: "heic", mimeType: "image/heic")
+    /// AVIF: AV1 pictures in an ISO media file.
     public static let avif = ImageFormat("avif", fileExtension: "avif", mimeType: "image/avif")
+    /// JPEG XL, named `jxl`.
     public static let jpegXL = ImageFormat("jxl", fileExtension: "jxl", mimeType: "image/jxl")
+    /// TIFF.
     public static let tiff = ImageFormat("tiff", fileExtension: "tiff", mimeType: "image/tiff")
+    /// BMP, the Windows bitmap.
     public static let bmp = ImageFormat("bmp", fileExtension: "bmp", mimeType: "image/bmp")
+    /// ICO, the Windows icon.
     public static let ico = ImageFormat("ico", fileExtension: "ico", mimeType: "image/vnd.microsoft.icon")
+    /// SVG, a vector format.
     public static let svg = ImageFormat("svg", fileExtension: "svg", mimeType: "image/svg+xml")
 
     /// All formats that Halcyon has names for, whether or not a coder for them was built in.

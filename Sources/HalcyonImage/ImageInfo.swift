@@ -1,5 +1,6 @@
 /// The facts about an image in the header of its file.
 public struct ImageInfo: Hashable, Sendable {
+    /// The format of the file; `.bitmap` for pixels that do not come from a file.
     public var format: ImageFormat
     /// The upright size in pixels: after the orientation is applied.
     public var size: PixelSize
@@ -7,6 +8,7 @@ public struct ImageInfo: Hashable, Sendable {
     public var frameCount: Int
     /// The number of times an animation plays, 0 for endlessly; nil for a still image.
     public var loopCount: Int?
+    /// Whether the image may have transparent pixels, according to its header.
     public var hasAlpha: Bool
     /// The bits of one channel as stored, 1 to 16.
     public var bitsPerChannel: Int
@@ -19,6 +21,8 @@ public struct ImageInfo: Hashable, Sendable {
     /// Whether the image was made before its whole file had arrived.
     public var isPreview = false
 
+    /// Creates the facts about an image; by default those of a still, opaque, upright image with 8 bits a channel in
+    /// sRGB.
     public init(
         format: ImageFormat, size: PixelSize, frameCount: Int = 1, loopCount: Int? = nil, hasAlpha: Bool = false,
         bitsPerChannel: Int = 8, orientation: Orientation = .up, colorSpace: ColorSpace = .sRGB, isVector: Bool = false
@@ -34,6 +38,7 @@ public struct ImageInfo: Hashable, Sendable {
         self.isVector = isVector
     }
 
+    /// Whether the image has more than one frame.
     public var isAnimated: Bool { frameCount > 1 }
 
     /// The size in pixels as stored, before the orientation is applied.
@@ -42,8 +47,11 @@ public struct ImageInfo: Hashable, Sendable {
 
 /// The colour space that a file declares for its pixels. Decoded pixels are sRGB unless the decode left them as stored.
 public enum ColorSpace: Hashable, Sendable, CustomStringConvertible {
+    /// The sRGB colour space, which is also assumed for a file that declares none.
     case sRGB
+    /// Grey of one channel, without an ICC profile.
     case gray
+    /// Cyan, magenta, yellow and black, without an ICC profile.
     case cmyk
     /// An embedded ICC profile, with its description, or an empty string if it has none.
     case icc(String)

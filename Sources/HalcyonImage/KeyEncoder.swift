@@ -4,8 +4,10 @@
 /// A processor encodes its type's identifier and version first, then each parameter in a fixed order. Never encode
 /// `hashValue` (seeded per process) or `String(describing:)`. Raise the version when the algorithm changes.
 public struct KeyEncoder: Sendable {
+    /// The bytes encoded so far.
     public private(set) var bytes: [UInt8] = []
 
+    /// Creates an encoder without any bytes.
     public init() {}
 
     /// Encodes the type that the following parameters belong to. Raise the version whenever the output changes for the same
@@ -15,10 +17,12 @@ public struct KeyEncoder: Sendable {
         encode(version)
     }
 
+    /// Encodes the value as 8 bytes, little-endian.
     public mutating func encode(_ value: Int) {
         withUnsafeBytes(of: Int64(value).littleEndian) { bytes.append(contentsOf: $0) }
     }
 
+    /// Encodes the value as 1 byte: 1 for true, 0 for false.
     public mutating func encode(_ value: Bool) {
         bytes.append(value ? 1 : 0)
     }
@@ -36,6 +40,7 @@ public struct KeyEncoder: Sendable {
         bytes.append(contentsOf: utf8)
     }
 
+    /// Encodes the width, then the height.
     public mutating func encode(_ size: PixelSize) {
         encode(size.width)
         encode(size.height)

@@ -1,9 +1,13 @@
 /// A rectangle of pixels with its origin at the top left of the upright image.
 public struct PixelRect: Hashable, Sendable, CustomStringConvertible {
+    /// The left edge, in pixels from the image's left edge; negative if it lies outside.
     public var x: Int
+    /// The top edge, in pixels from the image's top edge; negative if it lies outside.
     public var y: Int
+    /// The width and height in pixels.
     public var size: PixelSize
 
+    /// Creates a rectangle from its left and top edges and its size, in pixels. Nothing is checked here.
     public init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y

@@ -1,13 +1,17 @@
 /// A width and a height in pixels.
 public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
+    /// The width in pixels.
     public var width: Int
+    /// The height in pixels.
     public var height: Int
 
+    /// Creates a size from a width and a height in pixels. Nothing is checked here.
     public init(_ width: Int, _ height: Int) {
         self.width = width
         self.height = height
     }
 
+    /// Creates a size from a width and a height in pixels. Nothing is checked here.
     public init(width: Int, height: Int) {
         self.init(width, height)
     }

@@ -8,6 +8,10 @@ import HalcyonNetwork
 public struct CacheKeyFilter: Sendable {
     private let makeKey: @Sendable (URL) -> String
 
+    /// Creates a filter from a function that returns the text for a URL.
+    ///
+    /// The function is called on any thread, whenever a key is made for a URL, and must always return the same text for
+    /// it.
     public init(_ makeKey: @escaping @Sendable (URL) -> String) {
         self.makeKey = makeKey
     }

@@ -31,6 +31,7 @@ extension CacheSerializer {
 
 /// The input of a `CacheSerializer`: an image and the facts about it.
 public struct CacheSerializerInput: Sendable {
+    /// The image as the load delivers it.
     public let image: Image
     /// The source's bytes; nil if the image does not show them (because it was processed) or if there are none.
     public let original: Data?
@@ -41,6 +42,7 @@ public struct CacheSerializerInput: Sendable {
     /// The coders that can encode the image.
     public let coders: CoderRegistry
 
+    /// Creates an input. By default the image counts as unprocessed, and the coders are the shared registry.
     public init(
         image: Image, original: Data?, isProcessed: Bool = false, url: URL?, coders: CoderRegistry = .shared
     ) {
@@ -58,6 +60,7 @@ public struct CacheSerializerInput: Sendable {
 /// 256 colours and no soft edges, is kept only if the image was not processed. Any other animation becomes an animated PNG; a
 /// still image becomes a PNG. Nothing is kept if the build has no PNG encoder.
 public struct DefaultCacheSerializer: CacheSerializer, Hashable {
+    /// Creates a serializer; it has no parameters.
     public init() {}
 
     public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
@@ -85,9 +88,12 @@ extension CacheSerializer where Self == DefaultCacheSerializer {
 /// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with alpha
 /// in a JPEG, or an animation in a format without frames. A vector image keeps its source's bytes.
 public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
+    /// The format in which images are kept if it can hold them.
     public let format: ImageFormat
+    /// The options for encoding in `format`. An image that is kept as PNG instead is encoded with the defaults.
     public let options: EncodeOptions
 
+    /// Creates a serializer for a format, with the default options unless others are given.
     public init(_ format: ImageFormat, options: EncodeOptions = EncodeOptions()) {
         self.format = format
         self.options = options

@@ -44,7 +44,9 @@ public struct ImageKey: Hashable, Sendable {
 
     /// The text by which the caches know the source: the text of its URL, a request's `cacheKey`, or the given string.
     public var source: String { parts.source }
+    /// The decode options of the image.
     public var decode: DecodeOptions { parts.decode }
+    /// The processors of the image in order, with chains replaced by their processors.
     public var processors: [any ImageProcessor] { parts.processors }
     /// The request's own coders, which may decode the same bytes to another image. Retained so that no other registry can reuse
     /// their identity while the key is in memory.

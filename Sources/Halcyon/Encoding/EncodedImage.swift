@@ -3,6 +3,7 @@ import HalcyonImage
 
 /// An encoded image for a web response: the bytes, and the values of the response's header fields.
 public struct EncodedImage: Sendable {
+    /// The encoded bytes, which are the body of the response.
     public let data: Data
     /// The media type, for `Content-Type`.
     public let mediaType: String

@@ -1,6 +1,8 @@
 /// A cache that could not answer a load, and the reason.
 public struct CacheMiss: Sendable, Hashable {
+    /// The reason why a cache could not answer.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// The cache has no entry for the image, or one that cannot be read.
         case notThere
         /// The entry must be revalidated first: it is past its freshness, or the request or the server requires
         /// revalidation.
@@ -15,9 +17,12 @@ public struct CacheMiss: Sendable, Hashable {
         case policy
     }
 
+    /// The level of the cache that could not answer, or was not asked.
     public let level: CacheLevel
+    /// The reason why it could not answer.
     public let reason: Reason
 
+    /// Creates a miss from its level and its reason.
     public init(_ level: CacheLevel, _ reason: Reason) {
         self.level = level
         self.reason = reason

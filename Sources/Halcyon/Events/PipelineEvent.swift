@@ -7,13 +7,17 @@ import HalcyonNetwork
 public struct PipelineEvent: Sendable {
     /// The kind of an event.
     public enum Kind: Sendable {
+        /// The first event of a load.
         case started
         /// A cache has the image, or the bytes that it is made from; the rule is nil for a file or data.
         case cacheHit(CacheLevel, CacheRule?)
+        /// A cache could not answer, or was not asked.
         case cacheMissed(CacheMiss)
         /// A transfer was requested, and waits for its turn.
         case transferStarted
+        /// The transfer succeeded, possibly after redirects and retries.
         case transferEnded(TransferSummary)
+        /// The transfer failed, after any retries.
         case transferFailed(DownloadError)
         /// An attempt failed and is followed by another.
         case retried(DownloadError, attempt: Int)
@@ -35,8 +39,11 @@ public struct PipelineEvent: Sendable {
 
     /// The end of a load.
     public enum End: Sendable {
+        /// The image was delivered, from this origin.
         case success(ImageOrigin, LoadMetrics)
+        /// The load failed.
         case failure(ImagePipelineError)
+        /// The load was cancelled.
         case cancelled
     }
 
@@ -47,6 +54,7 @@ public struct PipelineEvent: Sendable {
     public let load: Int
     /// The name of the requested source, without query, user and password.
     public let source: String
+    /// The kind of the event, with its details.
     public let kind: Kind
 }
 

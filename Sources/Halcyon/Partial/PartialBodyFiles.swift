@@ -25,6 +25,7 @@ public final class PartialBodyFiles: PartialBodyStore {
 
     /// The folder of the files, created with the first of them, for its owner alone (0700).
     public let folder: URL
+    /// The limits of the kept and open bodies.
     public let limits: PartialBodyLimits
     /// Whether interrupted bodies are kept. If not, files lose their names at once, so that nothing is ever found again.
     public let keeps: Bool
@@ -331,14 +332,16 @@ public final class PartialBodyFiles: PartialBodyStore {
 ///
 /// Free space is not checked: a body for which the disk has no room stays in memory.
 public struct PartialBodyLimits: Sendable, Hashable {
-    /// The number of interrupted bodies that are kept; the oldest is removed first. 64 by default.
+    /// The maximum number of interrupted bodies that are kept; the oldest is removed first. 64 by default.
     public var keptBodies = 64
-    /// The number of bytes of the kept bodies. 256 MiB by default.
+    /// The maximum number of bytes of the kept bodies. 256 MiB by default.
     public var keptBytes = 256 << 20
-    /// The time that bodies are kept. A day by default.
+    /// The time for which bodies are kept. A day by default.
     public var lifetime = Duration.seconds(86_400)
-    /// The number of bytes of bodies in transfer or in use, in this process; further bytes stay in memory. 1 GiB by default.
+    /// The maximum number of bytes of bodies in transfer or in use, in this process; further bytes stay in memory. 1 GiB
+    /// by default.
     public var openBytes = 1 << 30
 
+    /// Creates limits with the defaults that the properties state.
     public init() {}
 }

@@ -11,7 +11,9 @@ import HalcyonSystem
 ///
 /// A prefetch that was started continues when the prefetcher is released.
 public final class ImagePrefetcher: Sendable {
+    /// The pipeline that loads the requests.
     public let pipeline: ImagePipeline
+    /// The destination of the images. The disk by default.
     public let destination: Destination
     /// The number of concurrent loads.
     public let concurrency: Int
@@ -205,6 +207,7 @@ extension ImagePrefetcher {
         /// The number of all requests.
         public var total: Int
 
+        /// Creates counts, which are 0 by default except for `total`.
         public init(skipped: Int = 0, failed: Int = 0, completed: Int = 0, total: Int) {
             self.skipped = skipped
             self.failed = failed
@@ -226,16 +229,19 @@ extension ImagePrefetcher {
         /// The requests that `stop()` left before anything was loaded for them.
         public var notStarted: [ImageRequest] = []
 
+        /// Creates an outcome with empty lists.
         public init() {}
     }
 
     /// A request that failed, and its error.
     public struct Failure: Sendable {
+        /// The request that failed.
         public let request: ImageRequest
         /// An `ImagePipelineError` or `ImagePrefetchError`; `CancellationError` if the load was cancelled by `stop()`, by
         /// cancelling all of the pipeline's loads, or by cancelling the downloader's transfers.
         public let error: any Error
 
+        /// Creates a failure from its request and error.
         public init(request: ImageRequest, error: any Error) {
             self.request = request
             self.error = error

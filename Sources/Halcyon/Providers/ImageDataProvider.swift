@@ -37,6 +37,7 @@ extension ImageDataProvider {
 /// A provider of an image in base64 text. Missing padding and white space are allowed; text that is not base64 fails as
 /// `badSource`.
 public struct Base64ImageDataProvider: ImageDataProvider {
+    /// The image in base64 text.
     public let base64: String
     public let cacheKey: String
 

@@ -41,6 +41,7 @@ public struct NetworkOptions: Hashable, Sendable {
     /// the server declares the response to be for all users.
     public var hooks: RequestHooks?
 
+    /// Creates options. By default there are no header fields, and everything else is nil.
     public init(
         headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil, totalTimeout: Duration? = nil,
         retries: Int? = nil,

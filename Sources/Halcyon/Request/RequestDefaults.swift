@@ -14,19 +14,26 @@ import HalcyonSystem
 /// its caches, coders, serializer, headers and retries, come from the configuration of the pipeline, of its cache and
 /// of its downloader.
 public struct RequestDefaults: Sendable {
+    /// The processors of requests that do not set their own; nil sets none.
     public var processors: [any ImageProcessor]?
+    /// The decode options of requests that do not set their own; nil sets none.
     public var decode: DecodeOptions?
+    /// The cache policy of requests that do not set their own; nil sets none.
     public var cachePolicy: CachePolicy?
+    /// The priority of requests that do not set their own; nil sets none.
     public var priority: RequestPriority?
     /// The sources that stand in for any source that has no image, such as a picture that says so.
     public var alternatives: [ImageSource]?
+    /// The value of `wantsPreviews` for requests that do not set their own; nil sets none.
     public var wantsPreviews: Bool?
+    /// The value of `wantsEveryPreview` for requests that do not set their own; nil sets none.
     public var wantsEveryPreview: Bool?
     /// The scale for requests whose `scale` is nil.
     public var scale: Double?
     /// The modifier for requests whose `modifier` is nil.
     public var modifier: ImageModifier?
 
+    /// Creates defaults that are all nil.
     public init() {}
 
     /// Returns the request as a pipeline with these defaults loads it, before its `requestModifier`. Its key is the one

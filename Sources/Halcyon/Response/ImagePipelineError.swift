@@ -59,6 +59,7 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The name of the source of the failed request, without its query.
     public var source: String {
         switch self {
         case .invalidRequest(let source, _), .badSource(let source, _), .download(let source, _),

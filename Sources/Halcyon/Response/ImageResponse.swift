@@ -2,12 +2,15 @@ import Foundation
 
 /// A loaded image, with its origin and the metrics of the load.
 public struct ImageResponse: Sendable {
+    /// The finished image, decoded and processed.
     public let image: Image
+    /// The place in which the image was found.
     public let origin: ImageOrigin
     /// The source that the image came from.
     public let source: ImageSource
     /// The source of the request; it differs from `source` if an alternative stood in.
     public let requestedSource: ImageSource
+    /// The metrics of the load.
     public let metrics: LoadMetrics
     /// The HTTP cache rule that let a cache answer, or by which the server's answer was kept or not; nil for a file or
     /// data.
@@ -46,19 +49,21 @@ public struct ImageResponse: Sendable {
 
 /// The place in which an image was found when it was requested.
 public enum ImageOrigin: String, Sendable, Hashable, CaseIterable {
-    /// In memory, decoded and processed.
+    /// The memory cache, which had the image decoded and processed.
     case memory
-    /// On disk, fresh.
+    /// The disk cache, which had a fresh entry.
     case disk
-    /// In a cache, past its freshness: the server could not be asked, failed, or revalidates it in the background.
-    /// `cacheRule` tells which.
+    /// A cache, whose entry is past its freshness: the server could not be asked, failed, or revalidates it in the
+    /// background. `ImageResponse.cacheRule` says which.
     case stale
-    /// On disk, and confirmed by the server.
+    /// The disk cache, whose entry the server confirmed.
     case revalidated
+    /// A server, from which the image was transferred.
     case network
+    /// The file that the request names.
     case file
-    /// In the request itself.
+    /// The request itself, which contains the bytes.
     case data
-    /// From an `ImageDataProvider`.
+    /// An `ImageDataProvider`.
     case provider
 }

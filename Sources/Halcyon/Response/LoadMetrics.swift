@@ -28,6 +28,7 @@ public struct LoadMetrics: Sendable, Equatable {
     /// The number of attempts that failed and were followed by another.
     public var retries = 0
 
+    /// Creates metrics without any work: times and counts are zero or nil.
     public init() {}
 
     mutating func add(_ note: LoadNote) {

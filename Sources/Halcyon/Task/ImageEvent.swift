@@ -16,6 +16,7 @@ public struct LoadProgress: Hashable, Sendable {
     /// The length of the whole body in bytes, if the server declared it.
     public var expected: Int?
 
+    /// Creates a progress from numbers of bytes. `expected` is nil while the whole length is unknown.
     public init(received: Int, expected: Int?) {
         self.received = received
         self.expected = expected

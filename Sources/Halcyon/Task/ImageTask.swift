@@ -9,12 +9,17 @@ import HalcyonSystem
 public final class ImageTask: Sendable {
     /// The status of a load.
     public enum Status: Sendable, Hashable {
+        /// The load has not ended; the progress is nil until bytes arrive.
         case running(LoadProgress?)
+        /// The load ended with an image.
         case finished
+        /// The load ended with an error.
         case failed
+        /// The load was cancelled.
         case cancelled
     }
 
+    /// The request, with the pipeline's defaults, modifier and providers applied.
     public var request: ImageRequest { resolved.request }
 
     let resolved: ResolvedRequest
@@ -45,6 +50,7 @@ public final class ImageTask: Sendable {
 
     // MARK: - For users
 
+    /// The current status of the load.
     public var status: Status {
         state.withLock { state in
             switch state.result {

@@ -10,6 +10,7 @@ import HalcyonSystem
 public final class DiskCache: Sendable {
     /// The folder of the files. It is created when the first entry is written, with access for its owner only (0700).
     public let folder: URL
+    /// The configuration, which does not change once the cache is made.
     public let configuration: Configuration
     let store: EntryStore
     let staging: StagingArea

@@ -55,6 +55,7 @@ extension DiskCache {
         /// second counts as a second.
         public var sweepInterval: Duration?
 
+        /// Creates a configuration; omitted arguments take the defaults that the properties state.
         public init(
             sizeLimit: Int? = nil,
             expiration: StorageExpiration = .days(7),

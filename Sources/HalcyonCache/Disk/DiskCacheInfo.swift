@@ -22,19 +22,25 @@ extension DiskCache {
         /// The total length of their files in bytes.
         public var bytes = 0
 
+        /// Creates a removal of no entries.
         public init() {}
     }
 
     /// An entry as listed by `entries()`, without its bytes.
     public struct EntryInfo: Sendable, Hashable {
+        /// The key under which the entry is stored.
         public var key: DiskKey
+        /// The metadata that the cache's owner stores with the bytes, such as HTTP headers.
         public var metadata: Data
+        /// The extended data that the caller stores with the bytes.
         public var extended: Data
         /// The length of the entry's bytes.
         public var dataSize: Int
         /// The length of the entry's file in bytes.
         public var fileSize: Int
+        /// The time at which the bytes were stored. New metadata does not change it.
         public var storedAt: Date
+        /// The time of the last access, to which reads update it in steps of a minute.
         public var lastAccess: Date
         /// The time at which the entry expires unless an access extends it; nil is never.
         public var keptUntil: Date?
@@ -59,6 +65,7 @@ extension DiskCache {
         /// The number of bytes that wait to be written.
         public var stagedBytes = 0
 
+        /// Creates statistics with all counters at 0.
         public init() {}
     }
 }

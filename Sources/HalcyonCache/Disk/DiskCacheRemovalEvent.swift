@@ -3,6 +3,7 @@ import HalcyonSystem
 extension DiskCache {
     /// An event that reports files that a disk cache has removed itself, at most a few dozen at a time.
     public struct RemovalEvent: Sendable, Hashable {
+        /// The reason why a cache removed files.
         public enum Reason: Sendable, Hashable {
             /// The entries had expired.
             case expired
@@ -14,6 +15,7 @@ extension DiskCache {
             case damaged
         }
 
+        /// The reason why the files were removed.
         public var reason: Reason
         /// The names of the removed files, without their folders.
         public var fileNames: [String]

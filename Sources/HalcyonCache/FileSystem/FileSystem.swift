@@ -115,8 +115,34 @@ package enum FileAccess: Sendable, Hashable {
 
 /// The calls of a `FileSystem`. An error names the call that failed, and a test chooses the call that is to fail.
 public enum FileOperation: String, Sendable, Hashable, CaseIterable {
-    case open, status, read, write, setTimes, close, rename, unlink, makeDirectory, list, freeSpace
-    case map, synchronize, synchronizeFolder
+    /// Opening or creating a file.
+    case open
+    /// Reading a file's status or the target of a symbolic link.
+    case status
+    /// Reading bytes.
+    case read
+    /// Writing bytes.
+    case write
+    /// Setting a file's access and modification times.
+    case setTimes
+    /// Closing a file.
+    case close
+    /// Moving a file, whether or not it may replace another.
+    case rename
+    /// Deleting a file.
+    case unlink
+    /// Creating a folder.
+    case makeDirectory
+    /// Reading the contents of a folder.
+    case list
+    /// Asking for the free space of a file system.
+    case freeSpace
+    /// Mapping a file into memory.
+    case map
+    /// Writing a file's bytes to the disk (`fdatasync`).
+    case synchronize
+    /// Writing the names in a folder to the disk (`fsync`).
+    case synchronizeFolder
 }
 
 /// An error of a call to the file system.

@@ -47,9 +47,12 @@ public struct AnimationFrame: Hashable, Sendable {
     public var rect: PixelRect
     /// The duration as stored in the file.
     public var duration: Duration
+    /// The change to the canvas after the frame has been shown. `.keep` by default.
     public var disposal: Disposal
+    /// The way in which the pixels are combined with the canvas. `.over` by default.
     public var blend: Blend
 
+    /// Creates a description; omitted arguments take the defaults that the properties state.
     public init(rect: PixelRect, duration: Duration, disposal: Disposal = .keep, blend: Blend = .over) {
         self.rect = rect
         self.duration = duration

@@ -21,7 +21,12 @@ public enum ColorProfile: Hashable, Sendable {
 
 /// The colour model of a pixel's channels.
 public enum ColorModel: Hashable, Sendable {
-    case rgb, gray, cmyk
+    /// Red, green and blue.
+    case rgb
+    /// Grey: one channel.
+    case gray
+    /// Cyan, magenta, yellow and black.
+    case cmyk
 }
 
 /// The chromaticities of the white point and the three primaries in the CIE 1931 diagram. Primaries that enclose no
@@ -29,20 +34,28 @@ public enum ColorModel: Hashable, Sendable {
 public struct ColorPrimaries: Hashable, Sendable {
     /// A chromaticity, with each coordinate from 0 to 1.
     public struct Point: Hashable, Sendable {
+        /// The x coordinate in the CIE 1931 diagram, from 0 to 1.
         public var x: Double
+        /// The y coordinate in the CIE 1931 diagram, from 0 to 1.
         public var y: Double
 
+        /// Creates a chromaticity from its coordinates.
         public init(_ x: Double, _ y: Double) {
             self.x = x
             self.y = y
         }
     }
 
+    /// The chromaticity of the white point.
     public var white: Point
+    /// The chromaticity of the red primary.
     public var red: Point
+    /// The chromaticity of the green primary.
     public var green: Point
+    /// The chromaticity of the blue primary.
     public var blue: Point
 
+    /// Creates primaries from the white point and the three colours.
     public init(white: Point, red: Point, green: Point, blue: Point) {
         self.white = white
         self.red = red

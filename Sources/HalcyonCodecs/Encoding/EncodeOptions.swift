@@ -32,6 +32,7 @@ public struct EncodeOptions: Hashable, Sendable {
     /// has no effect on the bytes of a file.
     public var maximumTotalPixels: Int
 
+    /// Creates options; omitted arguments take the defaults that the properties state.
     public init(
         quality: Double = 0.85, isLossless: Bool = false, background: Background = .white, isProgressive: Bool = false,
         maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false,
@@ -76,17 +77,23 @@ public struct EncodeOptions: Hashable, Sendable {
 extension EncodeOptions {
     /// An opaque sRGB colour.
     public struct Background: Hashable, Sendable {
+        /// The red component, from 0 to 255.
         public var red: UInt8
+        /// The green component, from 0 to 255.
         public var green: UInt8
+        /// The blue component, from 0 to 255.
         public var blue: UInt8
 
+        /// Creates a colour from its components, from 0 to 255.
         public init(red: UInt8, green: UInt8, blue: UInt8) {
             self.red = red
             self.green = green
             self.blue = blue
         }
 
+        /// The colour white: 255 in each component.
         public static let white = Background(red: 255, green: 255, blue: 255)
+        /// The colour black: 0 in each component.
         public static let black = Background(red: 0, green: 0, blue: 0)
 
         /// The colour as `0xRRGGBB`.

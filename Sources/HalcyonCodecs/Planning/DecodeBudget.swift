@@ -18,7 +18,9 @@ public final class DecodeBudget: Sendable {
     /// The callback for when a decode waits for bytes that are held.
     private let giveBack: (@Sendable () -> Void)?
 
-    /// - Parameter capacity: the number of bytes, at least 1.
+    /// Creates a budget that is separate from `shared`.
+    ///
+    /// - Parameter capacity: the number of bytes; less than 1 counts as 1.
     public convenience init(capacity: Int) { self.init(ByteBudget(capacity: max(1, capacity)), giveBack: nil) }
 
     private init(_ bytes: ByteBudget, giveBack: (@Sendable () -> Void)?) {

@@ -29,6 +29,7 @@ public struct DecodeLimits: Hashable, Sendable {
     /// The maximum number of bytes of EXIF, ICC, XMP and comments together. 16 MiB by default.
     public var maximumMetadataBytes: Int
 
+    /// Creates limits; omitted arguments take the defaults that the properties state.
     public init(
         maximumPixels: Int = 1 << 28, maximumSide: Int = 65_535, maximumFrames: Int = 10_000,
         maximumTotalPixels: Int = 1 << 32, maximumPixelsPerByte: Int = 65_536, maximumSideRatio: Int = 32_768,
@@ -126,6 +127,7 @@ public struct CodedExtent: Hashable, Sendable {
     /// `Int.max` if the number does not fit.
     public var totalPixels: Int
 
+    /// Creates an extent from the largest picture's size and the number of pixels of all frames.
     public init(largest: PixelSize, totalPixels: Int) {
         self.largest = largest
         self.totalPixels = totalPixels

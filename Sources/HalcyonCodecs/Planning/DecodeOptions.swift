@@ -22,6 +22,7 @@ public struct DecodeOptions: Hashable, Sendable {
     /// The limits on the values that the header may declare.
     public var limits: DecodeLimits
 
+    /// Creates options; omitted arguments take the defaults that the properties state.
     public init(
         target: TargetSize? = nil, maximumBytes: ByteLimit? = nil, region: PixelRect? = nil,
         color: ColorHandling = .sRGB, firstFrameOnly: Bool = false,
@@ -64,10 +65,12 @@ public struct TargetSize: Hashable, Sendable {
     /// The size of the box, at least 1 on each side. `Int.max` on a side of a fit or stretch box leaves that side free,
     /// unless `upscale` is true: then a side beyond `Bitmap.maximumSide` is `BitmapError.invalidSize`.
     public var size: PixelSize
+    /// The way in which the image is fitted to the box. `.fit` by default.
     public var mode: ResizeMode
     /// Whether the result may be larger than the source. False by default.
     public var upscale: Bool
 
+    /// Creates a box of pixels; omitted arguments take the defaults that the properties state.
     public init(_ size: PixelSize, mode: ResizeMode = .fit, upscale: Bool = false) {
         self.size = size
         self.mode = mode
@@ -80,6 +83,7 @@ public struct ByteLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
     /// The number of bytes; less than 4 counts as one pixel.
     public var bytes: Int
 
+    /// Creates a limit from a number of bytes.
     public init(_ bytes: Int) { self.bytes = bytes }
 
     public init(integerLiteral value: Int) { bytes = value }

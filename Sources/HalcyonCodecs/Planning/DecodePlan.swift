@@ -7,10 +7,17 @@ import HalcyonImage
 public struct DecodePlan: Hashable, Sendable {
     /// The frames of an animation to decode.
     public enum Frames: Hashable, Sendable {
-        case first, onDemand, all
+        /// The first frame alone, as a still image.
+        case first
+        /// All frames, each of which is decoded when it is requested.
+        case onDemand
+        /// All frames, which are decoded at once and kept in memory.
+        case all
     }
 
+    /// The facts in the file's header.
     public let info: ImageInfo
+    /// The frames to decode; it has no effect on a still image.
     public let frames: Frames
     /// The size in pixels as stored in the file.
     public let storedSize: PixelSize

@@ -2,7 +2,9 @@ import HalcyonImage
 
 /// The capabilities of a registry for one format, given its current coders.
 public struct FormatCapabilities: Hashable, Sendable {
+    /// The format that the capabilities are for.
     public let format: ImageFormat
+    /// Whether a coder decodes the format.
     public let decodes: Bool
     /// Whether every frame of an animation is decoded, not only the first.
     public let decodesAnimations: Bool
@@ -10,7 +12,9 @@ public struct FormatCapabilities: Hashable, Sendable {
     public let decodesProgressively: Bool
     /// Whether decoding to a smaller size takes less time, or at least less memory, than a full decode.
     public let scalesWhileDecoding: Bool
+    /// Whether a coder encodes the format.
     public let encodes: Bool
+    /// Whether every frame of an animation is encoded, not only the first.
     public let encodesAnimations: Bool
 }
 

@@ -5,11 +5,13 @@ public struct UniformTimeline: Hashable, Sendable {
     /// The frame of each entry; a frame that is shown longer has several entries.
     public let frames: [Int]
 
+    /// Creates a timeline from the frame index of each entry.
     public init(interval: Duration, frames: [Int]) {
         self.interval = interval
         self.frames = frames
     }
 
+    /// The duration of all entries together.
     public var duration: Duration { interval * frames.count }
 
     /// Returns the inverse: each run of one frame becomes an entry with its duration.

@@ -13,6 +13,7 @@ public struct AnimatedImage: Sendable {
     public let loopCount: Int
     /// The bytes that an animation from a file keeps in memory: its encoded data and the last composed frame.
     public var cost: Int { source.cost }
+    /// The number of frames, at least 1.
     public var frameCount: Int { durations.count }
 
     private let source: any AnimationFrameSource
@@ -135,9 +136,11 @@ public struct AnimatedImage: Sendable {
 
 /// An error of an animation, or of one of its frames.
 public enum AnimationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The animation would have no frames.
     case noFrames
     /// The frames differ in size.
     case differentSizes(PixelSize, PixelSize)
+    /// The first value is not the index of one of the animation's `count` frames.
     case noSuchFrame(Int, count: Int)
     /// All frames together, in bytes, are larger than the limit.
     case tooLarge(bytes: Int, limit: Int)

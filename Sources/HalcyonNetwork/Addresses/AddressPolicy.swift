@@ -21,6 +21,7 @@ public struct AddressPolicy: Hashable, Sendable {
     /// If it is true, the proxies of the environment are not used: the addresses to which a proxy connects cannot be checked.
     public var requiresPublicAddress: Bool
 
+    /// Creates a policy. Without arguments it allows everything, as `.any`.
     public init(
         schemes: Set<String> = ["http", "https"], ports: Set<Int>? = nil, allowedHosts: Set<String>? = nil,
         deniedHosts: Set<String> = [], requiresPublicAddress: Bool = false

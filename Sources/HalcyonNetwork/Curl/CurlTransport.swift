@@ -36,6 +36,7 @@ public final class CurlTransport: Transport {
         /// downloader exists. A `Cookie` among a request's fields is sent in addition.
         public var keepsCookies = false
 
+        /// Creates a configuration with the defaults that the properties state.
         public init() {}
     }
 
@@ -46,6 +47,7 @@ public final class CurlTransport: Transport {
 
     private let loop: CurlLoop
 
+    /// Creates a transport, with the default configuration unless another is given.
     public convenience init(_ configuration: Configuration = Configuration()) {
         self.init(configuration, onThreadEnd: {})
     }
@@ -131,6 +133,7 @@ public struct ClientCertificate: Sendable, Hashable {
     /// The password of the key. Nil by default; if one is needed, the connection fails with a TLS error instead of a prompt.
     public var password: String?
 
+    /// Creates a client certificate from paths. By default its file also has the key, which needs no password.
     public init(file: String, keyFile: String? = nil, password: String? = nil) {
         self.file = file
         self.keyFile = keyFile

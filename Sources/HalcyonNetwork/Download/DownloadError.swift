@@ -14,6 +14,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         case offline
         /// No connection could be established, or it broke.
         case connection(ConnectionFailure)
+        /// A time limit expired; the value says which.
         case timeout(TimeoutKind)
         /// The server is not trusted, or the handshake failed; the text is the TLS library's.
         case tls(String)
@@ -21,6 +22,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         case httpStatus(Int)
         /// The server responded with 401 although it received a credential.
         case unauthorized
+        /// A redirect was not followed; the value gives the reason.
         case redirect(RedirectFailure)
         /// The body (or the head) is larger than `limit` bytes.
         case tooLarge(limit: Int)
@@ -35,6 +37,7 @@ public struct DownloadError: Error, Sendable, Equatable {
         case incompleteBody(received: Int, expected: Int?)
     }
 
+    /// The reason for the failure of the last attempt.
     public let reason: Reason
     /// The host and path of the requested URL, without query and credentials.
     public let target: String
@@ -45,6 +48,9 @@ public struct DownloadError: Error, Sendable, Equatable {
     /// The number of attempts, including this one.
     public private(set) var attempts = 1
 
+    /// Creates an error for a URL, of which only host, port and path are kept.
+    ///
+    /// - Parameter responseHeaders: The header fields of the response; none by default.
     public init(_ reason: Reason, url: URL, responseHeaders: HTTPHeaders = HTTPHeaders()) {
         self.reason = reason
         target = Self.target(of: url)
@@ -126,8 +132,11 @@ extension DownloadError: CustomStringConvertible, CustomDebugStringConvertible, 
 
 /// The ways in which a connection fails. The raw value is the text that a description shows.
 public enum ConnectionFailure: String, Sendable, Hashable {
+    /// The host name could not be resolved.
     case hostNotFound = "host not found"
+    /// The host refused the connection, usually because no server listens on the port.
     case refused = "connection refused"
+    /// The system has a network, but cannot reach the host.
     case unreachable = "the host cannot be reached"
     /// An established connection broke, or was closed before an answer.
     case reset = "the connection was reset"
@@ -137,16 +146,21 @@ public enum ConnectionFailure: String, Sendable, Hashable {
     case badEncoding = "the body cannot be decompressed"
     /// The response has a `Transfer-Encoding` other than `chunked`.
     case transferEncoding = "the response's transfer encoding is not supported"
+    /// The proxy's name could not be resolved, or the proxy did not connect to the server.
     case proxy = "the proxy cannot be reached"
     /// This process has no descriptors, threads or memory left for a connection.
     case exhausted = "no resources left for a connection"
+    /// The connection failed in a way that no other case describes.
     case other = "the connection failed"
 }
 
 /// The time limit that expired. The raw value is the text that a description shows.
 public enum TimeoutKind: String, Sendable, Hashable {
+    /// The connection was not established within `DownloadTimeouts.connect`.
     case connect = "timed out while connecting"
+    /// The server sent no data for `DownloadTimeouts.idle`.
     case idle = "timed out: no data for too long"
+    /// The download did not end within `DownloadTimeouts.total`, waits and retries included.
     case total = "timed out: not finished within the time allowed"
     /// The body was slower than `DownloadTimeouts.minimumRate`.
     case minimumRate = "timed out: the body came too slowly"

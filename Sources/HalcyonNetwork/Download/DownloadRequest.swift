@@ -5,7 +5,7 @@ import HalcyonSystem
 public struct DownloadRequest: Sendable {
     /// An http or https URL.
     public var url: URL
-    /// Header fields in addition to the downloader's own, which they override.
+    /// The header fields in addition to the downloader's own, which they override. None by default.
     public var headers: HTTPHeaders
     /// The credential for the URL's origin, which replaces an `Authorization` field. None by default.
     public var credential: Credential?
@@ -14,13 +14,13 @@ public struct DownloadRequest: Sendable {
     public var user: String?
     /// The timeouts; nil, the default, uses those of the downloader's configuration.
     public var timeouts: DownloadTimeouts?
-    /// The largest body in bytes, both as transferred and decompressed. 200 MB.
+    /// The largest body in bytes, both as transferred and decompressed. 200 MB by default.
     public var maximumBytes: Int
-    /// The largest number of consecutive redirects. 20.
+    /// The largest number of consecutive redirects. 20 by default.
     public var maximumRedirects: Int
-    /// The priority while it waits for a slot; a `DownloadTicket` changes it later.
+    /// The priority while it waits for a slot; a `DownloadTicket` changes it later. `.normal` by default.
     public var priority: RequestPriority
-    /// The retry policy; nil uses the downloader's.
+    /// The retry policy; nil, the default, uses the downloader's.
     public var retry: RetryPolicy?
     /// Whether progress includes the bytes that have arrived. False by default, as they are stored twice then until the
     /// end. A running transfer that was started without it does not show them.
@@ -34,6 +34,7 @@ public struct DownloadRequest: Sendable {
     /// no other one begins in the meantime.
     package var bodyBudget: ByteBudget?
 
+    /// Creates a request for an http or https URL; omitted arguments take the defaults that the properties state.
     public init(
         url: URL, headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil,
         timeouts: DownloadTimeouts? = nil, maximumBytes: Int = 200_000_000, maximumRedirects: Int = 20,

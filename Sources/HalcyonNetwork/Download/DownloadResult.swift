@@ -12,6 +12,7 @@ public struct DownloadResult: Sendable {
     public var status: Int
     /// The header fields of the final response.
     package var headers: HTTPHeaders
+    /// The protocol version of the final response.
     public var version: HTTPVersion
     /// The metrics of the transfer of the final response; nil if the transport has none.
     public var metrics: TransportMetrics?
@@ -33,6 +34,7 @@ public struct DownloadResult: Sendable {
     /// provided the result.
     package var users: Set<KeyedHash?> = []
 
+    /// Creates a result, for an interceptor that returns one of its own. By default it is a 200 without header fields.
     public init(
         data: Data, url: URL, status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), version: HTTPVersion = .http11,
         metrics: TransportMetrics? = nil, redirectCount: Int = 0, redirectsArePermanent: Bool = true,

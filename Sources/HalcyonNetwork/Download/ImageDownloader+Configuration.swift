@@ -6,11 +6,12 @@ extension ImageDownloader {
     public struct Configuration: Sendable {
         /// The transport that sends the requests.
         public var transport: any Transport
-        /// The number of concurrent transfers to one host and port. 6; `ImageDownloader.transfersPerHost` changes it later.
+        /// The maximum number of concurrent transfers to one host and port. 6 by default;
+        /// `ImageDownloader.transfersPerHost` changes it later.
         public var transfersPerHost = 6
-        /// The number of concurrent transfers in all. 24; `ImageDownloader.transfers` changes it later.
+        /// The maximum number of concurrent transfers in all. 24 by default; `ImageDownloader.transfers` changes it later.
         public var transfers = 24
-        /// The number of slow transfers that may run in addition, in all. 24.
+        /// The maximum number of slow transfers that may run in addition, in all. 24 by default.
         ///
         /// A transfer that has waited 10 s for its server gives up its slot, so that slow servers do not block
         /// everything. It still counts among the transfers of its host. If there are more slow transfers and a host
@@ -19,7 +20,7 @@ extension ImageDownloader {
         public var slowTransfers = 24
         /// The timeouts of requests that do not set their own.
         public var timeouts = DownloadTimeouts()
-        /// The order of transfers with equal priority. `.firstInFirstOut`.
+        /// The order of transfers with equal priority. `.firstInFirstOut` by default.
         public var order = DownloadOrder.firstInFirstOut
         /// The fields that every request carries: `User-Agent` names the program and Halcyon.
         public var headers: HTTPHeaders
@@ -51,6 +52,7 @@ extension ImageDownloader {
         /// The clock for dates in `Retry-After` and for the least rate.
         public var time = TimeSource.system
 
+        /// Creates a configuration, by default with a `CurlTransport` and the fields of `defaultHeaders()`.
         public init(transport: any Transport = CurlTransport(), headers: HTTPHeaders = Self.defaultHeaders()) {
             self.transport = transport
             self.headers = headers
@@ -97,6 +99,7 @@ public struct AcceptedContent: Sendable, Hashable {
     /// types are given, a response without a type is refused.
     public var types: [String]?
 
+    /// Creates a rule; omitted arguments take the defaults that the properties state.
     public init(statuses: Set<Int> = Set(200..<300), types: [String]? = nil) {
         self.statuses = statuses
         self.types = types

@@ -27,6 +27,7 @@ public final class ImageDownloader: Sendable {
     /// Whether the default fields do not identify a user.
     private let hasPlainHeaders: Atomic<Bool>
 
+    /// Creates a downloader, with the default configuration unless another is given.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         hasNoUsers = configuration.interceptors.isEmpty && !configuration.transport.identifiesUsers

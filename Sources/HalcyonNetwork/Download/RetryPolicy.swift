@@ -6,11 +6,12 @@ import Foundation
 /// long to establish, and the statuses 408, 429, 502, 503 and 504. A cancelled download is not retried, nor is a body
 /// that is too large or cannot be decompressed.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The largest number of retries after the first attempt. 2.
+    /// The largest number of retries after the first attempt. 2 by default.
     public var maximumRetries: Int
-    /// The delay before each retry. `.backoff()`.
+    /// The delay before each retry. `.backoff()` by default.
     public var delay: RetryDelay
-    /// The longest wait that is accepted from a server's `Retry-After`; if the server requests more, there is no retry. 30 s.
+    /// The longest wait that is accepted from a server's `Retry-After`; if the server requests more, there is no retry.
+    /// 30 s by default.
     public var maximumRetryAfter: Duration
     /// The time for which a download that found no network waits for one, to be tried once more then, in addition to
     /// `maximumRetries`. Nil, the default, does not wait.
@@ -19,6 +20,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// downloader's `networkMonitor` reports that there is no route to the network.
     public var networkWait: Duration?
 
+    /// Creates a policy; omitted arguments take the defaults that the properties state.
     public init(
         maximumRetries: Int = 2, delay: RetryDelay = .backoff(), maximumRetryAfter: Duration = .seconds(30),
         networkWait: Duration? = nil
@@ -90,8 +92,8 @@ public struct RetryDelay: Sendable, Hashable {
     /// return at the same time.
     ///
     /// - Parameters:
-    ///   - base: The first bound. 0.25 s.
-    ///   - maximum: The largest bound. 10 s.
+    ///   - base: The first bound. 0.25 s by default.
+    ///   - maximum: The largest bound. 10 s by default.
     public static func backoff(
         base: Duration = .milliseconds(250), maximum: Duration = .seconds(10)
     ) -> RetryDelay {

@@ -5,9 +5,12 @@
 public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
     /// A header field.
     public struct Field: Sendable, Equatable, Hashable, Codable {
+        /// The name, which is compared case-insensitively.
         public var name: String
+        /// The value, which is one of several if the field occurs more than once.
         public var value: String
 
+        /// Creates a field. Neither text is checked here.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -29,10 +32,12 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
     /// All fields in order.
     public private(set) var fields: [Field]
 
+    /// Creates a list of fields, which is empty by default.
     public init(_ fields: [Field] = []) {
         self.fields = fields
     }
 
+    /// Whether there are no fields.
     public var isEmpty: Bool { fields.isEmpty }
 
     /// The first value of a field. Setting it replaces all values, setting nil removes them.
@@ -57,6 +62,7 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
         return isOnly ? fields[first].value : values(of: name).joined(separator: ", ")
     }
 
+    /// Returns whether there is a field with this name, in any case.
     public func contains(_ name: String) -> Bool {
         fields.contains { Self.isSame($0.name, name) }
     }
@@ -78,6 +84,7 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
         fields.append(Field(name: name, value: value))
     }
 
+    /// Removes all values of a field; does nothing if there are none.
     public mutating func remove(_ name: String) {
         fields.removeAll { Self.isSame($0.name, name) }
     }

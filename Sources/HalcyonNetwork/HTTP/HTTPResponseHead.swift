@@ -4,10 +4,14 @@ import Foundation
 public struct HTTPResponseHead: Sendable, Equatable {
     /// The URL of the request, which is that of one hop, since a transport does not follow redirects.
     public var url: URL
+    /// The status code, such as 200.
     public var status: Int
+    /// The header fields in the order in which they were received.
     public var headers: HTTPHeaders
+    /// The protocol version of the response.
     public var version: HTTPVersion
 
+    /// Creates a head, by default without header fields and as HTTP/1.1.
     public init(url: URL, status: Int, headers: HTTPHeaders = HTTPHeaders(), version: HTTPVersion = .http11) {
         self.url = url
         self.status = status
@@ -42,8 +46,12 @@ public struct HTTPResponseHead: Sendable, Equatable {
 
 /// The protocol version of a response.
 public enum HTTPVersion: String, Sendable, Hashable, Codable {
+    /// HTTP/1.0 (RFC 1945).
     case http10 = "HTTP/1.0"
+    /// HTTP/1.1 (RFC 9112).
     case http11 = "HTTP/1.1"
+    /// HTTP/2 (RFC 9113).
     case http2 = "HTTP/2"
+    /// HTTP/3 (RFC 9114).
     case http3 = "HTTP/3"
 }

@@ -109,6 +109,8 @@ public final class CredentialRefresher: DownloadInterceptor {
         request.url.webOrigin == origin && request.credential == nil && !request.headers.contains("Authorization")
     }
 
+    /// Sends the current credential with a request to the origin. If the server refuses it, a refresh provides another,
+    /// and the request is sent once more.
     public func intercept(_ request: DownloadRequest, next: @escaping Next) async throws -> DownloadResult {
         guard isMine(request), Self.refreshing != ObjectIdentifier(self) else { return try await next(request) }
         let original = request

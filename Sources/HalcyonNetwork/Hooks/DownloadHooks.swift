@@ -30,15 +30,18 @@ public struct DownloadHooks: Sendable {
     /// nil, the body is refused. It runs on a processor thread; if it is set, there are no previews.
     public var data: (@Sendable (Data, HTTPResponseHead) throws -> Data?)?
 
+    /// Creates hooks of which none is set.
     public init() {}
 }
 
 /// The next request of a chain of redirects.
 public struct RedirectTarget: Sendable, Hashable {
+    /// The URL of the next request.
     public var url: URL
     /// The header fields that are sent in addition to the transport's own. Credentials of another origin are already removed.
     public var headers: HTTPHeaders
 
+    /// Creates a target from the URL and the header fields of the next request.
     public init(url: URL, headers: HTTPHeaders) {
         self.url = url
         self.headers = headers
@@ -50,9 +53,12 @@ public struct RedirectTarget: Sendable, Hashable {
 /// Closures cannot be compared, so hooks are compared by `id`: two requests whose hooks have different IDs never share
 /// a transfer, and two with the same ID must do the same, as one request may receive the result of the other's hooks.
 public struct RequestHooks: Sendable {
+    /// The identity of the hooks: equal IDs must mean equal behaviour.
     public let id: String
+    /// The hooks that the transfer calls.
     public let hooks: DownloadHooks
 
+    /// Creates hooks for requests, with the identity by which they are compared.
     public init(id: String, _ hooks: DownloadHooks) {
         self.id = id
         self.hooks = hooks

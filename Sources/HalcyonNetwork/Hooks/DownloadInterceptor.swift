@@ -22,6 +22,12 @@ public protocol DownloadInterceptor: Sendable {
     /// or again after the previous call has ended.
     typealias Next = @Sendable (DownloadRequest) async throws -> DownloadResult
 
+    /// Handles a download: passes the request on with `next`, or returns a result or throws an error of its own.
+    ///
+    /// - Parameters:
+    ///   - request: The request as the caller, or the interceptor before, has made it.
+    ///   - next: The rest of the chain.
+    /// - Throws: Any error, which ends the download.
     func intercept(_ request: DownloadRequest, next: @escaping Next) async throws -> DownloadResult
 
     /// Returns the user whose credential this interceptor adds to a request, so that caches keep the responses of

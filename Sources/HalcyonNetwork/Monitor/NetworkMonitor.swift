@@ -18,6 +18,7 @@ public struct NetworkStatus: Sendable, Hashable {
     /// Whether data use should be kept low: the connection is metered, or the user has asked to save data.
     public var isConstrained: Bool
 
+    /// Creates a status, by default that of a machine online without constraints.
     public init(isOnline: Bool = true, isConstrained: Bool = false) {
         self.isOnline = isOnline
         self.isConstrained = isConstrained

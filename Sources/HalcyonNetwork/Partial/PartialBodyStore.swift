@@ -49,9 +49,12 @@ public protocol PartialBody: AnyObject, Sendable {
 
 /// The stored beginning of a body, with the record of the response it came from.
 public struct KeptBody: Sendable {
+    /// The record of the response that the body came from.
     public let record: PartialBodyRecord
+    /// The beginning of the body, to which further bytes can be appended.
     public let body: any PartialBody
 
+    /// Creates a kept body from its record and its bytes.
     public init(record: PartialBodyRecord, body: any PartialBody) {
         self.record = record
         self.body = body

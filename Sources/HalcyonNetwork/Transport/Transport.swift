@@ -53,10 +53,12 @@ extension Transport {
 
 /// A response: the head, and a body that arrives as it is read.
 public struct TransportResponse: Sendable {
+    /// The status and header fields, received before the body.
     public var head: HTTPResponseHead
     /// The body, to be read once. Releasing it before its end cancels the transfer.
     public var body: TransportBody
 
+    /// Creates a response from its head and its body.
     public init(head: HTTPResponseHead, body: TransportBody) {
         self.head = head
         self.body = body

@@ -40,6 +40,7 @@ public struct TransportBody: AsyncSequence, Sendable {
         Iterator(source: source, reader: Reader(cancel: source.cancel))
     }
 
+    /// The iterator over the chunks of a body. Releasing it before the end cancels the transfer.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let source: Source
         /// Cancels the transfer when the iterator is released, even if the body is still referenced.

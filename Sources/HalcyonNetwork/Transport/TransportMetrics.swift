@@ -12,10 +12,12 @@ public struct TransportMetrics: Sendable, Equatable {
     public var total: Duration
     /// The number of bytes of the body as transferred, compressed or not.
     public var bytesReceived: Int
+    /// The protocol version of the response.
     public var version: HTTPVersion
     /// Whether the connection of an earlier transfer was reused.
     public var reusedConnection: Bool
 
+    /// Creates metrics. By default all times and counts are zero, and the connection is a new one with HTTP/1.1.
     public init(
         nameLookup: Duration = .zero, connect: Duration = .zero, tls: Duration = .zero, firstByte: Duration = .zero,
         total: Duration = .zero, bytesReceived: Int = 0, version: HTTPVersion = .http11, reusedConnection: Bool = false

@@ -4,11 +4,15 @@ import Foundation
 public struct TransportRequest: Sendable, Equatable {
     /// An http or https URL.
     public var url: URL
+    /// The method. `GET` by default.
     public var method: String
+    /// The header fields, in the order in which they are sent. None by default.
     public var headers: HTTPHeaders
-    /// The longest time until the connection is established, from the name lookup to the end of the TLS handshake. 10 s.
+    /// The longest time until the connection is established, from the name lookup to the end of the TLS handshake. 10 s
+    /// by default.
     public var connectTimeout: Duration
-    /// The longest time without data on an established connection, not counted while the reader holds the transfer up. 15 s.
+    /// The longest time without data on an established connection, not counted while the reader holds the transfer up.
+    /// 15 s by default.
     public var idleTimeout: Duration
     /// The longest time for the whole transfer, including the body; nil, the default, is no limit, and so are 136 years.
     public var totalTimeout: Duration?
@@ -17,6 +21,7 @@ public struct TransportRequest: Sendable, Equatable {
     /// The credential that answers a digest challenge. Nil by default; only for a transport whose `answersDigest` is true.
     public var digest: DigestCredential?
 
+    /// Creates a request; omitted arguments take the defaults that the properties state.
     public init(
         url: URL, method: String = "GET", headers: HTTPHeaders = HTTPHeaders(),
         connectTimeout: Duration = .seconds(10), idleTimeout: Duration = .seconds(15), totalTimeout: Duration? = nil,
@@ -39,9 +44,12 @@ public struct TransportRequest: Sendable, Equatable {
 /// `qop=auth`. It returns only the last of the two responses: the second one, or the first one if that has no challenge
 /// that can be answered.
 public struct DigestCredential: Hashable, Sendable {
+    /// The user name, which is sent unencrypted unless the URL is https.
     public let user: String
+    /// The password, which is never sent itself.
     public let password: String
 
+    /// Creates a credential from a user name and a password.
     public init(user: String, password: String) {
         self.user = user
         self.password = password

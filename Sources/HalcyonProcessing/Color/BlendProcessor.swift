@@ -10,6 +10,7 @@ public struct BlendProcessor: ImageProcessor {
     /// The background colour. Clear by default.
     public var background: Color
 
+    /// Creates a processor; omitted arguments take the defaults that the properties state.
     public init(_ mode: BlendMode = .over, alpha: Double = 1, background: Color = .clear) {
         self.mode = mode
         self.alpha = alpha
@@ -23,6 +24,8 @@ public struct BlendProcessor: ImageProcessor {
         key.encode(background)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if alpha is not in 0...1 or the colour has a channel that is not
     ///   finite.
     public func validate() throws(ProcessingError) {

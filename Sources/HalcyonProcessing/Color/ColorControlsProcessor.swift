@@ -15,6 +15,7 @@ public struct ColorControlsProcessor: ImageProcessor {
     /// The exposure in stops: 1 doubles the values. 0 by default.
     public var exposure: Double
 
+    /// Creates a processor; omitted arguments take the defaults that the properties state.
     public init(brightness: Double = 0, contrast: Double = 1, saturation: Double = 1, exposure: Double = 0) {
         self.brightness = brightness
         self.contrast = contrast
@@ -27,6 +28,8 @@ public struct ColorControlsProcessor: ImageProcessor {
         for value in [brightness, contrast, saturation, exposure] { key.encode(value) }
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if a parameter is not finite.
     public func validate() throws(ProcessingError) {
         // An exposure of minus infinity gives a finite matrix, black, so the check of the matrix would not find it.
@@ -62,6 +65,7 @@ extension ImageProcessor where Self == ColorControlsProcessor {
 public struct BlackWhiteProcessor: ImageProcessor {
     private static let controls = ColorControlsProcessor(saturation: 0, exposure: 0.7)
 
+    /// Creates a processor; it has no parameters.
     public init() {}
 
     /// Encodes the equivalent colour controls, so that both share cached results.

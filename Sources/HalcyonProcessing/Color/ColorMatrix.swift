@@ -6,20 +6,29 @@ import HalcyonImage
 /// The results are clamped to 0...1. The matrix has four rows, one for each output channel, of five columns: one for
 /// each input channel, and a bias that is added.
 public struct ColorMatrix: Hashable, Sendable {
+    /// The row that computes the red of the output.
     public var red: Row
+    /// The row that computes the green of the output.
     public var green: Row
+    /// The row that computes the blue of the output.
     public var blue: Row
+    /// The row that computes the alpha of the output.
     public var alpha: Row
 
     /// The coefficients of an output channel.
     public struct Row: Hashable, Sendable {
+        /// The factor of the input's red.
         public var red: Double
+        /// The factor of the input's green.
         public var green: Double
+        /// The factor of the input's blue.
         public var blue: Double
+        /// The factor of the input's alpha.
         public var alpha: Double
         /// The value that is added.
         public var bias: Double
 
+        /// Creates a row from its factors. By default alpha has no effect, and nothing is added.
         public init(_ red: Double, _ green: Double, _ blue: Double, _ alpha: Double = 0, bias: Double = 0) {
             self.red = red
             self.green = green
@@ -31,6 +40,8 @@ public struct ColorMatrix: Hashable, Sendable {
         var values: [Double] { [red, green, blue, alpha, bias] }
     }
 
+    /// Creates a matrix from its rows.
+    ///
     /// - Parameter alpha: The row of the alpha channel, which keeps alpha unchanged by default.
     public init(red: Row, green: Row, blue: Row, alpha: Row = Row(0, 0, 0, 1)) {
         self.red = red
@@ -39,6 +50,7 @@ public struct ColorMatrix: Hashable, Sendable {
         self.alpha = alpha
     }
 
+    /// The matrix that changes nothing.
     public static let identity = ColorMatrix(red: Row(1, 0, 0), green: Row(0, 1, 0), blue: Row(0, 0, 1))
 
     /// The share of each channel in the luminance, by ITU-R BT.709.

@@ -4,8 +4,10 @@ import HalcyonSystem
 
 /// Multiplies each pixel with a matrix.
 public struct ColorMatrixProcessor: ImageProcessor {
+    /// The matrix; its values must be finite.
     public var matrix: ColorMatrix
 
+    /// Creates a processor that multiplies each pixel with a matrix.
     public init(_ matrix: ColorMatrix) {
         self.matrix = matrix
     }
@@ -15,6 +17,8 @@ public struct ColorMatrixProcessor: ImageProcessor {
         for row in matrix.rows { row.values.forEach { key.encode($0) } }
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if the matrix has a value that is not finite.
     public func validate() throws(ProcessingError) { try matrix.validate(processor: "matrix") }
 
@@ -52,6 +56,7 @@ extension ImageProcessor where Self == ColorMatrixProcessor {
 
 /// Makes each colour its complement; alpha stays.
 public struct InvertProcessor: ImageProcessor {
+    /// Creates a processor; it has no parameters.
     public init() {}
 
     public func encode(into key: inout KeyEncoder) {

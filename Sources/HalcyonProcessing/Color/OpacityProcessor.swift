@@ -6,6 +6,7 @@ public struct OpacityProcessor: ImageProcessor {
     /// The factor that alpha is multiplied with: 0 is clear, 1 changes nothing.
     public var opacity: Double
 
+    /// Creates a processor that multiplies alpha with a value from 0 to 1.
     public init(_ opacity: Double) {
         self.opacity = opacity
     }
@@ -15,6 +16,8 @@ public struct OpacityProcessor: ImageProcessor {
         key.encode(opacity)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if the opacity is not in 0...1.
     public func validate() throws(ProcessingError) { try Fraction.validate(opacity, processor: "opacity") }
 

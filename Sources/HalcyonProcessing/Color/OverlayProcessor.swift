@@ -8,6 +8,7 @@ public struct OverlayProcessor: ImageProcessor {
     /// The share of the image that is left: 0 gives the colour alone, 1 the image. 0.5 by default.
     public var fraction: Double
 
+    /// Creates a processor that leaves `fraction`, by default 0.5, of the image below a colour.
     public init(_ color: Color, fraction: Double = 0.5) {
         self.color = color
         self.fraction = fraction
@@ -19,6 +20,8 @@ public struct OverlayProcessor: ImageProcessor {
         key.encode(fraction)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if a channel of the colour is not finite or the fraction is not in
     ///   0...1.
     public func validate() throws(ProcessingError) {

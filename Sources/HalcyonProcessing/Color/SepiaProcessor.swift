@@ -6,6 +6,7 @@ public struct SepiaProcessor: ImageProcessor {
     /// The strength, from 0, which changes nothing, to 1, the default.
     public var intensity: Double
 
+    /// Creates a processor with a strength from 0 to 1, the default.
     public init(intensity: Double = 1) {
         self.intensity = intensity
     }
@@ -15,6 +16,8 @@ public struct SepiaProcessor: ImageProcessor {
         key.encode(intensity)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if the intensity is not in 0...1.
     public func validate() throws(ProcessingError) { try Fraction.validate(intensity, processor: "sepia") }
 

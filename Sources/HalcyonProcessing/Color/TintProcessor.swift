@@ -3,11 +3,13 @@ import HalcyonSystem
 
 /// Draws a colour onto an image.
 public struct TintProcessor: ImageProcessor {
+    /// The colour that is drawn; its alpha counts.
     public var color: Color
     /// The blend mode. `.sourceAtop` by default: over the image, and only within it. An opaque colour then makes a
     /// silhouette.
     public var mode: BlendMode
 
+    /// Creates a processor that draws a colour, by default with `.sourceAtop`.
     public init(_ color: Color, mode: BlendMode = .sourceAtop) {
         self.color = color
         self.mode = mode
@@ -19,6 +21,8 @@ public struct TintProcessor: ImageProcessor {
         key.encode(mode.rawValue)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if a channel of the colour is not finite.
     public func validate() throws(ProcessingError) { try color.validate(processor: "tint") }
 

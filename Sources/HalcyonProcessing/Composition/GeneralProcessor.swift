@@ -8,14 +8,20 @@ import HalcyonSystem
 /// Two with the same identifier and version are treated as equal: anything that changes the closure's output,
 /// including captured values, must be part of the identifier.
 public struct GeneralProcessor: ImageProcessor {
+    /// A closure that receives an image, or one frame of an animation, and returns the processed one.
     public typealias Work = @Sendable (_ image: Image, _ context: WorkContext) throws -> Image
 
+    /// The name of the closure, which is part of the cache key.
     public let identifier: String
+    /// The version of the closure's output, which is part of the cache key.
     public let version: Int
     public let appliesPerFrame: Bool
     private let work: Work
 
+    /// Creates a processor from a closure and the name that identifies it.
+    ///
     /// - Parameters:
+    ///   - identifier: The name of the closure, such as `org.example.invert`.
     ///   - version: The version, to be raised when the output changes for the same identifier. 1 by default.
     ///   - appliesPerFrame: Whether the frames of an animation are processed too. True by default.
     public init(

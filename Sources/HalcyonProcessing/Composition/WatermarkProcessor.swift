@@ -6,6 +6,7 @@ import HalcyonSystem
 ///
 /// The key holds a hash of the watermark's pixels, so that it needs no identifier.
 public struct WatermarkProcessor: ImageProcessor {
+    /// The image that is drawn; for an animation, its first frame.
     public let watermark: Image
     /// The horizontal position: 0 is left, 0.5 the middle, 1 right. 1 by default.
     public var anchorX: Double
@@ -20,6 +21,9 @@ public struct WatermarkProcessor: ImageProcessor {
     public var opacity: Double
     private let digest: PixelDigest
 
+    /// Creates a processor; omitted arguments take the defaults that the properties state.
+    ///
+    /// Cost: hashes the watermark's pixels, once.
     public init(
         _ watermark: Image, anchorX: Double = 1, anchorY: Double = 1, margin: Int = 0, widthFraction: Double? = nil,
         opacity: Double = 1
@@ -55,6 +59,8 @@ public struct WatermarkProcessor: ImageProcessor {
         hasher.combine(opacity)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if an anchor is NaN, the margin negative or larger than
     ///   `Bitmap.maximumSide`, the opacity not in 0...1, or the width not above 0 and at most 1.
     public func validate() throws(ProcessingError) {

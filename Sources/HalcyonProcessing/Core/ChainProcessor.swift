@@ -9,6 +9,8 @@ public struct ChainProcessor: ImageProcessor {
     /// The processors in order; none of them is a chain.
     public let processors: [any ImageProcessor]
 
+    /// Creates a chain of processors, which are applied in order. Nested chains are flattened; an empty chain changes
+    /// nothing.
     public init(_ processors: [any ImageProcessor]) {
         self.processors = processors.flattened
     }

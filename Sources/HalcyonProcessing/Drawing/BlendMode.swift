@@ -32,20 +32,35 @@ public enum BlendMode: String, Hashable, Sendable, CaseIterable {
     case add
     /// As `over`, with coverages that are assumed not to overlap.
     case saturate
+    /// The product of both colours, which is never lighter than either.
     case multiply
+    /// The inverse of the product of both inverses, which is never darker than either.
     case screen
+    /// A `multiply` where the destination is dark, and a `screen` where it is light.
     case overlay
+    /// The darker of both colours, for each component.
     case darken
+    /// The lighter of both colours, for each component.
     case lighten
+    /// The destination, brightened by the source; a black source changes nothing.
     case colorDodge
+    /// The destination, darkened by the source; a white source changes nothing.
     case colorBurn
+    /// A `multiply` where the source is dark, and a `screen` where it is light.
     case hardLight
+    /// The destination, gently darkened where the source is dark and lightened where it is light.
     case softLight
+    /// The absolute difference of both colours; a white source inverts the destination.
     case difference
+    /// The difference of both colours with a lower contrast.
     case exclusion
+    /// The source's hue, with the destination's saturation and luminosity.
     case hue
+    /// The source's saturation, with the destination's hue and luminosity.
     case saturation
+    /// The source's hue and saturation, with the destination's luminosity.
     case color
+    /// The source's luminosity, with the destination's hue and saturation.
     case luminosity
 
     var cairo: cairo_operator_t {

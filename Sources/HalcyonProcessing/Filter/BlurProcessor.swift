@@ -16,6 +16,7 @@ public struct BlurProcessor: ImageProcessor {
     /// The Gaussian's standard deviation in pixels; 0 changes nothing, more than 1,000 is an error.
     public var radius: Double
 
+    /// Creates a processor that blurs by a Gaussian whose standard deviation is `radius` pixels, from 0 to 1,000.
     public init(radius: Double) {
         self.radius = radius
     }
@@ -25,6 +26,8 @@ public struct BlurProcessor: ImageProcessor {
         key.encode(radius)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` where the radius is not in 0...1,000.
     public func validate() throws(ProcessingError) { try Self.validate(radius, processor: "blur") }
 

@@ -7,6 +7,7 @@ public struct PixelateProcessor: ImageProcessor {
     /// The side of a square in pixels; 1 changes nothing.
     public var side: Int
 
+    /// Creates a processor that fills squares of `side` pixels, at least 1.
     public init(side: Int) {
         self.side = side
     }
@@ -16,6 +17,8 @@ public struct PixelateProcessor: ImageProcessor {
         key.encode(side)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if the side is below 1.
     public func validate() throws(ProcessingError) {
         guard side >= 1 else {

@@ -9,6 +9,7 @@ public struct SharpenProcessor: ImageProcessor {
     /// The radius of the blur in pixels, which is how far from an edge the change reaches. 1 by default.
     public var radius: Double
 
+    /// Creates a processor; omitted arguments take the defaults that the properties state.
     public init(amount: Double = 0.5, radius: Double = 1) {
         self.amount = amount
         self.radius = radius
@@ -20,6 +21,8 @@ public struct SharpenProcessor: ImageProcessor {
         key.encode(radius)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if the amount is not in 0...100 or the radius not in 0...1,000.
     public func validate() throws(ProcessingError) {
         guard (0...100).contains(amount) else {

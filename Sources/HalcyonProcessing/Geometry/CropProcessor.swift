@@ -12,8 +12,10 @@ public struct CropProcessor: GeometricProcessor {
         case anchored(PixelSize, x: Double, y: Double)
     }
 
+    /// The rectangle to keep, by its edges or by its size and position.
     public var region: Region
 
+    /// Creates a processor that keeps a rectangle.
     public init(_ region: Region) {
         self.region = region
     }
@@ -34,6 +36,8 @@ public struct CropProcessor: GeometricProcessor {
         }
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` for an empty rectangle or an anchor that is NaN.
     public func validate() throws(ProcessingError) {
         switch region {
@@ -47,6 +51,8 @@ public struct CropProcessor: GeometricProcessor {
         }
     }
 
+    /// Returns the processed image.
+    ///
     /// - Throws: The errors of `validate()`; `ProcessingError.notApplicable` for a rectangle outside the image.
     public func process(_ image: Image, context: WorkContext) throws -> Image {
         try processGeometry(image, context: context)

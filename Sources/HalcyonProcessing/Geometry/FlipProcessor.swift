@@ -3,6 +3,7 @@ import HalcyonSystem
 
 /// Mirrors an image.
 public struct FlipProcessor: GeometricProcessor {
+    /// The direction in which an image is mirrored.
     public enum Axis: String, Sendable, Hashable, CaseIterable {
         /// Swaps left and right.
         case horizontal
@@ -10,8 +11,10 @@ public struct FlipProcessor: GeometricProcessor {
         case vertical
     }
 
+    /// The direction in which the image is mirrored.
     public var axis: Axis
 
+    /// Creates a processor that mirrors in one direction.
     public init(_ axis: Axis) {
         self.axis = axis
     }

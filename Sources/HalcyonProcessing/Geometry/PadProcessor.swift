@@ -12,10 +12,12 @@ public struct PadProcessor: ImageProcessor {
         case size(PixelSize, x: Double, y: Double)
     }
 
+    /// The padding, in pixels on each side or as a minimum size.
     public var amount: Amount
     /// The background colour, also behind transparent parts of the image. Clear by default.
     public var background: Color
 
+    /// Creates a processor that adds padding of a colour, clear by default.
     public init(_ amount: Amount, background: Color = .clear) {
         self.amount = amount
         self.background = background
@@ -36,6 +38,8 @@ public struct PadProcessor: ImageProcessor {
         key.encode(background)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` for negative insets, insets or sides above `Bitmap.maximumSide`,
     ///   an empty size, an anchor that is NaN or a colour that is not finite.
     public func validate() throws(ProcessingError) {
@@ -56,6 +60,8 @@ public struct PadProcessor: ImageProcessor {
         }
     }
 
+    /// Returns the processed image.
+    ///
     /// - Throws: The errors of `validate()`; `ProcessingError.notApplicable` if the result is larger than a bitmap
     ///   can be.
     public func process(_ image: Image, context: WorkContext) throws -> Image {

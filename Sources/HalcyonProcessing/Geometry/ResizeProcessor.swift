@@ -11,11 +11,14 @@ public struct ResizeProcessor: GeometricProcessor {
 
     /// The box in pixels.
     public var size: PixelSize
+    /// The way in which the image is fitted to the box. `.fit` by default.
     public var mode: ResizeMode
     /// Whether the result may be larger than the source.
     public var upscale: Bool
+    /// The filter that computes the pixels. `.lanczos` by default.
     public var filter: ResizeFilter
 
+    /// Creates a processor for a box in pixels; omitted arguments take the defaults that the properties state.
     public init(
         _ size: PixelSize, mode: ResizeMode = .fit, upscale: Bool = false, filter: ResizeFilter = .lanczos
     ) {
@@ -33,6 +36,8 @@ public struct ResizeProcessor: GeometricProcessor {
         key.encode(filter.rawValue)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if a side is below 1 or above `maximumSide`.
     public func validate() throws(ProcessingError) {
         guard (1...Self.maximumSide).contains(size.width), (1...Self.maximumSide).contains(size.height) else {

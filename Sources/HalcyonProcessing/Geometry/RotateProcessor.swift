@@ -16,6 +16,8 @@ public struct RotateProcessor: GeometricProcessor {
     /// The colour behind the image. Clear by default.
     public var background: Color
 
+    /// Creates a processor for an angle in degrees, clockwise; omitted arguments take the defaults that the properties
+    /// state.
     public init(degrees: Double, fitsSize: Bool = true, background: Color = .clear) {
         self.degrees = degrees
         self.fitsSize = fitsSize
@@ -29,6 +31,8 @@ public struct RotateProcessor: GeometricProcessor {
         key.encode(background)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if the angle or a channel of the colour is not finite.
     public func validate() throws(ProcessingError) {
         guard degrees.isFinite else {
@@ -37,6 +41,8 @@ public struct RotateProcessor: GeometricProcessor {
         try background.validate(processor: "rotate")
     }
 
+    /// Returns the processed image.
+    ///
     /// - Throws: The errors of `validate()`; `ProcessingError.notApplicable` if the result is larger than a bitmap
     ///   can be.
     public func process(_ image: Image, context: WorkContext) throws -> Image {

@@ -4,12 +4,14 @@ import HalcyonSystem
 /// Draws a line along the inside of an image's edge. The image outside of round corners stays;
 /// `RoundCornersProcessor` cuts it off.
 public struct BorderProcessor: ImageProcessor {
+    /// The width and the colour of the line. 4 pixels and black by default.
     public var border: ImageBorder
     /// The radius of the line's outer edge; at most half of the shorter side is used. 0 by default.
     public var radius: CornerRadius
     /// The corners that are round. All by default.
     public var corners: Corners
 
+    /// Creates a processor; omitted arguments take the defaults that the properties state.
     public init(_ border: ImageBorder = ImageBorder(), radius: CornerRadius = .pixels(0), corners: Corners = .all) {
         self.border = border
         self.radius = radius
@@ -23,6 +25,8 @@ public struct BorderProcessor: ImageProcessor {
         key.encode(corners.rawValue)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if a length is negative or not finite, or a channel of the colour
     ///   is not finite.
     public func validate() throws(ProcessingError) {
@@ -56,6 +60,7 @@ public struct ImageBorder: Hashable, Sendable {
     /// The colour. Black by default.
     public var color: Color
 
+    /// Creates a border; omitted arguments take the defaults that the properties state.
     public init(width: Double = 4, color: Color = .black) {
         self.width = width
         self.color = color

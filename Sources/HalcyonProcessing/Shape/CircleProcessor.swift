@@ -8,6 +8,7 @@ public struct CircleProcessor: ImageProcessor {
     /// The colour behind the image and around the circle. Clear by default.
     public var background: Color
 
+    /// Creates a processor; omitted arguments take the defaults that the properties state.
     public init(border: ImageBorder? = nil, background: Color = .clear) {
         self.border = border
         self.background = background
@@ -19,6 +20,8 @@ public struct CircleProcessor: ImageProcessor {
         key.encode(background)
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if the border's width is negative or not finite, or a channel of a
     ///   colour is not finite.
     public func validate() throws(ProcessingError) {

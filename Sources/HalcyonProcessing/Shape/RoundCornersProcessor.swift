@@ -17,6 +17,7 @@ public struct RoundCornersProcessor: ImageProcessor {
     /// by default.
     public var targetSize: PixelSize?
 
+    /// Creates a processor; omitted arguments take the defaults that the properties state.
     public init(
         _ radius: CornerRadius, corners: Corners = .all, background: Color = .clear, border: ImageBorder? = nil,
         targetSize: PixelSize? = nil
@@ -28,7 +29,7 @@ public struct RoundCornersProcessor: ImageProcessor {
         self.targetSize = targetSize
     }
 
-    /// - Parameter radius: The radius in pixels.
+    /// Creates a processor for a radius in pixels, by default for all corners.
     public init(radius: Double, corners: Corners = .all) {
         self.init(.pixels(radius), corners: corners)
     }
@@ -43,6 +44,8 @@ public struct RoundCornersProcessor: ImageProcessor {
         if let targetSize { key.encode(targetSize) }
     }
 
+    /// Checks the parameters.
+    ///
     /// - Throws: `ProcessingError.invalidArgument` if a length is negative or not finite, a channel of a colour is
     ///   not finite, or a side of the target size is outside 1...65,535.
     public func validate() throws(ProcessingError) {
@@ -85,6 +88,7 @@ extension ImageProcessor where Self == RoundCornersProcessor {
 
 /// The radius of a corner's arc.
 public enum CornerRadius: Hashable, Sendable {
+    /// A number of pixels.
     case pixels(Double)
     /// A fraction of the image's width: 0.5 makes half circles of a square's sides.
     case widthFraction(Double)
@@ -132,9 +136,14 @@ public struct Corners: OptionSet, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// The top left corner.
     public static let topLeft = Corners(rawValue: 1)
+    /// The top right corner.
     public static let topRight = Corners(rawValue: 2)
+    /// The bottom right corner.
     public static let bottomRight = Corners(rawValue: 4)
+    /// The bottom left corner.
     public static let bottomLeft = Corners(rawValue: 8)
+    /// All four corners.
     public static let all: Corners = [.topLeft, .topRight, .bottomRight, .bottomLeft]
 }

@@ -10,6 +10,8 @@ public protocol MemoryPressureSource: Sendable {
 public final class MemoryPressureSubscription: Sendable {
     private let end: Lock<(@Sendable () -> Void)?>
 
+    /// Creates a subscription for a source of memory pressure.
+    ///
     /// - Parameter end: ends the subscription; called once.
     public init(_ end: @escaping @Sendable () -> Void) {
         self.end = Lock(end)

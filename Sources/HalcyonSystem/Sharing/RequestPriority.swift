@@ -1,6 +1,15 @@
 /// The priority of a load: it orders the transfers that wait, and the work that waits for a thread.
 public enum RequestPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
-    case veryLow, low, normal, high, veryHigh
+    /// The lowest priority.
+    case veryLow
+    /// A priority below normal: the default of prefetching.
+    case low
+    /// The default priority of a request.
+    case normal
+    /// A priority above normal.
+    case high
+    /// The highest priority.
+    case veryHigh
 
     public static func < (left: RequestPriority, right: RequestPriority) -> Bool {
         left.rawValue < right.rawValue

@@ -9,8 +9,12 @@ public struct TimeSource: Sendable {
     private let pause: @Sendable (Duration) async throws -> Void
     private var isSystem = false
 
-    /// - Parameter wait: returns after a duration, or throws `CancellationError` when the task is cancelled; by default, the
-    ///   system's timer.
+    /// Creates a clock.
+    ///
+    /// - Parameters:
+    ///   - read: returns the current time; called on any thread.
+    ///   - wait: returns after a duration, or throws `CancellationError` when the task is cancelled; by default, the
+    ///     system's timer.
     public init(
         _ read: @escaping @Sendable () -> Date,
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
