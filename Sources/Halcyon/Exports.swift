@@ -15,6 +15,7 @@ import HalcyonProcessing
 @_exported import struct HalcyonImage.ImageFormat
 @_exported import struct HalcyonImage.ImageInfo
 @_exported import struct HalcyonImage.KeyEncoder
+@_exported import enum HalcyonImage.ColorSpace
 @_exported import enum HalcyonImage.Orientation
 @_exported import enum HalcyonImage.PixelLayout
 @_exported import struct HalcyonImage.PixelRect
@@ -27,6 +28,7 @@ import HalcyonProcessing
 
 // Decoding and encoding.
 @_exported import enum HalcyonCodecs.CodecError
+@_exported import struct HalcyonCodecs.ByteLimit
 @_exported import class HalcyonCodecs.CoderRegistry
 @_exported import enum HalcyonCodecs.ColorHandling
 @_exported import class HalcyonCodecs.DecodeBudget
@@ -45,6 +47,7 @@ import HalcyonProcessing
 @_exported import struct HalcyonProcessing.ImageBorder
 @_exported import protocol HalcyonProcessing.ImageProcessor
 @_exported import enum HalcyonProcessing.ProcessingError
+@_exported import struct HalcyonProcessing.RectCorner
 
 // Caching.
 @_exported import class HalcyonCache.DiskCache
@@ -73,13 +76,17 @@ import HalcyonProcessing
 @_exported import class HalcyonNetwork.DownloadTicket
 @_exported import struct HalcyonNetwork.DownloadTimeouts
 @_exported import struct HalcyonNetwork.HTTPHeaders
+@_exported import struct HalcyonNetwork.HTTPResponseHead
 @_exported import enum HalcyonNetwork.HalcyonVersion
 @_exported import class HalcyonNetwork.ImageDownloader
 @_exported import struct HalcyonNetwork.MinimumRate
+@_exported import enum HalcyonNetwork.RedirectFailure
+@_exported import struct HalcyonNetwork.RedirectTarget
 @_exported import struct HalcyonNetwork.RequestHooks
 @_exported import struct HalcyonNetwork.RetryDelay
 @_exported import struct HalcyonNetwork.RetryPolicy
 @_exported import class HalcyonNetwork.SystemNetworkMonitor
+@_exported import enum HalcyonNetwork.TimeoutKind
 @_exported import struct HalcyonNetwork.TransportMetrics
 
 precedencegroup ProcessorChainPrecedence {

@@ -11,11 +11,6 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
         self.height = height
     }
 
-    /// Creates a size from a width and a height in pixels. Nothing is checked here.
-    public init(width: Int, height: Int) {
-        self.init(width, height)
-    }
-
     /// The number of pixels; nil if it does not fit an `Int` or a side is negative.
     public var area: Int? {
         guard width >= 0, height >= 0 else { return nil }

@@ -14,7 +14,7 @@ import Testing
     func itLiesAlongTheInsideOfTheEdge(border: ImageBorder, shape: (radius: Double, mask: Int)) throws {
         for hasAlpha in [false, true] {
             let source = try noise(27, 19, hasAlpha: hasAlpha)
-            let corners = Corners(rawValue: shape.mask)
+            let corners = RectCorner(rawValue: shape.mask)
             let processor = BorderProcessor(border, radius: .pixels(shape.radius), corners: corners)
             let result = try source.processed(by: processor)
             let plain = PlainFrame(

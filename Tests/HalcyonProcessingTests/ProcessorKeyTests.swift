@@ -13,7 +13,7 @@ import Testing
     /// The same value in several spellings.
     private static let spellings: [[any ImageProcessor]] = [
         [
-            .resize(to: PixelSize(320, 240)), ResizeProcessor(PixelSize(width: 320, height: 240)),
+            .resize(to: PixelSize(320, 240)), ResizeProcessor(PixelSize(320, 240)),
             .resize(to: PixelSize(240, 320).transposed, mode: .fit, upscale: false, filter: .lanczos),
         ],
         [
@@ -32,7 +32,7 @@ import Testing
         [
             .roundCorners(radius: 8), RoundCornersProcessor(radius: 8.0),
             .roundCorners(radius: 8, corners: [.bottomLeft, .topLeft, .bottomRight, .topRight]),
-            .roundCorners(radius: 8, corners: Corners(rawValue: 15)),
+            .roundCorners(radius: 8, corners: RectCorner(rawValue: 15)),
         ],
         [.roundCorners(radius: 0), .roundCorners(radius: -0.0)],
         [

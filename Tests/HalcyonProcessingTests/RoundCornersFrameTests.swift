@@ -40,7 +40,7 @@ import Testing
     func aBorderFollowsTheCornersThatAreCut(mask: Int) throws {
         let source = try noise(22, 19)
         let processor = RoundCornersProcessor(
-            .pixels(8), corners: Corners(rawValue: mask), background: Color(red: 0, green: 0, blue: 1, alpha: 0.5),
+            .pixels(8), corners: RectCorner(rawValue: mask), background: Color(red: 0, green: 0, blue: 1, alpha: 0.5),
             border: ImageBorder(width: 2.5, color: .white))
         try expectFramed(source, processor, radius: 8)
     }

@@ -7,7 +7,9 @@ import Testing
 @Suite struct RoundCornersProcessorTests {
 
     /// How much of a pixel lies inside, 0 to 1: the share of a fine grid of points in it.
-    private static func coverage(_ x: Int, _ y: Int, of size: PixelSize, radius: Double, _ corners: Corners) -> Double {
+    private static func coverage(_ x: Int, _ y: Int, of size: PixelSize, radius: Double, _ corners: RectCorner)
+        -> Double
+    {
         let grid = 16
         var inside = 0
         for row in 0..<grid {
@@ -21,11 +23,11 @@ import Testing
     }
 
     private static func isInside(
-        _ x: Double, _ y: Double, _ width: Double, _ height: Double, _ radius: Double, _ corners: Corners
+        _ x: Double, _ y: Double, _ width: Double, _ height: Double, _ radius: Double, _ corners: RectCorner
     ) -> Bool {
         let (isLeft, isTop) = (x < radius, y < radius)
         let (isRight, isBottom) = (x > width - radius, y > height - radius)
-        let corner: Corners =
+        let corner: RectCorner =
             switch (isLeft, isTop, isRight, isBottom) {
             case (true, true, _, _): .topLeft
             case (_, true, true, _): .topRight
@@ -84,10 +86,10 @@ import Testing
 
     @Test(arguments: 0..<16)
     func onlyTheNamedCornersAreCut(mask: Int) throws {
-        let corners = Corners(rawValue: mask)
+        let corners = RectCorner(rawValue: mask)
         let source = try noise(24, 20, hasAlpha: false)
         let result = try source.processed(by: .roundCorners(radius: 8, corners: corners))
-        let places: [(Corners, Int, Int)] = [
+        let places: [(RectCorner, Int, Int)] = [
             (.topLeft, 0, 0), (.topRight, 23, 0), (.bottomRight, 23, 19), (.bottomLeft, 0, 19),
         ]
         for (corner, x, y) in places {

@@ -36,7 +36,7 @@ struct FreshnessCheck {
     func verdict(on http: HTTPCacheMetadata?, mayRevalidateInBackground: Bool = false) -> Verdict {
         guard isRemote else { return .answers(nil) }
         guard freshness != .ignore else { return .answers(.ignored) }
-        guard matchesVaryingFields(http) else { return .refused(.otherFields) }
+        guard matchesVaryingFields(http) else { return .refused(.varyMismatch) }
         if let rule = rule(for: http) { return .answers(rule) }
         if mayRevalidateInBackground, resolved.mayRevalidateInBackground, answersWhileRevalidated(http) {
             return .answers(.staleWhileRevalidate)

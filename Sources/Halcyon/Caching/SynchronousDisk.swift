@@ -35,7 +35,7 @@ struct SynchronousDisk {
         let finished = entry.flatMap { FinishedImageMetadata($0) }
         metrics.lookup += watch.elapsed
         guard let entry, let finished else {
-            metrics.misses.append(CacheMiss(.diskProcessed, .notThere))
+            metrics.misses.append(CacheMiss(.diskProcessed, .notFound))
             return nil
         }
         switch FreshnessCheck(resolved).verdict(on: finished.http) {

@@ -76,7 +76,7 @@ struct EncodeJob {
             }
         } else if looked != nil {
             let reads = !resolved.cachePolicy.reads.isDisjoint(with: .disk)
-            subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reads ? .notThere : .policy)), took: took)
+            subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reads ? .notFound : .policy)), took: took)
         }
         let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
         // Retained until here, so that the load finds the bytes that were fetched for the comparison.

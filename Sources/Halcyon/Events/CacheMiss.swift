@@ -3,7 +3,7 @@ public struct CacheMiss: Sendable, Hashable {
     /// The reason why a cache could not answer.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The cache has no entry for the image, or one that cannot be read.
-        case notThere
+        case notFound
         /// The entry must be revalidated first: it is past its freshness, or the request or the server requires
         /// revalidation.
         case expired
@@ -12,7 +12,7 @@ public struct CacheMiss: Sendable, Hashable {
         /// The cached image is smaller than requested.
         case tooSmall
         /// The entry answers requests with other header fields, according to `Vary`.
-        case otherFields
+        case varyMismatch
         /// The request's policy does not read this cache.
         case policy
     }
@@ -35,12 +35,12 @@ extension ResolvedRequest {
         guard cachePolicy.reads.contains(.memory) else { return .policy }
         if target.memoryCache.contains(key) {
             let kept = target.keptImage(for: key, policy: cachePolicy)
-            return FreshnessCheck(self).matchesVaryingFields(kept?.http) ? .expired : .otherFields
+            return FreshnessCheck(self).matchesVaryingFields(kept?.http) ? .expired : .varyMismatch
         }
-        guard cachePolicy.acceptsLarger, key.admitsLarger else { return .notThere }
+        guard cachePolicy.acceptsLarger, key.admitsLarger else { return .notFound }
         let isSmaller = target.sizes.keys(of: key.source).contains {
             $0.isSamePicture(as: key) && target.memoryCache.contains($0)
         }
-        return isSmaller ? .tooSmall : .notThere
+        return isSmaller ? .tooSmall : .notFound
     }
 }

@@ -52,7 +52,7 @@ final class LoadRecord {
         all.process = metrics.process ?? sums.process
         all.transfer = metrics.transfer ?? sums.transfer
         if case .notStored(let reason) = rule, reason == .noStore || reason == .requestNoStore {
-            all.misses = all.misses.map { $0.reason == .notThere ? CacheMiss($0.level, .noStore) : $0 }
+            all.misses = all.misses.map { $0.reason == .notFound ? CacheMiss($0.level, .noStore) : $0 }
         }
         return all
     }

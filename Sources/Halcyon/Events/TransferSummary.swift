@@ -9,9 +9,9 @@ public struct TransferSummary: Sendable, Equatable {
     /// The time that it waited for its turn, over all attempts and redirects.
     public let queue: Duration
     /// The number of redirects that were followed.
-    public let redirects: Int
+    public let redirectCount: Int
     /// The number of attempts that failed before.
-    public let retries: Int
+    public let retryCount: Int
     /// The metrics of the request that brought the answer; nil if the transport keeps none.
     public let metrics: TransportMetrics?
 
@@ -19,8 +19,8 @@ public struct TransferSummary: Sendable, Equatable {
         status = result.status
         bytes = result.data.count
         queue = result.queueTime
-        redirects = result.redirectCount
-        retries = result.retryCount
+        redirectCount = result.redirectCount
+        retryCount = result.retryCount
         metrics = result.metrics
     }
 }

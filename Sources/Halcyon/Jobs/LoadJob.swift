@@ -53,7 +53,7 @@ struct LoadJob {
         }
         let took = watch.elapsed
         guard let finished else {
-            subscription.note(.cacheMissed(CacheMiss(.diskProcessed, .notThere)), took: took)
+            subscription.note(.cacheMissed(CacheMiss(.diskProcessed, .notFound)), took: took)
             return nil
         }
         switch FreshnessCheck(resolved).verdict(on: finished.http) {

@@ -38,20 +38,20 @@ extension StoredOriginal {
     ) async -> (original: StoredOriginal?, miss: CacheMiss.Reason) {
         guard resolved.cachePolicy.reads.contains(.diskOriginal) else { return (nil, .policy) }
         let reader = DiskImageReader(resolved.originals, resolved, ticket: ticket)
-        guard let (entry, place) = await reader.originalEntry(resolved.key) else { return (nil, .notThere) }
+        guard let (entry, place) = await reader.originalEntry(resolved.key) else { return (nil, .notFound) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields is not worth reading, since the server cannot confirm it either.
         if resolved.cachePolicy.freshness != .ignore, !FreshnessCheck(resolved).matchesVaryingFields(http) {
-            return (nil, .otherFields)
+            return (nil, .varyMismatch)
         }
         do {
             let data = try await reader.bytes(of: entry)
             return (StoredOriginal(data: data, http: http, metadata: entry.metadata, place: place), .expired)
         } catch is CodecError {
             await resolved.originals.disk?.remove(place)
-            return (nil, .notThere)
+            return (nil, .notFound)
         } catch {
-            return (nil, .notThere)
+            return (nil, .notFound)
         }
     }
 }

@@ -208,7 +208,7 @@ extension ImagePrefetcher {
         public var total: Int
 
         /// Creates counts, which are 0 by default except for `total`.
-        public init(skipped: Int = 0, failed: Int = 0, completed: Int = 0, total: Int) {
+        package init(skipped: Int = 0, failed: Int = 0, completed: Int = 0, total: Int) {
             self.skipped = skipped
             self.failed = failed
             self.completed = completed
@@ -230,7 +230,7 @@ extension ImagePrefetcher {
         public var notStarted: [ImageRequest] = []
 
         /// Creates an outcome with empty lists.
-        public init() {}
+        package init() {}
     }
 
     /// A request that failed, and its error.
@@ -242,7 +242,7 @@ extension ImagePrefetcher {
         public let error: any Error
 
         /// Creates a failure from its request and error.
-        public init(request: ImageRequest, error: any Error) {
+        package init(request: ImageRequest, error: any Error) {
             self.request = request
             self.error = error
         }

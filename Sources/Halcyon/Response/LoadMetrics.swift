@@ -22,25 +22,25 @@ public struct LoadMetrics: Sendable, Equatable {
     /// connection.
     public var transfer: TransportMetrics?
     /// The number of transfers: two if the first brought a 304 for an answer that was not stored.
-    public var transfers = 0
+    public var transferCount = 0
     /// The number of redirects that were followed.
-    public var redirects = 0
+    public var redirectCount = 0
     /// The number of attempts that failed and were followed by another.
-    public var retries = 0
+    public var retryCount = 0
 
     /// Creates metrics without any work: times and counts are zero or nil.
-    public init() {}
+    package init() {}
 
     mutating func add(_ note: LoadNote) {
         if let took = note.took { lookup += took }
         switch note.kind {
         case .cacheMissed(let miss): misses.append(miss)
         case .transferEnded(let summary):
-            transfers += 1
+            transferCount += 1
             queue = (queue ?? .zero) + summary.queue
             transfer = summary.metrics
-            redirects += summary.redirects
-            retries += summary.retries
+            redirectCount += summary.redirectCount
+            retryCount += summary.retryCount
         case .decoded(_, let time): decode = (decode ?? .zero) + time
         case .processed(let time): process = (process ?? .zero) + time
         case .encoded(_, let time): encode = (encode ?? .zero) + time

@@ -23,7 +23,7 @@ extension DiskCache {
         public var bytes = 0
 
         /// Creates a removal of no entries.
-        public init() {}
+        package init() {}
     }
 
     /// An entry as listed by `entries()`, without its bytes.
@@ -66,6 +66,6 @@ extension DiskCache {
         public var stagedBytes = 0
 
         /// Creates statistics with all counters at 0.
-        public init() {}
+        package init() {}
     }
 }

@@ -9,7 +9,7 @@ import HalcyonSystem
 /// including captured values, must be part of the identifier.
 public struct GeneralProcessor: ImageProcessor {
     /// A closure that receives an image, or one frame of an animation, and returns the processed one.
-    public typealias Work = @Sendable (_ image: Image, _ context: WorkContext) throws -> Image
+    package typealias Work = @Sendable (_ image: Image, _ context: WorkContext) throws -> Image
 
     /// The name of the closure, which is part of the cache key.
     public let identifier: String
@@ -25,7 +25,8 @@ public struct GeneralProcessor: ImageProcessor {
     ///   - version: The version, to be raised when the output changes for the same identifier. 1 by default.
     ///   - appliesPerFrame: Whether the frames of an animation are processed too. True by default.
     public init(
-        _ identifier: String, version: Int = 1, appliesPerFrame: Bool = true, _ work: @escaping Work
+        _ identifier: String, version: Int = 1, appliesPerFrame: Bool = true,
+        _ work: @escaping @Sendable (_ image: Image, _ context: WorkContext) throws -> Image
     ) {
         self.identifier = identifier
         self.version = version
@@ -56,7 +57,8 @@ public struct GeneralProcessor: ImageProcessor {
 extension ImageProcessor where Self == GeneralProcessor {
     /// A processor made of a closure and identified by a name.
     public static func general(
-        _ identifier: String, version: Int = 1, appliesPerFrame: Bool = true, _ work: @escaping GeneralProcessor.Work
+        _ identifier: String, version: Int = 1, appliesPerFrame: Bool = true,
+        _ work: @escaping @Sendable (_ image: Image, _ context: WorkContext) throws -> Image
     ) -> Self {
         GeneralProcessor(identifier, version: version, appliesPerFrame: appliesPerFrame, work)
     }

@@ -9,10 +9,10 @@ public struct BorderProcessor: ImageProcessor {
     /// The radius of the line's outer edge; at most half of the shorter side is used. 0 by default.
     public var radius: CornerRadius
     /// The corners that are round. All by default.
-    public var corners: Corners
+    public var corners: RectCorner
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
-    public init(_ border: ImageBorder = ImageBorder(), radius: CornerRadius = .pixels(0), corners: Corners = .all) {
+    public init(_ border: ImageBorder = ImageBorder(), radius: CornerRadius = .pixels(0), corners: RectCorner = .all) {
         self.border = border
         self.radius = radius
         self.corners = corners
@@ -47,7 +47,7 @@ public struct BorderProcessor: ImageProcessor {
 extension ImageProcessor where Self == BorderProcessor {
     /// Draws a line along the inside of the edge, `width` pixels wide.
     public static func border(
-        width: Double = 4, color: Color = .black, radius: CornerRadius = .pixels(0), corners: Corners = .all
+        width: Double = 4, color: Color = .black, radius: CornerRadius = .pixels(0), corners: RectCorner = .all
     ) -> Self {
         BorderProcessor(ImageBorder(width: width, color: color), radius: radius, corners: corners)
     }

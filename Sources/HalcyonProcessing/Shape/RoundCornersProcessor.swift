@@ -8,7 +8,7 @@ public struct RoundCornersProcessor: ImageProcessor {
     /// The radius of the corners; at most half of the shorter side is used.
     public var radius: CornerRadius
     /// The corners that are cut. All by default.
-    public var corners: Corners
+    public var corners: RectCorner
     /// The colour behind the image, also in the corners. Clear by default.
     public var background: Color
     /// The border along the inside of the edge. None by default.
@@ -19,7 +19,7 @@ public struct RoundCornersProcessor: ImageProcessor {
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
     public init(
-        _ radius: CornerRadius, corners: Corners = .all, background: Color = .clear, border: ImageBorder? = nil,
+        _ radius: CornerRadius, corners: RectCorner = .all, background: Color = .clear, border: ImageBorder? = nil,
         targetSize: PixelSize? = nil
     ) {
         self.radius = radius
@@ -30,7 +30,7 @@ public struct RoundCornersProcessor: ImageProcessor {
     }
 
     /// Creates a processor for a radius in pixels, by default for all corners.
-    public init(radius: Double, corners: Corners = .all) {
+    public init(radius: Double, corners: RectCorner = .all) {
         self.init(.pixels(radius), corners: corners)
     }
 
@@ -72,13 +72,13 @@ public struct RoundCornersProcessor: ImageProcessor {
 
 extension ImageProcessor where Self == RoundCornersProcessor {
     /// Rounds the corners with a radius in pixels.
-    public static func roundCorners(radius: Double, corners: Corners = .all) -> Self {
+    public static func roundCorners(radius: Double, corners: RectCorner = .all) -> Self {
         RoundCornersProcessor(radius: radius, corners: corners)
     }
 
     /// Rounds the corners, optionally with a background, a border or a target size.
     public static func roundCorners(
-        _ radius: CornerRadius, corners: Corners = .all, background: Color = .clear, border: ImageBorder? = nil,
+        _ radius: CornerRadius, corners: RectCorner = .all, background: Color = .clear, border: ImageBorder? = nil,
         targetSize: PixelSize? = nil
     ) -> Self {
         RoundCornersProcessor(
@@ -132,18 +132,18 @@ public enum CornerRadius: Hashable, Sendable {
 }
 
 /// A set of an image's corners.
-public struct Corners: OptionSet, Hashable, Sendable {
+public struct RectCorner: OptionSet, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// The top left corner.
-    public static let topLeft = Corners(rawValue: 1)
+    public static let topLeft = RectCorner(rawValue: 1)
     /// The top right corner.
-    public static let topRight = Corners(rawValue: 2)
+    public static let topRight = RectCorner(rawValue: 2)
     /// The bottom right corner.
-    public static let bottomRight = Corners(rawValue: 4)
+    public static let bottomRight = RectCorner(rawValue: 4)
     /// The bottom left corner.
-    public static let bottomLeft = Corners(rawValue: 8)
+    public static let bottomLeft = RectCorner(rawValue: 8)
     /// All four corners.
-    public static let all: Corners = [.topLeft, .topRight, .bottomRight, .bottomLeft]
+    public static let all: RectCorner = [.topLeft, .topRight, .bottomRight, .bottomLeft]
 }

@@ -5,13 +5,13 @@ import HalcyonImage
 struct RoundedRect {
     private let size: PixelSize
     private let inset: Double
-    private let corners: Corners
+    private let corners: RectCorner
     private let cut: CornerCut
 
     /// - Parameters:
     ///   - radius: The radius in pixels, at most half of a side less the inset.
     ///   - inset: The distance from the image's edges in pixels.
-    init(size: PixelSize, radius: Double, corners: Corners, inset: Double = 0) {
+    init(size: PixelSize, radius: Double, corners: RectCorner, inset: Double = 0) {
         self.size = size
         self.inset = inset
         self.corners = corners

@@ -16,7 +16,8 @@ struct ShapePainter {
 
     /// - Parameter clips: Whether the image is cut to the shape; otherwise only the border is drawn.
     init(
-        _ size: PixelSize, radius: Double, corners: Corners, border: ImageBorder?, background: Color, clips: Bool = true
+        _ size: PixelSize, radius: Double, corners: RectCorner, border: ImageBorder?, background: Color,
+        clips: Bool = true
     ) {
         outer = RoundedRect(size: size, radius: radius, corners: corners)
         self.clips = clips

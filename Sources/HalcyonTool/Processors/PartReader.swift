@@ -57,11 +57,11 @@ enum PartReader {
     }
 
     /// Parses corners: `tl,tr`, of top and bottom, left and right.
-    static func corners(_ text: Substring) -> Corners? {
-        let names: [Substring: Corners] = [
+    static func corners(_ text: Substring) -> RectCorner? {
+        let names: [Substring: RectCorner] = [
             "tl": .topLeft, "tr": .topRight, "br": .bottomRight, "bl": .bottomLeft,
         ]
-        return list(text) { names[$0] }.map { Corners($0) }
+        return list(text) { names[$0] }.map { RectCorner($0) }
     }
 
     /// Parses a border: `4` or `4,#fff`.

@@ -112,7 +112,8 @@ enum AllProcessors {
 
     private static var shapes: [ProcessorFamily] {
         let round: [any ImageProcessor] =
-            radii.map { .roundCorners($0) } + (1..<15).map { .roundCorners(.pixels(6), corners: Corners(rawValue: $0)) }
+            radii.map { .roundCorners($0) }
+            + (1..<15).map { .roundCorners(.pixels(6), corners: RectCorner(rawValue: $0)) }
             + grounds.map { .roundCorners(.pixels(6), background: $0) }
             + borders.map { .roundCorners(.pixels(6), border: $0) }
             + [PixelSize(20, 10), PixelSize(21, 10), PixelSize(20, 11)].map {

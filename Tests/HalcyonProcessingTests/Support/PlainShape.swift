@@ -6,7 +6,7 @@ import HalcyonProcessing
 struct PlainShape {
     let size: PixelSize
     let radius: Double
-    var corners = Corners.all
+    var corners = RectCorner.all
     /// The distance of the edges from the image's.
     var inset = 0.0
 
@@ -33,7 +33,7 @@ struct PlainShape {
         let (width, height) = (Double(size.width), Double(size.height))
         guard y > inset, y < height - inset else { return (0, 0) }
         let (top, bottom) = (inset + radius - y, y - (height - inset - radius))
-        func cut(_ corner: Corners, _ rise: Double) -> Double {
+        func cut(_ corner: RectCorner, _ rise: Double) -> Double {
             corners.contains(corner) && rise > 0 ? radius - (radius * radius - rise * rise).squareRoot() : 0
         }
         return (
@@ -48,7 +48,7 @@ struct PlainFrame {
     let source: Image
     /// Pixels.
     let radius: Double
-    var corners = Corners.all
+    var corners = RectCorner.all
     var border: ImageBorder?
     var ground = Color.clear
     /// Whether the image ends at the shape.

@@ -32,7 +32,7 @@ struct LookUpTests {
         var other = ImageRequest(url)
         other.network.headers.set("X-Kind", "b")
         let misses = try await fixture.pipeline.response(for: other).metrics.misses
-        #expect(misses == [CacheMiss(.memory, .otherFields), CacheMiss(.diskOriginal, .otherFields)])
+        #expect(misses == [CacheMiss(.memory, .varyMismatch), CacheMiss(.diskOriginal, .varyMismatch)])
         #expect(fixture.transport.requestCount == 2)
     }
 
@@ -55,10 +55,10 @@ struct LookUpTests {
         #expect(metrics.total >= metrics.lookup)
         let isFinished = stored.writes.contains(.diskProcessed)
         #expect((metrics.process != nil) == !isFinished)
-        let found = isFinished ? ["hit diskProcessed"] : ["miss diskProcessed notThere", "hit diskOriginal"]
+        let found = isFinished ? ["hit diskProcessed"] : ["miss diskProcessed notFound", "hit diskOriginal"]
         #expect(
             await places(stream)
-                == ["started", "miss memory notThere"] + found + ["decoded", "stored memory", "ended disk"])
+                == ["started", "miss memory notFound"] + found + ["decoded", "stored memory", "ended disk"])
     }
 
     @Test func memoryCountsAsALookUp() async throws {
