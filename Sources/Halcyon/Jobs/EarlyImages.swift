@@ -12,7 +12,6 @@ final class EarlyImages {
 
     private let resolved: ResolvedRequest
     private let load: Subscription
-    private var link: Int?
     private var previewer: Previewer?
     private var staleWork: Task<Void, Never>?
     private var showsStale: Bool
@@ -24,7 +23,7 @@ final class EarlyImages {
         showsStale = resolved.mayShowStale
         guard showsStale || resolved.request.wantsPreviews else { return }
         let own = Subscription(priority: load.priority) { [weak self] in self?.take($0) }
-        link = load.follow { own.setPriority($0) }
+        load.add(own)
         subscription = own
         if resolved.request.wantsPreviews {
             let (options, processors) = resolved.steps
@@ -36,7 +35,7 @@ final class EarlyImages {
 
     /// Ends all early images: the load has its image, or has no subscribers left.
     func end() {
-        if let link { load.unfollow(link) }
+        load.remove(subscription)
         endStale()
         previewer?.end()
     }

@@ -77,10 +77,11 @@ struct ServerQuestion {
     // MARK: - Transfer
 
     private func transferred(_ transfer: DownloadRequest) async throws -> DownloadResult {
-        let (subscription, newest) = (subscription, NewestProgress())
-        let ticket = DownloadTicket(priority: subscription.priority)
-        let link = subscription.follow { ticket.priority = $0 }
-        defer { subscription.unfollow(link) }
+        let subscription = subscription
+        // Only the newest progress counts on the jobs' thread.
+        let arrived = DeliveryQueue<DownloadProgress> { progress in
+            JobActor.perform { subscription.send(progress) }
+        }
         var transfer = transfer
         if resolved.coordinator.hub.isActive {
             // Attempts are reported only while the pipeline's events are read or logged.
@@ -92,16 +93,18 @@ struct ServerQuestion {
         subscription.note(.transferStarted)
         let result: DownloadResult
         do {
-            result = try await configuration.downloader.download(transfer, ticket: ticket) { progress in
-                if newest.put(progress) { JobActor.perform { newest.relay(to: subscription) } }
+            result = try await subscription.withTicket { ticket in
+                try await configuration.downloader.download(transfer, ticket: ticket) { progress in
+                    if arrived.replace(with: progress) { JobActor.perform { arrived.deliver() } }
+                }
             }
         } catch {
-            newest.close()
+            arrived.close()
             if let error = error as? DownloadError { subscription.note(.transferFailed(error)) }
             throw error
         }
-        newest.relay(to: subscription)
-        newest.close()
+        arrived.deliver()
+        arrived.close()
         subscription.note(.transferEnded(TransferSummary(result)))
         return result
     }
@@ -131,45 +134,10 @@ struct ServerQuestion {
     }
 }
 
-/// The progress of a transfer on its way to the jobs' actor, where only the newest value counts.
-private final class NewestProgress: Sendable {
-    private struct State {
-        var waiting: DownloadProgress?
-        var isClosed = false
-    }
-
-    private let state = Lock(State())
-
-    /// Stores the newest progress.
-    ///
-    /// - Returns: whether the caller must submit a relay; false if one is already submitted, or after `close()`.
-    func put(_ progress: DownloadProgress) -> Bool {
-        state.withLock { state in
-            guard !state.isClosed else { return false }
-            defer { state.waiting = progress }
-            return state.waiting == nil
-        }
-    }
-
-    /// Discards the progress. Nothing of this transfer is reported from now on.
-    func close() {
-        let rest = state.withLock { state in
-            defer { state = State(waiting: nil, isClosed: true) }
-            return state.waiting
-        }
-        // Freed outside the lock.
-        withExtendedLifetime(rest) {}
-    }
-
-    @JobActor
-    func relay(to subscription: Subscription) {
-        let newest = state.withLock { state in
-            defer { state.waiting = nil }
-            return state.waiting
-        }
-        guard let newest else { return }
-        subscription.send(.progress(LoadProgress(received: newest.received, expected: newest.expected)))
-        if let body = newest.body { subscription.send(.body(body)) }
+extension Subscription {
+    fileprivate func send(_ progress: DownloadProgress) {
+        send(.progress(LoadProgress(received: progress.received, expected: progress.expected)))
+        if let body = progress.body { send(.body(body)) }
     }
 }
 

@@ -18,7 +18,7 @@ public struct DownloadRequest: Sendable {
     public var maximumBytes: Int
     /// The largest number of consecutive redirects. 20.
     public var maximumRedirects: Int
-    /// The priority while it waits for a slot; a `DownloadTicket` changes it later.
+    /// The priority while it waits for a slot; a `WorkTicket` changes it later.
     public var priority: RequestPriority
     /// The retry policy; nil uses the downloader's.
     public var retry: RetryPolicy?
