@@ -16,17 +16,18 @@ struct ImageStore {
     ///
     /// - Returns: whether the disk or the queue has accepted them.
     func storeOriginal(_ fetched: FetchedData, of image: Image?) -> Bool {
-        guard resolved.cache.writes.contains(.diskOriginal), fetched.mayBeKept,
+        guard resolved.cache.writes.contains(.diskOriginal), fetched.provenance.mayBeKept,
             !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk, fetched.claimStore()
         else { return false }
-        let place = resolved.key.place(of: fetched.http)
+        let http = fetched.provenance.http
+        let place = resolved.key.place(of: http)
         let (cache, key) = (resolved.originals, place.originalDiskKey)
         // The user's own entry would be found before the shared one.
         if place.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
         if resolved.serializer is DefaultCacheSerializer, !resolved.cache.waitsForStore, !cache.stores.isPending(key) {
             // The bytes are stored unchanged; usually the staging area has room for them at once.
             let isStaged = disk.stageIfRoom(
-                fetched.data, metadata: fetched.http?.encoded() ?? Data(), for: key,
+                fetched.data, metadata: http?.encoded() ?? Data(), for: key,
                 expiration: resolved.cache.diskExpiration)
             if isStaged { return true }
         }
@@ -36,7 +37,7 @@ struct ImageStore {
         return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
-            try? await writer.storeOriginal(fetched.data, of: shown, http: fetched.http)
+            try? await writer.storeOriginal(fetched.data, of: shown, http: http)
         }
     }
 

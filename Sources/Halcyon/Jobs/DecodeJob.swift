@@ -44,7 +44,7 @@ struct DecodeJob {
             subscription.note(.decoded(image.size, time))
             return LoadedImage(image, of: fetched, decode: time)
         }
-        if fetched.origin == .network, let key = FailureMemory.Key(resolved) {
+        if fetched.provenance.origin == .network, let key = FailureMemory.Key(resolved) {
             resolved.coordinator.failures.forget(key)
         }
         FetchJob.keep(fetched, of: made.image, resolved, subscription)

@@ -75,8 +75,8 @@ final class EarlyImages {
 
     /// Decodes the bytes from the disk beside the transfer, and shows the image unless something newer has arrived by
     /// then.
-    private func show(_ stored: StoredOriginal) {
-        guard showsStale, staleWork == nil, stored.mayBeServedStale else { return }
+    private func show(_ stored: FetchedData) {
+        guard showsStale, staleWork == nil, stored.provenance.mayBeServedStale else { return }
         staleWork = Task {
             // The load itself reports an error in these bytes.
             guard let image = try? await image(of: stored), showsStale else { return }
@@ -84,7 +84,7 @@ final class EarlyImages {
         }
     }
 
-    private func image(of stored: StoredOriginal) async throws -> Image {
+    private func image(of stored: FetchedData) async throws -> Image {
         let (coders, (options, processors)) = (resolved.coders, resolved.steps)
         let plan = try await load.compute { _ in try coders.plan(stored.data, options: options) }
         let image = try await load.compute(reserving: plan.workingBytes, of: coders.budget) {

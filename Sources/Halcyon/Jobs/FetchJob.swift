@@ -31,7 +31,7 @@ struct FetchJob {
         guard let local else {
             throw ImagePipelineError.badSource(source: resolved.source.description, reason: "it cannot be read")
         }
-        if local.origin == .provider {
+        if local.provenance.origin == .provider {
             subscription.send(.progress(LoadProgress(received: local.data.count, expected: local.data.count)))
         }
         return local
@@ -41,7 +41,7 @@ struct FetchJob {
 
     private func remote(_ url: URL) async throws -> FetchedData {
         let (policy, mark) = (resolved.cache, resolved.originals.changes.mark(resolved.key))
-        var stored: StoredOriginal?
+        var stored: FetchedData?
         if resolved.originals.disk != nil {
             let (found, answer) = try await onDisk(mark)
             if let answer { return answer }
@@ -55,38 +55,38 @@ struct FetchJob {
         do {
             return try await fromServer(url, stored, mark)
         } catch let error as DownloadError {
-            guard let stored, let rule = FreshnessCheck(resolved).rule(for: stored.http, after: error) else {
+            guard let stored, let rule = FreshnessCheck(resolved).rule(for: stored.provenance.http, after: error) else {
                 throw error
             }
             subscription.note(.cacheHit(.diskOriginal, rule))
-            return stored.fetched(rule, mark: mark)
+            return stored.used(by: rule, mark: mark)
         }
     }
 
     /// Looks for the bytes on the disk.
     ///
     /// - Returns: the bytes if they may be used, otherwise the stored bytes that the server must revalidate.
-    private func onDisk(_ mark: SourceMark) async throws -> (stored: StoredOriginal?, answer: FetchedData?) {
+    private func onDisk(_ mark: SourceMark) async throws -> (stored: FetchedData?, answer: FetchedData?) {
         var memory: ByteBudget.Hold?
         if resolved.cache.reads.contains(.diskOriginal) {
             memory = try await subscription.withTicket { try await EncodedDataBudget.hold(ticket: $0) }
         }
         let watch = Stopwatch()
-        let found = await subscription.withTicket { await StoredOriginal.find(resolved, ticket: $0) }
+        let found = await subscription.withTicket { await FetchedData.find(resolved, ticket: $0) }
         let took = watch.elapsed
         try Task.checkCancellation()
-        guard let stored = found.original else {
+        guard let stored = found.stored else {
             subscription.note(.cacheMissed(CacheMiss(.diskOriginal, found.miss)), took: took)
             return (nil, nil)
         }
-        switch FreshnessCheck(resolved).verdict(on: stored.http, mayRevalidateBehind: true) {
+        switch FreshnessCheck(resolved).verdict(on: stored.provenance.http, mayRevalidateBehind: true) {
         case .answers(let rule):
             subscription.note(.cacheHit(.diskOriginal, rule), took: took)
             if rule == .staleWhileRevalidate { coordinator.revalidate(resolved) }
-            return (stored, stored.fetched(rule, mark: mark, memory: memory))
-        case .refused where !resolved.cache.allowsNetwork && stored.mayBeServedStale:
+            return (stored, stored.used(by: rule, mark: mark, memory: memory))
+        case .refused where !resolved.cache.allowsNetwork && stored.provenance.mayBeServedStale:
             subscription.note(.cacheHit(.diskOriginal, .staleOffline), took: took)
-            return (stored, stored.fetched(.staleOffline, mark: mark))
+            return (stored, stored.used(by: .staleOffline, mark: mark))
         case .refused(let reason):
             // The memory reservation is released here: a transfer may take long, and must not keep other requests from
             // reading their bytes from the disk.
@@ -98,7 +98,7 @@ struct FetchJob {
     /// Asks the server, unless its failure is remembered.
     ///
     /// - Throws: `ImagePipelineError.remembered`; `DownloadError`.
-    private func fromServer(_ url: URL, _ stored: StoredOriginal?, _ mark: SourceMark) async throws -> FetchedData {
+    private func fromServer(_ url: URL, _ stored: FetchedData?, _ mark: SourceMark) async throws -> FetchedData {
         let question = ServerQuestion(
             url: url, resolved: resolved, stored: stored, mark: mark, subscription: subscription)
         let (failures, now) = (coordinator.failures, coordinator.configuration.clock)
@@ -131,7 +131,9 @@ extension FetchJob {
         let fetched = try await bytes(of: resolved, for: subscription)
         do {
             return try await proven(fetched, resolved, use)
-        } catch let error as CodecError where fetched.cameFromDisk && error.blamesBytes {
+        } catch let error as CodecError
+            where [.disk, .revalidated, .stale].contains(fetched.provenance.origin) && error.blamesBytes
+        {
             fetched.giveUpMemory()
             await ImageStore(resolved).removeOriginal()
             guard resolved.cache.allowsNetwork else { throw error }
@@ -148,7 +150,7 @@ extension FetchJob {
             return try await use(fetched, resolved)
         } catch let error as CodecError {
             let coordinator = resolved.coordinator
-            if fetched.origin == .network, let key = FailureMemory.Key(resolved) {
+            if fetched.provenance.origin == .network, let key = FailureMemory.Key(resolved) {
                 coordinator.failures.remember(
                     error, key, source: resolved.source, now: coordinator.configuration.clock.now)
             }
@@ -185,6 +187,6 @@ extension FetchJob {
     ) {
         // Each load calls this, since the bytes may be stored for one load and not for another; they are stored once.
         if ImageStore(resolved).storeOriginal(fetched, of: image) { subscription.note(.stored(.diskOriginal)) }
-        if fetched.origin == .network, fetched.mayBeKept { resolved.tellOthers(of: fetched) }
+        if fetched.provenance.origin == .network, fetched.provenance.mayBeKept { resolved.tellOthers(of: fetched) }
     }
 }

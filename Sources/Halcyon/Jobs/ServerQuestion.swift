@@ -7,7 +7,7 @@ import HalcyonSystem
 struct ServerQuestion {
     let url: URL
     let resolved: ResolvedRequest
-    let stored: StoredOriginal?
+    let stored: FetchedData?
     /// The moment at which the work for these bytes began.
     let mark: SourceMark
     let subscription: Subscription
@@ -25,7 +25,7 @@ struct ServerQuestion {
         var transfer = request(sending: sent)
         var result = try await transferred(transfer)
         if result.isNotModified {
-            if let stored, stored.http?.isConfirmed(by: result.head) == true {
+            if let stored, stored.provenance.http?.isConfirmed(by: result.head) == true {
                 return await revalidated(stored, by: result, sent: sent, now: asked)
             }
             // The 304 is about an answer that is not stored here: the request is sent once more, as if nothing were
@@ -48,25 +48,25 @@ struct ServerQuestion {
     }
 
     private func revalidated(
-        _ stored: StoredOriginal, by result: DownloadResult, sent: HTTPHeaders, now: Date
+        _ stored: FetchedData, by result: DownloadResult, sent: HTTPHeaders, now: Date
     ) async -> FetchedData {
-        var http = stored.http?.merging(
+        var http = stored.provenance.http?.merging(
             notModified: result.head, requestHeaders: sent, credentials: credentials, now: now)
         if !result.redirectsArePermanent { http = http?.requiringRevalidation() }
         let isOfUser = result.isFor(resolved.sender)
         var stays = true
-        if let http, !http.noStore, isOfUser, resolved.cache.writes.contains(.diskOriginal) {
+        if let http, !http.noStore, isOfUser, resolved.cache.writes.contains(.diskOriginal), let entry = stored.entry {
             let disk = resolved.originals.disk
-            stays = resolved.key.place(of: http).originalDiskKey == stored.place
+            stays = resolved.key.place(of: http).originalDiskKey == entry.key
             if stays {
                 // A disk that cannot be written costs another revalidation, and has no other effect.
                 _ = try? await disk?.updateMetadata(
-                    http.encoded(), for: stored.place, replacing: stored.metadata,
+                    http.encoded(), for: entry.key, replacing: entry.metadata,
                     expiration: resolved.cache.diskExpiration)
             } else {
                 // The answer was for all users and is for one now, or the reverse: it is stored again, in its new
                 // place.
-                await disk?.remove(stored.place)
+                await disk?.remove(entry.key)
             }
         }
         return FetchedData(
@@ -129,7 +129,9 @@ struct ServerQuestion {
             // A reload also bypasses the caches on the way to the origin.
             transfer.headers.set("Cache-Control", "no-cache")
         }
-        for field in stored?.http?.conditionalHeaders.fields ?? [] { transfer.headers.set(field.name, field.value) }
+        for field in stored?.provenance.http?.conditionalHeaders.fields ?? [] {
+            transfer.headers.set(field.name, field.value)
+        }
         return transfer
     }
 }

@@ -10,7 +10,7 @@ enum JobEvent: Sendable {
     case body(ReceivedBody)
     case preview(ImagePreview)
     /// The disk has bytes that must be revalidated. A load that shows stale images decodes them.
-    case stale(StoredOriginal)
+    case stale(FetchedData)
     /// The body is complete and about to be decoded: no more previews are made from it.
     case arrived
     /// A fact for metrics and pipeline events.
