@@ -25,6 +25,7 @@ import HalcyonProcessing
 @_exported import enum HalcyonSystem.RequestPriority
 @_exported import class HalcyonSystem.SystemMemoryPressure
 @_exported import struct HalcyonSystem.WorkContext
+@_exported import class HalcyonSystem.WorkTicket
 
 // Decoding and encoding.
 @_exported import enum HalcyonCodecs.CodecError
@@ -73,7 +74,6 @@ import HalcyonProcessing
 @_exported import protocol HalcyonNetwork.DownloadInterceptor
 @_exported import struct HalcyonNetwork.DownloadRequest
 @_exported import struct HalcyonNetwork.DownloadResult
-@_exported import class HalcyonNetwork.DownloadTicket
 @_exported import struct HalcyonNetwork.DownloadTimeouts
 @_exported import struct HalcyonNetwork.HTTPHeaders
 @_exported import struct HalcyonNetwork.HTTPResponseHead

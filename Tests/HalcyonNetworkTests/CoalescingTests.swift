@@ -11,14 +11,14 @@ struct CoalescingTests {
 
     /// Starts a download and waits until it is counted.
     private func start(
-        _ request: DownloadRequest, ticket: DownloadTicket? = nil,
+        _ request: DownloadRequest, ticket: WorkTicket? = nil,
         onProgress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) -> Task<DownloadResult, any Error> {
         Task { try await fixture.downloader.download(request, ticket: ticket, onProgress: onProgress) }
     }
 
     /// Joins a transfer whose progress is known, and returns once the join has been seen: progress comes at once.
-    private func join(_ request: DownloadRequest, ticket: DownloadTicket? = nil) async throws -> (
+    private func join(_ request: DownloadRequest, ticket: WorkTicket? = nil) async throws -> (
         task: Task<DownloadResult, any Error>, seen: Lock<[DownloadProgress]>
     ) {
         let joined = ScriptedTransportGate()
@@ -105,7 +105,7 @@ struct CoalescingTests {
     @Test func askingAgainAfterACancelNeverJoinsTheDyingTransfer() async throws {
         let gate = ScriptedTransportGate()
         fixture.transport.answer(fixture.url(), with: heldBody(gate), .data(body))
-        let ticket = DownloadTicket()
+        let ticket = WorkTicket()
         let first = try await join(DownloadRequest(url: fixture.url()), ticket: ticket).task
         // In one breath: nothing has had the time to notice.
         ticket.cancel()
@@ -116,7 +116,7 @@ struct CoalescingTests {
     }
 
     @Test func aCancelledTicketOrTaskStartsNothing() async throws {
-        let ticket = DownloadTicket()
+        let ticket = WorkTicket()
         ticket.cancel()
         await #expect(throws: CancellationError.self) {
             try await fixture.downloader.download(DownloadRequest(url: fixture.url()), ticket: ticket)
@@ -183,7 +183,7 @@ struct CoalescingTests {
                 group.addTask {
                     for round in 0..<100 {
                         let url = fixture.url("/\((worker + round) % 4)")
-                        let ticket = DownloadTicket()
+                        let ticket = WorkTicket()
                         let task = Task {
                             try await fixture.downloader.download(DownloadRequest(url: url), ticket: ticket)
                         }

@@ -71,7 +71,7 @@ struct InterceptorStormTests {
 
     private static func run(_ index: Int, _ downloader: ImageDownloader, _ ends: Counter) async {
         let url = URL(web: "http://one.test/\(index % 7)")
-        let ticket = DownloadTicket()
+        let ticket = WorkTicket()
         let task = Task { try await downloader.download(DownloadRequest(url: url), ticket: ticket) }
         for _ in 0..<(index % 11) { await Task.yield() }
         switch index % 6 {

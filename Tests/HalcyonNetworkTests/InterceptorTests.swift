@@ -117,7 +117,7 @@ struct InterceptorTests {
     func aCancelDoesNotWaitForThem(way: String) async throws {
         let (entered, release) = (ScriptedTransportGate(), RawServerGate())
         let fixture = fixture(deaf(entered, release))
-        let ticket = DownloadTicket()
+        let ticket = WorkTicket()
         let task = Task {
             try await fixture.downloader.download(DownloadRequest(url: fixture.url("/a#part")), ticket: ticket)
         }
@@ -147,7 +147,7 @@ struct InterceptorTests {
     @Test func aTicketThatIsCancelledAlreadyStartsNothing() async {
         let entered = ScriptedTransportGate()
         let fixture = fixture(deaf(entered, RawServerGate()))
-        let ticket = DownloadTicket()
+        let ticket = WorkTicket()
         ticket.cancel()
         await #expect(throws: CancellationError.self) {
             try await fixture.downloader.download(DownloadRequest(url: fixture.url()), ticket: ticket)

@@ -21,7 +21,7 @@ struct PriorityTests {
         }
 
         func add(
-            _ path: String, _ priority: RequestPriority, host: String = "one.test", ticket: DownloadTicket? = nil
+            _ path: String, _ priority: RequestPriority, host: String = "one.test", ticket: WorkTicket? = nil
         ) async -> Task<DownloadResult, any Error> {
             fixture.transport.answer(fixture.url(path, host: host), with: .data(Data()))
             let before = fixture.downloader.waitingCount
@@ -53,7 +53,7 @@ struct PriorityTests {
 
     @Test func aTicketMovesWhatWaits() async throws {
         let queue = try await Queue()
-        let (raised, lowered) = (DownloadTicket(), DownloadTicket(priority: .high))
+        let (raised, lowered) = (WorkTicket(), WorkTicket(priority: .high))
         let tasks = [
             await queue.add("/1", .normal),
             await queue.add("/lowered", .normal, ticket: lowered),
@@ -68,7 +68,7 @@ struct PriorityTests {
     @Test func ofTwoWhoSetAPriorityAtOnceTheLastOneCounts() async throws {
         for _ in 0..<40 {
             let queue = try await Queue()
-            let ticket = DownloadTicket()
+            let ticket = WorkTicket()
             // Many that listen, so that the two setters meet among them.
             var tasks: [Task<DownloadResult, any Error>] = []
             for index in 0..<30 { tasks.append(await queue.add("/moved\(index)", .normal, ticket: ticket)) }
@@ -84,7 +84,7 @@ struct PriorityTests {
     @Test func theHighestOfThoseWhoShareCounts() async throws {
         let queue = try await Queue()
         var tasks = [await queue.add("/1", .normal), await queue.add("/shared", .low)]
-        let ticket = DownloadTicket(priority: .low)
+        let ticket = WorkTicket(priority: .low)
         let fixture = queue.fixture
         tasks.append(
             Task { try await fixture.downloader.download(DownloadRequest(url: fixture.url("/shared")), ticket: ticket) }
@@ -98,7 +98,7 @@ struct PriorityTests {
         let queue = try await Queue()
         var tasks = [await queue.add("/shared", .low), await queue.add("/1", .normal)]
         let fixture = queue.fixture
-        let urgent = DownloadTicket(priority: .high)
+        let urgent = WorkTicket(priority: .high)
         tasks.append(
             Task { try await fixture.downloader.download(DownloadRequest(url: fixture.url("/shared")), ticket: urgent) }
         )
@@ -109,7 +109,7 @@ struct PriorityTests {
 
     @Test func aCancelledWaiterIsNeverSent() async throws {
         let queue = try await Queue()
-        let ticket = DownloadTicket()
+        let ticket = WorkTicket()
         let tasks = [await queue.add("/gone", .normal, ticket: ticket), await queue.add("/1", .normal)]
         ticket.cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }

@@ -9,14 +9,14 @@ struct QueueTests {
     private typealias Download = Task<DownloadResult, any Error>
 
     /// Requests a URL, and returns once the transfer waits for its turn.
-    private func add(_ path: String, to fixture: DownloaderFixture, ticket: DownloadTicket? = nil) async -> Download {
+    private func add(_ path: String, to fixture: DownloaderFixture, ticket: WorkTicket? = nil) async -> Download {
         let before = fixture.downloader.waitingCount
         let task = start(path, fixture, ticket: ticket)
         while fixture.downloader.waitingCount == before { await Task.yield() }
         return task
     }
 
-    private func start(_ path: String, _ fixture: DownloaderFixture, ticket: DownloadTicket? = nil) -> Download {
+    private func start(_ path: String, _ fixture: DownloaderFixture, ticket: WorkTicket? = nil) -> Download {
         fixture.transport.answer(fixture.url(path), with: .data(Data()))
         return Task { try await fixture.downloader.download(DownloadRequest(url: fixture.url(path)), ticket: ticket) }
     }
@@ -61,7 +61,7 @@ struct QueueTests {
         var tasks = [try await held("/0", fixture, by: gate)]
         let priorities: [RequestPriority] = [.low, .high, .normal, .high, .low]
         for (index, priority) in priorities.enumerated() {
-            tasks.append(await add("/\(index + 1)", to: fixture, ticket: DownloadTicket(priority: priority)))
+            tasks.append(await add("/\(index + 1)", to: fixture, ticket: WorkTicket(priority: priority)))
         }
         gate.open()
         for task in tasks { _ = try await task.value }
@@ -215,7 +215,7 @@ struct QueueTests {
         let fixture = DownloaderFixture(perHost: 1) { $0.order = order }
         let gate = ScriptedTransportGate()
         var tasks = [try await held("/0", fixture, by: gate)]
-        let tickets = (1...3).map { _ in DownloadTicket() }
+        let tickets = (1...3).map { _ in WorkTicket() }
         for (index, ticket) in tickets.enumerated() {
             tasks.append(await add("/\(index + 1)", to: fixture, ticket: ticket))
         }

@@ -187,7 +187,7 @@ struct ResumeTests {
                 connection.waitForClose()
             }, Fixture.proper())
         let downloader = fixture.downloader(fixture.store())
-        let ticket = DownloadTicket()
+        let ticket = WorkTicket()
         await #expect(throws: CancellationError.self) {
             try await downloader.download(DownloadRequest(url: fixture.url), ticket: ticket) { progress in
                 if progress.received == 1_500_000 { ticket.cancel() }
@@ -259,7 +259,7 @@ struct ResumeTests {
             return head
         }
         let downloader = ImageDownloader(configuration)
-        let ticket = DownloadTicket()
+        let ticket = WorkTicket()
         await #expect(throws: CancellationError.self) {
             try await downloader.download(DownloadRequest(url: nginx.url("large")), ticket: ticket) { progress in
                 if progress.received > 1_000_000 { ticket.cancel() }

@@ -17,13 +17,13 @@ struct DiskImageReader {
     /// a miss, since it can be made again from its source.
     func finished(_ key: ImageKey) async throws -> CachedImage? {
         guard key.isProcessed, key.isStorable, let (entry, place) = await finishedEntry(key),
-            let stored = FinishedImageMetadata(entry)
+            let (info, http) = entry.finishedImage
         else { return nil }
         try Task.checkCancellation()
         let options = key.finishedOptions
         do {
             let pixels = try await decoded(try await bytes(of: entry), options: options)
-            return CachedImage(image: stored.image(pixels), encodedBytes: entry.data.count, http: stored.http)
+            return CachedImage(image: pixels.withInfo(info), encodedBytes: entry.data.count, http: http)
         } catch let error as CodecError {
             if error.blamesBytes { await cache.disk?.remove(place) }
             return nil
@@ -125,9 +125,7 @@ extension DiskEntry {
     /// An entry without metadata was stored by the program itself. An entry with unreadable metadata may be private.
     var isOriginalForAll: Bool { metadata.isEmpty || HTTPCacheMetadata(decoding: metadata)?.isShared == true }
 
-    var isFinishedForAll: Bool { FinishedImageMetadata(self).map { ImageKey.isForAll($0.http) } ?? false }
-
-    var isEncodingForAll: Bool { KeptEncoding(self).map { ImageKey.isForAll($0.http) } ?? false }
+    var isFinishedForAll: Bool { finishedImage.map { ImageKey.isForAll($0.http) } ?? false }
 }
 
 extension CacheSerializer {

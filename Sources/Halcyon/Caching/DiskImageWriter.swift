@@ -37,7 +37,7 @@ struct DiskImageWriter {
     ///
     /// - Throws: errors of the serializer; `CancellationError`.
     func storeFinished(_ image: Image, http: HTTPCacheMetadata?) async throws {
-        let metadata = FinishedImageMetadata(info: image.info, http: http).encoded
+        let metadata = image.finishedMetadata(http)
         try await stage(metadata: metadata, key: key.processedDiskKey) {
             try await serialized(image, original: nil, isProcessed: true)
         }

@@ -3,74 +3,78 @@ import HalcyonCache
 import HalcyonImage
 import HalcyonNetwork
 
-/// The metadata of a finished image on disk: the facts about its source, which its own encoding does not contain.
-struct FinishedImageMetadata {
-    let info: ImageInfo
-    let http: HTTPCacheMetadata?
+/// The metadata of a finished image's entry on disk, as JSON: the facts about its source, which its own encoding does not
+/// contain.
+private struct FinishedImageMetadata: Codable {
+    var format: [String]
+    var size: [Int]
+    var frames: Int
+    var loops: Int?
+    var alpha: Bool
+    var bits: Int
+    var orientation: Int
+    var colorModel: String
+    var profile: String?
+    /// Nil in entries written before vector images were supported.
+    var vector: Bool?
+    var http: Data?
 
-    private struct Stored: Codable {
-        var format: [String]
-        var size: [Int]
-        var frames: Int
-        var loops: Int?
-        var alpha: Bool
-        var bits: Int
-        var orientation: Int
-        var colorModel: String
-        var profile: String?
-        /// Nil in entries written before vector images were supported.
-        var vector: Bool?
-        var http: Data?
+    init(_ info: ImageInfo, http: HTTPCacheMetadata?) {
+        format = [info.format.name, info.format.fileExtension, info.format.mimeType]
+        size = [info.size.width, info.size.height]
+        (frames, loops) = (info.frameCount, info.loopCount)
+        (alpha, bits) = (info.hasAlpha, info.bitsPerChannel)
+        orientation = info.orientation.rawValue
+        switch info.colorSpace {
+        case .sRGB: colorModel = "sRGB"
+        case .gray: colorModel = "gray"
+        case .cmyk: colorModel = "cmyk"
+        case .icc(let name): (colorModel, profile) = ("icc", name)
+        }
+        vector = info.isVector
+        self.http = http?.encoded()
     }
 
-    init(info: ImageInfo, http: HTTPCacheMetadata?) {
-        self.info = info
-        self.http = http
-    }
-
-    /// Decodes an entry's metadata; nil if another version wrote the entry.
-    init?(_ entry: DiskEntry) {
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: entry.metadata), stored.format.count == 3,
-            stored.size.count == 2, let orientation = Orientation(rawValue: stored.orientation)
-        else { return nil }
+    /// The facts; nil if another version wrote the entry.
+    var info: ImageInfo? {
+        guard format.count == 3, size.count == 2, let orientation = Orientation(rawValue: orientation) else {
+            return nil
+        }
         let colorSpace: ColorSpace =
-            switch stored.colorModel {
+            switch colorModel {
             case "gray": .gray
             case "cmyk": .cmyk
-            case "icc": .icc(stored.profile ?? "")
+            case "icc": .icc(profile ?? "")
             default: .sRGB
             }
-        info = ImageInfo(
-            format: ImageFormat(stored.format[0], fileExtension: stored.format[1], mimeType: stored.format[2]),
-            size: PixelSize(stored.size[0], stored.size[1]), frameCount: stored.frames, loopCount: stored.loops,
-            hasAlpha: stored.alpha, bitsPerChannel: stored.bits, orientation: orientation, colorSpace: colorSpace,
-            isVector: stored.vector ?? false)
-        http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
+        return ImageInfo(
+            format: ImageFormat(format[0], fileExtension: format[1], mimeType: format[2]),
+            size: PixelSize(size[0], size[1]), frameCount: frames, loopCount: loops, hasAlpha: alpha,
+            bitsPerChannel: bits, orientation: orientation, colorSpace: colorSpace, isVector: vector ?? false)
+    }
+}
+
+extension DiskEntry {
+    /// The facts about a finished image's source; nil if another version wrote the entry.
+    var finishedImage: (info: ImageInfo, http: HTTPCacheMetadata?)? {
+        guard let stored = try? JSONDecoder().decode(FinishedImageMetadata.self, from: metadata), let info = stored.info
+        else { return nil }
+        let http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
         // Unreadable HTTP metadata may have forbidden the use of this entry.
-        if stored.http != nil, http == nil { return nil }
+        return stored.http != nil && http == nil ? nil : (info, http)
+    }
+}
+
+extension Image {
+    /// Returns the metadata of the image's entry on disk.
+    func finishedMetadata(_ http: HTTPCacheMetadata?) -> Data {
+        (try? JSONEncoder().encode(FinishedImageMetadata(info, http: http))) ?? Data()
     }
 
-    /// Returns the image of decoded pixels with its source's facts.
-    func image(_ pixels: Image) -> Image {
-        var image = Image(bitmap: pixels.bitmap, info: info, animation: pixels.animation)
-        image.colorProfile = pixels.colorProfile
+    /// Returns the image with the facts about its source, of which its own encoding told less.
+    func withInfo(_ info: ImageInfo) -> Image {
+        var image = Image(bitmap: bitmap, info: info, animation: animation)
+        image.colorProfile = colorProfile
         return image
-    }
-
-    var encoded: Data {
-        var stored = Stored(
-            format: [info.format.name, info.format.fileExtension, info.format.mimeType],
-            size: [info.size.width, info.size.height], frames: info.frameCount, loops: info.loopCount,
-            alpha: info.hasAlpha, bits: info.bitsPerChannel, orientation: info.orientation.rawValue,
-            colorModel: "sRGB", profile: nil, vector: info.isVector, http: http?.encoded())
-        switch info.colorSpace {
-        case .sRGB: break
-        case .gray: stored.colorModel = "gray"
-        case .cmyk: stored.colorModel = "cmyk"
-        case .icc(let name):
-            stored.colorModel = "icc"
-            stored.profile = name
-        }
-        return (try? JSONEncoder().encode(stored)) ?? Data()
     }
 }

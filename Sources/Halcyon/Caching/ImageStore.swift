@@ -16,10 +16,11 @@ struct ImageStore {
     ///
     /// - Returns: whether the disk or the queue has accepted them.
     func storeOriginal(_ fetched: FetchedData, of image: Image?) -> Bool {
-        guard resolved.cachePolicy.writes.contains(.diskOriginal), fetched.mayBeKept,
+        guard resolved.cachePolicy.writes.contains(.diskOriginal), fetched.provenance.mayBeKept,
             !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk, fetched.claimStore()
         else { return false }
-        let place = resolved.key.storageKey(for: fetched.http)
+        let http = fetched.provenance.http
+        let place = resolved.key.storageKey(for: http)
         let (cache, key) = (resolved.originals, place.originalDiskKey)
         // The user's own entry would be found before the shared one.
         if place.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
@@ -28,7 +29,7 @@ struct ImageStore {
         {
             // The bytes are stored unchanged; usually the staging area has room for them at once.
             let isStaged = disk.stageIfRoom(
-                fetched.data, metadata: fetched.http?.encoded() ?? Data(), for: key,
+                fetched.data, metadata: http?.encoded() ?? Data(), for: key,
                 expiration: resolved.cachePolicy.diskExpiration)
             if isStaged { return true }
         }
@@ -38,7 +39,7 @@ struct ImageStore {
         return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
-            try? await writer.storeOriginal(fetched.data, of: shown, http: fetched.http)
+            try? await writer.storeOriginal(fetched.data, of: shown, http: http)
         }
     }
 

@@ -32,7 +32,7 @@ struct SynchronousDisk {
         }
         let watch = Stopwatch()
         let entry = entry(in: resolved.target, at: \.processedDiskKey, isForAll: \.isFinishedForAll)
-        let finished = entry.flatMap { FinishedImageMetadata($0) }
+        let finished = entry?.finishedImage
         metrics.lookup += watch.elapsed
         guard let entry, let finished else {
             metrics.misses.append(CacheMiss(.diskProcessed, .notFound))
@@ -46,7 +46,7 @@ struct SynchronousDisk {
             let pixels = try decoded(
                 entry, resolved.coordinator.configuration.coders, options: resolved.key.finishedOptions, &metrics)
             let cached = CachedImage(
-                image: finished.image(pixels), encodedBytes: entry.data.count, http: finished.http)
+                image: pixels.withInfo(finished.info), encodedBytes: entry.data.count, http: finished.http)
             return ((cached, rule), .diskProcessed)
         }
     }

@@ -60,10 +60,10 @@ struct EncodeJob {
         var fetched: FetchedData?
         var places = looked?.places
         if let (place, kept) = looked?.found {
-            switch FreshnessCheck(resolved).verdict(on: kept.http) {
+            switch FreshnessCheck(resolved).verdict(on: kept.provenance.http) {
             case .answers(let rule):
                 subscription.note(.cacheHit(.diskEncoded, rule), took: took)
-                return EncodedAnswer(kept, rule: rule)
+                return kept.used(by: rule, http: kept.provenance.http)
             case .refused(let reason):
                 subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reason)), took: took)
             }
@@ -93,17 +93,17 @@ struct EncodeJob {
 
     /// Revalidates an encoding by fetching the source's own bytes: as long as those are the same, the encoding of them
     /// is good, and nothing is decoded.
-    private func confirmed(_ kept: KeptEncoding, in place: EncodedPlace) async throws -> Confirmation {
+    private func confirmed(_ kept: EncodedAnswer, in place: EncodedPlace) async throws -> Confirmation {
         let check = FreshnessCheck(resolved)
         guard resolved.cachePolicy.reads.contains(.diskOriginal), let hash = kept.sourceHash,
-            check.matchesVaryingFields(kept.http)
+            check.matchesVaryingFields(kept.provenance.http)
         else { return .unknown }
         let fetched: FetchedData
         do {
             fetched = try await FetchJob.bytes(of: resolved, for: subscription)
         } catch let error as DownloadError {
-            guard let rule = FreshnessCheck(resolved).rule(for: kept.http, after: error) else { throw error }
-            return .answer(EncodedAnswer(kept, rule: rule))
+            guard let rule = FreshnessCheck(resolved).rule(for: kept.provenance.http, after: error) else { throw error }
+            return .answer(kept.used(by: rule, http: kept.provenance.http))
         }
         let isSame = try await subscription.compute { _ in ContentHash.text(of: fetched.data) == hash }
         guard isSame else {
@@ -112,23 +112,24 @@ struct EncodeJob {
         }
         // The bytes have proved to be an image before.
         FetchJob.keep(fetched, of: nil, resolved, subscription)
-        var fresh = kept
-        fresh.http = fetched.http
-        if fetched.mayBeKept {
-            await place.refresh(kept, http: fetched.http, resolved.cachePolicy)
+        let (http, mayBeKept) = (fetched.provenance.http, fetched.provenance.mayBeKept)
+        if mayBeKept {
+            await place.refresh(kept, http: http, resolved.cachePolicy)
         } else {
             await place.disk.remove(place.key)
         }
-        return .answer(EncodedAnswer(fresh, rule: fetched.rule, mayBeKept: fetched.mayBeKept))
+        return .answer(kept.used(by: fetched.provenance.rule, http: http, mayBeKept: mayBeKept))
     }
 
     private func encode(
         _ loaded: LoadedImage, as format: ImageFormat, _ options: EncodeOptions, in places: EncodedPlaces?
     ) async throws -> EncodedAnswer {
         try Task.checkCancellation()
-        let (coders, image, bytes) = (resolved.coders, loaded.image, loaded.fetched?.data)
+        let (coders, image, bytes, provenance) = (
+            resolved.coders, loaded.image, loaded.fetched?.data, loaded.provenance
+        )
         let watch = Stopwatch()
-        let made: (data: Data, size: PixelSize, sourceHash: String?)
+        let answer: EncodedAnswer
         do {
             // The reservation is at least about an encoder's own copy of the pixels, and no more than the capacity, so
             // that an image in memory is encoded however small the budget is. The frames of an animation are still to
@@ -136,27 +137,27 @@ struct EncodeJob {
             let working = max(
                 try coders.workingBytes(toEncode: image, as: format, options: options) ?? 0,
                 min(image.bitmap.byteCount, coders.budget.capacity))
-            made = try await subscription.compute(reserving: working, of: coders.budget) { context in
+            answer = try await subscription.compute(reserving: working, of: coders.budget) { context in
                 let data = try coders.encodeReserved(image, as: format, options: options, context: context)
                 // The options may have reduced the size.
                 let size = options.maximumSide == nil ? image.size : (try? coders.probe(data).size) ?? image.size
-                return (data, size, bytes.map { ContentHash.text(of: $0) })
+                return EncodedAnswer(
+                    data: data, mediaType: format.mimeType, size: size,
+                    sourceHash: bytes.map { ContentHash.text(of: $0) }, provenance: provenance)
             }
         } catch is CancellationError {
             throw CancellationError()
         } catch {
             throw encodingError(error, as: format)
         }
-        subscription.note(.encoded(bytes: made.data.count, watch.elapsed))
+        subscription.note(.encoded(bytes: answer.data.count, watch.elapsed))
         let isOutdated = loaded.fetched?.isOutdated(in: .disk) ?? false
-        if let place = places?.place(of: loaded.provenance.http), loaded.provenance.mayBeKept, !isOutdated {
-            let kept = KeptEncoding(
-                data: made.data, mediaType: format.mimeType, size: made.size, seal: place.seal,
-                sourceHash: made.sourceHash, http: loaded.provenance.http)
-            if place.store(kept, resolved) { subscription.note(.stored(.diskEncoded)) }
+        if let place = places?.place(of: provenance.http), provenance.mayBeKept, !isOutdated,
+            place.store(answer, resolved)
+        {
+            subscription.note(.stored(.diskEncoded))
         }
-        return EncodedAnswer(
-            data: made.data, mediaType: format.mimeType, size: made.size, provenance: loaded.provenance)
+        return answer
     }
 
     private func encodingError(_ error: any Error, as format: ImageFormat) -> ImagePipelineError {

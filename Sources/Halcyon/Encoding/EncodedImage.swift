@@ -4,25 +4,26 @@ import HalcyonImage
 /// An encoded image for a web response: the bytes, and the values of the response's header fields.
 public struct EncodedImage: Sendable {
     /// The encoded bytes, which are the body of the response.
-    public let data: Data
+    public var data: Data { answer.data }
     /// The media type, for `Content-Type`.
-    public let mediaType: String
+    public var mediaType: String { answer.mediaType }
     /// The size of the encoded image in pixels.
-    public let size: PixelSize
+    public var size: PixelSize { answer.size }
     /// The value for `ETag`, in quotes: a strong one, the hash of the bytes. Equal bytes have the same ETag, also after
     /// a restart.
-    public let etag: String
+    public var etag: String { answer.etag }
     /// The freshness that the source's server declared, as of now.
     public let freshness: EncodedFreshness
     /// The origin: `.disk`, `.stale` or `.revalidated` if the encoded bytes were in the cache; otherwise that of the
     /// image that was encoded.
-    public let origin: ImageOrigin
+    public var origin: ImageOrigin { answer.provenance.origin }
     /// The source that the image came from; it differs from the requested one if an alternative stood in.
     public let source: ImageSource
     /// The HTTP cache rule that applied; nil for a file or data.
-    public let cacheRule: CacheRule?
+    public var cacheRule: CacheRule? { answer.provenance.rule }
     /// The metrics of the load.
     public let metrics: LoadMetrics
+    let answer: EncodedAnswer
 
     /// Returns whether a request with this `If-None-Match` field has these bytes already, so that the response is a
     /// 304.

@@ -22,20 +22,18 @@ extension EncodedPlace {
     /// Queues an encoded image for the disk.
     ///
     /// - Returns: whether the queue had room for it.
-    func store(_ kept: KeptEncoding, _ resolved: ResolvedRequest) -> Bool {
+    func store(_ answer: EncodedAnswer, _ resolved: ResolvedRequest) -> Bool {
         guard !resolved.cachePolicy.writes.isDisjoint(with: .disk) else { return false }
         let (cache, source) = (resolved.target, resolved.key.source)
         let expiration = resolved.cachePolicy.diskExpiration
         let place = self
-        return cache.stores.add(bytes: kept.data.count, to: place.key, isForced: resolved.cachePolicy.waitsForStore) {
+        return cache.stores.add(bytes: answer.data.count, to: place.key, isForced: resolved.cachePolicy.waitsForStore) {
             isNewest in
             let isWanted = { isNewest() && cache.removals.count(source) == place.removals }
             guard isWanted() else { return }
             let seal = await place.sealed()
-            let entry = KeptEncoding(
-                data: kept.data, mediaType: kept.mediaType, size: kept.size, seal: seal, sourceHash: kept.sourceHash,
-                http: kept.http)
-            await place.disk.stage(entry.data, metadata: entry.metadata, for: place.key, expiration: expiration)
+            let metadata = answer.metadata(seal: seal, http: answer.provenance.http)
+            await place.disk.stage(answer.data, metadata: metadata, for: place.key, expiration: expiration)
             // The write may have waited long for room.
             if !isWanted() {
                 await place.disk.remove(place.key)
@@ -58,14 +56,13 @@ extension EncodedPlace {
 
     /// Updates the freshness of a stored encoding after a revalidation. An encoding that is for one user now is removed
     /// from the place for all users.
-    func refresh(_ kept: KeptEncoding, http: HTTPCacheMetadata?, _ policy: CachePolicy) async {
-        guard !policy.writes.isDisjoint(with: .disk) else { return }
+    func refresh(_ answer: EncodedAnswer, http: HTTPCacheMetadata?, _ cachePolicy: CachePolicy) async {
+        guard !cachePolicy.writes.isDisjoint(with: .disk) else { return }
         guard !isForAll || ImageKey.isForAll(http) else { return await disk.remove(key) }
-        var fresh = kept
-        fresh.http = http
         // A disk that cannot be written costs another revalidation, and has no other effect.
         _ = try? await disk.updateMetadata(
-            fresh.metadata, for: key, replacing: kept.metadata, expiration: policy.diskExpiration)
+            answer.metadata(seal: seal, http: http), for: key, replacing: answer.entry?.metadata,
+            expiration: cachePolicy.diskExpiration)
     }
 
     /// Invalidates all encodings of a source, which are older than the bytes that its server has now.
@@ -104,7 +101,7 @@ struct EncodedPlaces: Sendable {
     /// disk for it.
     static func find(
         _ resolved: ResolvedRequest, _ format: ImageFormat, _ options: EncodeOptions, ticket: WorkTicket
-    ) async -> (places: EncodedPlaces, found: (place: EncodedPlace, kept: KeptEncoding)?)? {
+    ) async -> (places: EncodedPlaces, found: (place: EncodedPlace, kept: EncodedAnswer)?)? {
         let policy = resolved.cachePolicy
         guard let disk = resolved.target.disk, resolved.key.isStorable,
             !policy.reads.union(policy.writes).isDisjoint(with: .disk)
@@ -115,14 +112,14 @@ struct EncodedPlaces: Sendable {
         let (shared, keptForAll) = await look(
             of: resolved.key.of(nil), in: disk, resolved, format, options, ticket: ticket)
         let places = EncodedPlaces(own, shared)
-        guard let keptForAll, ImageKey.isForAll(keptForAll.http) else { return (places, nil) }
+        guard let keptForAll, ImageKey.isForAll(keptForAll.provenance.http) else { return (places, nil) }
         return (places, (shared, keptForAll))
     }
 
     private static func look(
         of imageKey: ImageKey, in disk: DiskCache, _ resolved: ResolvedRequest, _ format: ImageFormat,
         _ options: EncodeOptions, ticket: WorkTicket
-    ) async -> (place: EncodedPlace, kept: KeptEncoding?) {
+    ) async -> (place: EncodedPlace, kept: EncodedAnswer?) {
         let policy = resolved.cachePolicy
         let removals = resolved.target.removals.count(resolved.key.source)
         let (key, sealKey) = (imageKey.encodedDiskKey(format, options), imageKey.encodedSealKey)
@@ -131,9 +128,9 @@ struct EncodedPlaces: Sendable {
         let place = EncodedPlace(
             disk: disk, key: key, sealKey: sealKey, seal: seal ?? resolved.target.removals.seal(after: removals),
             isSealed: seal != nil, removals: removals, isForAll: imageKey.user != resolved.key.user)
-        guard seal != nil, !policy.reads.isDisjoint(with: .disk),
+        guard let seal, !policy.reads.isDisjoint(with: .disk),
             let entry = await disk.entry(for: key, extending: policy.diskExtension, ticket: ticket),
-            let kept = KeptEncoding(entry), kept.seal == seal
+            let kept = EncodedAnswer(entry, at: key, seal: seal)
         else { return (place, nil) }
         return (place, kept)
     }

@@ -35,9 +35,6 @@ extension Coordinator {
         let freshness = EncodedFreshness(
             provenance.http, isNotStored: !provenance.mayBeKept, isOfUser: resolved.key.user != nil,
             now: configuration.clock.now)
-        return EncodedImage(
-            data: answer.data, mediaType: answer.mediaType, size: answer.size, etag: answer.etag,
-            freshness: freshness, origin: provenance.origin, source: source, cacheRule: provenance.rule,
-            metrics: metrics)
+        return EncodedImage(freshness: freshness, source: source, metrics: metrics, answer: answer)
     }
 }

@@ -40,25 +40,23 @@ final class Coordinator {
     func start(_ task: ImageTask) {
         guard !task.hasEnded else { return }
         let record = LoadRecord(hub, source: task.request.source, priority: task.priority) { task.receive($0) }
-        let work = Task { await self.run(task, record) }
-        running[ObjectIdentifier(task)] = Running(task: task, record: record, work: work)
-    }
-
-    private func run(_ task: ImageTask, _ record: LoadRecord) async {
         let (resolved, subscription) = (task.resolved, record.subscription)
-        let result: Result<ImageResponse, any Error>
-        do {
-            let response = try await SourceAttempts(resolved: resolved, subscription: subscription).first {
-                try await RequestLoad(resolved: $0, subscription: subscription).response()
+        let work = Task {
+            let result: Result<ImageResponse, any Error>
+            do {
+                let response = try await SourceAttempts(resolved: resolved, subscription: subscription).first {
+                    try await RequestLoad(resolved: $0, subscription: subscription).response()
+                }
+                let metrics = record.metrics(completing: response.metrics, rule: response.cacheRule)
+                result = .success(response.standingIn(for: resolved.source, metrics))
+            } catch {
+                result = .failure(ImagePipelineError.wrapping(error, source: resolved.source))
             }
-            let metrics = record.metrics(completing: response.metrics, rule: response.cacheRule)
-            result = .success(response.standingIn(for: resolved.source, metrics))
-        } catch {
-            result = .failure(ImagePipelineError.wrapping(error, source: resolved.source))
+            running[ObjectIdentifier(task)] = nil
+            task.end(result)
+            record.end(of: task, result)
         }
-        running[ObjectIdentifier(task)] = nil
-        task.end(result)
-        record.end(of: task, result)
+        running[ObjectIdentifier(task)] = Running(task: task, record: record, work: work)
     }
 
     func cancel(_ task: ImageTask) {

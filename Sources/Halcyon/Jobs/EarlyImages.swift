@@ -12,7 +12,6 @@ final class EarlyImages {
 
     private let resolved: ResolvedRequest
     private let load: Subscription
-    private var link: Int?
     private var previewer: Previewer?
     private var staleWork: Task<Void, Never>?
     private var showsStale: Bool
@@ -24,7 +23,7 @@ final class EarlyImages {
         showsStale = resolved.mayShowStale
         guard showsStale || resolved.request.wantsPreviews else { return }
         let own = Subscription(priority: load.priority) { [weak self] in self?.take($0) }
-        link = load.follow { own.setPriority($0) }
+        load.add(own)
         subscription = own
         if resolved.request.wantsPreviews {
             let (options, processors) = resolved.steps
@@ -36,7 +35,7 @@ final class EarlyImages {
 
     /// Ends all early images: the load has its image, or has no subscribers left.
     func end() {
-        if let link { load.unfollow(link) }
+        load.remove(subscription)
         endStale()
         previewer?.end()
     }
@@ -78,8 +77,8 @@ final class EarlyImages {
 
     /// Decodes the bytes from the disk beside the transfer, and shows the image unless something newer has arrived by
     /// then.
-    private func show(_ stored: StoredOriginal) {
-        guard showsStale, staleWork == nil, stored.mayBeServedStale else { return }
+    private func show(_ stored: FetchedData) {
+        guard showsStale, staleWork == nil, stored.provenance.mayBeServedStale else { return }
         staleWork = Task {
             // The load itself reports an error in these bytes.
             guard let image = try? await image(of: stored), showsStale else { return }
@@ -87,7 +86,7 @@ final class EarlyImages {
         }
     }
 
-    private func image(of stored: StoredOriginal) async throws -> Image {
+    private func image(of stored: FetchedData) async throws -> Image {
         let (coders, (options, processors)) = (resolved.coders, resolved.steps)
         let plan = try await load.compute { _ in try coders.plan(stored.data, options: options) }
         let image = try await load.compute(reserving: plan.workingBytes, of: coders.budget) {

@@ -31,7 +31,7 @@ struct FetchJob {
         guard let local else {
             throw ImagePipelineError.badSource(source: resolved.source.description, reason: "it cannot be read")
         }
-        if local.origin == .provider {
+        if local.provenance.origin == .provider {
             subscription.send(.progress(LoadProgress(received: local.data.count, expected: local.data.count)))
         }
         return local
@@ -39,9 +39,12 @@ struct FetchJob {
 
     // MARK: - Disk, then server
 
+    /// Asks the server for what the disk has not, unless the server's failure is remembered.
+    ///
+    /// - Throws: `ImagePipelineError.remembered`, `.notInCache`; `DownloadError`.
     private func remote(_ url: URL) async throws -> FetchedData {
         let (policy, mark) = (resolved.cachePolicy, resolved.originals.changes.mark(resolved.key))
-        var stored: StoredOriginal?
+        var stored: FetchedData?
         if resolved.originals.disk != nil {
             let (found, answer) = try await onDisk(mark)
             if let answer { return answer }
@@ -52,70 +55,60 @@ struct FetchJob {
         guard policy.allowsNetwork, !resolved.control.onlyIfCached else {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }
+        // A reload ignores remembered failures, since it asks for the present state.
+        let (failures, clock, key) = (
+            coordinator.failures, coordinator.configuration.clock, FailureMemory.Key(resolved)
+        )
+        if let key, !resolved.request.network.retriesFailures, !policy.reads.isEmpty,
+            let error = failures.failure(key, now: clock.now)
+        {
+            throw ImagePipelineError.remembered(error)
+        }
         do {
-            return try await fromServer(url, stored, mark)
+            let question = ServerQuestion(
+                url: url, resolved: resolved, stored: stored, mark: mark, subscription: subscription)
+            let fetched = try await question.answer()
+            if let key { failures.hasArrived(key) }
+            return fetched
         } catch let error as DownloadError {
-            guard let stored, let rule = FreshnessCheck(resolved).rule(for: stored.http, after: error) else {
+            if let key { failures.remember(error, key, source: resolved.source, now: clock.now) }
+            guard let stored, let rule = FreshnessCheck(resolved).rule(for: stored.provenance.http, after: error) else {
                 throw error
             }
             subscription.note(.cacheHit(.diskOriginal, rule))
-            return stored.fetched(rule, mark: mark)
+            return stored.used(by: rule, mark: mark)
         }
     }
 
     /// Looks for the bytes on the disk.
     ///
     /// - Returns: the bytes if they may be used, otherwise the stored bytes that the server must revalidate.
-    private func onDisk(_ mark: SourceMark) async throws -> (stored: StoredOriginal?, answer: FetchedData?) {
+    private func onDisk(_ mark: SourceMark) async throws -> (stored: FetchedData?, answer: FetchedData?) {
         var memory: ByteBudget.Hold?
         if resolved.cachePolicy.reads.contains(.diskOriginal) {
             memory = try await subscription.withTicket { try await EncodedDataBudget.hold(ticket: $0) }
         }
         let watch = Stopwatch()
-        let found = await subscription.withTicket { await StoredOriginal.find(resolved, ticket: $0) }
+        let found = await subscription.withTicket { await FetchedData.find(resolved, ticket: $0) }
         let took = watch.elapsed
         try Task.checkCancellation()
-        guard let stored = found.original else {
+        guard let stored = found.stored else {
             subscription.note(.cacheMissed(CacheMiss(.diskOriginal, found.miss)), took: took)
             return (nil, nil)
         }
-        switch FreshnessCheck(resolved).verdict(on: stored.http, mayRevalidateInBackground: true) {
+        switch FreshnessCheck(resolved).verdict(on: stored.provenance.http, mayRevalidateInBackground: true) {
         case .answers(let rule):
             subscription.note(.cacheHit(.diskOriginal, rule), took: took)
             if rule == .staleWhileRevalidate { coordinator.revalidate(resolved) }
-            return (stored, stored.fetched(rule, mark: mark, memory: memory))
-        case .refused where !resolved.cachePolicy.allowsNetwork && stored.mayBeServedStale:
+            return (stored, stored.used(by: rule, mark: mark, memory: memory))
+        case .refused where !resolved.cachePolicy.allowsNetwork && stored.provenance.mayBeServedStale:
             subscription.note(.cacheHit(.diskOriginal, .staleOffline), took: took)
-            return (stored, stored.fetched(.staleOffline, mark: mark))
+            return (stored, stored.used(by: .staleOffline, mark: mark))
         case .refused(let reason):
             // The memory reservation is released here: a transfer may take long, and must not keep other requests from
             // reading their bytes from the disk.
             subscription.note(.cacheMissed(CacheMiss(.diskOriginal, reason)), took: took)
             return (stored, nil)
-        }
-    }
-
-    /// Asks the server, unless its failure is remembered.
-    ///
-    /// - Throws: `ImagePipelineError.remembered`; `DownloadError`.
-    private func fromServer(_ url: URL, _ stored: StoredOriginal?, _ mark: SourceMark) async throws -> FetchedData {
-        let question = ServerQuestion(
-            url: url, resolved: resolved, stored: stored, mark: mark, subscription: subscription)
-        let (failures, now) = (coordinator.failures, coordinator.configuration.clock)
-        guard let key = FailureMemory.Key(resolved) else { return try await question.answer() }
-        // A reload ignores remembered failures, since it asks for the present state.
-        if !resolved.request.network.retriesFailures, !resolved.cachePolicy.reads.isEmpty,
-            let error = failures.failure(key, now: now.now)
-        {
-            throw ImagePipelineError.remembered(error)
-        }
-        do {
-            let fetched = try await question.answer()
-            failures.hasArrived(key)
-            return fetched
-        } catch let error as DownloadError {
-            failures.remember(error, key, source: resolved.source, now: now.now)
-            throw error
         }
     }
 }
@@ -131,7 +124,9 @@ extension FetchJob {
         let fetched = try await bytes(of: resolved, for: subscription)
         do {
             return try await proven(fetched, resolved, use)
-        } catch let error as CodecError where fetched.cameFromDisk && error.blamesBytes {
+        } catch let error as CodecError
+            where [.disk, .revalidated, .stale].contains(fetched.provenance.origin) && error.blamesBytes
+        {
             fetched.giveUpMemory()
             await ImageStore(resolved).removeOriginal()
             guard resolved.cachePolicy.allowsNetwork else { throw error }
@@ -148,7 +143,7 @@ extension FetchJob {
             return try await use(fetched, resolved)
         } catch let error as CodecError {
             let coordinator = resolved.coordinator
-            if fetched.origin == .network, let key = FailureMemory.Key(resolved) {
+            if fetched.provenance.origin == .network, let key = FailureMemory.Key(resolved) {
                 coordinator.failures.remember(
                     error, key, source: resolved.source, now: coordinator.configuration.clock.now)
             }
@@ -185,6 +180,154 @@ extension FetchJob {
     ) {
         // Each load calls this, since the bytes may be stored for one load and not for another; they are stored once.
         if ImageStore(resolved).storeOriginal(fetched, of: image) { subscription.note(.stored(.diskOriginal)) }
-        if fetched.origin == .network, fetched.mayBeKept { resolved.tellOthers(of: fetched) }
+        if fetched.provenance.origin == .network, fetched.provenance.mayBeKept { resolved.tellOthers(of: fetched) }
     }
+}
+
+// MARK: - Server
+
+/// A request to a source's server for the bytes, or for a revalidation of the stored ones.
+@JobActor
+struct ServerQuestion {
+    let url: URL
+    let resolved: ResolvedRequest
+    let stored: FetchedData?
+    /// The moment at which the work for these bytes began.
+    let mark: SourceMark
+    let subscription: Subscription
+
+    private var configuration: ImagePipeline.Configuration { resolved.coordinator.configuration }
+    private var credentials: CredentialFields { configuration.downloader.configuration.credentialFields }
+
+    /// Returns the bytes of the server's answer, or the stored ones if the server confirms them.
+    ///
+    /// - Throws: `DownloadError`; `CancellationError`.
+    func answer() async throws -> FetchedData {
+        let asked = configuration.clock.now
+        // The header fields that are sent now: the downloader's own may change before the answer has arrived.
+        let sent = resolved.sentHeaders
+        var transfer = request(sending: sent)
+        var result = try await transferred(transfer)
+        if result.isNotModified {
+            if let stored, stored.provenance.http?.isConfirmed(by: result.head) == true {
+                return await revalidated(stored, by: result, sent: sent, now: asked)
+            }
+            // The 304 is about an answer that is not stored here: the request is sent once more, as if nothing were
+            // stored.
+            for name in ["If-None-Match", "If-Modified-Since"] { transfer.headers.remove(name) }
+            result = try await transferred(transfer)
+            if result.isNotModified { throw DownloadError(.httpStatus(304), url: url) }
+        }
+        // The time of the request, not of the answer, so that nothing is taken for fresher than it is.
+        var http = HTTPCacheMetadata(result.head, requestHeaders: sent, credentials: credentials, now: asked)
+        // A temporary redirect may lead elsewhere tomorrow, however long its target declares itself fresh.
+        if !result.redirectsArePermanent { http = http.requiringRevalidation() }
+        var rule = CacheRule(storing: result, http, control: resolved.control, replaces: stored != nil)
+        // A hook or an interceptor has made it another user's answer, or a default field has changed since.
+        if !http.isShared, !result.isFor(resolved.sender) { rule = .notStored(.unknownUser) }
+        if case .notStored(let reason) = rule { subscription.note(.notStored(reason)) }
+        return FetchedData(
+            data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics, memory: result.hold,
+            mark: mark)
+    }
+
+    private func revalidated(
+        _ stored: FetchedData, by result: DownloadResult, sent: HTTPHeaders, now: Date
+    ) async -> FetchedData {
+        var http = stored.provenance.http?.merging(
+            notModified: result.head, requestHeaders: sent, credentials: credentials, now: now)
+        if !result.redirectsArePermanent { http = http?.requiringRevalidation() }
+        let isOfUser = result.isFor(resolved.sender)
+        var stays = true
+        if let http, !http.noStore, isOfUser, resolved.cachePolicy.writes.contains(.diskOriginal),
+            let entry = stored.entry
+        {
+            let disk = resolved.originals.disk
+            stays = resolved.key.storageKey(for: http).originalDiskKey == entry.key
+            if stays {
+                // A disk that cannot be written costs another revalidation, and has no other effect.
+                _ = try? await disk?.updateMetadata(
+                    http.encoded(), for: entry.key, replacing: entry.metadata,
+                    expiration: resolved.cachePolicy.diskExpiration)
+            } else {
+                // The answer was for all users and is for one now, or the reverse: it is stored again, in its new
+                // place.
+                await disk?.remove(entry.key)
+            }
+        }
+        return FetchedData(
+            data: stored.data, origin: .revalidated, http: http, rule: .revalidated, transfer: result.metrics,
+            isStored: stays, matchesKey: isOfUser, mark: mark)
+    }
+
+    private func transferred(_ transfer: DownloadRequest) async throws -> DownloadResult {
+        let subscription = subscription
+        // Only the newest progress counts on the jobs' thread.
+        let arrived = DeliveryQueue<DownloadProgress> { progress in
+            JobActor.perform { subscription.send(progress) }
+        }
+        var transfer = transfer
+        if resolved.coordinator.hub.isActive {
+            // Attempts are reported only while the pipeline's events are read or logged.
+            transfer.observe = { event in
+                guard case .retried(let error, let attempt) = event else { return }
+                JobActor.perform { subscription.note(.retried(error, attempt: attempt)) }
+            }
+        }
+        subscription.note(.transferStarted)
+        let result: DownloadResult
+        do {
+            result = try await subscription.withTicket { ticket in
+                try await configuration.downloader.download(transfer, ticket: ticket) { progress in
+                    if arrived.replace(with: progress) { JobActor.perform { arrived.deliver() } }
+                }
+            }
+        } catch {
+            arrived.close()
+            if let error = error as? DownloadError { subscription.note(.transferFailed(error)) }
+            throw error
+        }
+        arrived.deliver()
+        arrived.close()
+        subscription.note(.transferEnded(TransferSummary(result)))
+        return result
+    }
+
+    private func request(sending sent: HTTPHeaders) -> DownloadRequest {
+        let options = resolved.request.network
+        var transfer = DownloadRequest(url: url, priority: subscription.priority)
+        transfer.headers = sent
+        // Credentials without a digest are among the header fields.
+        if options.credential?.digest != nil { transfer.credential = options.credential }
+        transfer.user = options.user
+        transfer.hooks = options.hooks
+        transfer.bodyBudget = EncodedDataBudget.budget
+        transfer.exposesBody = resolved.request.wantsPreviews
+        transfer.timeouts = options.timeouts(over: configuration.downloader.configuration.timeouts)
+        transfer.maximumBytes = options.maximumBytes ?? configuration.maximumBytes
+        if let retries = options.retries {
+            transfer.retry = configuration.downloader.configuration.retry
+            transfer.retry?.maximumRetries = retries
+        }
+        if resolved.cachePolicy.reads.isEmpty, !transfer.headers.contains("Cache-Control") {
+            // A reload also bypasses the caches on the way to the origin.
+            transfer.headers.set("Cache-Control", "no-cache")
+        }
+        for field in stored?.provenance.http?.conditionalHeaders.fields ?? [] {
+            transfer.headers.set(field.name, field.value)
+        }
+        return transfer
+    }
+}
+
+extension Subscription {
+    fileprivate func send(_ progress: DownloadProgress) {
+        send(.progress(LoadProgress(received: progress.received, expected: progress.expected)))
+        if let body = progress.body { send(.body(body)) }
+    }
+}
+
+extension DownloadResult {
+    /// Whether the result was sent to this user alone.
+    fileprivate func isFor(_ user: KeyedHash?) -> Bool { users.allSatisfy { $0 == user } }
 }

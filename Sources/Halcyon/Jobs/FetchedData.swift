@@ -1,4 +1,6 @@
 import Foundation
+import HalcyonCache
+import HalcyonCodecs
 import HalcyonNetwork
 import HalcyonSystem
 
@@ -8,78 +10,118 @@ import HalcyonSystem
 /// as long as any load still works with its bytes.
 final class FetchedData: Sendable {
     let data: Data
-    let origin: ImageOrigin
-    /// The HTTP metadata of the bytes; nil for a file or data.
-    let http: HTTPCacheMetadata?
-    /// The HTTP cache rule that applied; nil for a file or data.
-    let rule: CacheRule?
+    let provenance: Provenance
     let transfer: TransportMetrics?
-    /// Whether the bytes are those that the key names; false for a file that changed while it was read, and for an
-    /// answer that was sent to another user.
-    let matchesKey: Bool
+    /// The entry on disk that the bytes were read from.
+    let entry: StoredEntry?
     /// The moment at which the work for the bytes began; nil for a local source.
     let mark: SourceMark?
-    private let stored: Lock<Bool>
-    /// The reservation of the bytes in the budget for those that wait to be decoded.
-    private let memory: Lock<ByteBudget.Hold?>
 
-    /// - Parameter isStored: whether the disk has the bytes; nil derives it from the origin.
+    private struct State {
+        var isStored: Bool
+        /// The reservation of the bytes in the budget for those that wait to be decoded.
+        var memory: ByteBudget.Hold?
+    }
+
+    private let state: Lock<State>
+
+    /// - Parameters:
+    ///   - http: the HTTP metadata of the bytes; nil for a file or data.
+    ///   - rule: the HTTP cache rule that applied; nil for a file or data.
+    ///   - isStored: whether the disk has the bytes; nil derives it from the origin.
+    ///   - matchesKey: whether the bytes are those that the key names; false for a file that changed while it was read,
+    ///     and for an answer that was sent to another user.
     init(
         data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, rule: CacheRule? = nil,
-        transfer: TransportMetrics? = nil, isStored: Bool? = nil,
+        transfer: TransportMetrics? = nil, entry: StoredEntry? = nil, isStored: Bool? = nil,
         matchesKey: Bool = true, memory: ByteBudget.Hold? = nil, mark: SourceMark? = nil
     ) {
-        self.mark = mark
-        self.memory = Lock(memory)
-        memory?.grow(to: data.count)
         self.data = data
-        self.origin = origin
-        self.http = http
-        self.rule = rule
-        self.transfer = transfer
-        self.matchesKey = matchesKey
+        let isRefused = if case .notStored = rule { true } else { false }
+        provenance = Provenance(
+            origin: origin, rule: rule, http: http, encodedBytes: data.count,
+            mayBeKept: matchesKey && !isRefused && http?.noStore != true)
+        (self.transfer, self.entry, self.mark) = (transfer, entry, mark)
+        memory?.grow(to: data.count)
         // Bytes from a cache or a file are not written to the disk again.
-        stored = Lock(isStored ?? (origin != .network))
+        state = Lock(State(isStored: isStored ?? (origin != .network), memory: memory))
     }
 
     /// Releases the memory reservation, since the bytes are of no use. A load that waits for other bytes must not hold
     /// a reservation that bytes waiting to be decoded need.
     func giveUpMemory() {
-        let hold = memory.withLock { memory in
-            defer { memory = nil }
-            return memory
+        let hold = state.withLock { state in
+            defer { state.memory = nil }
+            return state.memory
         }
         // The reservation is released here, where no lock is held.
         withExtendedLifetime(hold) {}
     }
 
-    /// Whether a cache may keep what is made from the bytes.
-    var mayBeKept: Bool {
-        if case .notStored = rule { return false }
-        return matchesKey && http?.noStore != true
-    }
-
     /// Whether a cache has received something newer since.
     func isOutdated(in levels: CacheLevels) -> Bool {
-        mark?.isOutdated(in: levels, isAnswer: origin == .network || origin == .revalidated) ?? false
+        let origin = provenance.origin
+        return mark?.isOutdated(in: levels, isAnswer: origin == .network || origin == .revalidated) ?? false
     }
 
     /// Claims the right to store the bytes: true for the first caller only. Bytes are stored once they have proved to
     /// be an image, and then only once.
     func claimStore() -> Bool {
-        stored.withLock { stored in
-            defer { stored = true }
-            return !stored
+        state.withLock { state in
+            defer { state.isStored = true }
+            return !state.isStored
         }
     }
 }
 
+// MARK: - Bytes on disk
+
+/// An entry on disk as it was read.
+struct StoredEntry: Sendable {
+    /// The key of the entry: that of its user, or that of all users.
+    let key: DiskKey
+    /// The encoded metadata, which a later update replaces only if nothing else has.
+    let metadata: Data
+}
+
 extension FetchedData {
-    var provenance: Provenance {
-        Provenance(origin: origin, rule: rule, http: http, encodedBytes: data.count, mayBeKept: mayBeKept)
+    /// Reads the source's bytes from the disk, whether or not they may be used without the server.
+    ///
+    /// - Returns: nil if the disk has none for this request.
+    static func stored(for resolved: ResolvedRequest, ticket: WorkTicket) async -> FetchedData? {
+        await find(resolved, ticket: ticket).stored
     }
 
-    var cameFromDisk: Bool { [.disk, .revalidated, .stale].contains(origin) }
+    /// Returns the stored bytes, or the reason why the disk has none for this request.
+    static func find(
+        _ resolved: ResolvedRequest, ticket: WorkTicket
+    ) async -> (stored: FetchedData?, miss: CacheMiss.Reason) {
+        guard resolved.cachePolicy.reads.contains(.diskOriginal) else { return (nil, .policy) }
+        let reader = DiskImageReader(resolved.originals, resolved, ticket: ticket)
+        guard let (entry, key) = await reader.originalEntry(resolved.key) else { return (nil, .notFound) }
+        let http = HTTPCacheMetadata(decoding: entry.metadata)
+        // An answer to other header fields is not worth reading, since the server cannot confirm it either.
+        if resolved.cachePolicy.freshness != .ignore, !FreshnessCheck(resolved).matchesVaryingFields(http) {
+            return (nil, .varyMismatch)
+        }
+        do {
+            let data = try await reader.bytes(of: entry)
+            let stored = StoredEntry(key: key, metadata: entry.metadata)
+            return (FetchedData(data: data, origin: .disk, http: http, entry: stored), .expired)
+        } catch is CodecError {
+            await resolved.originals.disk?.remove(key)
+            return (nil, .notFound)
+        } catch {
+            return (nil, .notFound)
+        }
+    }
+
+    /// Returns the stored bytes as an answer that is used by a rule.
+    func used(by rule: CacheRule?, mark: SourceMark, memory: ByteBudget.Hold? = nil) -> FetchedData {
+        FetchedData(
+            data: data, origin: rule.origin(.disk), http: provenance.http, rule: rule, entry: entry, memory: memory,
+            mark: mark)
+    }
 }
 
 /// The fetches whose bytes are still in use. A request made between the end of a fetch and the store of its bytes finds

@@ -3,19 +3,25 @@ import HalcyonSystem
 /// The jobs of one stage that are under way, by their key.
 ///
 /// A caller that asks for a key that is under way joins its job. Each subscriber leaves on its own, and the last one
-/// cancels the job. A cancelled job leaves the pool in the same step, so that nothing joins it any more.
+/// cancels the job.
 @JobActor
 final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
-    private var jobs: [Key: SharedJob<Output>] = [:]
+    /// A job's own subscription, for what it waits for, and its work.
+    private struct Job {
+        let subscription: Subscription
+        let work: Task<Void, Never>
+    }
+
+    private var jobs = SharedWork<Key, Wait, Job, JobHistory>()
 
     nonisolated init() {}
 
     var count: Int { jobs.count }
 
     /// The number of subscribers that wait for one of the jobs.
-    var waiterCount: Int { jobs.values.reduce(0) { $0 + $1.waiterCount } }
+    var waiterCount: Int { jobs.subscriberCount }
 
-    func isUnderWay(_ key: Key) -> Bool { jobs[key] != nil }
+    func isUnderWay(_ key: Key) -> Bool { jobs.isUnderWay(key) }
 
     /// Returns the result of the job that is under way for `key`, or of a new one that does `work`.
     ///
@@ -25,157 +31,97 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         for key: Key, _ subscription: Subscription,
         work: @escaping @JobActor @Sendable (Subscription) async throws -> Output
     ) async throws -> Output {
-        let wait = SharedJob<Output>.Wait(subscription)
+        let wait = Wait(jobs.nextID(), for: self, subscription)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 if Task.isCancelled || subscription.isCancelled {
                     return continuation.resume(throwing: CancellationError())
                 }
-                job(for: key, priority: subscription.priority, work).add(wait, continuation)
+                wait.begin(continuation)
+                join(key, wait, work)
             }
         } onCancel: {
             // The wait has begun before the actor can run this, or never begins.
-            JobActor.perform { wait.leave() }
+            JobActor.perform { wait.cancel() }
         }
     }
 
-    private func job(
-        for key: Key, priority: RequestPriority,
+    private func join(
+        _ key: Key, _ wait: Wait, _ work: @escaping @JobActor @Sendable (Subscription) async throws -> Output
+    ) {
+        let joined = jobs.join(key, as: wait.id, wait, priority: wait.subscription.priority)
+        if joined.isNew {
+            start(joined.work, priority: wait.subscription.priority, work)
+        } else if let priority = joined.priority {
+            jobs.handle(of: joined.work)?.subscription.setPriority(priority)
+        }
+        for event in joined.replay { wait.subscription.send(event) }
+    }
+
+    private func start(
+        _ id: Int, priority: RequestPriority,
         _ work: @escaping @JobActor @Sendable (Subscription) async throws -> Output
-    ) -> SharedJob<Output> {
-        if let job = jobs[key] { return job }
-        let job = SharedJob<Output>(priority: priority)
-        jobs[key] = job
-        job.start(work) { [weak self, weak job] in
-            if let self, self.jobs[key] === job { self.jobs[key] = nil }
+    ) {
+        let subscription = Subscription(priority: priority) { [weak self] event in
+            guard let self else { return }
+            for wait in jobs.record(event, of: id) { wait.subscription.send(event) }
         }
-        return job
-    }
-}
-
-/// A job with its subscribers.
-@JobActor
-private final class SharedJob<Output: Sendable> {
-    /// The wait of one subscriber.
-    final class Wait: JobWait {
-        let subscription: Subscription
-        private weak var job: SharedJob?
-        private var continuation: CheckedContinuation<Output, any Error>?
-        private var link = 0
-        /// The priority that the job counts for the subscription.
-        private var counted = RequestPriority.normal
-
-        init(_ subscription: Subscription) {
-            self.subscription = subscription
-        }
-
-        func begin(_ job: SharedJob, _ continuation: CheckedContinuation<Output, any Error>) {
-            (self.job, self.continuation, counted) = (job, continuation, subscription.priority)
-            link = subscription.follow { [weak self] priority in
-                guard let self else { return }
-                self.job?.change(self.counted, to: priority)
-                self.counted = priority
+        let task = Task {
+            let result: Result<Output, any Error>
+            do {
+                result = .success(try await work(subscription))
+            } catch {
+                result = .failure(error)
             }
+            guard let job = jobs.end(id) else { return }
+            for wait in job.subscribers { wait.end(result) }
+        }
+        _ = jobs.setHandle(Job(subscription: subscription, work: task), of: id)
+    }
+
+    private func leave(_ wait: Wait) {
+        guard let left = jobs.leave(wait.id) else { return }
+        if let priority = left.priority { jobs.handle(of: left.work)?.subscription.setPriority(priority) }
+        left.abandoned?.handle?.work.cancel()
+        wait.end(.failure(CancellationError()))
+    }
+
+    private func setPriority(_ priority: RequestPriority, of wait: Wait) {
+        guard let changed = jobs.setPriority(priority, of: wait.id) else { return }
+        jobs.handle(of: changed.work)?.subscription.setPriority(changed.priority)
+    }
+
+    /// The wait of one subscriber.
+    private final class Wait: SubscribedWork {
+        let id: Int
+        let subscription: Subscription
+        private let pool: JobPool
+        private var continuation: CheckedContinuation<Output, any Error>?
+
+        init(_ id: Int, for pool: JobPool, _ subscription: Subscription) {
+            (self.id, self.pool, self.subscription) = (id, pool, subscription)
+        }
+
+        func begin(_ continuation: CheckedContinuation<Output, any Error>) {
+            self.continuation = continuation
             subscription.add(self)
         }
 
         func end(_ result: Result<Output, any Error>) {
-            guard let continuation else { return }
-            self.continuation = nil
-            subscription.unfollow(link)
             subscription.remove(self)
-            continuation.resume(with: result)
+            continuation?.resume(with: result)
+            continuation = nil
         }
 
-        func leave() {
-            guard continuation != nil else { return }
-            job?.remove(self, counted)
-            end(.failure(CancellationError()))
-        }
-    }
+        func setPriority(_ priority: RequestPriority) { pool.setPriority(priority, of: self) }
 
-    private var waits: [ObjectIdentifier: Wait] = [:]
-    private var priorities = PriorityTally()
-    private var history = JobHistory()
-    private var subscription: Subscription?
-    private let priority: RequestPriority
-    private var task: Task<Void, Never>?
-    /// Removes the job from its pool; nil afterwards.
-    private var removal: (@JobActor () -> Void)?
-
-    init(priority: RequestPriority) {
-        self.priority = priority
-    }
-
-    var waiterCount: Int { waits.count }
-
-    func start(
-        _ work: @escaping @JobActor @Sendable (Subscription) async throws -> Output,
-        removal: @escaping @JobActor () -> Void
-    ) {
-        self.removal = removal
-        let own = Subscription(priority: priority) { [weak self] in self?.publish($0) }
-        subscription = own
-        task = Task {
-            let result: Result<Output, any Error>
-            do {
-                result = .success(try await work(own))
-            } catch {
-                result = .failure(error)
-            }
-            self.end(result)
-        }
-    }
-
-    func add(_ wait: Wait, _ continuation: CheckedContinuation<Output, any Error>) {
-        waits[ObjectIdentifier(wait)] = wait
-        wait.begin(self, continuation)
-        priorities.add(wait.subscription.priority)
-        updatePriority()
-        for event in history.events { wait.subscription.send(event) }
-    }
-
-    /// Removes a wait. Removing the last one cancels the job.
-    func remove(_ wait: Wait, _ priority: RequestPriority) {
-        waits[ObjectIdentifier(wait)] = nil
-        priorities.remove(priority)
-        updatePriority()
-        guard waits.isEmpty else { return }
-        leavePool()
-        task?.cancel()
-    }
-
-    func change(_ former: RequestPriority, to priority: RequestPriority) {
-        priorities.remove(former)
-        priorities.add(priority)
-        updatePriority()
-    }
-
-    /// A job without subscribers keeps the priority that it had.
-    private func updatePriority() {
-        if let highest = priorities.highest { subscription?.setPriority(highest) }
-    }
-
-    private func publish(_ event: JobEvent) {
-        history.add(event)
-        for wait in waits.values { wait.subscription.send(event) }
-    }
-
-    private func end(_ result: Result<Output, any Error>) {
-        leavePool()
-        let ended = waits
-        (waits, priorities, history) = ([:], PriorityTally(), JobHistory())
-        for wait in ended.values { wait.end(result) }
-    }
-
-    private func leavePool() {
-        removal?()
-        removal = nil
+        /// Ends the wait with `CancellationError`. The last subscriber that leaves cancels the job.
+        func cancel() { pool.leave(self) }
     }
 }
 
 /// The earlier events of a job, which a subscriber receives when it joins late.
-private struct JobHistory {
+private struct JobHistory: EventHistory {
     private var progress: JobEvent?
     private var body: JobEvent?
     private var preview: JobEvent?

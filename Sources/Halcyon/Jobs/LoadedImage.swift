@@ -13,6 +13,9 @@ struct Provenance: Sendable {
     /// Whether a cache may keep the result.
     let mayBeKept: Bool
 
+    /// Whether the bytes may stand in for an answer that cannot be obtained (RFC 9111, 4.2.4).
+    var mayBeServedStale: Bool { http?.mayBeServedStale ?? true }
+
     init(
         origin: ImageOrigin, rule: CacheRule? = nil, http: HTTPCacheMetadata? = nil, encodedBytes: Int = 0,
         mayBeKept: Bool = true

@@ -1,6 +1,68 @@
 import HalcyonImage
 import HalcyonSystem
 
+/// The sources of a request, tried one after the other: its own, then its alternatives.
+@JobActor
+struct SourceAttempts {
+    let resolved: ResolvedRequest
+    let subscription: Subscription
+
+    /// Calls `work` with the request and, as long as that fails, with each alternative in its place.
+    ///
+    /// - Throws: the error if one source was tried, `ImagePipelineError.allSourcesFailed` if there were several;
+    ///   `CancellationError` at once.
+    func first<Value: Sendable>(_ work: @JobActor (ResolvedRequest) async throws -> Value) async throws -> Value {
+        var own = resolved
+        var others = resolved.request.alternatives
+        if let spare = resolved.request.lowDataAlternative, await isConstrained() {
+            // The request's own source may come from the caches only, not from the network.
+            own = resolved.changing { $0.cachePolicy.allowsNetwork = false }
+            others.insert(spare, at: 0)
+        }
+        var errors: [ImagePipelineError] = []
+        do {
+            try subscription.checkCancellation()
+            return try await work(own)
+        } catch {
+            errors.append(try failure(error, of: own.source))
+        }
+        for source in others {
+            subscription.note(.alternativeTried(source.description))
+            do {
+                let other = try await resolve(source)
+                try subscription.checkCancellation()
+                return try await work(other)
+            } catch {
+                errors.append(try failure(error, of: source))
+            }
+        }
+        if errors.count == 1, let error = errors.first { throw error }
+        throw ImagePipelineError.allSourcesFailed(source: resolved.source.description, errors)
+    }
+
+    private func isConstrained() async -> Bool {
+        guard resolved.isRemote, resolved.cachePolicy.allowsNetwork else { return false }
+        return await resolved.coordinator.configuration.downloader.configuration.networkMonitor.status.isConstrained
+    }
+
+    /// Returns the error of a source that failed.
+    ///
+    /// - Throws: `CancellationError`, after which no other source is tried.
+    private func failure(_ error: any Error, of source: ImageSource) throws -> ImagePipelineError {
+        try Task.checkCancellation()
+        guard let error = ImagePipelineError.wrapping(error, source: source) as? ImagePipelineError else { throw error }
+        return error
+    }
+
+    /// Resolves the request for another source, on a thread for files: the key of a file depends on the file's
+    /// attributes.
+    private func resolve(_ source: ImageSource) async throws -> ResolvedRequest {
+        try await subscription.withTicket { ticket in
+            try await ThreadPools.io.run(ticket: ticket) { _ in resolved.replacing(source) }
+        }
+    }
+}
+
 /// The load of one caller's request: from memory, or from a load job that it shares with other callers.
 @JobActor
 struct RequestLoad {

@@ -10,7 +10,7 @@ enum JobEvent: Sendable {
     case body(ReceivedBody)
     case preview(ImagePreview)
     /// The disk has bytes that must be revalidated. A load that shows stale images decodes them.
-    case stale(StoredOriginal)
+    case stale(FetchedData)
     /// The body is complete and about to be decoded: no more previews are made from it.
     case arrived
     /// A fact for metrics and pipeline events.
@@ -35,10 +35,8 @@ final class Subscription {
     /// Whether `cancel()` was called. A cancelled subscription joins no more jobs.
     private(set) var isCancelled = false
     private let receive: @JobActor (JobEvent) -> Void
-    private var followers: [Int: @JobActor (RequestPriority) -> Void] = [:]
-    private var lastFollower = 0
-    /// The waits for jobs; a subscription waits for one at a time, except while one is being left.
-    private var waits: [any JobWait] = []
+    /// The work that the subscription waits for: one at a time, except for early images.
+    private var works: [any SubscribedWork] = []
 
     init(priority: RequestPriority, receive: @escaping @JobActor (JobEvent) -> Void) {
         self.priority = priority
@@ -61,26 +59,24 @@ final class Subscription {
     func setPriority(_ newValue: RequestPriority) {
         guard priority != newValue else { return }
         priority = newValue
-        for follower in followers.values { follower(newValue) }
+        for work in works { work.setPriority(newValue) }
     }
 
-    /// Calls `follower` with each change from now on, until `unfollow` with the number that this returns.
-    func follow(_ follower: @escaping @JobActor (RequestPriority) -> Void) -> Int {
-        lastFollower += 1
-        followers[lastFollower] = follower
-        return lastFollower
+    /// Adds work that has this priority until it is removed, and ends if the subscription is cancelled.
+    func add(_ work: any SubscribedWork) {
+        works.append(work)
     }
 
-    func unfollow(_ number: Int) {
-        followers[number] = nil
+    func remove(_ work: any SubscribedWork) {
+        works.removeAll { $0 === work }
     }
 
     // MARK: - Cancellation
 
-    /// Leaves the jobs that the subscription waits for. Each wait ends with `CancellationError`.
+    /// Cancels the work that the subscription waits for, and leaves shared jobs. Each wait ends with `CancellationError`.
     func cancel() {
         isCancelled = true
-        for wait in waits { wait.leave() }
+        for work in works { work.cancel() }
     }
 
     /// Checks for cancellation.
@@ -89,14 +85,6 @@ final class Subscription {
     func checkCancellation() throws {
         if isCancelled { throw CancellationError() }
         try Task.checkCancellation()
-    }
-
-    func add(_ wait: any JobWait) {
-        waits.append(wait)
-    }
-
-    func remove(_ wait: any JobWait) {
-        waits.removeAll { $0 === wait }
     }
 
     // MARK: - Work
@@ -125,15 +113,23 @@ final class Subscription {
         _ work: @JobActor (WorkTicket) async throws -> Value
     ) async rethrows -> Value {
         let ticket = WorkTicket(priority: priority)
-        let link = follow { ticket.priority = $0 }
-        defer { unfollow(link) }
+        add(ticket)
+        defer { remove(ticket) }
         return try await work(ticket)
     }
 }
 
-/// A subscriber's wait for the result of a job.
+/// Work that a subscription waits for: a job that others may share, or work with a ticket of its own.
 @JobActor
-protocol JobWait: AnyObject {
-    /// Ends the wait with `CancellationError`. The last subscriber that leaves cancels the job.
-    func leave()
+protocol SubscribedWork: AnyObject {
+    func setPriority(_ priority: RequestPriority)
+    func cancel()
+}
+
+extension Subscription: SubscribedWork {}
+
+extension WorkTicket: SubscribedWork {
+    func setPriority(_ priority: RequestPriority) {
+        self.priority = priority
+    }
 }

@@ -74,15 +74,15 @@ struct PrefetchJob {
     }
 
     private func hasFreshOriginal(_ ticket: WorkTicket) async -> Bool {
-        guard let stored = await StoredOriginal(resolved, ticket: ticket) else { return false }
-        return FreshnessCheck(resolved).verdict(on: stored.http).answers
+        guard let stored = await FetchedData.stored(for: resolved, ticket: ticket) else { return false }
+        return FreshnessCheck(resolved).verdict(on: stored.provenance.http).answers
     }
 
     private func hasFreshFinished(_ ticket: WorkTicket) async -> Bool {
         guard resolved.cachePolicy.reads.contains(.diskProcessed),
             let entry = await resolved.target.peek(
                 resolved.key, at: \.processedDiskKey, isForAll: \.isFinishedForAll, ticket: ticket),
-            let finished = FinishedImageMetadata(entry)
+            let finished = entry.finishedImage
         else { return false }
         return FreshnessCheck(resolved).verdict(on: finished.http).answers
     }

@@ -126,7 +126,7 @@ struct ResolvedRequest: Sendable {
 
     /// Reports the server's answer to the caches: everything that other loads make from earlier answers is older.
     func tellOthers(of answer: FetchedData) {
-        let (place, fetch) = (key.storageKey(for: answer.http), FetchKey(self))
+        let (place, fetch) = (key.storageKey(for: answer.provenance.http), FetchKey(self))
         for cache in originals === target ? [target] : [target, originals] {
             cache.changes.add(cachePolicy.writes, for: key, by: fetch, asked: answer.mark)
             if place.user != key.user {
@@ -218,7 +218,7 @@ extension ResolvedRequest {
         return {
             let ticket = WorkTicket(priority: request.priority)
             if let local = try await LocalSource.bytes(of: self, ticket: ticket) { return local.data }
-            guard let stored = await StoredOriginal(self, ticket: ticket) else {
+            guard let stored = await FetchedData.stored(for: self, ticket: ticket) else {
                 throw ImagePipelineError.notInCache(source: source.description)
             }
             return stored.data

@@ -1,78 +1,63 @@
 import Foundation
 import HalcyonSystem
 
-/// The subscribers of each transfer. Identical downloads share a transfer, each subscriber leaves by itself, and the
-/// transfer ends when the last one leaves.
+/// The transfers that are under way, and their subscribers. Identical downloads share a transfer.
 ///
 /// All of its data is in one locked state; the code that resumes a subscriber's continuation removes the subscriber
-/// from it first, so that it is resumed once. A transfer without subscribers is removed at once, before it has noticed
-/// its cancellation, so that no subscriber joins it any more.
+/// from it first, so that it is resumed once.
 final class DownloadHub: Sendable {
-    struct Subscriber {
-        var priority: RequestPriority
-        let progress: ProgressRelay?
+    private struct Subscriber {
+        let progress: DeliveryQueue<DownloadProgress>?
         let continuation: CheckedContinuation<DownloadResult, any Error>
-    }
 
-    /// A transfer and its subscribers; used only under the lock.
-    private final class SharedDownload {
-        let key: TransferKey
-        private(set) var subscribers: [Int: Subscriber] = [:]
-        private var priorities = PriorityTally()
-        var progress: DownloadProgress?
-        var progressSequence = 0
-        var task: Task<Void, Never>?
-
-        init(_ key: TransferKey, _ id: Int, _ subscriber: Subscriber) {
-            self.key = key
-            add(id, subscriber)
-        }
-
-        /// The highest priority of all subscribers.
-        var priority: RequestPriority { priorities.highest ?? .normal }
-
-        func add(_ id: Int, _ subscriber: Subscriber) {
-            subscribers[id] = subscriber
-            priorities.add(subscriber.priority)
-        }
-
-        func remove(_ id: Int) -> Subscriber? {
-            guard let subscriber = subscribers.removeValue(forKey: id) else { return nil }
-            priorities.remove(subscriber.priority)
-            return subscriber
-        }
-
-        func setPriority(_ priority: RequestPriority, of id: Int) {
-            guard var subscriber = remove(id) else { return }
-            subscriber.priority = priority
-            add(id, subscriber)
+        func end(with result: Result<DownloadResult, any Error>) {
+            progress?.close()
+            continuation.resume(with: result)
         }
     }
 
-    private struct State {
-        var lastID = 0
-        var flights: [Int: SharedDownload] = [:]
-        var current: [TransferKey: Int] = [:]
-        /// The flight of each subscriber.
-        var seats: [Int: Int] = [:]
+    /// The caller of a download that has a ticket.
+    final class Caller: WorkTicketListener {
+        let id: Int
+        private let hub: DownloadHub
+
+        init(of hub: DownloadHub) {
+            (self.hub, id) = (hub, hub.nextID())
+        }
+
+        func cancelled() {
+            hub.cancel(id)
+        }
+
+        func priorityChanged(of ticket: WorkTicket) {
+            hub.setPriority(id) { ticket.priority }
+        }
     }
 
-    private let state = Lock(State())
+    private struct LatestProgress: EventHistory {
+        private var latest: DownloadProgress?
+
+        mutating func add(_ progress: DownloadProgress) { latest = progress }
+
+        var events: [DownloadProgress] { latest.map { [$0] } ?? [] }
+    }
+
+    private typealias Transfers = SharedWork<TransferKey, Subscriber, Task<Void, Never>, LatestProgress>
+
+    private let transfers = Lock(Transfers())
+    /// Called under the lock, so that the slots learn of changes in their order.
     private let slots: TransferSlots
 
     init(slots: TransferSlots) {
         self.slots = slots
     }
 
-    var flightCount: Int { state.withLock { $0.flights.count } }
-    var subscriberCount: Int { state.withLock { $0.seats.count } }
+    var transferCount: Int { transfers.withLock { $0.count } }
+    var subscriberCount: Int { transfers.withLock { $0.subscriberCount } }
 
     /// Returns a new ID for a subscriber.
     func nextID() -> Int {
-        state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
+        transfers.withLock { $0.nextID() }
     }
 
     /// Joins the transfer of `key`, or launches it.
@@ -82,113 +67,81 @@ final class DownloadHub: Sendable {
     ///   - priority: Called under the lock, for the same reason.
     ///   - launch: Starts the transfer with the given ID.
     func subscribe(
-        _ id: Int, to key: TransferKey, progress: ProgressRelay?,
+        _ id: Int, to key: TransferKey, progress: DeliveryQueue<DownloadProgress>?,
         continuation: CheckedContinuation<DownloadResult, any Error>,
         isCancelled: () -> Bool, priority: () -> RequestPriority, launch: (Int) -> Task<Void, Never>
     ) {
-        enum Answer {
-            case refused
-            case seated(latest: DownloadProgress?, sequence: Int)
-        }
-        let answer = state.withLock { state -> Answer in
-            guard !isCancelled() else { return .refused }
-            let subscriber = Subscriber(priority: priority(), progress: progress, continuation: continuation)
-            if let number = state.current[key], let flight = state.flights[number] {
-                state.seats[id] = number
-                flight.add(id, subscriber)
-                updatePriority(of: number, in: state)
-                return .seated(latest: flight.progress, sequence: flight.progressSequence)
+        let subscriber = Subscriber(progress: progress, continuation: continuation)
+        let joined = transfers.withLock { transfers -> Transfers.Joined? in
+            guard !isCancelled() else { return nil }
+            let joined = transfers.join(key, as: id, subscriber, priority: priority())
+            if let priority = joined.priority {
+                joined.isNew
+                    ? slots.register(joined.work, priority: priority) : slots.setPriority(joined.work, priority)
             }
-            state.lastID += 1
-            let number = state.lastID
-            slots.register(number, priority: subscriber.priority)
-            state.seats[id] = number
-            state.current[key] = number
-            let flight = SharedDownload(key, id, subscriber)
-            flight.task = launch(number)
-            state.flights[number] = flight
-            return .seated(latest: nil, sequence: 0)
+            for latest in joined.replay { progress?.replace(with: latest) }
+            return joined
         }
-        switch answer {
-        case .refused: continuation.resume(throwing: CancellationError())
-        case .seated(let latest, let sequence):
-            if let latest { progress?.report(latest, sequence: sequence) }
-        }
+        guard let joined else { return continuation.resume(throwing: CancellationError()) }
+        if !joined.replay.isEmpty { progress?.deliver() }
+        guard joined.isNew else { return }
+        let task = launch(joined.work)
+        // Its subscribers may have left in the meantime.
+        if !transfers.withLock({ $0.setHandle(task, of: joined.work) }) { task.cancel() }
     }
 
-    /// Removes a subscriber with `CancellationError`; does nothing if it has already left.
+    /// Removes a subscriber with `CancellationError`; does nothing if it has already left. The transfer ends with the last one.
     func cancel(_ id: Int) {
-        let (subscriber, task) = state.withLock { state -> (Subscriber?, Task<Void, Never>?) in
-            guard let flight = state.seats.removeValue(forKey: id) else { return (nil, nil) }
-            let subscriber = state.flights[flight]?.remove(id)
-            guard state.flights[flight]?.subscribers.isEmpty ?? true else {
-                updatePriority(of: flight, in: state)
-                return (subscriber, nil)
-            }
-            return (subscriber, remove(flight, from: &state)?.task)
+        let left = transfers.withLock { transfers in
+            let left = transfers.leave(id)
+            if let left, let priority = left.priority { slots.setPriority(left.work, priority) }
+            if let left, left.abandoned != nil { slots.forget(left.work) }
+            return left
         }
-        task?.cancel()
-        subscriber?.progress?.close()
-        subscriber?.continuation.resume(throwing: CancellationError())
+        left?.abandoned?.handle?.cancel()
+        left?.subscriber.end(with: .failure(CancellationError()))
     }
 
     /// Removes all subscribers of the transfers for whose key `matches` returns true, with `CancellationError`.
     func cancelAll(where matches: (TransferKey) -> Bool) {
-        let flights = state.withLock { state in
-            state.flights.filter { matches($0.value.key) }.keys.compactMap { remove($0, from: &state) }
+        let ended = transfers.withLock { transfers in
+            let ended = transfers.endAll(where: matches)
+            for id in ended.keys { slots.forget(id) }
+            return ended
         }
-        for flight in flights {
-            flight.task?.cancel()
-            resume(flight.subscribers, with: .failure(CancellationError()))
+        for transfer in ended.values {
+            transfer.handle?.cancel()
+            for subscriber in transfer.subscribers { subscriber.end(with: .failure(CancellationError())) }
         }
     }
 
     /// Changes the priority of a subscriber.
     ///
     /// - Parameter priority: Called under the lock, so that the latest value counts.
-    func setPriority(_ id: Int, _ priority: () -> RequestPriority) {
-        state.withLock { state in
-            guard let flight = state.seats[id] else { return }
-            state.flights[flight]?.setPriority(priority(), of: id)
-            updatePriority(of: flight, in: state)
+    private func setPriority(_ id: Int, _ priority: () -> RequestPriority) {
+        transfers.withLock { transfers in
+            guard let changed = transfers.setPriority(priority(), of: id) else { return }
+            slots.setPriority(changed.work, changed.priority)
         }
     }
 
-    /// Reports the progress of a transfer to its subscribers. The calls come from one task, so they are in order.
-    func report(_ progress: DownloadProgress, of flight: Int) {
-        let (relays, sequence) = state.withLock { state -> ([ProgressRelay], Int) in
-            guard let current = state.flights[flight] else { return ([], 0) }
-            current.progress = progress
-            current.progressSequence += 1
-            return (current.subscribers.values.compactMap(\.progress), current.progressSequence)
+    /// Reports the progress of a transfer to its subscribers.
+    func report(_ progress: DownloadProgress, of transfer: Int) {
+        let queues = transfers.withLock { transfers in
+            let queues = transfers.record(progress, of: transfer).compactMap(\.progress)
+            for queue in queues { queue.replace(with: progress) }
+            return queues
         }
-        for relay in relays { relay.report(progress, sequence: sequence) }
+        for queue in queues { queue.deliver() }
     }
 
     /// Ends a transfer and delivers its result.
-    func finish(_ flight: Int, with result: Result<DownloadResult, any Error>) {
-        let ended = state.withLock { remove(flight, from: &$0) }
-        if let ended { resume(ended.subscribers, with: result) }
-    }
-
-    private func resume(_ subscribers: [Int: Subscriber], with result: Result<DownloadResult, any Error>) {
-        for subscriber in subscribers.values {
-            subscriber.progress?.close()
-            subscriber.continuation.resume(with: result)
+    func finish(_ transfer: Int, with result: Result<DownloadResult, any Error>) {
+        let ended = transfers.withLock { transfers in
+            slots.forget(transfer)
+            return transfers.end(transfer)
         }
-    }
-
-    private func remove(_ id: Int, from state: inout State) -> SharedDownload? {
-        guard let flight = state.flights.removeValue(forKey: id) else { return nil }
-        // A newer transfer of the same key may have replaced one that has no subscribers.
-        if state.current[flight.key] == id { state.current[flight.key] = nil }
-        for subscriber in flight.subscribers.keys { state.seats[subscriber] = nil }
-        slots.forget(id)
-        return flight
-    }
-
-    private func updatePriority(of flight: Int, in state: State) {
-        guard let priority = state.flights[flight]?.priority else { return }
-        slots.setPriority(flight, priority)
+        guard let ended else { return }
+        for subscriber in ended.subscribers { subscriber.end(with: result) }
     }
 }

@@ -18,7 +18,7 @@ public struct DownloadRequest: Sendable {
     public var maximumBytes: Int
     /// The largest number of consecutive redirects. 20 by default.
     public var maximumRedirects: Int
-    /// The priority while it waits for a slot; a `DownloadTicket` changes it later. `.normal` by default.
+    /// The priority while it waits for a slot; a `WorkTicket` changes it later. `.normal` by default.
     public var priority: RequestPriority
     /// The retry policy; nil, the default, uses the downloader's.
     public var retry: RetryPolicy?

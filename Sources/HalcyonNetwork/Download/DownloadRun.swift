@@ -63,7 +63,7 @@ final class DownloadRun: Sendable {
             let request = transportRequest(chain)
             try request.validate()
             try checkAddress(request)
-            let hop = try await placed(request, goesOn: chain.count > 0, until: deadline, queued: &queued)
+            let hop = try await sendInSlot(request, goesOn: chain.count > 0, until: deadline, queued: &queued)
             switch hop {
             case .redirect(let head):
                 let former = chain.url
@@ -83,7 +83,7 @@ final class DownloadRun: Sendable {
 
     /// Sends a request once it has a slot. Each hop takes a slot of its own, as it may lead to another host, and a
     /// transfer that waits between two hops holds none.
-    private func placed(
+    private func sendInSlot(
         _ request: TransportRequest, goesOn: Bool, until deadline: ContinuousClock.Instant?, queued: inout Duration
     ) async throws -> Hop {
         let asked = ContinuousClock.now

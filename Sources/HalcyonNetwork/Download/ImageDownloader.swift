@@ -72,7 +72,7 @@ public final class ImageDownloader: Sendable {
     /// - Returns: A 2xx response, or a 304 without a body if the request had a validator.
     /// - Throws: `DownloadError`; `CancellationError` if the task or the ticket is cancelled.
     nonisolated(nonsending) public func download(
-        _ request: DownloadRequest, ticket: DownloadTicket? = nil,
+        _ request: DownloadRequest, ticket: WorkTicket? = nil,
         onProgress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> DownloadResult {
         let request = request.withCredentialOfURL()
@@ -94,19 +94,11 @@ public final class ImageDownloader: Sendable {
 
     /// Downloads a body without the interceptors.
     nonisolated(nonsending) private func transfer(
-        _ request: DownloadRequest, ticket: DownloadTicket?, onProgress: (@Sendable (DownloadProgress) -> Void)?
+        _ request: DownloadRequest, ticket: WorkTicket?, onProgress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> DownloadResult {
-        let id = hub.nextID()
-        let isAttached = ticket?.attach(
-            id,
-            DownloadTicket.Listener(
-                cancel: { [hub] in hub.cancel(id) },
-                priorityDidChange: { [hub, weak ticket] in
-                    guard let ticket else { return }
-                    hub.setPriority(id) { ticket.priority }
-                }))
-        guard isAttached ?? true else { throw CancellationError() }
-        defer { ticket?.detach(id) }
+        let caller = DownloadHub.Caller(of: hub)
+        guard ticket?.add(caller) ?? true else { throw CancellationError() }
+        defer { ticket?.remove(caller) }
         let request = try await prepared(request).withCredentialOfURL()
         var headers = request.headers.showing(request.credential)
         // The transport makes the field for a digest.
@@ -115,14 +107,14 @@ public final class ImageDownloader: Sendable {
         var result = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 hub.subscribe(
-                    id, to: TransferKey(request, headers: sent, retry: retry),
-                    progress: onProgress.map(ProgressRelay.init), continuation: continuation,
+                    caller.id, to: TransferKey(request, headers: sent, retry: retry),
+                    progress: onProgress.map(DeliveryQueue.init), continuation: continuation,
                     isCancelled: { Task.isCancelled || ticket?.isCancelled ?? false },
                     priority: { ticket?.priority ?? request.priority },
                     launch: { launch($0, request, headers: sent, retry: retry) })
             }
         } onCancel: {
-            hub.cancel(id)
+            hub.cancel(caller.id)
         }
         result.users = users(of: request, sending: sent, by: result.hops)
         return result
@@ -181,7 +173,7 @@ public final class ImageDownloader: Sendable {
 
 extension ImageDownloader {
     /// The number of active transfers: running, waiting for a slot, or waiting for their next attempt.
-    public var activeCount: Int { hub.flightCount }
+    public var activeCount: Int { hub.transferCount }
 
     /// The number of running transfers.
     public var runningCount: Int { slots.runningCount }

@@ -9,18 +9,34 @@ final class InterceptedCalls: Sendable {
         let task: Task<Void, Never>
     }
 
+    /// The caller of a download that has a ticket. The priority is that of the transfer, which follows the ticket itself.
+    private final class Caller: WorkTicketListener {
+        private let id: Int
+        private let calls: InterceptedCalls
+
+        init(_ id: Int, of calls: InterceptedCalls) {
+            (self.id, self.calls) = (id, calls)
+        }
+
+        func cancelled() {
+            calls.cancel(id)
+        }
+
+        func priorityChanged(of ticket: WorkTicket) {}
+    }
+
     private let calls = Lock<[Int: Call]>([:])
 
     /// Runs the interceptors around `transfer`.
     ///
     /// - Parameter id: A number that no other call has.
     func result(
-        _ id: Int, of request: DownloadRequest, ticket: DownloadTicket?, interceptors: [any DownloadInterceptor],
+        _ id: Int, of request: DownloadRequest, ticket: WorkTicket?, interceptors: [any DownloadInterceptor],
         transfer: @escaping DownloadInterceptor.Next
     ) async throws -> DownloadResult {
-        let listener = DownloadTicket.Listener(cancel: { self.cancel(id) }, priorityDidChange: {})
-        guard ticket?.attach(id, listener) ?? true else { throw CancellationError() }
-        defer { ticket?.detach(id) }
+        let caller = Caller(id, of: self)
+        guard ticket?.add(caller) ?? true else { throw CancellationError() }
+        defer { ticket?.remove(caller) }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isRefused = calls.withLock { calls in

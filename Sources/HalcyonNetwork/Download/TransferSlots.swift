@@ -35,8 +35,8 @@ final class TransferSlots: Sendable {
         var running = 0
         /// The transfers that run without a slot, which they have given up.
         var aside: Set<Int> = []
-        /// The running transfers.
-        var placed: Set<Int> = []
+        /// The running transfers, with and without a slot.
+        var started: Set<Int> = []
         var asideLimit: Int
         var sequence = 0
         var hosts: [String: Host] = [:]
@@ -132,7 +132,7 @@ final class TransferSlots: Sendable {
     func stepAside(_ id: Int) -> StepAside {
         var answer = StepAside.hasNone
         resumeNext { state in
-            guard state.placed.contains(id), !state.aside.contains(id) else { return }
+            guard state.started.contains(id), !state.aside.contains(id) else { return }
             guard state.aside.count < state.asideLimit else {
                 // If every host has running transfers, the network itself is slow.
                 answer = .full(
@@ -150,16 +150,16 @@ final class TransferSlots: Sendable {
     /// Takes a slot without waiting, which is mostly possible; returns whether there was one.
     private func enter(_ id: Int, _ host: String, goesOn: Bool, until deadline: ContinuousClock.Instant?) -> Bool {
         guard !Task.isCancelled, deadline.map({ $0 > .now }) ?? true else { return false }
-        return state.withLock { Self.takePlace(id, host, goesOn: goesOn, &$0) }
+        return state.withLock { Self.takeSlot(id, host, goesOn: goesOn, &$0) }
     }
 
     /// Takes a slot if there is one. Slots are passed to waiters as they become free, so a free one has no waiter.
-    private static func takePlace(_ id: Int, _ host: String, goesOn: Bool, _ state: inout State) -> Bool {
+    private static func takeSlot(_ id: Int, _ host: String, goesOn: Bool, _ state: inout State) -> Bool {
         guard state.running < state.limits.total, state.hosts[host]?.running ?? 0 < state.limits.perHost,
             goesOn || !state.isSuspended
         else { return false }
         state.running += 1
-        state.placed.insert(id)
+        state.started.insert(id)
         state.hosts[host, default: Host()].running += 1
         return true
     }
@@ -192,7 +192,7 @@ final class TransferSlots: Sendable {
             guard !Task.isCancelled else { return .failure(CancellationError()) }
             // Also read under the lock: the alarm after this finds the waiter.
             if let deadline, deadline <= .now { return .failure(expiry) }
-            if Self.takePlace(id, host, goesOn: goesOn, &state) { return .success(()) }
+            if Self.takeSlot(id, host, goesOn: goesOn, &state) { return .success(()) }
             let priority = state.priorities[id] ?? .normal
             state.sequence += 1
             state.waiters[id] = Waiter(
@@ -217,7 +217,7 @@ final class TransferSlots: Sendable {
 
     private func release(_ id: Int, _ host: String) {
         resumeNext { state in
-            state.placed.remove(id)
+            state.started.remove(id)
             if state.aside.remove(id) == nil { state.running -= 1 }
             state.hosts[host]?.running -= 1
             Self.dropIfUnused(host, &state)
@@ -249,7 +249,7 @@ final class TransferSlots: Sendable {
         state.hosts[waiter.host]?.waiting -= 1
         state.hosts[waiter.host]?.running += 1
         state.running += 1
-        state.placed.insert(id)
+        state.started.insert(id)
         return waiter
     }
 
@@ -280,20 +280,20 @@ final class TransferSlots: Sendable {
     }
 
     private static func dropIfUnused(_ host: String, _ state: inout State) {
-        if let place = state.hosts[host], place.running == 0, place.waiting == 0 { state.hosts[host] = nil }
+        if let unused = state.hosts[host], unused.running == 0, unused.waiting == 0 { state.hosts[host] = nil }
     }
 
     /// Removes the invalid entries of a host, once they are the majority. Otherwise the entries of waiters that have
     /// left or moved would stay until their turn, which may never come.
     private static func dropLeftEntries(of host: String, _ state: inout State) {
-        guard var place = state.hosts[host], place.entries > 64 + 2 * place.waiting else { return }
-        for index in place.queues.indices {
+        guard var changed = state.hosts[host], changed.entries > 64 + 2 * changed.waiting else { return }
+        for index in changed.queues.indices {
             var kept = Fifo<Entry>()
-            while let entry = place.queues[index].popFirst() {
+            while let entry = changed.queues[index].popFirst() {
                 if state.waiters[entry.id]?.sequence == entry.sequence { kept.append(entry) }
             }
-            place.queues[index] = kept
+            changed.queues[index] = kept
         }
-        state.hosts[host] = place
+        state.hosts[host] = changed
     }
 }

@@ -47,29 +47,13 @@ extension ByteBudget {
         if let hold = holdNow(count) { return hold }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Hold, any Error>) in
-                let waiter = Waiter(count: count, priority: { ticket.priority }) {
-                    continuation.resume(returning: Hold(count, of: self))
-                }
-                wait(as: waiter, ticket: ticket) { continuation.resume(throwing: CancellationError()) }
+                wait(
+                    for: count, ticket: ticket,
+                    grant: { continuation.resume(returning: Hold(count, of: self)) },
+                    abandon: { continuation.resume(throwing: CancellationError()) })
             }
         } onCancel: {
             ticket.cancel()
         }
-    }
-
-    /// Queues a waiter for as long as its ticket is not cancelled; either its `grant` or `abandon` is called, once.
-    func wait(as waiter: Waiter, ticket: WorkTicket, abandon: @escaping @Sendable () -> Void) {
-        let isWaiting = ticket.state.withLock { state in
-            guard !state.isCancelled else { return false }
-            // The queue keeps the waiter while it waits. The reference is weak, since the waiter refers to the ticket, which
-            // must not keep it any longer.
-            state.onCancel = { [weak waiter] in
-                if let waiter, self.remove(waiter) { abandon() }
-            }
-            return true
-        }
-        if isWaiting { add(waiter) }
-        // Cancelled before the waiter was queued, or just now.
-        if !isWaiting || (ticket.isCancelled && remove(waiter)) { abandon() }
     }
 }

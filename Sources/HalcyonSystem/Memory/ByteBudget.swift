@@ -3,20 +3,44 @@ import Dispatch
 /// A budget of bytes, which are reserved, waited for and released. Reservations together do not exceed the capacity, except by
 /// `Hold.grow(to:)`.
 package final class ByteBudget: Sendable {
-    /// A waiter for bytes.
-    final class Waiter: Sendable {
+    /// A waiter for bytes: either `grant` or `abandon` is called, once.
+    private final class Waiter: WorkTicketListener {
         let count: Int
-        let priority: @Sendable () -> RequestPriority
+        private let budget: ByteBudget
+        private let ticket: WorkTicket?
         /// Called once the bytes are reserved for the waiter, on the thread that released them.
-        let grant: @Sendable () -> Void
+        private let grant: @Sendable () -> Void
+        private let abandon: @Sendable () -> Void
 
         init(
-            count: Int, priority: @escaping @Sendable () -> RequestPriority, grant: @escaping @Sendable () -> Void
+            for count: Int, of budget: ByteBudget, ticket: WorkTicket? = nil, grant: @escaping @Sendable () -> Void,
+            abandon: @escaping @Sendable () -> Void = {}
         ) {
-            self.count = count
-            self.priority = priority
-            self.grant = grant
+            (self.count, self.budget, self.ticket) = (count, budget, ticket)
+            (self.grant, self.abandon) = (grant, abandon)
         }
+
+        var priority: RequestPriority { ticket?.priority ?? .normal }
+
+        /// Queues the waiter for as long as its ticket is not cancelled.
+        func begin() {
+            guard ticket?.add(self) ?? true else { return abandon() }
+            budget.add(self)
+            // Cancelled before the waiter was queued.
+            if ticket?.isCancelled ?? false { cancelled() }
+        }
+
+        func granted() {
+            ticket?.remove(self)
+            grant()
+        }
+
+        func cancelled() {
+            if budget.remove(self) { abandon() }
+        }
+
+        /// The budget reads the priority when it grants bytes.
+        func priorityChanged(of ticket: WorkTicket) {}
     }
 
     private struct State {
@@ -41,13 +65,25 @@ package final class ByteBudget: Sendable {
     package var maximumReserved: Int { capacity - state.withLock { $0.least } }
     package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
+    /// Waits for bytes, at most the capacity. Either `grant` or `abandon` is called, once.
+    ///
+    /// - Parameters:
+    ///   - grant: Called once the bytes are reserved, on the thread that released them.
+    ///   - abandon: Called if the ticket is cancelled first.
+    func wait(
+        for count: Int, ticket: WorkTicket, grant: @escaping @Sendable () -> Void,
+        abandon: @escaping @Sendable () -> Void
+    ) {
+        Waiter(for: count, of: self, ticket: ticket, grant: grant, abandon: abandon).begin()
+    }
+
     /// Queues a waiter, whose `count` is at most the capacity, and grants the available bytes.
-    func add(_ waiter: Waiter) {
+    private func add(_ waiter: Waiter) {
         let granted = state.withLock { state in
             state.waiters.append(waiter)
             return Self.takeGranted(&state)
         }
-        granted.forEach { $0.grant() }
+        granted.forEach { $0.granted() }
         askLenders()
     }
 
@@ -64,14 +100,14 @@ package final class ByteBudget: Sendable {
     }
 
     /// Removes a waiter; returns false if its bytes are granted already.
-    func remove(_ waiter: Waiter) -> Bool {
+    private func remove(_ waiter: Waiter) -> Bool {
         let (isRemoved, granted) = state.withLock { state -> (Bool, [Waiter]) in
             guard let index = state.waiters.firstIndex(where: { $0 === waiter }) else { return (false, []) }
             state.waiters.remove(at: index)
             // The waiter may have blocked others that need less.
             return (true, Self.takeGranted(&state))
         }
-        granted.forEach { $0.grant() }
+        granted.forEach { $0.granted() }
         return isRemoved
     }
 
@@ -83,7 +119,7 @@ package final class ByteBudget: Sendable {
             state.available += count
             return Self.takeGranted(&state)
         }
-        granted.forEach { $0.grant() }
+        granted.forEach { $0.granted() }
     }
 
     /// Reserves bytes if they are available, with `rest` bytes to spare, and there are no waiters.
@@ -117,7 +153,7 @@ package final class ByteBudget: Sendable {
     private static func firstOfHighest(_ waiters: [Waiter]) -> Int? {
         var highest: (index: Int, priority: RequestPriority)?
         for (index, waiter) in waiters.enumerated() {
-            let priority = waiter.priority()
+            let priority = waiter.priority
             if highest.map({ $0.priority < priority }) ?? true { highest = (index, priority) }
         }
         return highest?.index
@@ -130,7 +166,7 @@ package final class ByteBudget: Sendable {
         if reserveNow(count) { return }
         try context.checkCancellation()
         let isGranted = DispatchSemaphore(value: 0)
-        let waiter = Waiter(count: count, priority: { .normal }, grant: { isGranted.signal() })
+        let waiter = Waiter(for: count, of: self, grant: { isGranted.signal() })
         add(waiter)
         try ThreadPool.blocking {
             // A context has no callback for its cancellation, so it is polled.

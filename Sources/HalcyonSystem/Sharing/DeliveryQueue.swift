@@ -7,6 +7,7 @@ package final class DeliveryQueue<Value: Sendable>: Sendable {
     private struct State {
         var waiting: [Value] = []
         var isDelivering = false
+        var isClosed = false
     }
 
     private let state = Lock(State())
@@ -18,7 +19,33 @@ package final class DeliveryQueue<Value: Sendable>: Sendable {
 
     /// Adds a value. The caller calls `deliver()` once it holds no lock.
     package func add(_ value: Value) {
-        state.withLock { $0.waiting.append(value) }
+        state.withLock { state in
+            if !state.isClosed { state.waiting.append(value) }
+        }
+    }
+
+    /// Adds a value in the place of those that wait, for a receiver that needs only the latest. The caller calls `deliver()` once
+    /// it holds no lock.
+    ///
+    /// - Returns: whether none waited: otherwise the call of `deliver()` that is due delivers this one as well.
+    @discardableResult
+    package func replace(with value: Value) -> Bool {
+        let former = state.withLock { state -> [Value]? in
+            guard !state.isClosed else { return nil }
+            defer { state.waiting = [value] }
+            return state.waiting
+        }
+        return former?.isEmpty ?? false
+    }
+
+    /// Discards the values that wait. Nothing is delivered from now on, except for what is being delivered.
+    package func close() {
+        let discarded = state.withLock { state in
+            defer { (state.waiting, state.isClosed) = ([], true) }
+            return state.waiting
+        }
+        // Freed outside of the lock.
+        withExtendedLifetime(discarded) {}
     }
 
     /// Delivers all queued values, unless another thread is delivering: that thread delivers these as well.

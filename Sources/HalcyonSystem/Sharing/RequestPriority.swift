@@ -17,20 +17,24 @@ public enum RequestPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
 }
 
 /// The number of members of each priority, which gives the highest priority of any number of them in constant time.
+@usableFromInline
 package struct PriorityTally: Sendable {
-    private var counts = [Int](repeating: 0, count: RequestPriority.allCases.count)
+    @usableFromInline var counts = InlineArray<5, Int>(repeating: 0)
 
-    package init() {}
+    @inlinable package init() {}
 
     /// The highest priority; nil if there are no members.
+    @inlinable
     package var highest: RequestPriority? {
-        counts.lastIndex { $0 > 0 }.flatMap(RequestPriority.init(rawValue:))
+        counts.indices.reversed().first { counts[$0] > 0 }.flatMap(RequestPriority.init(rawValue:))
     }
 
+    @inlinable
     package mutating func add(_ priority: RequestPriority) {
         counts[priority.rawValue] += 1
     }
 
+    @inlinable
     package mutating func remove(_ priority: RequestPriority) {
         counts[priority.rawValue] -= 1
     }

@@ -22,13 +22,14 @@ package final class ThreadPool: Sendable {
         pthread_setspecific(currentQueue, Unmanaged.passUnretained(queue).toOpaque())
         defer { pthread_setspecific(currentQueue, before) }
         while true {
-            let run: (@Sendable () -> Void)?? = queue.wait { state in
+            let next: (item: WorkQueue.Item, work: WorkQueue.Work)?? = queue.wait { state in
                 // A pool that stops still runs the queued work.
-                if !isOver(state) || state.isStopped, let run = state.pop() { return .some(.some(run)) }
+                if !isOver(state) || state.isStopped, let next = state.pop() { return .some(.some(next)) }
                 return isOver(state) ? .some(.none) : nil
             }
-            guard let run = run ?? nil else { return }
-            ProgramEnd.run(run)
+            guard let next = next ?? nil else { return }
+            next.item.leaveTicket()
+            ProgramEnd.run(next.work.run)
         }
     }
 
@@ -97,17 +98,10 @@ package final class ThreadPool: Sendable {
     func submit(
         ticket: WorkTicket, run: @escaping @Sendable () -> Void, abandon: @escaping @Sendable () -> Void
     ) {
-        let queue = self.queue
-        let item = WorkQueue.Item(run: run, abandon: abandon)
-        let isQueued = ticket.state.withLock { state in
-            guard !state.isCancelled else { return false }
-            state.onCancel = { item.take()?.abandon() }
-            state.onPriorityChange = { priority in queue.change { $0.push(item, priority) } }
-            // Under the ticket's lock, like each change of its priority, so that the last change counts.
-            queue.change { $0.push(item, state.priority) }
-            return true
-        }
-        if !isQueued { abandon() }
+        let item = WorkQueue.Item(in: queue, ticket, (run, abandon))
+        guard ticket.add(item) else { return abandon() }
+        // A ticket that is cancelled just now has taken the work: its entry in the queue is void.
+        item.push()
     }
 }
 
@@ -116,15 +110,23 @@ private struct WorkQueue {
     typealias Work = (run: @Sendable () -> Void, abandon: @Sendable () -> Void)
 
     /// A piece of work that is taken once: by the thread that runs it or by the caller that cancels it.
-    final class Item: Sendable {
+    final class Item: WorkTicketListener {
         private struct State {
             var work: Work?
             var bucket = 0
         }
-        private let state: Lock<State>
 
-        init(run: @escaping @Sendable () -> Void, abandon: @escaping @Sendable () -> Void) {
-            state = Lock(State(work: (run, abandon)))
+        private let state: Lock<State>
+        private let queue: WaitQueue<WorkQueue>
+        private let ticket: WorkTicket
+
+        init(in queue: WaitQueue<WorkQueue>, _ ticket: WorkTicket, _ work: Work) {
+            (self.queue, self.ticket, state) = (queue, ticket, Lock(State(work: work)))
+        }
+
+        /// Queues the work at the ticket's priority, which is read under the queue's lock, so that the last change counts.
+        func push() {
+            queue.change { $0.push(self, ticket.priority) }
         }
 
         /// - Parameter bucket: the bucket that the work must be in; nil takes it from any.
@@ -139,6 +141,18 @@ private struct WorkQueue {
         func move(to bucket: Int) {
             state.withLock { $0.bucket = bucket }
         }
+
+        func leaveTicket() {
+            ticket.remove(self)
+        }
+
+        func cancelled() {
+            take()?.abandon()
+        }
+
+        func priorityChanged(of ticket: WorkTicket) {
+            push()
+        }
     }
 
     private var buckets = [Fifo<Item>](repeating: Fifo(), count: RequestPriority.allCases.count)
@@ -150,10 +164,10 @@ private struct WorkQueue {
         buckets[priority.rawValue].append(item)
     }
 
-    mutating func pop() -> (@Sendable () -> Void)? {
+    mutating func pop() -> (item: Item, work: Work)? {
         for index in buckets.indices.reversed() {
             while let item = buckets[index].popFirst() {
-                if let work = item.take(from: index) { return work.run }
+                if let work = item.take(from: index) { return (item, work) }
             }
         }
         return nil
@@ -174,20 +188,22 @@ extension ThreadPool {
     ) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-                let waiter = ByteBudget.Waiter(count: count, priority: { [ticket] in ticket.priority }) {
-                    self.submit(
-                        ticket: ticket,
-                        run: {
-                            let result = Result { try body(ticket.context) }
-                            budget.release(count)
-                            continuation.resume(with: result)
-                        },
-                        abandon: {
-                            budget.release(count)
-                            continuation.resume(throwing: CancellationError())
-                        })
-                }
-                budget.wait(as: waiter, ticket: ticket) { continuation.resume(throwing: CancellationError()) }
+                budget.wait(
+                    for: count, ticket: ticket,
+                    grant: {
+                        self.submit(
+                            ticket: ticket,
+                            run: {
+                                let result = Result { try body(ticket.context) }
+                                budget.release(count)
+                                continuation.resume(with: result)
+                            },
+                            abandon: {
+                                budget.release(count)
+                                continuation.resume(throwing: CancellationError())
+                            })
+                    },
+                    abandon: { continuation.resume(throwing: CancellationError()) })
             }
         } onCancel: {
             ticket.cancel()

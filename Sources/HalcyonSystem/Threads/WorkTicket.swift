@@ -1,45 +1,74 @@
-/// A caller's handle of work that it has given to a `ThreadPool`: it can change the priority or cancel the work.
-package final class WorkTicket: Sendable {
-    struct State {
+/// A caller's handle of work that waits or runs, such as a download: it changes the priority, and cancels the work.
+///
+/// It may be given to work that begins later, and to several pieces of work. Other callers that share the work are not
+/// affected: the highest of their priorities counts, and the work ends only when the last of them leaves.
+public final class WorkTicket: Sendable {
+    private struct State {
         var priority: RequestPriority
         var isCancelled = false
-        /// Called when the work is cancelled; set while the work waits or runs.
-        var onCancel: (@Sendable () -> Void)?
-        /// Called when the priority changes, under the lock, so that changes arrive in their order: it must not access the
-        /// ticket.
-        var onPriorityChange: (@Sendable (RequestPriority) -> Void)?
+        var listeners: [any WorkTicketListener] = []
     }
 
-    let state: Lock<State>
+    private let state: Lock<State>
 
-    package init(priority: RequestPriority = .normal) {
+    /// Creates a ticket for work that begins later.
+    public init(priority: RequestPriority = .normal) {
         state = Lock(State(priority: priority))
     }
 
-    package var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-    package var priority: RequestPriority {
+    /// The priority, which overrides that of a request.
+    public var priority: RequestPriority {
         get { state.withLock { $0.priority } }
         set {
-            state.withLock { state in
-                guard state.priority != newValue else { return }
+            let listeners = state.withLock { state -> [any WorkTicketListener] in
+                guard state.priority != newValue else { return [] }
                 state.priority = newValue
-                state.onPriorityChange?(newValue)
+                return state.listeners
             }
+            for listener in listeners { listener.priorityChanged(of: self) }
         }
     }
 
-    /// Cancels the work. Work that waits ends at once with `CancellationError`; running work sees `WorkContext.isCancelled`.
-    package func cancel() {
-        let tell = state.withLock { state -> (@Sendable () -> Void)? in
-            state.isCancelled = true
-            defer { state.onCancel = nil }
-            return state.onCancel
+    /// Whether it was cancelled.
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Cancels the work, which ends with `CancellationError`: at once if it waits or begins later, and as soon as it checks
+    /// for it (`WorkContext.isCancelled`) if it runs on a thread of the library.
+    public func cancel() {
+        let listeners = state.withLock { state in
+            defer { (state.isCancelled, state.listeners) = (true, []) }
+            return state.listeners
         }
-        tell?()
+        for listener in listeners { listener.cancelled() }
     }
 
     package var context: WorkContext { WorkContext { self.isCancelled } }
+
+    /// Adds a listener until it is removed. Returns false, without keeping it, if the ticket is already cancelled.
+    package func add(_ listener: any WorkTicketListener) -> Bool {
+        state.withLock { state in
+            guard !state.isCancelled else { return false }
+            state.listeners.append(listener)
+            return true
+        }
+    }
+
+    package func remove(_ listener: any WorkTicketListener) {
+        let removed = state.withLock { state in
+            state.listeners.firstIndex { $0 === listener }.map { state.listeners.remove(at: $0) }
+        }
+        // Freed outside of the lock.
+        withExtendedLifetime(removed) {}
+    }
+}
+
+/// A piece of work that follows a ticket. It is called by whoever changes the ticket, outside of the ticket's lock.
+package protocol WorkTicketListener: AnyObject, Sendable {
+    /// The ticket was cancelled. This is called at most once.
+    func cancelled()
+    /// The priority has changed. Of two changes at the same time either may be the last to be notified, so the listener reads
+    /// the ticket's priority under a lock of its own.
+    func priorityChanged(of ticket: WorkTicket)
 }
 
 /// The context of a piece of long work (a decode, a processor), which tells whether its result is still wanted.

@@ -33,6 +33,28 @@ struct DeliveryQueueTests {
         queue.withLock { $0 = nil }
     }
 
+    @Test func aReceiverOfTheLatestIsNotToldWhatIsSuperseded() {
+        let received = Lock<[Int]>([])
+        let queue = DeliveryQueue<Int> { value in received.withLock { $0.append(value) } }
+        #expect(queue.replace(with: 1))
+        #expect(!queue.replace(with: 2))
+        queue.deliver()
+        #expect(queue.replace(with: 3))
+        queue.deliver()
+        #expect(received.withLock { $0 } == [2, 3])
+    }
+
+    @Test func aClosedQueueDeliversNothing() {
+        let received = Lock<[Int]>([])
+        let queue = DeliveryQueue<Int> { value in received.withLock { $0.append(value) } }
+        queue.add(1)
+        queue.close()
+        queue.add(2)
+        #expect(!queue.replace(with: 3))
+        queue.deliver()
+        #expect(received.withLock { $0 } == [])
+    }
+
     @Test func ofManyThreadsOneDeliversAtATimeAndNothingIsLeft() async {
         let (isBusy, received) = (Lock(false), Lock<[Int]>([]))
         let overlaps = Lock(0)
