@@ -15,9 +15,8 @@ import Halcyon
 ///
 /// Keep the prefetcher for as long as it is to work. It holds no reference to the list, and stops when the list is destroyed.
 @MainActor public final class ImageListPrefetcher {
-    public let pipeline: ImagePipeline
-    public let configuration: Configuration
-
+    private let pipeline: ImagePipeline
+    private let configuration: Configuration
     private let requests: @MainActor (Int) -> [ImageRequest]
     private var handlers: [Signal] = []
     /// Nil once the list is destroyed or the prefetcher is stopped.

@@ -57,18 +57,15 @@ import Halcyon
 }
 
 /// A placeholder that is a widget.
-@MainActor public final class WidgetPlaceholder {
+struct WidgetPlaceholder: Sendable {
     let make: @MainActor () -> UnsafeMutablePointer<GtkWidget>
-
-    /// - Parameter make: creates a new widget without a parent; called each time that the placeholder is shown.
-    public init(_ make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>) {
-        self.make = make
-    }
 }
 
 extension ImageTarget.Placeholder {
-    /// A placeholder widget, created each time that the placeholder is shown.
-    @MainActor public static func widget(_ make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>) -> Self {
-        .custom(WidgetPlaceholder(make))
+    /// Returns a placeholder that is a widget.
+    ///
+    /// - Parameter make: creates a new widget without a parent; called each time that the placeholder is shown.
+    public static func widget(_ make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>) -> Self {
+        .custom(WidgetPlaceholder(make: make))
     }
 }
