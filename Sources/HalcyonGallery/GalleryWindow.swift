@@ -39,8 +39,8 @@ import HalcyonGTK
         gtk_stack_add_named(stack.opaque, caches.widget, "caches")
         gtk_stack_set_transition_type(stack.opaque, GTK_STACK_TRANSITION_TYPE_SLIDE_LEFT_RIGHT)
         gtk_window_set_child(window.cast(), stack)
-        Signal(stack, "notify::visible-child") { [weak self] in self?.turned() }
-        turned()
+        Signal(stack, "notify::visible-child") { [weak self] in self?.pageChanged() }
+        pageChanged()
     }
 
     func open(_ picture: Picture) {
@@ -78,7 +78,7 @@ import HalcyonGTK
 
     private var page: String? { gtk_stack_get_visible_child_name(stack.opaque).map { String(cString: $0) } }
 
-    private func turned() {
+    private func pageChanged() {
         let page = page
         gtk_widget_set_visible(back, page == "picture" ? 1 : 0)
         if page != "picture" { detail.clear() }

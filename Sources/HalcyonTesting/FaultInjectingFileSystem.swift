@@ -30,6 +30,7 @@ public final class FaultInjectingFileSystem: FileSystem {
     private let base: any FileSystem
     private let state = Lock(State())
 
+    /// Creates a file system that fails nothing yet.
     public init(_ base: any FileSystem = PosixFileSystem()) {
         self.base = base
     }

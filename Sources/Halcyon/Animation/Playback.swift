@@ -63,7 +63,7 @@ struct Playback: Sendable {
         }
         guard position >= length else { return }
         let (passed, rest) = position.attoseconds.quotientAndRemainder(dividingBy: length.attoseconds)
-        loop = Int(min(Int128(loop) + passed, Int128(mostLoops)))
+        loop = Int(min(Int128(loop) + passed, Int128(maximumLoops)))
         position = Duration(attoseconds: rest)
         if isOver { (loop, position) = (loops, .zero) }
     }
@@ -79,7 +79,7 @@ struct Playback: Sendable {
     mutating func seek(to frame: Int, loop: Int? = nil) {
         let frame = min(max(0, frame), frameCount - 1)
         let step = ends.indices.first { mode.frame(atStep: $0, of: frameCount) == frame } ?? 0
-        self.loop = min(max(0, loop ?? self.loop), loops > 0 ? loops - 1 : mostLoops)
+        self.loop = min(max(0, loop ?? self.loop), loops > 0 ? loops - 1 : maximumLoops)
         position = start(of: step)
     }
 
@@ -92,11 +92,11 @@ struct Playback: Sendable {
 
     /// Whether both repeat the same frames for ever, so that one can take the other's position.
     func isInStep(with other: Playback) -> Bool {
-        loops == 0 && isComplete && isSameCourse(as: other)
+        loops == 0 && isComplete && hasSameTimeline(as: other)
     }
 
     /// Whether a position in one is the same position in the other.
-    func isSameCourse(as other: Playback) -> Bool {
+    func hasSameTimeline(as other: Playback) -> Bool {
         loops == other.loops && mode == other.mode && isComplete == other.isComplete && ends == other.ends
     }
 
@@ -119,7 +119,7 @@ struct Playback: Sendable {
         // A backward playback begins with the last frame, which had not arrived yet.
         guard isComplete || other.mode == .forward || other.mode == .bounce else { return other }
         var other = other
-        other.loop = min(loop, other.loops > 0 ? other.loops : other.mostLoops)
+        other.loop = min(loop, other.loops > 0 ? other.loops : other.maximumLoops)
         other.position = other.isOver ? .zero : min(position, other.start(of: other.ends.count - 1))
         return other
     }
@@ -128,7 +128,7 @@ struct Playback: Sendable {
     private static let longest: Duration = .seconds(1_000_000_000)
 
     /// The greatest number of loops whose ticks can be counted.
-    private var mostLoops: Int { Int.max / (ends.count * 2) }
+    private var maximumLoops: Int { Int.max / (ends.count * 2) }
 
     private var length: Duration { ends[ends.count - 1] }
 

@@ -156,10 +156,10 @@ public final class ImageTarget {
     }
 
     /// Cancels the load that is under way, and shows nothing.
-    public func clear() { show(nil) }
+    public func clear() { showImage(nil) }
 
     /// Cancels the load that is under way, and shows an image that the program has; nil shows nothing.
-    public func show(_ image: Image?) {
+    public func showImage(_ image: Image?) {
         cancelRenewal()
         let former = supersede(by: nil)
         (subject, purpose, hasStandIn) = (nil, nil, false)

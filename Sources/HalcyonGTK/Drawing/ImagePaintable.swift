@@ -7,27 +7,19 @@ import Halcyon
     /// The pixels of an image, and how a view shows them.
     struct Picture: Sendable {
         var texture: ImageTexture
-        /// The number of pixels for one unit of a view; 1 by default.
+        /// The number of pixels for one unit of a view.
         var scale: Double
         /// Whether the widget's colour is painted through the alpha of the image, as `Image.isTemplate`.
         var isTemplate: Bool
         /// Whether the image is mirrored where text runs from right to left, as `Image.mirrorsForRightToLeft`.
         var mirrorsForRightToLeft: Bool
 
-        init(
-            _ texture: ImageTexture, scale: Double = 1, isTemplate: Bool = false, mirrorsForRightToLeft: Bool = false
-        ) {
-            self.texture = texture
-            self.scale = scale
-            self.isTemplate = isTemplate
-            self.mirrorsForRightToLeft = mirrorsForRightToLeft
-        }
-
-        /// Creates a picture of an image, with its scale, `isTemplate` and `mirrorsForRightToLeft`.
-        init(_ image: Image) {
-            self.init(
-                ImageTexture(image.bitmap), scale: image.scale, isTemplate: image.isTemplate,
-                mirrorsForRightToLeft: image.mirrorsForRightToLeft)
+        /// - Parameter scale: nil, the default, is that of the image.
+        init(_ image: Image, scale: Double? = nil) {
+            texture = ImageTexture(image.bitmap)
+            self.scale = scale ?? image.scale
+            isTemplate = image.isTemplate
+            mirrorsForRightToLeft = image.mirrorsForRightToLeft
         }
 
         fileprivate var look: HalcyonLook {

@@ -11,6 +11,7 @@ import Halcyon
 /// created: create another one to see that a file has changed. For other files that would take a request to a server, so the
 /// key is their URI alone; `current(_:maximumBytes:)` asks for the attributes.
 public final class GFileImage: ImageDataProvider {
+    /// The URI of the file.
     public let uri: String
     public let cacheKey: String
     /// The maximum number of bytes that are read; 200 MB by default. A request may set a lower limit, not a higher one.
@@ -51,7 +52,7 @@ public final class GFileImage: ImageDataProvider {
             return GFileImage(file, revision: nil, maximumBytes: maximumBytes)
         }
         do {
-            let facts = try await FileFacts.asked(of: file)
+            let facts = try await FileFacts.queried(of: file)
             return GFileImage(file, revision: facts.revision, maximumBytes: maximumBytes)
         } catch let reason as GIOImageError.Reason {
             throw GIOImageError(source: ImageSource(URL(string: uri)).description, reason: reason)
@@ -63,7 +64,7 @@ public final class GFileImage: ImageDataProvider {
     /// - Throws: `GIOImageError`, also for anything but a regular file; `CancellationError`.
     public func data() async throws -> Data {
         do {
-            let facts = try await FileFacts.asked(of: file)
+            let facts = try await FileFacts.queried(of: file)
             try facts.check(maximumBytes: maximumBytes)
             let stream = try await open()
             defer { Self.close(stream) }
@@ -143,7 +144,7 @@ struct FileFacts: Sendable {
     let revision: String
 
     /// - Throws: `GIOImageError.Reason`; `CancellationError`.
-    static func asked(of file: GObjectReference) async throws -> FileFacts {
+    static func queried(of file: GObjectReference) async throws -> FileFacts {
         let attributes = "standard::type,standard::size,time::modified,time::modified-usec,etag::value"
         return try await GIOCall.run { cancellable, callback, data in
             g_file_query_info_async(

@@ -1,8 +1,8 @@
 import CGTK
 import Halcyon
 
-/// An asynchronous GIO call, awaited to its end.
-class GIOCall {
+/// Asynchronous GIO calls, awaited to their ends.
+enum GIOCall {
     /// Starts a call with the given cancellable, callback and user data.
     typealias Begin =
         @Sendable (
@@ -10,6 +10,7 @@ class GIOCall {
             _ data: gpointer
         ) -> Void
     typealias Failure = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
+    private typealias Finish = @Sendable (OpaquePointer?) -> Void
 
     /// Runs one call on GIO's thread. Cancelling the task cancels the call.
     ///
@@ -23,8 +24,14 @@ class GIOCall {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 GIOThread.shared.perform {
-                    let call = Ending(end: end, continuation: continuation)
-                    begin(cancellable.typed(), callback, Unmanaged<GIOCall>.passRetained(call).toOpaque())
+                    let finish: Finish = { result in
+                        var error: UnsafeMutablePointer<GError>?
+                        let value = end(result, &error)
+                        defer { g_clear_error(&error) }
+                        if let value { return continuation.resume(returning: value) }
+                        continuation.resume(throwing: GIOImageError.thrown(for: error))
+                    }
+                    begin(cancellable.typed(), callback, Retained<Finish>.pointer(to: finish))
                 }
             }
         } onCancel: {
@@ -33,32 +40,8 @@ class GIOCall {
     }
 
     private static let callback: GAsyncReadyCallback = { _, result, data in
-        guard let data else { return }
-        Unmanaged<GIOCall>.fromOpaque(data).takeRetainedValue().finish(result)
-    }
-
-    fileprivate func finish(_ result: OpaquePointer?) {}
-
-    /// The state that the callback of a call needs: a subclass of its own, since a C callback cannot be generic.
-    private final class Ending<Value: Sendable>: GIOCall {
-        private let end: @Sendable (_ result: OpaquePointer?, _ error: Failure) -> Value?
-        private let continuation: CheckedContinuation<Value, any Error>
-
-        init(
-            end: @escaping @Sendable (_ result: OpaquePointer?, _ error: Failure) -> Value?,
-            continuation: CheckedContinuation<Value, any Error>
-        ) {
-            self.end = end
-            self.continuation = continuation
-        }
-
-        override func finish(_ result: OpaquePointer?) {
-            var error: UnsafeMutablePointer<GError>?
-            let value = end(result, &error)
-            defer { g_clear_error(&error) }
-            if let value { return continuation.resume(returning: value) }
-            continuation.resume(throwing: GIOImageError.thrown(for: error))
-        }
+        Retained<Finish>.value(behind: data)?(result)
+        Release.destroy(data)
     }
 }
 

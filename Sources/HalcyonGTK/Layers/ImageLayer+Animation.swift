@@ -104,9 +104,7 @@ extension ImageLayer {
     private func draw(_ frame: Image, _ scale: Double) {
         // Drawing a frame would end the transition; the next frame is drawn.
         guard transition == nil else { return }
-        var picture = ImagePaintable.Picture(frame)
-        picture.scale = scale
-        paintable.show(picture)
+        paintable.show(ImagePaintable.Picture(frame, scale: scale))
     }
 
     private func wake() {

@@ -5,7 +5,7 @@ import Halcyon
 extension ImageLayer: ImageSurface {
     public func show(_ content: ImageTarget.Content) {
         contentCount += 1
-        host.standsIn(for: self, target.hasStandIn)
+        host.setStandIn(target.hasStandIn, for: self)
         let former = takeTransition()
         showPlaceholder(content)
         if !continueAnimation(with: content) {
@@ -42,7 +42,7 @@ extension ImageLayer: ImageSurface {
 
     public func stateChanged(_ state: ImageTarget.State) {
         let isLoading = if case .loading = state { true } else { false }
-        host.standsIn(for: self, target.hasStandIn)
+        host.setStandIn(target.hasStandIn, for: self)
         host.setBusy(isLoading)
         if case .loading(let progress) = state {
             showIndicator(progress?.fraction, hasBegun: progress != nil)
@@ -54,13 +54,10 @@ extension ImageLayer: ImageSurface {
     }
 
     /// Has the host watch the view's position, which is needed while an animation plays or a load runs.
-    func watchVisibility() { host.watchVisibility(for: self, player != nil || target.isLoading) }
+    func watchVisibility() { host.setWatched(player != nil || target.isLoading, for: self) }
 
     private func picture(_ content: ImageTarget.Content) -> ImagePaintable.Picture? {
-        guard let image = content.image else { return nil }
-        var picture = ImagePaintable.Picture(image)
-        picture.scale = target.scale(of: image)
-        return picture
+        content.image.map { ImagePaintable.Picture($0, scale: target.scale(of: $0)) }
     }
 
     private func showPlaceholder(_ content: ImageTarget.Content) {

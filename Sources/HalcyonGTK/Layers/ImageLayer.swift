@@ -139,7 +139,7 @@ import Halcyon
     }
 
     /// Shows an image that the program has, in place of the current load and image; nil shows nothing.
-    public func showImage(_ image: Image?) { target.show(image) }
+    public func showImage(_ image: Image?) { target.showImage(image) }
 
     /// Cancels the current load; the image stays.
     public func cancel() { target.cancel() }

@@ -153,14 +153,16 @@ import Halcyon
     private func learnSides() {
         guard overlay == nil else { return }
         let natural = paintable?.pictureSize ?? (width: 0, height: 0)
-        let goesAlong = (abs(size.width - natural.width) <= 1, abs(size.height - natural.height) <= 1)
+        let followsPicture = (abs(size.width - natural.width) <= 1, abs(size.height - natural.height) <= 1)
         let isEmpty = (size.width == 0, size.height == 0)
         if !hasLayout {
-            isFreeWithoutArea = goesAlong == (true, true) && !hasRequest ? (true, true) : isEmpty
+            isFreeWithoutArea = followsPicture == (true, true) && !hasRequest ? (true, true) : isEmpty
         } else if natural == (0, 0) {
             isFreeWithoutArea = (isFreeWithoutArea.width || isEmpty.0, isFreeWithoutArea.height || isEmpty.1)
         } else {
-            isFreeWithoutArea = (isFreeWithoutArea.width && goesAlong.0, isFreeWithoutArea.height && goesAlong.1)
+            isFreeWithoutArea = (
+                isFreeWithoutArea.width && followsPicture.0, isFreeWithoutArea.height && followsPicture.1
+            )
         }
     }
 
@@ -172,8 +174,8 @@ import Halcyon
     }
 
     /// Notes whether a layer shows a stand-in, the same image at another size until the right one is loaded.
-    func standsIn(for layer: ImageLayer, _ standsIn: Bool) {
-        if standsIn { standingIn.insert(ObjectIdentifier(layer)) } else { standingIn.remove(ObjectIdentifier(layer)) }
+    func setStandIn(_ isStandIn: Bool, for layer: ImageLayer) {
+        if isStandIn { standingIn.insert(ObjectIdentifier(layer)) } else { standingIn.remove(ObjectIdentifier(layer)) }
         if overlay != nil, !isGone { halcyon_area_set_stands_in(OpaquePointer(area), standingIn.isEmpty ? 0 : 1) }
     }
 
@@ -183,7 +185,7 @@ import Halcyon
     }
 
     /// Notes whether a layer needs the view's position in its viewports.
-    func watchVisibility(for layer: ImageLayer, _ isWatched: Bool) {
+    func setWatched(_ isWatched: Bool, for layer: ImageLayer) {
         if isWatched { watching.insert(ObjectIdentifier(layer)) } else { watching.remove(ObjectIdentifier(layer)) }
         if !isGone { visibility.isWatched = !watching.isEmpty }
     }

@@ -16,7 +16,7 @@ import Foundation
 /// For a `GtkPicture`, `GtkImage` or `GtkButton` that the program created, `ImageView.of(_:)` returns a view.
 ///
 /// The object owns its widget, and must be kept for as long as the widget is to show anything, or be attached to it with
-/// `staysWithItsWidget()`. Animations play while the view can be seen (mapped, not transparent, not scrolled away), and use
+/// `attachToWidget()`. Animations play while the view can be seen (mapped, not transparent, not scrolled away), and use
 /// neither processor time nor frames while it cannot. Call `GTKMainLoop.attach()` before GTK's loop runs.
 @MainActor public class ImageView: ImageLayer {
     /// The widget to put into the window: a `GtkOverlay` to which this object holds a reference, or the widget that the view
@@ -33,6 +33,7 @@ import Foundation
     /// Called when the content of the view's own image has changed, after it was chosen for the widget.
     var onImageContent: (@MainActor () -> Void)?
 
+    /// Creates a view with a widget of its own, which has no parent yet.
     public init() {
         let host = ViewHost()
         widget = host.overlay ?? host.area
@@ -69,7 +70,7 @@ import Foundation
 
     /// Transfers this object to its widget, which keeps it until the widget is destroyed. For a widget that is about to get a
     /// parent: nothing else may hold a reference to it.
-    public func staysWithItsWidget() {
+    public func attachToWidget() {
         guard host.giveAway() else { return }
         Signal(widget, "destroy") { withExtendedLifetime(self) {} }
     }

@@ -8,6 +8,7 @@ import Halcyon
     /// Called with the widget and the progress each time that bytes have arrived; the progress is nil if it is not known.
     public var update: @MainActor (UnsafeMutablePointer<GtkWidget>, Double?) -> Void
 
+    /// Creates an indicator of any widget.
     public init(
         make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>,
         update: @escaping @MainActor (UnsafeMutablePointer<GtkWidget>, Double?) -> Void = { _, _ in }
@@ -43,7 +44,7 @@ import Halcyon
         Indicator(make: {
             let view = ImageView()
             view.showImage(image)
-            view.staysWithItsWidget()
+            view.attachToWidget()
             return centered(view.widget)
         })
     }

@@ -142,7 +142,7 @@ import Testing
             let view = ImageView()
             gone = view
             view.showImage(try Colors.image(Colors.red, 3, 3))
-            view.staysWithItsWidget()
+            view.attachToWidget()
             window = try Window(view.widget)
         }
         #expect(gone != nil)
