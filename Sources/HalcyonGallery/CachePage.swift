@@ -38,12 +38,12 @@ import Halcyon
     func update() async {
         let memory = pipeline.cache.memoryStatistics
         let (size, count) = (await pipeline.cache.diskSize, await pipeline.cache.diskCount)
-        let asked = memory.hits + memory.misses
+        let lookups = memory.hits + memory.misses
         gtk_label_set_text(
             figures.opaque,
             """
             Memory: \(memory.count) images, \(Facts.bytes(memory.cost))
-            Found in memory: \(memory.hits) of \(asked)
+            Found in memory: \(memory.hits) of \(lookups)
             Driven out: \(memory.evictions)
             Disk: \(count) entries, \(Facts.bytes(size))
             """)

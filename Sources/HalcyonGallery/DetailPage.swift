@@ -39,7 +39,7 @@ import HalcyonGTK
             Make.box(GTK_ORIENTATION_VERTICAL, spacing: 4, [title, facts]),
             Make.section("View", [Make.row("Zoom", slider)]), adjustments.widget, playing.widget,
         ] { gtk_box_append(sidebar.cast(), section) }
-        Event.on(slider, "value-changed") { [weak self] in self?.zoom() }
+        Signal(slider, "value-changed") { [weak self] in self?.zoom() }
         adjustments.onChange = { [weak self] in self?.load() }
         zoomed.onChange = { [weak self] in self?.follow() }
         view.onStateChange = { [weak self] in self?.changed($0) }
@@ -56,9 +56,7 @@ import HalcyonGTK
             pipeline: pipeline)
     }
 
-    var isLoading: Bool {
-        if case .loading = view.state { true } else { false }
-    }
+    var isLoading: Bool { view.isLoading }
 
     func clear() {
         picture = nil

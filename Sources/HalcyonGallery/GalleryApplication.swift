@@ -14,10 +14,7 @@ import HalcyonGTK
 
     init(_ command: GalleryCommand) {
         self.command = command
-        guard let application = gtk_application_new("org.halcyon.Gallery", G_APPLICATION_NON_UNIQUE) else {
-            preconditionFailure("GTK could not create the application")
-        }
-        self.application = application
+        application = Make.made(gtk_application_new("org.halcyon.Gallery", G_APPLICATION_NON_UNIQUE))
         // The cache is empty at each start, so that loading can be seen.
         cacheFolder = FileManager.default.temporaryDirectory
             .appending(path: "halcyon-gallery-\(ProcessInfo.processInfo.processIdentifier)")
@@ -28,9 +25,7 @@ import HalcyonGTK
     ///
     /// - Returns: The exit status of the process.
     func run() -> Int32 {
-        Event.on(raw: UnsafeMutableRawPointer(application), "activate") { [weak self] in
-            self?.activate()
-        }
+        Signal(application, "activate") { [weak self] in self?.activate() }
         // Flushes pending writes at shutdown, and handles low memory and the network's return.
         GTKApplication.follow(application, pipeline: pipeline)
         let application = UnsafeMutableRawPointer(application).assumingMemoryBound(to: GApplication.self)

@@ -8,27 +8,28 @@ import HalcyonGTK
 @main
 struct GalleryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "halcyon-gallery", abstract: "Shows a gallery of pictures from a server of its own.")
+        commandName: "halcyon-gallery", abstract: "Shows a gallery of pictures from its own server.")
 
     @Option(help: "The folder of the pictures, with a gallery.json.")
     var gallery = "demo/gallery"
 
-    @Option(help: "Where pictures in further formats are made.")
+    @Option(help: "The folder for generated pictures in further formats.")
     var generated = ".build/gallery"
 
-    @Option(help: "How many pictures there are; the files repeat, under a URL of their own each time.")
+    @Option(help: "The number of pictures; files repeat under another URL each time.")
     var count = 1000
 
-    @Option(help: "The most milliseconds that the server holds an answer back.")
+    @Option(help: "The maximum delay of the server's answers in milliseconds.")
     var latency = 300
 
-    @Option(help: "A picture of your own, which comes first.")
+    @Option(help: "A picture file that is shown first.")
     var picture: String?
 
-    @Option(help: "Writes pictures of the window's pages into this folder, and ends.")
+    @Option(help: "Writes screenshots of the window's pages into this folder, then exits.")
     var screenshots: String?
 
-    @Option(help: "Opens and closes the window so often, says what is left each time, and ends.")
+    @Option(
+        help: "Opens and closes the window this number of times, prints the remaining objects each time, then exits.")
     var cycles: Int?
 
     func validate() throws {

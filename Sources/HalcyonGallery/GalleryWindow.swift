@@ -1,5 +1,6 @@
 import CGTK
 import Halcyon
+import HalcyonGTK
 
 /// The gallery's window, with the grid, the page of a picture, and the page of the caches.
 @MainActor final class GalleryWindow {
@@ -11,9 +12,8 @@ import Halcyon
     private var grid: GridPage?
 
     init(_ application: UnsafeMutablePointer<GtkApplication>, _ pictures: [Picture], from pipeline: ImagePipeline) {
-        guard let window = gtk_application_window_new(application), let stack = gtk_stack_new(),
-            let header = gtk_header_bar_new()
-        else { preconditionFailure("GTK could not create a widget") }
+        let (window, stack) = (Make.made(gtk_application_window_new(application)), Make.made(gtk_stack_new()))
+        let header = Make.made(gtk_header_bar_new())
         (widget, self.stack) = (window, stack)
         detail = DetailPage(pipeline)
         caches = CachePage(pipeline)
@@ -39,9 +39,8 @@ import Halcyon
         gtk_stack_add_named(stack.opaque, caches.widget, "caches")
         gtk_stack_set_transition_type(stack.opaque, GTK_STACK_TRANSITION_TYPE_SLIDE_LEFT_RIGHT)
         gtk_window_set_child(window.cast(), stack)
-        Event.on(
-            raw: UnsafeMutableRawPointer(stack), "notify::visible-child", with: { [weak self] _ in self?.turned() })
-        turned()
+        Signal(stack, "notify::visible-child") { [weak self] in self?.pageChanged() }
+        pageChanged()
     }
 
     func open(_ picture: Picture) {
@@ -56,10 +55,7 @@ import Halcyon
 
     /// Returns once the window is closed.
     func closed() async {
-        let window = UnsafeMutableRawPointer(widget)
-        await withCheckedContinuation { continuation in
-            Event.on(raw: window, "destroy") { continuation.resume() }
-        }
+        await withCheckedContinuation { continuation in Signal(widget, "destroy") { continuation.resume() } }
     }
 
     /// Returns once the grid has its first tiles.
@@ -82,7 +78,7 @@ import Halcyon
 
     private var page: String? { gtk_stack_get_visible_child_name(stack.opaque).map { String(cString: $0) } }
 
-    private func turned() {
+    private func pageChanged() {
         let page = page
         gtk_widget_set_visible(back, page == "picture" ? 1 : 0)
         if page != "picture" { detail.clear() }

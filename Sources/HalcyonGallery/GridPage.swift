@@ -17,11 +17,9 @@ import HalcyonGTK
     init(_ pictures: [Picture], from pipeline: ImagePipeline, open: @escaping @MainActor (Picture) -> Void) {
         let names = gtk_string_list_new(nil)
         for picture in pictures { gtk_string_list_append(names, picture.title) }
-        let factory = gtk_signal_list_item_factory_new()
+        let factory = Make.made(gtk_signal_list_item_factory_new())
         let selection = gtk_no_selection_new(names)
-        guard let factory, let list = gtk_grid_view_new(selection, factory) else {
-            preconditionFailure("GTK could not create a widget")
-        }
+        let list = Make.made(gtk_grid_view_new(selection, factory))
         self.list = list
         gtk_grid_view_set_max_columns(list.opaque, 12)
         gtk_grid_view_set_min_columns(list.opaque, 2)
@@ -32,18 +30,16 @@ import HalcyonGTK
             tiles.request(pictures[$0], in: pipeline).map { [$0] } ?? []
         }
         let raw = UnsafeMutableRawPointer(factory)
-        Event.on(raw: raw, "setup", with: { Self.item($0) { tiles.setUp($0) } })
-        Event.on(raw: raw, "teardown", with: { Self.item($0) { tiles.all[$0] = nil } })
-        Event.on(raw: raw, "unbind", with: { Self.item($0) { tiles.all[$0]?.clear() } })
-        Event.on(
-            raw: raw, "bind",
-            with: { item in
-                Self.item(item) {
-                    tiles.all[$0]?.show(pictures[Int(gtk_list_item_get_position($0))], from: pipeline)
-                }
+        Signal(raw, "setup", object: { tiles.setUp(OpaquePointer($0)) })
+        Signal(raw, "teardown", object: { tiles.all[OpaquePointer($0)] = nil })
+        Signal(raw, "unbind", object: { tiles.all[OpaquePointer($0)]?.clear() })
+        Signal(
+            raw, "bind",
+            object: {
+                let item = OpaquePointer($0)
+                tiles.all[item]?.show(pictures[Int(gtk_list_item_get_position(item))], from: pipeline)
             })
-        // The `activate` signal passes the position in place of a pointer.
-        Event.on(raw: UnsafeMutableRawPointer(list), "activate", with: { open(pictures[Int(bitPattern: $0)]) })
+        Signal(list, "activate", number: { number in MainActor.assumeIsolated { open(pictures[Int(number)]) } })
     }
 
     /// Whether a visible tile is still loading.
@@ -52,9 +48,6 @@ import HalcyonGTK
     /// Whether no tile is laid out yet.
     var isEmpty: Bool { !tiles.all.values.contains { $0.isMapped } }
 
-    private static func item(_ pointer: UnsafeMutableRawPointer?, _ body: (OpaquePointer) -> Void) {
-        if let pointer { body(OpaquePointer(pointer)) }
-    }
 }
 
 extension GridPage.Tiles {
@@ -110,9 +103,7 @@ extension GridPage.Tiles {
 
     var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
 
-    var isLoading: Bool {
-        if case .loading = view.state { true } else { false }
-    }
+    var isLoading: Bool { view.isLoading }
 
     func clear() { view.showImage(nil) }
 }

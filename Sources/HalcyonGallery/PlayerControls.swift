@@ -1,5 +1,6 @@
 import CGTK
 import Halcyon
+import HalcyonGTK
 
 /// The controls that play, stop, seek and change the speed of an animation; hidden for a still image.
 @MainActor final class PlayerControls {
@@ -16,7 +17,7 @@ import Halcyon
         let frames = Make.slider(0...1, step: 1, at: 0) { _ in }
         (widget, self.frames) = (section, frames)
         gtk_scale_set_digits(frames.cast(), 0)
-        Event.on(frames, "value-changed") { [weak self] in self?.seek() }
+        Signal(frames, "value-changed") { [weak self] in self?.seek() }
         gtk_box_append(
             section.cast(),
             Make.box(
@@ -30,7 +31,7 @@ import Halcyon
                     },
                 ]))
         gtk_box_append(section.cast(), Make.row("Frame", frames))
-        Event.on(rate, "value-changed") { [weak self] in self?.changeRate() }
+        Signal(rate, "value-changed") { [weak self] in self?.changeRate() }
         gtk_box_append(section.cast(), Make.row("Speed", rate))
         gtk_widget_hide(section)
     }

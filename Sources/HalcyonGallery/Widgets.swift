@@ -1,4 +1,5 @@
 import CGTK
+import HalcyonGTK
 
 /// A GTK widget; the extension and `Make` wrap the part of GTK that the gallery uses.
 typealias Widget = UnsafeMutablePointer<GtkWidget>
@@ -34,14 +35,20 @@ extension UnsafeMutablePointer<GtkWidget> {
 }
 
 @MainActor enum Make {
+    /// Returns the object that one of GTK's functions created; they end the program rather than return nil.
+    static func made<Object>(_ object: Object?) -> Object {
+        guard let object else { preconditionFailure("GTK could not create an object") }
+        return object
+    }
+
     static func box(_ orientation: GtkOrientation, spacing: Int32 = 0, _ children: [Widget]) -> Widget {
-        guard let box = gtk_box_new(orientation, spacing) else { preconditionFailure("GTK could not create a widget") }
+        let box = made(gtk_box_new(orientation, spacing))
         for child in children { gtk_box_append(box.cast(), child) }
         return box
     }
 
     static func label(_ text: String, class name: String? = nil) -> Widget {
-        guard let label = gtk_label_new(text) else { preconditionFailure("GTK could not create a widget") }
+        let label = made(gtk_label_new(text))
         gtk_label_set_xalign(label.opaque, 0)
         gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END)
         if let name { gtk_widget_add_css_class(label, name) }
@@ -49,17 +56,15 @@ extension UnsafeMutablePointer<GtkWidget> {
     }
 
     static func button(_ text: String, _ action: @escaping @MainActor () -> Void) -> Widget {
-        guard let button = gtk_button_new_with_label(text) else { preconditionFailure("GTK could not create a widget") }
-        Event.on(button, "clicked", action)
+        let button = made(gtk_button_new_with_label(text))
+        Signal(button, "clicked", action)
         return button
     }
 
     static func iconButton(_ icon: String, tip: String, _ action: @escaping @MainActor () -> Void) -> Widget {
-        guard let button = gtk_button_new_from_icon_name(icon) else {
-            preconditionFailure("GTK could not create a widget")
-        }
+        let button = made(gtk_button_new_from_icon_name(icon))
         gtk_widget_set_tooltip_text(button, tip)
-        Event.on(button, "clicked", action)
+        Signal(button, "clicked", action)
         return button
     }
 
@@ -67,27 +72,23 @@ extension UnsafeMutablePointer<GtkWidget> {
     static func slider(
         _ range: ClosedRange<Double>, step: Double, at value: Double, _ action: @escaping @MainActor (Double) -> Void
     ) -> Widget {
-        guard
-            let slider = gtk_scale_new_with_range(
-                GTK_ORIENTATION_HORIZONTAL, range.lowerBound, range.upperBound, step)
-        else { preconditionFailure("GTK could not create a widget") }
+        let slider = made(
+            gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, range.lowerBound, range.upperBound, step))
         gtk_range_set_value(slider.cast(), value)
         gtk_scale_set_draw_value(slider.cast(), 1)
         gtk_scale_set_value_pos(slider.cast(), GTK_POS_RIGHT)
-        Event.on(slider, "value-changed") { action(gtk_range_get_value(slider.cast())) }
+        Signal(slider, "value-changed") { action(gtk_range_get_value(slider.cast())) }
         return slider.expanding(down: false)
     }
 
     static func check(_ text: String, _ action: @escaping @MainActor (Bool) -> Void) -> Widget {
-        guard let check = gtk_check_button_new_with_label(text) else {
-            preconditionFailure("GTK could not create a widget")
-        }
-        Event.on(check, "toggled") { action(gtk_check_button_get_active(check.cast()) != 0) }
+        let check = made(gtk_check_button_new_with_label(text))
+        Signal(check, "toggled") { action(gtk_check_button_get_active(check.cast()) != 0) }
         return check
     }
 
     static func scrolled(_ child: Widget) -> Widget {
-        guard let window = gtk_scrolled_window_new() else { preconditionFailure("GTK could not create a widget") }
+        let window = made(gtk_scrolled_window_new())
         gtk_scrolled_window_set_child(window.opaque, child)
         return window.expanding()
     }
@@ -104,48 +105,8 @@ extension UnsafeMutablePointer<GtkWidget> {
     }
 }
 
-/// A closure that handles a GObject signal, for as long as the object lives.
-@MainActor final class Event {
-    private let body: @MainActor (UnsafeMutableRawPointer?) -> Void
-
-    private init(_ body: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void) {
-        self.body = body
-    }
-
-    /// Connects a closure to a signal without parameters.
-    static func on(_ object: Widget, _ name: String, _ body: @escaping @MainActor () -> Void) {
-        on(raw: UnsafeMutableRawPointer(object), name, body)
-    }
-
-    static func on(raw object: UnsafeMutableRawPointer, _ name: String, _ body: @escaping @MainActor () -> Void) {
-        let call: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in Event.call(data, nil) }
-        connect(object, name, unsafeBitCast(call, to: GCallback.self), Event { _ in body() })
-    }
-
-    /// Connects a closure to a signal with one parameter, which is a pointer or a number in place of one.
-    static func on(
-        raw object: UnsafeMutableRawPointer, _ name: String,
-        with body: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void
-    ) {
-        let call: @convention(c) (gpointer?, gpointer?, gpointer?) -> Void = { _, value, data in Event.call(data, value)
-        }
-        connect(object, name, unsafeBitCast(call, to: GCallback.self), Event(body))
-    }
-
-    private static func connect(
-        _ object: UnsafeMutableRawPointer, _ name: String, _ callback: GCallback, _ event: Event
-    ) {
-        let forget: GClosureNotify = { data, _ in
-            if let data { Unmanaged<Event>.fromOpaque(data).release() }
-        }
-        g_signal_connect_data(
-            object, name, callback, Unmanaged.passRetained(event).toOpaque(), forget, GConnectFlags(rawValue: 0))
-    }
-
-    private nonisolated static func call(_ data: gpointer?, _ value: gpointer?) {
-        guard let data else { return }
-        let event = Unmanaged<Event>.fromOpaque(data).takeUnretainedValue()
-        let value = UInt(bitPattern: value)
-        MainActor.assumeIsolated { event.body(UnsafeMutableRawPointer(bitPattern: value)) }
+extension ImageView {
+    var isLoading: Bool {
+        if case .loading = state { true } else { false }
     }
 }

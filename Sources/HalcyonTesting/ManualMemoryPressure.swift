@@ -2,34 +2,19 @@ import HalcyonSystem
 
 /// A source of memory pressure that a test controls.
 public final class ManualMemoryPressure: MemoryPressureSource {
-    private struct State {
-        var subscribers: [Int: @Sendable (MemoryPressure) -> Void] = [:]
-        var lastID = 0
-    }
+    private let observers = Observers<MemoryPressure>()
 
-    private let state = Lock(State())
-
+    /// Creates a source that sends nothing by itself.
     public init() {}
 
     /// The number of subscriptions.
-    public var subscriberCount: Int { state.withLock { $0.subscribers.count } }
+    public var subscriberCount: Int { observers.count }
 
     /// Sends a step to all subscribers, the oldest subscription first, on the caller's thread; each has handled it
     /// when this returns.
-    public func send(_ step: MemoryPressure) {
-        let bodies = state.withLock { $0.subscribers.sorted { $0.key < $1.key }.map(\.value) }
-        for body in bodies { body(step) }
-    }
+    public func send(_ step: MemoryPressure) { observers.notify(step) }
 
     public func subscribe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureSubscription {
-        let id = state.withLock { state in
-            state.lastID += 1
-            state.subscribers[state.lastID] = body
-            return state.lastID
-        }
-        return MemoryPressureSubscription { [self] in
-            let body = state.withLock { $0.subscribers.removeValue(forKey: id) }
-            withExtendedLifetime(body) {}
-        }
+        MemoryPressureSubscription(observers.add(body))
     }
 }

@@ -12,6 +12,7 @@ public final class MemoryPartialBodyStore: PartialBodyStore {
     private let kept = Lock<[PartialBodyKey: Kept]>([:])
     private let made = Lock(0)
 
+    /// Creates an empty store.
     public init() {}
 
     /// The number of bodies that were made.

@@ -15,6 +15,7 @@ public final class ScriptedNetworkMonitor: NetworkMonitor {
 
     private let state: Lock<State>
 
+    /// Creates a monitor with a status; online and not constrained by default.
     public init(_ status: NetworkStatus = NetworkStatus()) {
         state = Lock(State(status: status))
     }

@@ -37,6 +37,7 @@ public final class ScriptedTransport: Transport {
     /// All requests, in the order in which they arrived.
     public var requests: [TransportRequest] { state.withLock { $0.requests } }
 
+    /// The number of requests so far.
     public var requestCount: Int { state.withLock { $0.requests.count } }
 
     /// Returns the requests for one URL.
@@ -120,13 +121,19 @@ extension ScriptedTransport {
     public struct Answer: Sendable {
         /// A step of the body; the body ends after the last one.
         public enum Step: Sendable {
+            /// Some bytes of the body.
             case chunk(Data)
+            /// A wait until the gate opens.
             case wait(ScriptedTransportGate)
+            /// A failure of the transfer.
             case fail(any Error)
         }
 
+        /// The HTTP status.
         public var status: Int
+        /// The header fields of the response.
         public var headers: HTTPHeaders
+        /// The steps of the body, in order.
         public var steps: [Step]
         /// The gate that the head waits at.
         public var headGate: ScriptedTransportGate?

@@ -10,10 +10,13 @@ public final class ScriptedTransportGate: Sendable {
 
     private let state = Lock(State())
 
+    /// Creates a closed gate.
     public init() {}
 
+    /// Whether it is open.
     public var isOpen: Bool { state.withLock { $0.isOpen } }
 
+    /// Opens the gate for good and resumes all that wait at it.
     public func open() {
         let waiters = state.withLock { state in
             state.isOpen = true

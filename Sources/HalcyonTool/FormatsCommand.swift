@@ -5,9 +5,9 @@ import HalcyonCodecs
 /// `halcyon formats`.
 struct FormatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "formats", abstract: "Say what this build does with each image format.")
+        commandName: "formats", abstract: "List what this build supports for each image format.")
 
-    @Flag(help: "A Markdown table, as docs/Formats.md has it.")
+    @Flag(help: "Prints the Markdown table of docs/Formats.md.")
     var markdown = false
 
     func run() {

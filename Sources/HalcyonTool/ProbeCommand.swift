@@ -5,12 +5,12 @@ import Halcyon
 /// `halcyon probe`.
 struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "probe", abstract: "Say what the headers of images say, without decoding them.")
+        commandName: "probe", abstract: "Read the headers of images, without decoding them.")
 
     @Argument(help: ArgumentHelp("URLs, data: URLs, files, or - for a list on standard input.", valueName: "source"))
     var sources: [String]
 
-    @Flag(help: "One JSON object a line.")
+    @Flag(help: "Prints one JSON object a line.")
     var json = false
 
     func run() async throws {

@@ -44,5 +44,5 @@ private let viewTypes: [Any.Type] = [
     _ picture: UnsafeMutablePointer<GtkWidget>, _ button: UnsafeMutablePointer<GtkWidget>, _ url: URL
 ) {
     ImageView.of(picture)?.setImage(from: url)
-    ImageButton.of(button)?.setImage(from: url, for: .active)
+    ImageButton.of(button)?.image(for: .active).setImage(from: url)
 }

@@ -71,7 +71,7 @@ import HalcyonGTK
         let standing = try await share()
         // The same frames, drawn by GTK alone from ready-made textures.
         guard let image = view.content.image, let animation = image.animation else { throw BenchFailure("no image") }
-        let textures = try (0..<animation.frameCount).map { ImageTexture(try animation.frame(at: $0)) }
+        let textures = try (0..<animation.frameCount).map { image.replacing(try animation.frame(at: $0)).makeTexture() }
         let picture = gtk_picture_new()
         guard let picture else { throw BenchFailure("no picture") }
         window.close()
@@ -80,7 +80,7 @@ import HalcyonGTK
         let drawing = Task { @MainActor in
             while !Task.isCancelled {
                 index = (index + 1) % textures.count
-                gtk_picture_set_paintable(OpaquePointer(picture), textures[index].pointer)
+                gtk_picture_set_paintable(OpaquePointer(picture), textures[index])
                 try await Task.sleep(for: .milliseconds(40))
             }
         }
@@ -88,6 +88,7 @@ import HalcyonGTK
         let floor = try await share()
         drawing.cancel()
         other.close()
+        for texture in textures { g_object_unref(UnsafeMutableRawPointer(texture)) }
         let plain = try await plainDrawing()
         print(
             "gif: 480 x 480 at 25 frames a second takes \(percent(playing)) of a core; GTK's own drawing of the same textures "

@@ -84,7 +84,9 @@ public enum PlaybackMode: Hashable, Sendable, CaseIterable {
 public enum RepeatCount: Hashable, Sendable {
     /// The number in its file.
     case file
+    /// For ever.
     case infinite
+    /// One time, whatever its file says.
     case once
     /// This number of times; numbers below 1 count as 1.
     case finite(Int)

@@ -20,6 +20,7 @@ public final class AnimatedImagePlayer {
     public private(set) var currentFrame: Image?
     /// The index of `currentFrame`.
     public private(set) var currentFrameIndex = 0
+    /// Whether it plays: after `play()`, until `stop()` or the end of the last loop.
     public private(set) var isPlaying = false
 
     /// Called by `advance(to:)` for each frame that is shown, with its index; in a view, after the view has shown it.
@@ -58,19 +59,19 @@ public final class AnimatedImagePlayer {
     public let configuration: Configuration
 
     private let pool: FramePool
-    private var supply: FrameBuffer
+    private var buffer: FrameBuffer
     private var playback: Playback
     /// The time of the last `advance(to:)`; nil before the first one since `play()`.
     private var lastTime: Duration?
     /// The time at which `currentFrame` was shown, and its tick.
     private var shownAt: Duration?
     private var shownTick: Int?
-    /// The frames that were requested from the supply.
-    private var reading: [Int] = []
+    /// The frames that were requested from the buffer.
+    private var requested: [Int] = []
     /// Whether time stands still until the due frame is decoded: at the start and after a seek.
     private var awaitsFrame = false
     /// Whether no call of `advance(to:)` was scheduled: the time until the next call does not count.
-    private var stoodStill = false
+    private var wasIdle = false
     /// Whether the due frame was not decoded yet; `onFrameReady` will report it.
     private var isWaiting = false
     private var hasSought = false
@@ -96,15 +97,16 @@ public final class AnimatedImagePlayer {
         maximumFrameRate = configuration.maximumFrameRate
         posterImage = image.replacing(image.bitmap)
         if configuration.transformer == nil { currentFrame = posterImage }
-        supply = pool.supply(of: image, animation, transformer: configuration.transformer)
+        buffer = pool.buffer(of: image, animation, transformer: configuration.transformer)
         playback = Self.playback(animation, configuration, isComplete: isComplete)
         currentFrameIndex = configuration.transformer == nil ? 0 : playback.frame
     }
 
     deinit {
-        leave()
+        releaseFrames()
     }
 
+    /// The number of frames that have arrived.
     public var frameCount: Int { playback.frameCount }
 
     /// The number of remaining loops, including the current one; nil for ever.
@@ -125,7 +127,7 @@ public final class AnimatedImagePlayer {
         lastTime = nil
         awaitsFrame = true
         isWaiting = false
-        want()
+        requestFrames()
         onWake?()
     }
 
@@ -148,7 +150,7 @@ public final class AnimatedImagePlayer {
             playback = playback.rewound
             hasSought = false
         }
-        leave()
+        releaseFrames()
     }
 
     /// Shows a frame as soon as it is decoded, and continues from it; a stopped player stays stopped there.
@@ -161,19 +163,19 @@ public final class AnimatedImagePlayer {
         awaitsFrame = true
         isWaiting = false
         hasSought = true
-        want()
+        requestFrames()
         onWake?()
     }
 
     /// Continues with the same animation after more of it has arrived, from the current frame.
     public func update(_ image: Image, isComplete: Bool) {
         guard let animation = image.animation else { return }
-        let next = pool.supply(of: image, animation, transformer: configuration.transformer)
+        let next = pool.buffer(of: image, animation, transformer: configuration.transformer)
         posterImage = image.replacing(image.bitmap)
         playback = playback.continued(as: Self.playback(animation, configuration, isComplete: isComplete))
-        if next !== supply {
-            leave()
-            supply = next
+        if next !== buffer {
+            releaseFrames()
+            buffer = next
             isWaiting = false
         }
         if let tick = shownTick, playback.frame(atTick: tick) != currentFrameIndex {
@@ -181,7 +183,7 @@ public final class AnimatedImagePlayer {
             shownTick = nil
             awaitsFrame = isPlaying
         }
-        want()
+        requestFrames()
         onWake?()
     }
 
@@ -189,7 +191,7 @@ public final class AnimatedImagePlayer {
     package func takeOver(from other: AnimatedImagePlayer) {
         (rate, maximumFrameRate) = (other.rate, other.maximumFrameRate)
         (onFrame, onLoop, onEnd, onFailure) = (other.onFrame, other.onLoop, other.onEnd, other.onFailure)
-        guard playback.isSameCourse(as: other.playback) else { return }
+        guard playback.hasSameTimeline(as: other.playback) else { return }
         let isElsewhere = other.currentFrameIndex != currentFrameIndex
         playback = other.playback
         hasSought = other.hasSought
@@ -197,7 +199,7 @@ public final class AnimatedImagePlayer {
         guard isElsewhere else { return }
         (currentFrame, currentFrameIndex) = (other.currentFrame, other.currentFrameIndex)
         awaitsFrame = true
-        want()
+        requestFrames()
     }
 
     /// Whether `advance(to:)` has any work to do.
@@ -226,15 +228,15 @@ extension AnimatedImagePlayer {
         guard isPlaying || awaitsFrame else { return }
         isAdvancing = true
         defer { isAdvancing = false }
-        let looped = isPlaying && pass(to: time)
+        let looped = isPlaying && advancePlayback(to: time)
         let shown = showDue(at: time)
         let hasEnded = isPlaying && playback.isOver && [shownTick, failedTick].contains(playback.tick)
         if hasEnded { isPlaying = false }
-        want()
+        requestFrames()
         if isPlaying, configuration.backgroundDecode, playback.loops == 0, let lastTime {
-            supply.lead = .init(playback: playback, rate: rate, time: lastTime)
+            buffer.lead = .init(playback: playback, rate: rate, time: lastTime)
         }
-        stoodStill = rate == 0 || playback.isHeld
+        wasIdle = rate == 0 || playback.isHeld
         report(shown: shown, looped: looped, ended: hasEnded)
     }
 
@@ -247,11 +249,11 @@ extension AnimatedImagePlayer {
     /// Advances the playback to a time.
     ///
     /// - Returns: whether a loop has ended.
-    private func pass(to time: Duration) -> Bool {
+    private func advancePlayback(to time: Duration) -> Bool {
         if lastTime == nil { join(at: time) }
         let passed = max(.zero, time - (lastTime ?? time))
         lastTime = max(time, lastTime ?? time)
-        guard !awaitsFrame, !stoodStill else { return false }
+        guard !awaitsFrame, !wasIdle else { return false }
         let loop = playback.loop
         playback.advance(by: scaled(passed))
         // A bounce ends where it began, which is another frame than that of its last step.
@@ -269,7 +271,7 @@ extension AnimatedImagePlayer {
     }
 
     private func join(at time: Duration) {
-        guard configuration.joinsOthers, !hasSought, let lead = supply.lead, lead.rate == rate,
+        guard configuration.joinsOthers, !hasSought, let lead = buffer.lead, lead.rate == rate,
             playback.isInStep(with: lead.playback)
         else { return }
         playback = lead.playback
@@ -314,7 +316,7 @@ extension AnimatedImagePlayer {
         let oldest = max(shownTick + 1, due - playback.stepCount + 1)
         guard oldest < due else { return .nothing }
         for tick in (oldest..<due).reversed() {
-            guard let bitmap = kept(playback.frame(atTick: tick)) else { continue }
+            guard let bitmap = decoded(playback.frame(atTick: tick)) else { continue }
             show(bitmap, tick: tick, at: time)
             return .frame
         }
@@ -353,34 +355,34 @@ extension AnimatedImagePlayer {
         return .seconds(1 / max(maximumFrameRate, 0.001))
     }
 
-    /// Requests the next frames from the supply, unless none is to come.
-    private func want() {
-        guard isPlaying || awaitsFrame else { return leave() }
+    /// Requests the next frames from the buffer, unless none is to come.
+    private func requestFrames() {
+        guard isPlaying || awaitsFrame else { return releaseFrames() }
         // `advance(to:)` decodes each frame when it is due.
         guard configuration.backgroundDecode else { return }
-        let ahead = isPlaying ? supply.ahead(atMost: configuration.framePreloadCount) : 0
+        let ahead = isPlaying ? buffer.ahead(atMost: configuration.framePreloadCount) : 0
         // Until the due frame is shown, the previous one is held as well.
         let count = shownTick == playback.tick ? 1 + ahead : max(1, ahead)
         // The first frame is the image itself.
         let next = playback.upcoming(count).filter { $0 != 0 || configuration.transformer != nil }
-        supply.want(next, insteadOf: reading)
-        reading = next
+        buffer.request(next, insteadOf: requested)
+        requested = next
     }
 
     private func frame(_ index: Int) -> FrameBuffer.Frame {
         if index == 0, configuration.transformer == nil { return .ready(posterImage.bitmap) }
-        guard configuration.backgroundDecode else { return supply.decodedNow(index) }
-        return supply.frame(index, for: ObjectIdentifier(self), notify: onFrameReady)
+        guard configuration.backgroundDecode else { return buffer.decodedNow(index) }
+        return buffer.frame(index, for: ObjectIdentifier(self), notify: onFrameReady)
     }
 
-    private func kept(_ index: Int) -> Bitmap? {
-        index == 0 && configuration.transformer == nil ? posterImage.bitmap : supply.kept(index)
+    private func decoded(_ index: Int) -> Bitmap? {
+        index == 0 && configuration.transformer == nil ? posterImage.bitmap : buffer.decoded(index)
     }
 
-    private func leave() {
-        supply.want([], insteadOf: reading)
-        supply.forget(ObjectIdentifier(self))
-        reading = []
+    private func releaseFrames() {
+        buffer.request([], insteadOf: requested)
+        buffer.forget(ObjectIdentifier(self))
+        requested = []
     }
 
     private static func playback(

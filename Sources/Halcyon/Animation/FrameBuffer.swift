@@ -5,7 +5,7 @@ import HalcyonSystem
 
 /// The frames of one animation for all of its players: decoded ahead, one at a time, and dropped once no player wants them.
 final class FrameBuffer: Sendable {
-    /// The identity of the frames. The supply retains their source, so that no other object can take its address.
+    /// The identity of the frames. The buffer retains their source, so that no other object can take its address.
     struct ID: Hashable {
         var source: ObjectIdentifier
         /// The transformer's type and parameters.
@@ -30,7 +30,7 @@ final class FrameBuffer: Sendable {
         var frames: [Int: Bitmap] = [:]
         var failures: [Int: any Error] = [:]
         /// The lists of frames that players want, in their order, each with the number of players that want this list.
-        var readings: [[Int]: Int] = [:]
+        var requests: [[Int]: Int] = [:]
         /// The callbacks of players that wait for a missing frame.
         var waiting: [ObjectIdentifier: @Sendable () -> Void] = [:]
         var lead: Lead?
@@ -43,11 +43,11 @@ final class FrameBuffer: Sendable {
 
         /// All wanted frames, the most urgent first: the first frame of each player, then the second of each.
         var wanted: [Int] {
-            if readings.count == 1, let only = readings.first { return only.key }
+            if requests.count == 1, let only = requests.first { return only.key }
             var wanted: [Int] = []
-            for rank in 0..<(readings.keys.map(\.count).max() ?? 0) {
-                for reading in readings.keys where rank < reading.count && !wanted.contains(reading[rank]) {
-                    wanted.append(reading[rank])
+            for rank in 0..<(requests.keys.map(\.count).max() ?? 0) {
+                for requested in requests.keys where rank < requested.count && !wanted.contains(requested[rank]) {
+                    wanted.append(requested[rank])
                 }
             }
             return wanted
@@ -99,10 +99,10 @@ final class FrameBuffer: Sendable {
     /// Returns the number of frames that may be decoded ahead of the due one: at least one, and no more than a few megabytes,
     /// since frames are decoded faster than they play.
     func ahead(atMost count: Int) -> Int {
-        max(1, min(count, min(Self.maximumAhead, pool.share) / frameBytes))
+        max(1, min(count, min(Self.maximumBytesAhead, pool.share) / frameBytes))
     }
 
-    private static let maximumAhead = 6 << 20
+    private static let maximumBytesAhead = 6 << 20
 
     /// Returns the state of a frame.
     ///
@@ -120,10 +120,10 @@ final class FrameBuffer: Sendable {
     }
 
     /// Returns a frame if it is already decoded.
-    func kept(_ index: Int) -> Bitmap? { state.withLock { $0.frames[index] } }
+    func decoded(_ index: Int) -> Bitmap? { state.withLock { $0.frames[index] } }
 
     /// Replaces the list of frames that a player wants; an empty list means none (any more).
-    func want(_ new: [Int], insteadOf old: [Int]) {
+    func request(_ new: [Int], insteadOf old: [Int]) {
         guard new != old else { return }
         let playing = replace(old, by: new)
         if playing != 0 { pool.changePlaying(by: playing) }
@@ -136,10 +136,10 @@ final class FrameBuffer: Sendable {
     /// - Returns: 1 if the animation has begun to play, -1 if it has ended, 0 otherwise.
     private func replace(_ old: [Int], by new: [Int]) -> Int {
         let (playing, dropped, session) = state.withLock { state -> (Int, [Bitmap], Session?) in
-            let wasIdle = state.readings.isEmpty
-            if !new.isEmpty { state.readings[new, default: 0] += 1 }
-            if !old.isEmpty, let count = state.readings[old] { state.readings[old] = count > 1 ? count - 1 : nil }
-            let isIdle = state.readings.isEmpty
+            let wasIdle = state.requests.isEmpty
+            if !new.isEmpty { state.requests[new, default: 0] += 1 }
+            if !old.isEmpty, let count = state.requests[old] { state.requests[old] = count > 1 ? count - 1 : nil }
+            let isIdle = state.requests.isEmpty
             let ended = isIdle ? state.session : nil
             if state.lacksMemory { (state.lacksMemory, state.failures) = (false, [:]) }
             if isIdle {
@@ -162,7 +162,7 @@ final class FrameBuffer: Sendable {
     /// Removes the frames that are not wanted, unless all frames fit into the share. Returns them to be released outside the
     /// lock.
     private func trim(_ state: inout State) -> [Bitmap] {
-        if state.readings.isEmpty {
+        if state.requests.isEmpty {
             defer { (state.frames, state.failures) = ([:], [:]) }
             return Array(state.frames.values)
         }
@@ -188,7 +188,7 @@ final class FrameBuffer: Sendable {
 
     private func nextMissing(_ state: State) -> Int? {
         // Players at different positions want many frames between them: the later ones then wait until there is room.
-        let room = max(pool.share / frameBytes, 2 * state.readings.count)
+        let room = max(pool.share / frameBytes, 2 * state.requests.count)
         return state.wanted.prefix(room).first { state.frames[$0] == nil && state.failures[$0] == nil }
     }
 
@@ -197,11 +197,11 @@ final class FrameBuffer: Sendable {
         decodeNext()
     }
 
-    /// Decodes a frame and keeps it if it is still wanted. When this returns, only the supply retains the frame.
+    /// Decodes a frame and keeps it if it is still wanted. When this returns, only the buffer retains the frame.
     ///
     /// - Returns: the callbacks of the waiting players.
     private func decodeAndKeep(_ index: Int, ticket: WorkTicket) -> [@Sendable () -> Void] {
-        let result = Result { try made(index, of: try session().frames, context: ticket.context) }
+        let result = Result { try makeFrame(index, of: try session().frames, context: ticket.context) }
         return state.withLock { state in
             state.ticket = nil
             // The players that wanted it have stopped; it is decoded again for any that have started since.
@@ -214,9 +214,9 @@ final class FrameBuffer: Sendable {
 
     /// Returns a frame that other players have, or decodes it on the caller's thread without keeping it.
     func decodedNow(_ index: Int) -> Frame {
-        if let kept = kept(index) { return .ready(kept) }
+        if let kept = decoded(index) { return .ready(kept) }
         do {
-            return .ready(try made(index, of: animation, context: .uncancellable))
+            return .ready(try makeFrame(index, of: animation, context: .uncancellable))
         } catch {
             return .failed(error)
         }
@@ -227,7 +227,7 @@ final class FrameBuffer: Sendable {
     }
 
     private func keep(_ result: Result<Bitmap, any Error>, at index: Int, in state: inout State) {
-        guard !state.readings.isEmpty else { return }
+        guard !state.requests.isEmpty else { return }
         switch result {
         case .success(let bitmap): state.frames[index] = bitmap
         case .failure(let error): state.failures[index] = error
@@ -243,7 +243,7 @@ final class FrameBuffer: Sendable {
         if let session = state.withLock({ $0.session }) { return session }
         let session = Session(animation.makeReader(), memory: try memory())
         state.withLock { state in
-            if !state.readings.isEmpty { state.session = session }
+            if !state.requests.isEmpty { state.session = session }
         }
         // A decode that began to wait before this session was stored found nothing to release.
         if pool.budget.isWaitedFor { giveBack() }
@@ -270,7 +270,7 @@ final class FrameBuffer: Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    private func made(_ index: Int, of animation: AnimatedImage, context: WorkContext) throws -> Bitmap {
+    private func makeFrame(_ index: Int, of animation: AnimatedImage, context: WorkContext) throws -> Bitmap {
         let frame = try animation.frame(at: index, context: context)
         guard let transformer else { return frame }
         return try transformer.process(image.replacing(frame), context: context).bitmap

@@ -14,12 +14,12 @@ public final class FramePool: Sendable {
     public static let shared = FramePool()
 
     private struct State {
-        var supplies: [FrameBuffer.ID: Weak] = [:]
+        var buffers: [FrameBuffer.ID: Weak] = [:]
         var playing = 0
     }
 
     private struct Weak {
-        weak var supply: FrameBuffer?
+        weak var buffer: FrameBuffer?
     }
 
     private let state = Lock(State())
@@ -50,34 +50,34 @@ public final class FramePool: Sendable {
 
     /// The number of bytes of all kept frames.
     public var keptBytes: Int {
-        let supplies = state.withLock { $0.supplies.values.compactMap(\.supply) }
-        return supplies.reduce(0) { $0 + $1.keptBytes }
+        let buffers = state.withLock { $0.buffers.values.compactMap(\.buffer) }
+        return buffers.reduce(0) { $0 + $1.keptBytes }
     }
 
     /// The number of bytes that each playing animation may keep.
     var share: Int { state.withLock { limit / max(1, $0.playing) } }
 
-    /// Returns the supply of an animation's frames; the same one as long as it has any owner.
-    func supply(of image: Image, _ animation: AnimatedImage, transformer: (any ImageProcessor)?) -> FrameBuffer {
+    /// Returns the buffer of an animation's frames; the same one as long as it has any owner.
+    func buffer(of image: Image, _ animation: AnimatedImage, transformer: (any ImageProcessor)?) -> FrameBuffer {
         guard let identity = animation.identity else {
             return FrameBuffer(of: image, animation, transformer: transformer, pool: self, id: nil)
         }
         let id = FrameBuffer.ID(source: identity, transformer: transformer?.keyBytes)
         return state.withLock { state in
-            if let supply = state.supplies[id]?.supply { return supply }
-            let supply = FrameBuffer(of: image, animation, transformer: transformer, pool: self, id: id)
-            state.supplies[id] = Weak(supply: supply)
-            return supply
+            if let buffer = state.buffers[id]?.buffer { return buffer }
+            let buffer = FrameBuffer(of: image, animation, transformer: transformer, pool: self, id: id)
+            state.buffers[id] = Weak(buffer: buffer)
+            return buffer
         }
     }
 
-    /// Removes a supply that has no owner any more.
+    /// Removes a buffer that has no owner any more.
     func forget(_ id: FrameBuffer.ID) {
-        // A new supply may have replaced it already. If this is the last reference to that one, it is released outside the
+        // A new buffer may have replaced it already. If this is the last reference to that one, it is released outside the
         // lock.
         let other = state.withLock { state in
-            let other = state.supplies[id]?.supply
-            if other == nil { state.supplies[id] = nil }
+            let other = state.buffers[id]?.buffer
+            if other == nil { state.buffers[id] = nil }
             return other
         }
         withExtendedLifetime(other) {}

@@ -92,11 +92,11 @@ struct Playback: Sendable {
 
     /// Whether both repeat the same frames for ever, so that one can take the other's position.
     func isInStep(with other: Playback) -> Bool {
-        loops == 0 && isComplete && isSameCourse(as: other)
+        loops == 0 && isComplete && hasSameTimeline(as: other)
     }
 
     /// Whether a position in one is the same position in the other.
-    func isSameCourse(as other: Playback) -> Bool {
+    func hasSameTimeline(as other: Playback) -> Bool {
         loops == other.loops && mode == other.mode && isComplete == other.isComplete && ends == other.ends
     }
 

@@ -3,6 +3,7 @@ import HalcyonSystem
 
 /// A frame of an animation that has become due.
 public struct TimedFrame: Sendable {
+    /// The frame as a still image.
     public let image: Image
     /// The frame's index in the animation.
     public let index: Int

@@ -22,6 +22,7 @@ extension ImageTarget {
 
         /// The handling of a load that a new one replaces.
         public enum FormerLoad: Sendable, Hashable {
+            /// The load is cancelled, unless others wait for it.
             case cancel
             /// The load goes on in the background, for the caches.
             case finish
@@ -66,6 +67,7 @@ extension ImageTarget {
 
     /// A stand-in for an image that is not there yet.
     public enum Placeholder: Sendable {
+        /// An image, still or animated.
         case image(Image)
         /// Any value that the surface can show, such as a widget.
         case custom(any Sendable)
@@ -73,10 +75,13 @@ extension ImageTarget {
 
     /// The content of a target.
     public enum Content: Sendable {
+        /// No content.
         case nothing
+        /// The placeholder of a load.
         case placeholder(Placeholder)
         /// Part of the image, or a stale one. Shown any number of times before the image.
         case preview(ImagePreview)
+        /// The image of a load.
         case image(ImageResponse)
         /// The image for a load that failed.
         case failure(Image)
@@ -101,7 +106,9 @@ extension ImageTarget {
         case empty
         /// A load is under way. The progress is nil before the first bytes.
         case loading(LoadProgress?)
+        /// The image of the last load is shown.
         case showing(ImageResponse)
+        /// The last load failed.
         case failed(any Error)
     }
 
@@ -109,7 +116,9 @@ extension ImageTarget {
     public enum End: Sendable {
         /// The image is on the view, or was passed to the completion if the options say so.
         case shown(ImageResponse)
+        /// The image could not be loaded: `ImagePipelineError`.
         case failed(any Error)
+        /// The load was cancelled, or there was nothing to load.
         case cancelled
         /// Another load replaced it, or the target was cleared or given an image.
         case superseded

@@ -21,13 +21,13 @@ public final class ImageTarget {
 
     /// The priority of the current load and of later ones; nil, the default, takes each request's own.
     public var priority: RequestPriority? {
-        didSet { load?.task?.priority = urgency }
+        didSet { load?.task?.priority = effectivePriority }
     }
 
     /// Whether the surface is visible; true by default. The loads of an invisible one continue at a low priority, after
     /// those of visible ones, since it may become visible again.
-    package var isSeen = true {
-        didSet { load?.task?.priority = urgency }
+    package var isVisible = true {
+        didSet { load?.task?.priority = effectivePriority }
     }
 
     /// The request that is shown or loading, with the defaults of its pipeline.
@@ -56,7 +56,7 @@ public final class ImageTarget {
     /// further ones.
     private(set) var generation = 0
     /// The delay before a renewal, so that the room of the surface can settle.
-    private var resting: Task<Void, Never>?
+    var renewal: Task<Void, Never>?
 
     /// Creates a target for a surface.
     ///
@@ -76,7 +76,7 @@ public final class ImageTarget {
     }
 
     isolated deinit {
-        resting?.cancel()
+        renewal?.cancel()
         load?.task?.cancel()
         load?.end(.cancelled)
     }
@@ -98,10 +98,37 @@ public final class ImageTarget {
         var subject = Subject(request, options, pipeline)
         // The same image again counts as the very same, if the loaded one is still large enough.
         if let former = self.subject, subject.isSame(as: former), !isOutgrown { subject.fit(former.room) }
-        let isAgain = shown.map { subject.isStill($0) && subject.isSame(as: $0) } ?? false
+        let isAgain = shown.map { subject.acceptsImage(of: $0) && subject.isSame(as: $0) } ?? false
         self.subject = subject
         hasStandIn = false
         begin(Load(isAgain ? .again : .first, options, completion))
+    }
+
+    /// Loads the subject for the room of the surface, or waits for the room if there is none yet.
+    func begin(_ load: Load) {
+        cancelRenewal()
+        guard var subject else { return }
+        if subject.room == nil { subject.fit(sizedSurface?.room) }
+        self.subject = subject
+        (purpose, load.replacesStandIn, hasStandIn) = (load.purpose, hasStandIn, false)
+        if let response = response(alreadyShownFor: subject, load) {
+            shown = subject
+            return load.end(.shown(response))
+        }
+        let waits = sizedSurface != nil && subject.takesRoom && subject.room == nil
+        // Started before the former task is cancelled, so that work that both share goes on.
+        if !waits { load.task = subject.pipeline.task(for: load.request(for: subject), priority: effectivePriority) }
+        let former = supersede(by: load)
+        if let task = load.task { observe(task, for: load) } else { waitForRoom(load, subject) }
+        former?.end(.superseded)
+    }
+
+    /// Returns the response of the requested image, if exactly this image is shown and nothing is loading.
+    private func response(alreadyShownFor subject: Subject, _ load: Load) -> ImageResponse? {
+        guard self.load == nil, load.purpose != .reload, case .showing(let response) = state, let shown,
+            subject.acceptsImage(of: shown), subject.isEqual(to: shown)
+        else { return nil }
+        return response
     }
 
     /// Reloads the image that is shown or failed, from the server. The content stays while it loads, and if the reload
@@ -112,31 +139,31 @@ public final class ImageTarget {
             return
         }
         // The file may have changed, and so may the user.
-        self.subject = subject.resolvedAnew
+        self.subject = subject.resolvedAgain
         // A first load that waits for a room has not begun: once it does, it asks the server.
         let isFirst = load.map { $0.isWaiting && $0.purpose == .first } ?? false
         let again = Load(isFirst ? .first : .reload, subject.options, completion)
-        again.asksServer = true
+        again.bypassesCaches = true
         again.reloaded = subject
         begin(again)
     }
 
     /// Cancels the load that is under way. The content stays, except for a preview.
     public func cancel() {
-        rest()
-        callOff()
-        if isOutgrown { renewSoon() }
+        cancelRenewal()
+        cancelLoad()
+        if isOutgrown { scheduleRenewal() }
     }
 
     /// Cancels the load that is under way, and shows nothing.
-    public func clear() { show(nil) }
+    public func clear() { showImage(nil) }
 
     /// Cancels the load that is under way, and shows an image that the program has; nil shows nothing.
-    public func show(_ image: Image?) {
-        rest()
+    public func showImage(_ image: Image?) {
+        cancelRenewal()
         let former = supersede(by: nil)
         (subject, purpose, hasStandIn) = (nil, nil, false)
-        turn(to: .empty, showing: image.map { Content.own($0) } ?? .nothing)
+        update(to: .empty, showing: image.map { Content.own($0) } ?? .nothing)
         former?.end(.superseded)
     }
 
@@ -153,22 +180,22 @@ public final class ImageTarget {
         return former
     }
 
-    func callOff() {
+    func cancelLoad() {
         guard let load else { return }
         generation += 1
         self.load = nil
         load.task?.cancel()
         // A reload has the subject of the image that stays.
         if let shown { subject = shown }
-        let withdrawn = insteadOfPreview(load.options)
-        turn(to: withdrawn == nil ? settledState : .empty, showing: withdrawn)
+        let withdrawn = contentReplacingPreview(load.options)
+        update(to: withdrawn == nil ? settledState : .empty, showing: withdrawn)
         load.end(.cancelled)
     }
 
     // MARK: - Content
 
     /// Changes the state and the content. Both are set before the surface is notified of the state.
-    func turn(to state: State, showing content: Content? = nil) {
+    func update(to state: State, showing content: Content? = nil) {
         let generation = generation
         self.state = state
         if let content { show(content) }
@@ -176,18 +203,18 @@ public final class ImageTarget {
     }
 
     func show(_ content: Content) {
-        see(content)
+        setContent(content)
         surface?.show(content)
     }
 
-    func see(_ content: Content) {
+    func setContent(_ content: Content) {
         self.content = content
         if !hasImage { shown = nil }
     }
 
     /// Returns the content that replaces a preview, since part of an image must not pass for all of it; nil if no
     /// preview is shown.
-    func insteadOfPreview(_ options: Options) -> Content? {
+    func contentReplacingPreview(_ options: Options) -> Content? {
         guard case .preview = content else { return nil }
         return options.placeholderContent
     }
@@ -202,62 +229,75 @@ public final class ImageTarget {
     }
 }
 
-// MARK: - The room of the surface
+// MARK: - The request
 
 extension ImageTarget {
-    /// Begins a load that waits for a room, and renews an image that has become too small. Called after a change of
-    /// `SizedImageSurface.room`.
-    package func roomChanged() {
-        if let load, load.isWaiting {
-            if sizedSurface?.room != nil { begin(load) }
-        } else if isOutgrown {
-            renewSoon()
-        } else {
-            rest()
+    /// A request that the target was given. It is resolved once, so that its key is computed once.
+    package struct Subject {
+        /// The request, with the defaults of the pipeline.
+        package let request: ImageRequest
+        package let options: Options
+        package let pipeline: ImagePipeline
+        private let resolved: ResolvedRequest
+        /// Whether the room of a surface, and not the request, determines the size of the image.
+        let takesRoom: Bool
+        /// Whether the request can be compared with others; false for one with a modifier, since a change made after
+        /// the caches cannot be compared.
+        private var isComparable: Bool
+        /// The room for which it was loaded last; nil before there is one, and for a request with a size of its own.
+        private(set) var room: ViewRoom?
+        /// The request for that room.
+        private(set) var sized: ResolvedRequest
+
+        init(_ request: ImageRequest, _ options: Options, _ pipeline: ImagePipeline) {
+            self.request = pipeline.configuration.defaults.applied(to: request)
+            self.options = options
+            self.pipeline = pipeline
+            resolved = ResolvedRequest(self.request, for: pipeline.coordinator)
+            sized = resolved
+            takesRoom = !self.request.hasOwnSize
+            isComparable = request.modifier == nil
         }
-    }
 
-    /// Whether the image that was loaded last is too small for the present room, or cropped for another shape.
-    package var isOutgrown: Bool {
-        guard let room = sizedSurface?.room, let former = subject?.room else { return false }
-        return former.isOutgrown(by: room)
-    }
-
-    /// Returns the number of an image's pixels for one unit of the surface, as long as the image is shown for the
-    /// current load.
-    package func scale(of image: Image) -> Double { subject?.room?.scale(of: image) ?? image.scale }
-
-    /// Renews the image after 200 ms without another call, so that it is not renewed at each step of a resize.
-    func renewSoon() {
-        rest()
-        resting = Task { [weak self] in
-            try? await Task.sleep(for: .milliseconds(200))
-            guard !Task.isCancelled, let self else { return }
-            // The next cancellation must not affect the load that begins here.
-            resting = nil
-            renew()
+        /// The same subject, with its request resolved again.
+        var resolvedAgain: Subject {
+            var other = Subject(request, options, pipeline)
+            other.isComparable = isComparable
+            return other
         }
-    }
 
-    /// Cancels a renewal that is about to begin.
-    func rest() {
-        resting?.cancel()
-        resting = nil
-    }
+        /// The request as the pipeline has modified it, without the size of a room.
+        package var modified: ImageRequest { resolved.request }
 
-    /// Loads the shown image again for the present room, if that has outgrown it. The load and its failure are not
-    /// reported, and the content stays until the new image is there.
-    package func renew() {
-        // A load that is under way is not interrupted for a larger image.
-        if case .loading = state { return renewSoon() }
-        guard let subject, let shown, subject.isSame(as: shown), isOutgrown, !isWhole else { return }
-        self.subject?.fit(nil)
-        begin(Load(.anotherSize, subject.options))
-    }
+        /// Takes a room's size, unless the request has one of its own.
+        mutating func fit(_ room: ViewRoom?) {
+            guard takesRoom else { return }
+            self.room = room
+            sized = room.map { resized(to: $0.target(for: request.source)) } ?? resolved
+        }
 
-    /// Whether the shown image has all of its pixels, so that no other size has more.
-    private var isWhole: Bool {
-        guard case .image(let response) = content else { return false }
-        return response.image.size == response.image.info.size && !response.image.info.isVector
+        /// The response with the image at any size that memory has.
+        var standIn: ImageResponse? {
+            pipeline.cachedResponse(for: resized(to: .any).changing { $0.cachePolicy.readsDiskSynchronously = false })
+        }
+
+        /// Returns the request at another size. Only the size in its key changes, unless the pipeline has a modifier,
+        /// which may make another request from each size.
+        private func resized(to target: TargetSize?) -> ResolvedRequest {
+            guard pipeline.configuration.modifier != nil else { return resolved.resized(to: target) }
+            return ResolvedRequest(request.resized(to: target), for: pipeline.coordinator)
+        }
+
+        /// Returns whether both are of the same image, whatever its size.
+        func isSame(as other: Subject) -> Bool { pipeline === other.pipeline && resolved.key == other.resolved.key }
+
+        /// Returns whether both are of the same image at the same size.
+        func isEqual(to other: Subject) -> Bool { pipeline === other.pipeline && sized.key == other.sized.key }
+
+        /// Returns whether the image of another subject, if it is the same, may stay in place of this one's: the
+        /// request must not bypass the caches.
+        func acceptsImage(of other: Subject) -> Bool {
+            !request.cachePolicy.reads.isEmpty && isComparable && other.isComparable && request.scale == other.request.scale
+        }
     }
 }

@@ -6,6 +6,7 @@
 public struct ImageTransition: Sendable {
     /// The way from one image to the next.
     public enum Style: Sendable {
+        /// The old image fades into the new one.
         case crossFade
         /// The old image turns away and the new one turns to the front, over the given side.
         case flip(from: Edge)
@@ -20,6 +21,7 @@ public struct ImageTransition: Sendable {
         case left, right, top, bottom
     }
 
+    /// The way from one image to the next.
     public var style: Style
     /// The duration, half a second by default, the same as in comparable libraries.
     public var duration: Duration
@@ -35,12 +37,15 @@ public struct ImageTransition: Sendable {
         self.origins = origins
     }
 
+    /// Returns a cross-fade.
     public static func fade(_ duration: Duration = .milliseconds(500)) -> Self { Self(.crossFade, duration: duration) }
 
+    /// Returns a transition in which the view turns over.
     public static func flip(from edge: Edge, _ duration: Duration = .milliseconds(500)) -> Self {
         Self(.flip(from: edge), duration: duration)
     }
 
+    /// Returns a transition in which the new image moves in.
     public static func slide(from edge: Edge, _ duration: Duration = .milliseconds(500)) -> Self {
         Self(.slide(from: edge), duration: duration)
     }

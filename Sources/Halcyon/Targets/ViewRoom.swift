@@ -127,3 +127,63 @@ extension ImageSource {
         }
     }
 }
+
+// MARK: - The room of the surface
+
+extension ImageTarget {
+    /// Begins a load that waits for a room, and renews an image that has become too small. Called after a change of
+    /// `SizedImageSurface.room`.
+    package func roomChanged() {
+        if let load, load.isWaiting {
+            if sizedSurface?.room != nil { begin(load) }
+        } else if isOutgrown {
+            scheduleRenewal()
+        } else {
+            cancelRenewal()
+        }
+    }
+
+    /// Whether the image that was loaded last is too small for the present room, or cropped for another shape.
+    package var isOutgrown: Bool {
+        guard let room = sizedSurface?.room, let former = subject?.room else { return false }
+        return former.isOutgrown(by: room)
+    }
+
+    /// Returns the number of an image's pixels for one unit of the surface, as long as the image is shown for the
+    /// current load.
+    package func scale(of image: Image) -> Double { subject?.room?.scale(of: image) ?? image.scale }
+
+    /// Renews the image after 200 ms without another call, so that it is not renewed at each step of a resize.
+    func scheduleRenewal() {
+        cancelRenewal()
+        renewal = Task { [weak self] in
+            try? await Task.sleep(for: .milliseconds(200))
+            guard !Task.isCancelled, let self else { return }
+            // The next cancellation must not affect the load that begins here.
+            renewal = nil
+            renew()
+        }
+    }
+
+    /// Cancels a renewal that is about to begin.
+    func cancelRenewal() {
+        renewal?.cancel()
+        renewal = nil
+    }
+
+    /// Loads the shown image again for the present room, if that has outgrown it. The load and its failure are not
+    /// reported, and the content stays until the new image is there.
+    package func renew() {
+        // A load that is under way is not interrupted for a larger image.
+        if case .loading = state { return scheduleRenewal() }
+        guard let subject, let shown, subject.isSame(as: shown), isOutgrown, !hasAllPixels else { return }
+        self.subject?.fit(nil)
+        begin(Load(.anotherSize, subject.options))
+    }
+
+    /// Whether the shown image has all of its pixels, so that no other size has more.
+    private var hasAllPixels: Bool {
+        guard case .image(let response) = content else { return false }
+        return response.image.size == response.image.info.size && !response.image.info.isVector
+    }
+}

@@ -13,13 +13,8 @@ public final class GIOMemoryPressure: MemoryPressureSource {
     /// The shared instance of the process.
     public static let shared = GIOMemoryPressure()
 
-    private struct State {
-        var subscribers: [Int: @Sendable (MemoryPressure) -> Void] = [:]
-        var lastID = 0
-        var monitor: GObjectReference?
-    }
-
-    private let state = Lock(State())
+    private let monitor = Lock<GObjectReference?>(nil)
+    private let observers = Observers<MemoryPressure>()
     /// The queue of the subscribers' closures, since evicting images takes longer than the main loop should be blocked.
     private let queue = DispatchQueue(label: "halcyon-memory-monitor")
 
@@ -27,39 +22,26 @@ public final class GIOMemoryPressure: MemoryPressureSource {
 
     public func subscribe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureSubscription {
         connect()
-        let id = state.withLock { state in
-            state.lastID += 1
-            state.subscribers[state.lastID] = body
-            return state.lastID
-        }
-        return MemoryPressureSubscription { [self] in
-            let body = state.withLock { $0.subscribers.removeValue(forKey: id) }
-            withExtendedLifetime(body) {}
-        }
+        return MemoryPressureSubscription(observers.add(body))
     }
 
     /// The number of subscriptions.
-    var subscriberCount: Int { state.withLock { $0.subscribers.count } }
+    var subscriberCount: Int { observers.count }
 
     /// Connects to the monitor at the first subscription, since it starts a conversation over D-Bus.
     private func connect() {
-        guard state.withLock({ $0.monitor == nil }) else { return }
-        guard let pointer = g_memory_monitor_dup_default() else { return }
-        let monitor = GObjectReference(taking: UnsafeMutableRawPointer(pointer))
-        let isFirst = state.withLock { state in
-            defer { state.monitor = state.monitor ?? monitor }
-            return state.monitor == nil
+        guard monitor.withLock({ $0 == nil }), let pointer = g_memory_monitor_dup_default() else { return }
+        let reference = GObjectReference(taking: UnsafeMutableRawPointer(pointer))
+        let isFirst = monitor.withLock { monitor in
+            defer { monitor = monitor ?? reference }
+            return monitor == nil
         }
         guard isFirst else { return }
-        Signal(monitor.raw, "low-memory-warning", number: { [weak self] level in self?.heard(level) })
-    }
-
-    private func heard(_ level: Int32) {
-        let step = Self.step(level)
-        queue.async { [self] in
-            let bodies = state.withLock { Array($0.subscribers.values) }
-            for body in bodies { body(step) }
-        }
+        Signal(
+            reference.raw, "low-memory-warning",
+            number: { [queue, observers] level in
+                queue.async { observers.notify(Self.step(level)) }
+            })
     }
 
     /// Maps GLib's level, a number from 0 to 255.

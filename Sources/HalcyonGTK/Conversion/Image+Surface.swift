@@ -1,4 +1,5 @@
 import CGTK
+import Glibc
 import Halcyon
 
 extension Image {
@@ -63,11 +64,9 @@ extension Image {
         }
         let rowBytes = Int(cairo_image_surface_get_stride(surface))
         bitmap.withPixels { bytes in
+            guard let start = bytes.baseAddress else { return }
             for row in 0..<height {
-                let source = UnsafeRawBufferPointer(
-                    rebasing: bytes[row * bitmap.bytesPerRow..<(row + 1) * bitmap.bytesPerRow])
-                UnsafeMutableRawBufferPointer(start: data + row * rowBytes, count: bitmap.bytesPerRow)
-                    .copyMemory(from: source)
+                memcpy(data + row * rowBytes, start + row * bitmap.bytesPerRow, bitmap.bytesPerRow)
             }
         }
         cairo_surface_mark_dirty(surface)
@@ -101,11 +100,9 @@ extension Image {
         _ data: UnsafePointer<UInt8>, _ rowBytes: Int, _ size: PixelSize,
         into bytes: UnsafeMutableRawBufferPointer, isOpaque: Bool
     ) {
+        guard let start = bytes.baseAddress else { return }
         let width = size.width * 4
-        for row in 0..<size.height {
-            UnsafeMutableRawBufferPointer(rebasing: bytes[row * width..<(row + 1) * width])
-                .copyMemory(from: UnsafeRawBufferPointer(start: data + row * rowBytes, count: width))
-        }
+        for row in 0..<size.height { memcpy(start + row * width, data + row * rowBytes, width) }
         // The fourth byte of RGB24 is undefined.
         guard isOpaque else { return }
         for alpha in stride(from: 3, to: bytes.count, by: 4) { bytes[alpha] = 255 }

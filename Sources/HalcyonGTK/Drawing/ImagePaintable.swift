@@ -3,31 +3,23 @@ import CHalcyonGTK
 import Halcyon
 
 /// A `GdkPaintable` that fits an image into the area that it is drawn in, and draws the transition from one image to the next.
-@MainActor public final class ImagePaintable {
+@MainActor final class ImagePaintable {
     /// The pixels of an image, and how a view shows them.
-    public struct Picture: Sendable {
-        public var texture: ImageTexture
-        /// The number of pixels for one unit of a view; 1 by default.
-        public var scale: Double
+    struct Picture: Sendable {
+        var texture: ImageTexture
+        /// The number of pixels for one unit of a view.
+        var scale: Double
         /// Whether the widget's colour is painted through the alpha of the image, as `Image.isTemplate`.
-        public var isTemplate: Bool
+        var isTemplate: Bool
         /// Whether the image is mirrored where text runs from right to left, as `Image.mirrorsForRightToLeft`.
-        public var mirrorsForRightToLeft: Bool
+        var mirrorsForRightToLeft: Bool
 
-        public init(
-            _ texture: ImageTexture, scale: Double = 1, isTemplate: Bool = false, mirrorsForRightToLeft: Bool = false
-        ) {
-            self.texture = texture
-            self.scale = scale
-            self.isTemplate = isTemplate
-            self.mirrorsForRightToLeft = mirrorsForRightToLeft
-        }
-
-        /// Creates a picture of an image, with its scale, `isTemplate` and `mirrorsForRightToLeft`.
-        public init(_ image: Image) {
-            self.init(
-                ImageTexture(image.bitmap), scale: image.scale, isTemplate: image.isTemplate,
-                mirrorsForRightToLeft: image.mirrorsForRightToLeft)
+        /// - Parameter scale: nil, the default, is that of the image.
+        init(_ image: Image, scale: Double? = nil) {
+            texture = ImageTexture(image.bitmap)
+            self.scale = scale ?? image.scale
+            isTemplate = image.isTemplate
+            mirrorsForRightToLeft = image.mirrorsForRightToLeft
         }
 
         fileprivate var look: HalcyonLook {
@@ -38,9 +30,9 @@ import Halcyon
     }
 
     /// The `GdkPaintable`, to which this object holds a reference.
-    public let pointer: OpaquePointer
+    let pointer: OpaquePointer
 
-    public init() {
+    init() {
         pointer = halcyon_paintable_new()
     }
 
@@ -50,12 +42,12 @@ import Halcyon
     }
 
     /// The fit of the image in the area; `.contain` by default.
-    public var contentFit: ContentFit = .contain {
+    var contentFit: ContentFit = .contain {
         didSet { halcyon_paintable_set_fit(pointer, contentFit.halcyonFit) }
     }
 
     /// The natural size in units while there is no image, so that a list keeps its position; none by default.
-    public var sizeHint: (width: Int, height: Int)? {
+    var sizeHint: (width: Int, height: Int)? {
         didSet {
             halcyon_paintable_set_hint(
                 pointer, Int32(clamping: sizeHint?.width ?? 0), Int32(clamping: sizeHint?.height ?? 0))
@@ -70,23 +62,23 @@ import Halcyon
     }
 
     /// The paintable that is drawn beneath, in a fit of its own; nil by default.
-    public var background: ImagePaintable? {
+    var background: ImagePaintable? {
         didSet { halcyon_paintable_set_ground(pointer, background?.pointer) }
     }
 
     /// The progress of a transition, from 0 to 1.
-    public var progress: Double = 1 {
+    var progress: Double = 1 {
         didSet { halcyon_paintable_set_progress(pointer, progress) }
     }
 
     /// Sets the widget whose colour templates are painted in and whose text direction counts; the reference is weak. With nil,
     /// the default, templates are painted as they are.
-    public func follow(_ widget: UnsafeMutablePointer<GtkWidget>?) {
+    func follow(_ widget: UnsafeMutablePointer<GtkWidget>?) {
         halcyon_paintable_set_widget(pointer, widget)
     }
 
     /// Shows an image, or nothing, from now on.
-    public func show(_ picture: Picture?) {
+    func show(_ picture: Picture?) {
         // The texture lives until GTK has a reference of its own.
         withExtendedLifetime(picture) {
             halcyon_paintable_show(
@@ -96,7 +88,7 @@ import Halcyon
 
     /// Starts a transition to an image: the former one fades out or moves away until `progress` is 1. With a custom style,
     /// shows the image at once.
-    public func begin(_ picture: Picture, _ style: ImageTransition.Style) {
+    func begin(_ picture: Picture, _ style: ImageTransition.Style) {
         guard let drawn = style.drawn else { return show(picture) }
         withExtendedLifetime(picture) {
             halcyon_paintable_begin(
@@ -108,9 +100,9 @@ import Halcyon
     ///
     /// - Parameters:
     ///   - texture: the pixels of the part; nil for none.
-    ///   - place: the part, in shares of the whole from 0 to 1.
-    func showDetail(_ texture: ImageTexture?, at place: graphene_rect_t = graphene_rect_t()) {
-        withExtendedLifetime(texture) { halcyon_paintable_set_detail(pointer, texture?.pointer, place) }
+    ///   - part: the part, in shares of the whole from 0 to 1.
+    func showDetail(_ texture: ImageTexture?, in part: graphene_rect_t = graphene_rect_t()) {
+        withExtendedLifetime(texture) { halcyon_paintable_set_detail(pointer, texture?.pointer, part) }
     }
 
     /// Sets a closure that is called soon after the paintable was drawn in another size than before.

@@ -9,11 +9,11 @@ import HalcyonSystem
 /// is in use.
 ///
 /// `@unchecked Sendable`: a texture never changes, and GObject counts its references atomically.
-public final class ImageTexture: @unchecked Sendable {
+final class ImageTexture: @unchecked Sendable {
     /// The `GdkTexture`, to which this object holds a reference.
-    public let pointer: OpaquePointer
+    let pointer: OpaquePointer
 
-    public init(_ bitmap: Bitmap) {
+    init(_ bitmap: Bitmap) {
         pointer = TextureTable.shared.texture(of: bitmap)
     }
 

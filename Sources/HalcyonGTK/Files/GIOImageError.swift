@@ -6,11 +6,15 @@ import Halcyon
 public struct GIOImageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason of the failure.
     public enum Reason: Error, Hashable, Sendable {
+        /// There is no such file or resource.
         case notFound
+        /// The user may not read it.
         case notPermitted
+        /// It is a folder.
         case isFolder
         /// A pipe, a device or a mount point: reading it might never end.
         case notAFile
+        /// It has more bytes than the limit.
         case tooLarge(limit: Int)
         /// Nothing on this system reads URIs of this scheme, or the volume is not mounted.
         case notSupported
@@ -20,6 +24,7 @@ public struct GIOImageError: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// The URI that could not be read, without user name and password.
     public let source: String
+    /// The reason of the failure.
     public let reason: Reason
 
     /// The text of the reason, without the source.

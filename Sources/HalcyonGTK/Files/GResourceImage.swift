@@ -15,6 +15,7 @@ public struct GResourceImage: ImageDataProvider {
     /// The maximum size in bytes after decompression; 200 MB by default.
     public let maximumBytes: Int
 
+    /// Creates the image of a path; whether there is such a resource is checked by the load.
     public init(_ path: String, maximumBytes: Int = 200_000_000) {
         self.path = path
         self.maximumBytes = max(0, maximumBytes)
@@ -35,14 +36,14 @@ public struct GResourceImage: ImageDataProvider {
         // On a pool of threads, since a compressed resource is decompressed there.
         try await ThreadPools.cpu.run { [self] _ in
             do {
-                return try look()
+                return try lookUp()
             } catch let reason as GIOImageError.Reason {
                 throw GIOImageError(source: "resource://" + path, reason: reason)
             }
         }
     }
 
-    private func look() throws -> Data {
+    private func lookUp() throws -> Data {
         // C would stop at the zero byte, and look up another resource.
         guard !path.utf8.contains(0) else { throw GIOImageError.Reason.notFound }
         var error: UnsafeMutablePointer<GError>?

@@ -4,9 +4,9 @@ import Halcyon
 // The animation of a layer and the frames of its transition.
 extension ImageLayer {
     /// Resumes or pauses the animation after a change of `isShown`.
-    func sightChanged() {
-        let wasShown = target.isSeen
-        target.isSeen = isShown
+    func visibilityChanged() {
+        let wasShown = target.isVisible
+        target.isVisible = isShown
         guard isShown != wasShown else { return }
         if isShown {
             if resumes { player?.play() }
@@ -24,14 +24,19 @@ extension ImageLayer {
         endTransition()
     }
 
-    /// Resumes the animation, once the view is visible.
-    func play() {
+    /// Whether an animation is playing now.
+    public var isPlaying: Bool { player?.isPlaying ?? false }
+
+    /// Resumes the animation, or restarts it if it has ended. It plays once it is visible.
+    public func play() {
         resumes = true
         if isShown { player?.play() }
     }
 
     /// Pauses the animation.
-    func stop(rewinding: Bool) {
+    ///
+    /// - Parameter rewinding: whether `play()` restarts the animation from its beginning; false by default.
+    public func stop(rewinding: Bool = false) {
         resumes = false
         player?.stop(rewinding: rewinding)
     }
@@ -48,7 +53,7 @@ extension ImageLayer {
     /// Updates an animation that plays while it is being downloaded with the frames that have arrived.
     ///
     /// - Returns: false if the content is something else.
-    func goesOn(with content: ImageTarget.Content) -> Bool {
+    func continueAnimation(with content: ImageTarget.Content) -> Bool {
         guard let player, let image = arriving(content) else { return false }
         arrivingLoad = content.isPart ? target.loadCount : nil
         source = content.source ?? source
@@ -61,7 +66,7 @@ extension ImageLayer {
     func play(_ content: ImageTarget.Content, drawsFormer: Bool) {
         timer.stop()
         let former = content.source != nil && content.source == source ? player : nil
-        let resumed = target.isSeen ? former?.isPlaying : resumes
+        let resumed = target.isVisible ? former?.isPlaying : resumes
         source = content.source
         let image = content.image
         // The former player must neither draw nor call back any more.
@@ -72,7 +77,7 @@ extension ImageLayer {
             AnimatedImagePlayer($0, configuration: playback, isComplete: !content.isPart)
         }
         arrivingLoad = player != nil && content.isPart ? target.loadCount : nil
-        defer { watchSight() }
+        defer { watchVisibility() }
         guard let player, let image else { return }
         player.watcher.frame = { [weak self, scale = target.scale(of: image)] in self?.draw($0, scale) }
         player.watcher.loop = { [weak self] in self?.onLoop?($0) }
@@ -99,9 +104,7 @@ extension ImageLayer {
     private func draw(_ frame: Image, _ scale: Double) {
         // Drawing a frame would end the transition; the next frame is drawn.
         guard transition == nil else { return }
-        var picture = ImagePaintable.Picture(frame)
-        picture.scale = scale
-        paintable.show(picture)
+        paintable.show(ImagePaintable.Picture(frame, scale: scale))
     }
 
     private func wake() {

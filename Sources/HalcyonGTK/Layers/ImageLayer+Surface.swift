@@ -4,15 +4,15 @@ import Halcyon
 // Shows the content of the layer's target.
 extension ImageLayer: ImageSurface {
     public func show(_ content: ImageTarget.Content) {
-        shows += 1
-        host.standsIn(for: self, target.hasStandIn)
+        contentCount += 1
+        host.setStandIn(target.hasStandIn, for: self)
         let former = takeTransition()
         showPlaceholder(content)
-        if !goesOn(with: content) {
+        if !continueAnimation(with: content) {
             paintable.show(picture(content))
             play(content, drawsFormer: true)
         }
-        onContent?()
+        contentChanged()
         former?.end()
     }
 
@@ -25,15 +25,15 @@ extension ImageLayer: ImageSurface {
             show(.image(response))
             return completion()
         }
-        shows += 1
-        let (show, former) = (shows, takeTransition())
+        contentCount += 1
+        let (count, former) = (contentCount, takeTransition())
         showPlaceholder(.image(response))
         if let picture = picture(.image(response)) { paintable.begin(picture, transition.style) }
         play(.image(response), drawsFormer: false)
-        onContent?()
+        contentChanged()
         former?.end()
         // The completion of the former transition may have shown another image.
-        guard show == shows else { return completion() }
+        guard count == contentCount else { return completion() }
         let run = TransitionRun(transition, of: self, completion: completion)
         self.transition = run
         run.prepare()
@@ -42,25 +42,22 @@ extension ImageLayer: ImageSurface {
 
     public func stateChanged(_ state: ImageTarget.State) {
         let isLoading = if case .loading = state { true } else { false }
-        host.standsIn(for: self, target.hasStandIn)
+        host.setStandIn(target.hasStandIn, for: self)
         host.setBusy(isLoading)
         if case .loading(let progress) = state {
             showIndicator(progress?.fraction, hasBegun: progress != nil)
         } else {
             removeIndicator()
         }
-        watchSight()
+        watchVisibility()
         onStateChange?(state)
     }
 
     /// Has the host watch the view's position, which is needed while an animation plays or a load runs.
-    func watchSight() { host.watchSight(for: self, player != nil || target.isLoading) }
+    func watchVisibility() { host.setWatched(player != nil || target.isLoading, for: self) }
 
     private func picture(_ content: ImageTarget.Content) -> ImagePaintable.Picture? {
-        guard let image = content.image else { return nil }
-        var picture = ImagePaintable.Picture(image)
-        picture.scale = target.scale(of: image)
-        return picture
+        content.image.map { ImagePaintable.Picture($0, scale: target.scale(of: $0)) }
     }
 
     private func showPlaceholder(_ content: ImageTarget.Content) {
@@ -100,5 +97,48 @@ extension ImageLayer: ImageSurface {
         guard let run = takeTransition() else { return }
         paintable.progress = 1
         run.end()
+    }
+}
+
+/// One transition of a layer, from its first frame to its last.
+@MainActor final class TransitionRun {
+    private let transition: ImageTransition
+    private weak var layer: ImageLayer?
+    private let completion: @MainActor () -> Void
+    private var start: Duration?
+    private var isOver = false
+
+    init(_ transition: ImageTransition, of layer: ImageLayer, completion: @escaping @MainActor () -> Void) {
+        self.transition = transition
+        self.layer = layer
+        self.completion = completion
+    }
+
+    /// Prepares a custom animator before the first frame.
+    func prepare() {
+        if let layer, case .custom(let animator) = transition.style { animator.prepare(layer) }
+    }
+
+    /// - Returns: whether further frames are needed.
+    func advance(to time: Duration) -> Bool {
+        guard !isOver, let layer else { return false }
+        let start = start ?? time
+        self.start = start
+        let progress = transition.duration > .zero ? min(1, (time - start) / transition.duration) : 1
+        switch transition.style {
+        case .custom(let animator): animator.animate(layer, progress: progress)
+        // Eases out: slower towards the end.
+        case .crossFade, .flip, .slide: layer.paintable.progress = 1 - (1 - progress) * (1 - progress)
+        }
+        if progress >= 1 { end() }
+        return !isOver
+    }
+
+    /// Ends the transition: it has finished, or other content has replaced it.
+    func end() {
+        guard !isOver else { return }
+        isOver = true
+        if let layer, case .custom(let animator) = transition.style { animator.complete(layer) }
+        completion()
     }
 }

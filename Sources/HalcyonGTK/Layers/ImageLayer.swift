@@ -2,13 +2,14 @@ import CGTK
 import Foundation
 import Halcyon
 
-/// One picture of a view, its image or its background, with a load, a transition and an animation of its own.
+/// One picture of a view, with a load, a transition and an animation of its own.
 ///
 ///     view.background.setImage(from: url)
 ///
-/// A view creates its layers; they live as long as the view.
-@MainActor public final class ImageLayer {
-    /// The fit of the image in the view; `.contain` by default.
+/// An `ImageView` is the layer of its image, and creates those of its background and its highlight; an `ImageButton` has
+/// layers for each of its states. They live as long as the view.
+@MainActor public class ImageLayer {
+    /// The fit of the image in the view; `.contain` by default. A `GtkPicture` that the program created fits the image itself.
     public var contentFit: ContentFit = .contain {
         didSet {
             guard contentFit != oldValue else { return }
@@ -28,7 +29,7 @@ import Halcyon
     /// The player of the animation that is shown; nil for a still image.
     public internal(set) var player: AnimatedImagePlayer?
     /// The indicator that is shown while an image is loading; nil, the default, shows none. Takes effect with the next load.
-    /// Shown only over a view that has room for it: not a `GtkPicture` or a `GtkImage`.
+    /// A `GtkPicture` and a `GtkImage` of the program have no room for one.
     public var loadingIndicator: Indicator?
     /// Called when loading begins, goes on or ends.
     public var onStateChange: (@MainActor (ImageTarget.State) -> Void)?
@@ -52,12 +53,12 @@ import Halcyon
     var ticks: FrameTicks?
     let timer = MainTimer()
     /// A counter of the content changes: it shows whether a callback has replaced the content.
-    var shows = 0
+    var contentCount = 0
 
     init(_ host: ViewHost) {
         self.host = host
         ticks = FrameTicks(host.area) { [weak self] time in self?.tick(time) ?? false }
-        target.isSeen = isShown
+        target.isVisible = isShown
     }
 
     isolated deinit {
@@ -66,8 +67,8 @@ import Halcyon
         transition?.end()
     }
 
-    /// The widget that the layer is drawn in.
-    public var widget: UnsafeMutablePointer<GtkWidget> { host.area }
+    /// The widget that the layer is drawn in, for animators of transitions.
+    public var drawingWidget: UnsafeMutablePointer<GtkWidget> { host.area }
 
     // MARK: - Content
 
@@ -89,16 +90,18 @@ import Halcyon
         if case .nothing = target.content { true } else { false }
     }
 
-    /// Called when the content changes.
+    /// Called when the content has changed.
     var onContent: (@MainActor () -> Void)?
+
+    func contentChanged() { onContent?() }
 
     /// Whether the view shows this layer, as a button shows the image of its current state.
     var isActive = true {
-        didSet { if isActive != oldValue { sightChanged() } }
+        didSet { if isActive != oldValue { visibilityChanged() } }
     }
 
     /// Whether the view is visible and shows this layer.
-    var isShown: Bool { host.isSeen && isActive }
+    var isShown: Bool { host.isVisible && isActive }
 
     // MARK: - Loads
 
@@ -106,6 +109,7 @@ import Halcyon
     ///
     /// - Parameters:
     ///   - url: the URL of the image; nil shows the placeholder and ends in `.failed`.
+    ///   - indicator: the loading indicator; nil keeps the present one.
     ///   - keepsCurrent: whether the current image stays until the new one is there.
     ///   - failureImage: the image that is shown if the load fails; nil is the placeholder.
     ///   - processors: the processors to apply. Their input is the image at the size of the view, and their lengths count in
@@ -135,7 +139,7 @@ import Halcyon
     }
 
     /// Shows an image that the program has, in place of the current load and image; nil shows nothing.
-    public func showImage(_ image: Image?) { target.show(image) }
+    public func showImage(_ image: Image?) { target.showImage(image) }
 
     /// Cancels the current load; the image stays.
     public func cancel() { target.cancel() }

@@ -11,12 +11,12 @@ import Halcyon
     /// Called after a change of the size in pixels.
     var onResize: (@MainActor () -> Void)?
     /// Called when the view becomes visible or hidden.
-    var onSeen: (@MainActor () -> Void)? {
-        get { sight.onChange }
-        set { sight.onChange = newValue }
+    var onVisibilityChange: (@MainActor () -> Void)? {
+        get { visibility.onChange }
+        set { visibility.onChange = newValue }
     }
     /// Whether any part of the view can be seen, as `ViewVisibility` determines it.
-    var isSeen: Bool { sight.isSeen }
+    var isVisible: Bool { visibility.isVisible }
     /// Whether the widget was destroyed while this object was still in use.
     private(set) var isGone = false
 
@@ -36,7 +36,7 @@ import Halcyon
     /// Returns the widget's paintable; nil if only this object can set it.
     private let getPaintable: (@MainActor () -> OpaquePointer?)?
     private var ownsOverlay = false
-    private let sight: ViewVisibility
+    private let visibility: ViewVisibility
     private var signals: [Signal] = []
     private var hasLayout = false
     private var first: FrameTicks?
@@ -45,7 +45,7 @@ import Halcyon
     private var isFreeWithoutArea = (width: false, height: false)
     /// The layers that show a stand-in: the same image at another size until the right one is loaded.
     private var standingIn: Set<ObjectIdentifier> = []
-    /// The layers for which `sight` is watched.
+    /// The layers for which `visibility` is watched.
     private var watching: Set<ObjectIdentifier> = []
 
     /// Creates a host with its own widgets: an area beneath the widgets that are laid over it.
@@ -57,7 +57,7 @@ import Halcyon
         gtk_overlay_set_child(OpaquePointer(overlay), area)
         g_object_ref_sink(overlay)
         ownsOverlay = true
-        sight = ViewVisibility(area)
+        visibility = ViewVisibility(area)
         setPaintable = { halcyon_area_set_paintable(OpaquePointer(area), $0) }
         getPaintable = nil
         call.host = self
@@ -75,7 +75,7 @@ import Halcyon
     ) {
         area = widget
         overlay = nil
-        sight = ViewVisibility(widget)
+        visibility = ViewVisibility(widget)
         self.setPaintable = setPaintable
         getPaintable = paintable
         hasLayout = gtk_widget_get_width(widget) > 0
@@ -90,7 +90,7 @@ import Halcyon
     isolated deinit {
         first?.stop()
         if !isGone {
-            sight.end()
+            visibility.end()
             signals.end()
         }
         if ownsOverlay { g_object_unref(overlay) }
@@ -153,14 +153,16 @@ import Halcyon
     private func learnSides() {
         guard overlay == nil else { return }
         let natural = paintable?.pictureSize ?? (width: 0, height: 0)
-        let goesAlong = (abs(size.width - natural.width) <= 1, abs(size.height - natural.height) <= 1)
+        let followsPicture = (abs(size.width - natural.width) <= 1, abs(size.height - natural.height) <= 1)
         let isEmpty = (size.width == 0, size.height == 0)
         if !hasLayout {
-            isFreeWithoutArea = goesAlong == (true, true) && !hasRequest ? (true, true) : isEmpty
+            isFreeWithoutArea = followsPicture == (true, true) && !hasRequest ? (true, true) : isEmpty
         } else if natural == (0, 0) {
             isFreeWithoutArea = (isFreeWithoutArea.width || isEmpty.0, isFreeWithoutArea.height || isEmpty.1)
         } else {
-            isFreeWithoutArea = (isFreeWithoutArea.width && goesAlong.0, isFreeWithoutArea.height && goesAlong.1)
+            isFreeWithoutArea = (
+                isFreeWithoutArea.width && followsPicture.0, isFreeWithoutArea.height && followsPicture.1
+            )
         }
     }
 
@@ -172,8 +174,8 @@ import Halcyon
     }
 
     /// Notes whether a layer shows a stand-in, the same image at another size until the right one is loaded.
-    func standsIn(for layer: ImageLayer, _ standsIn: Bool) {
-        if standsIn { standingIn.insert(ObjectIdentifier(layer)) } else { standingIn.remove(ObjectIdentifier(layer)) }
+    func setStandIn(_ isStandIn: Bool, for layer: ImageLayer) {
+        if isStandIn { standingIn.insert(ObjectIdentifier(layer)) } else { standingIn.remove(ObjectIdentifier(layer)) }
         if overlay != nil, !isGone { halcyon_area_set_stands_in(OpaquePointer(area), standingIn.isEmpty ? 0 : 1) }
     }
 
@@ -183,9 +185,9 @@ import Halcyon
     }
 
     /// Notes whether a layer needs the view's position in its viewports.
-    func watchSight(for layer: ImageLayer, _ isWatched: Bool) {
+    func setWatched(_ isWatched: Bool, for layer: ImageLayer) {
         if isWatched { watching.insert(ObjectIdentifier(layer)) } else { watching.remove(ObjectIdentifier(layer)) }
-        if !isGone { sight.isWatched = !watching.isEmpty }
+        if !isGone { visibility.isWatched = !watching.isEmpty }
     }
 
     func setLabel(_ label: String?) {
@@ -217,7 +219,7 @@ import Halcyon
         isGone = true
         first?.stop()
         first = nil
-        sight.end()
+        visibility.end()
     }
 }
 
@@ -240,7 +242,7 @@ extension ViewHost {
         guard !isGone else { return }
         learnSides()
         hasLayout = true
-        sight.look()
+        visibility.update()
         onResize?()
     }
 

@@ -15,9 +15,8 @@ import Halcyon
 ///
 /// Keep the prefetcher for as long as it is to work. It holds no reference to the list, and stops when the list is destroyed.
 @MainActor public final class ImageListPrefetcher {
-    public let pipeline: ImagePipeline
-    public let configuration: Configuration
-
+    private let pipeline: ImagePipeline
+    private let configuration: Configuration
     private let requests: @MainActor (Int) -> [ImageRequest]
     private var handlers: [Signal] = []
     /// Nil once the list is destroyed or the prefetcher is stopped.
@@ -44,12 +43,12 @@ import Halcyon
         self.configuration = configuration
         self.requests = requests
         ticks = FrameTicks(list) { [weak self] _ in
-            self?.look()
+            self?.update()
             return false
         }
         handlers.append(Signal(list, "destroy") { [weak self] in self?.stop() })
-        handlers.append(Signal(list, "map") { [weak self] in self?.scheduleLook() })
-        handlers.append(Signal(list, "unmap") { [weak self] in self?.rest() })
+        handlers.append(Signal(list, "map") { [weak self] in self?.scheduleUpdate() })
+        handlers.append(Signal(list, "unmap") { [weak self] in self?.pause() })
         handlers.append(Signal(list, "notify::model") { [weak self] in self?.modelChanged() })
         for name in ["vadjustment", "hadjustment", "orientation"] {
             handlers.append(Signal(list, "notify::\(name)") { [weak self] in self?.adjustmentChanged() })
@@ -65,7 +64,7 @@ import Halcyon
     /// Stops the prefetcher for good and cancels its loads, except those that have other subscribers.
     public func stop() {
         guard list != nil else { return }
-        rest()
+        pause()
         list = nil
         ticks = nil
         handlers.end()
@@ -76,7 +75,7 @@ import Halcyon
     var runningPositions: [Int] { plan.runningPositions }
 
     /// Whether an update is scheduled for the next frame.
-    private(set) var isLookScheduled = false
+    private(set) var isUpdateScheduled = false
 
     // MARK: - Changes of the list
 
@@ -90,13 +89,13 @@ import Halcyon
                 self?.itemsChanged(position, removed, added)
             }
         }
-        scheduleLook()
+        scheduleUpdate()
     }
 
     private func itemsChanged(_ position: Int, _ removed: Int, _ added: Int) {
         drop(plan.replace(position, removed: removed, added: added))
         first = nil
-        scheduleLook()
+        scheduleUpdate()
     }
 
     private func adjustmentChanged() {
@@ -104,19 +103,20 @@ import Halcyon
         adjustment = halcyon_list_adjustment(list).map { pointer in
             WatchedAdjustment(
                 GObjectReference(taking: UnsafeMutableRawPointer(pointer)),
-                onScroll: { [weak self] in self?.scheduleLook() }, onChange: { [weak self] in self?.scheduleLook() })
+                onScroll: { [weak self] in self?.scheduleUpdate() }, onChange: { [weak self] in self?.scheduleUpdate() }
+            )
         }
-        scheduleLook()
+        scheduleUpdate()
     }
 
-    private func scheduleLook() {
+    private func scheduleUpdate() {
         guard let list, gtk_widget_get_mapped(list) != 0 else { return }
-        isLookScheduled = true
+        isUpdateScheduled = true
         ticks?.start()
     }
 
-    private func rest() {
-        isLookScheduled = false
+    private func pause() {
+        isUpdateScheduled = false
         ticks?.stop()
         drop(plan.clear())
         first = nil
@@ -124,8 +124,8 @@ import Halcyon
 
     // MARK: - Loading
 
-    private func look() {
-        isLookScheduled = false
+    private func update() {
+        isUpdateScheduled = false
         guard let list, gtk_widget_get_mapped(list) != 0, let adjustment, let model else { return }
         let pointer = adjustment.pointer
         let window = ListWindow(
@@ -165,7 +165,7 @@ import Halcyon
     private func ended(_ prefetcher: ImagePrefetcher) {
         plan.end(prefetcher)
         // A scheduled update chooses the next items itself, from newer positions.
-        if !isLookScheduled { fill() }
+        if !isUpdateScheduled { fill() }
     }
 
     private func drop(_ prefetchers: [ImagePrefetcher]) {

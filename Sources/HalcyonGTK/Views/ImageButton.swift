@@ -1,19 +1,19 @@
 import CGTK
 import CHalcyonGTK
-import Foundation
 import Halcyon
 
 /// A button with an image and a background for each of its states, each with a load of its own.
 ///
 ///     let button = ImageButton()
-///     button.setImage(from: play)
-///     button.setImage(from: playLit, for: .hover)
+///     button.image().setImage(from: play)
+///     button.image(for: .hover).setImage(from: playLit)
 ///
 /// A state without an image shows that of `.normal`. The object owns its widget, and must be kept for as long as the widget is
 /// to show anything; the object of `ImageButton.of(_:)` stays with its button.
 @MainActor public final class ImageButton {
     /// The state of a button.
     public enum State: Sendable, Hashable, CaseIterable {
+        /// None of the others.
         case normal
         /// The pointer is over the button.
         case hover
@@ -21,6 +21,7 @@ import Halcyon
         case active
         /// The button is a toggle button that is on.
         case checked
+        /// The button does not react to the user.
         case insensitive
     }
 
@@ -68,22 +69,6 @@ import Halcyon
 
     /// Returns the layer of the background of a state, beneath the image.
     public func background(for state: State = .normal) -> ImageLayer { layers.background(state) }
-
-    /// Loads the image of a state; the same as `image(for:).setImage(from:)`.
-    public func setImage(
-        from url: URL?, for state: State = .normal, placeholder: ImageTarget.Placeholder? = nil,
-        pipeline: ImagePipeline = .shared, completion: (@MainActor (ImageTarget.End) -> Void)? = nil
-    ) {
-        image(for: state).setImage(from: url, placeholder: placeholder, pipeline: pipeline, completion: completion)
-    }
-
-    /// Loads the background of a state; the same as `background(for:).setImage(from:)`.
-    public func setBackground(
-        from url: URL?, for state: State = .normal, placeholder: ImageTarget.Placeholder? = nil,
-        pipeline: ImagePipeline = .shared, completion: (@MainActor (ImageTarget.End) -> Void)? = nil
-    ) {
-        background(for: state).setImage(from: url, placeholder: placeholder, pipeline: pipeline, completion: completion)
-    }
 
     private func stateChanged() {
         let flags = gtk_widget_get_state_flags(widget).rawValue

@@ -8,6 +8,7 @@ import Halcyon
     /// Called with the widget and the progress each time that bytes have arrived; the progress is nil if it is not known.
     public var update: @MainActor (UnsafeMutablePointer<GtkWidget>, Double?) -> Void
 
+    /// Creates an indicator of any widget.
     public init(
         make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>,
         update: @escaping @MainActor (UnsafeMutablePointer<GtkWidget>, Double?) -> Void = { _, _ in }
@@ -43,7 +44,7 @@ import Halcyon
         Indicator(make: {
             let view = ImageView()
             view.showImage(image)
-            view.staysWithItsWidget()
+            view.attachToWidget()
             return centered(view.widget)
         })
     }
@@ -57,18 +58,15 @@ import Halcyon
 }
 
 /// A placeholder that is a widget.
-@MainActor public final class WidgetPlaceholder {
+struct WidgetPlaceholder: Sendable {
     let make: @MainActor () -> UnsafeMutablePointer<GtkWidget>
-
-    /// - Parameter make: creates a new widget without a parent; called each time that the placeholder is shown.
-    public init(_ make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>) {
-        self.make = make
-    }
 }
 
 extension ImageTarget.Placeholder {
-    /// A placeholder widget, created each time that the placeholder is shown.
-    @MainActor public static func widget(_ make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>) -> Self {
-        .custom(WidgetPlaceholder(make))
+    /// Returns a placeholder that is a widget.
+    ///
+    /// - Parameter make: creates a new widget without a parent; called each time that the placeholder is shown.
+    public static func widget(_ make: @escaping @MainActor () -> UnsafeMutablePointer<GtkWidget>) -> Self {
+        .custom(WidgetPlaceholder(make: make))
     }
 }

@@ -4,15 +4,15 @@ import Halcyon
 /// The visibility of a widget: it can be seen if it is mapped, neither it nor any of its ancestors is fully transparent, and it
 /// is not scrolled out of any viewport that it is in.
 @MainActor final class ViewVisibility {
-    /// Called after each change of `isSeen`.
+    /// Called after each change of `isVisible`.
     var onChange: (@MainActor () -> Void)?
-    private(set) var isSeen = false
+    private(set) var isVisible = false
     /// Whether the widget's position in its viewports is checked regularly; false by default.
     var isWatched = false {
         didSet {
             guard isWatched != oldValue else { return }
-            patrol()
-            if isWatched { look() }
+            updateMonitoring()
+            if isWatched { update() }
         }
     }
 
@@ -40,42 +40,44 @@ import Halcyon
     /// Stops following the widget, which must still exist; it counts as hidden from then on.
     func end() {
         signals.end()
-        leaveSurroundings()
-        turn(false)
+        unfollowAncestry()
+        set(false)
     }
 
-    /// Updates `isSeen` from the current layout.
-    func look() {
-        turn(gtk_widget_get_mapped(widget) != 0 && !isTransparent && !viewports.contains { isAway(from: $0.widget) })
+    /// Updates `isVisible` from the current layout.
+    func update() {
+        set(
+            gtk_widget_get_mapped(widget) != 0 && !isTransparent && !viewports.contains { isScrolledOut(of: $0.widget) }
+        )
     }
 
-    private func turn(_ isSeen: Bool) {
-        guard isSeen != self.isSeen else { return }
-        self.isSeen = isSeen
+    private func set(_ isVisible: Bool) {
+        guard isVisible != self.isVisible else { return }
+        self.isVisible = isVisible
         onChange?()
     }
 
     private func mapped() {
-        for widget in surroundings {
-            opacities.append(Signal(widget, "notify::opacity") { [weak self] in self?.look() })
+        for widget in ancestry {
+            opacities.append(Signal(widget, "notify::opacity") { [weak self] in self?.update() })
             if isViewport(widget) { viewports.append(follow(widget)) }
         }
-        patrol()
-        look()
+        updateMonitoring()
+        update()
     }
 
     private func unmapped() {
-        leaveSurroundings()
-        look()
+        unfollowAncestry()
+        update()
     }
 
-    private func leaveSurroundings() {
+    private func unfollowAncestry() {
         opacities.end()
         viewports = []
         VisibilityMonitor.shared.remove(self)
     }
 
-    private func patrol() {
+    private func updateMonitoring() {
         if isWatched, !viewports.isEmpty {
             VisibilityMonitor.shared.add(self)
         } else {
@@ -100,16 +102,16 @@ import Halcyon
             })
     }
 
-    private var isTransparent: Bool { surroundings.contains { gtk_widget_get_opacity($0) <= 0 } }
+    private var isTransparent: Bool { ancestry.contains { gtk_widget_get_opacity($0) <= 0 } }
 
     /// The widget and its ancestors.
-    private var surroundings: some Sequence<UnsafeMutablePointer<GtkWidget>> {
+    private var ancestry: some Sequence<UnsafeMutablePointer<GtkWidget>> {
         sequence(first: widget) { gtk_widget_get_parent($0) }
     }
 
     /// Whether the widget lies outside of the part that a viewport shows. Before the first layout nothing has a size, and the
     /// result is false.
-    private func isAway(from viewport: UnsafeMutablePointer<GtkWidget>) -> Bool {
+    private func isScrolledOut(of viewport: UnsafeMutablePointer<GtkWidget>) -> Bool {
         var bounds = graphene_rect_t()
         guard gtk_widget_compute_bounds(widget, viewport, &bounds) != 0 else { return false }
         let (width, height) = (Float(gtk_widget_get_width(viewport)), Float(gtk_widget_get_height(viewport)))
@@ -119,5 +121,47 @@ import Halcyon
 
     private func isOutside(_ start: Float, _ length: Float, _ page: Float) -> Bool {
         length > 0 && page > 0 && (start + length <= 0 || start >= page)
+    }
+}
+
+/// A timer that has the views in viewports check whether they are visible: soon after a scroll, once that is laid out, and
+/// every half second, since not every change of position emits a signal.
+///
+/// There is one timer for all views, and none while no watched view is mapped in a viewport.
+@MainActor final class VisibilityMonitor {
+    static let shared = VisibilityMonitor()
+
+    private struct Weak {
+        weak var visibility: ViewVisibility?
+    }
+
+    private var views: [ObjectIdentifier: Weak] = [:]
+    private let timer = MainTimer()
+    private var isSoon = false
+
+    func add(_ visibility: ViewVisibility) {
+        views[ObjectIdentifier(visibility)] = Weak(visibility: visibility)
+        scrolled()
+    }
+
+    func remove(_ visibility: ViewVisibility) {
+        guard views.removeValue(forKey: ObjectIdentifier(visibility)) != nil, views.isEmpty else { return }
+        timer.stop()
+        isSoon = false
+    }
+
+    /// Schedules a check in 50 ms, one for all calls until then.
+    func scrolled() {
+        guard !isSoon, !views.isEmpty else { return }
+        isSoon = true
+        timer.start(after: .milliseconds(50)) { [weak self] in self?.update() }
+    }
+
+    private func update() {
+        isSoon = false
+        for weak in Array(views.values) { weak.visibility?.update() }
+        // A notified view may have scrolled, or removed the last view.
+        guard !isSoon, !views.isEmpty else { return }
+        timer.start(after: .milliseconds(500)) { [weak self] in self?.update() }
     }
 }

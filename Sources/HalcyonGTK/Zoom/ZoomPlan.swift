@@ -52,17 +52,17 @@ struct ZoomPlan {
         return (picture.width / Double(image.width), picture.height / Double(image.height))
     }
 
-    /// The maximum number of decoded pixels for each pixel of the image: 1, since there are no more, or for a drawing as many
+    /// The maximum number of decoded pixels across one pixel of the image: 1, since there are no more, or for a drawing as many
     /// as make 16 million for the whole.
-    private var maximumPixels: Double {
+    private var maximumDensity: Double {
         isDrawing ? max(1, (16_777_216 / (Double(image.width) * Double(image.height))).squareRoot()) : 1
     }
 
     /// Returns the part of the image that is visible at a scroll position; nil if none is.
-    func region(at place: (x: Double, y: Double)) -> PixelRect? {
+    func region(at position: (x: Double, y: Double)) -> PixelRect? {
         region(
-            span(place.x, viewport.width, picture.x, image.width, scale.x, margin: 0),
-            span(place.y, viewport.height, picture.y, image.height, scale.y, margin: 0))
+            span(position.x, viewport.width, picture.x, image.width, scale.x, margin: 0),
+            span(position.y, viewport.height, picture.y, image.height, scale.y, margin: 0))
     }
 
     private func region(_ across: Range<Int>, _ down: Range<Int>) -> PixelRect? {
@@ -71,10 +71,10 @@ struct ZoomPlan {
     }
 
     /// Returns the detail to load for a scroll position, with a margin around the visible part; nil if no part is visible.
-    func detail(at place: (x: Double, y: Double)) -> Detail? {
+    func detail(at position: (x: Double, y: Double)) -> Detail? {
         let region = region(
-            span(place.x, viewport.width, picture.x, image.width, scale.x, margin: Self.margin),
-            span(place.y, viewport.height, picture.y, image.height, scale.y, margin: Self.margin))
+            span(position.x, viewport.width, picture.x, image.width, scale.x, margin: Self.margin),
+            span(position.y, viewport.height, picture.y, image.height, scale.y, margin: Self.margin))
         guard let region else { return nil }
         return Detail(
             region: region,
@@ -85,17 +85,17 @@ struct ZoomPlan {
     /// Returns the number of screen pixels between the two edges of a part, with each edge on a whole pixel.
     private func pixels(_ start: Int, _ length: Int, _ scale: Double) -> Int {
         let pixels = scale * Double(scaleFactor)
-        guard pixels <= maximumPixels else { return max(1, Int((Double(length) * maximumPixels).rounded())) }
+        guard pixels <= maximumDensity else { return max(1, Int((Double(length) * maximumDensity).rounded())) }
         return max(1, Int((Double(start + length) * pixels).rounded() - (Double(start) * pixels).rounded()))
     }
 
     /// Returns the range of image pixels from a position on, extended on both sides by a share of the length.
     private func span(
-        _ place: Double, _ length: Double, _ origin: Double, _ side: Int, _ scale: Double, margin: Double
+        _ position: Double, _ length: Double, _ origin: Double, _ side: Int, _ scale: Double, margin: Double
     ) -> Range<Int> {
         let spare = length * margin
-        let first = Int(((place - spare - origin) / scale).rounded(.down))
-        let last = Int(((place + length + spare - origin) / scale).rounded(.up))
+        let first = Int(((position - spare - origin) / scale).rounded(.down))
+        let last = Int(((position + length + spare - origin) / scale).rounded(.up))
         return max(0, first)..<max(0, first, min(side, last))
     }
 
@@ -108,19 +108,19 @@ struct ZoomPlan {
     }
 
     /// Whether a loaded detail covers all that is visible at a scroll position, with as many pixels as can be shown.
-    func isEnough(_ detail: Detail, at place: (x: Double, y: Double)) -> Bool {
+    func isEnough(_ detail: Detail, at position: (x: Double, y: Double)) -> Bool {
         let frame = frame(of: detail.region)
         let (right, bottom) = (picture.x + picture.width, picture.y + picture.height)
         let covers =
-            frame.x <= max(place.x, picture.x) + 1 && frame.y <= max(place.y, picture.y) + 1
-            && frame.x + frame.width >= min(place.x + viewport.width, right) - 1
-            && frame.y + frame.height >= min(place.y + viewport.height, bottom) - 1
+            frame.x <= max(position.x, picture.x) + 1 && frame.y <= max(position.y, picture.y) + 1
+            && frame.x + frame.width >= min(position.x + viewport.width, right) - 1
+            && frame.y + frame.height >= min(position.y + viewport.height, bottom) - 1
         return covers && isSharp(detail.target.width, of: detail.region.size.width, scale.x)
     }
 
     /// Whether a number of decoded pixels for a side of the image is as many as the screen shows at a scale.
     func isSharp(_ pixels: Int, of side: Int, _ scale: Double) -> Bool {
-        let wanted = Double(side) * min(maximumPixels, scale * Double(scaleFactor))
+        let wanted = Double(side) * min(maximumDensity, scale * Double(scaleFactor))
         return Double(pixels) >= wanted * 0.95 - 1
     }
 }

@@ -43,14 +43,14 @@ extension ZoomView {
 
     func pan(by distance: (x: Double, y: Double)) {
         guard isInteractive, distance.x.isFinite, distance.y.isFinite else { return }
-        scroll(to: (place.x - distance.x, place.y - distance.y))
+        scroll(to: (scrollPosition.x - distance.x, scrollPosition.y - distance.y))
     }
 
     /// Switches from the whole image to its natural size and back; if the whole image is shown at its natural size or larger,
     /// to twice the fitting zoom and back.
     func toggle(around point: (x: Double, y: Double)) {
         guard isInteractive, let fittingZoom else { return }
-        if chosen != nil { return setZoom(nil, around: point) }
+        if storedZoom != nil { return setZoom(nil, around: point) }
         setZoom(fittingZoom < 1 ? 1 : fittingZoom * 2, around: point)
     }
 }

@@ -32,7 +32,7 @@ import Halcyon
     /// value that is not finite becomes 1. A change keeps the centre of the visible part in place. The zoom stays for the next
     /// image, too.
     public var zoom: Double? {
-        get { chosen }
+        get { storedZoom }
         set { setZoom(newValue) }
     }
 
@@ -44,27 +44,27 @@ import Halcyon
 
     let fixed: UnsafeMutablePointer<GtkWidget>
     /// The stored value of `zoom`.
-    var chosen: Double?
+    var storedZoom: Double?
     /// The target that loads the details.
     var detail: ImageTarget?
     /// The response that is shown, and the request and pipeline of its load.
-    var seen: (response: ImageResponse, subject: ImageTarget.Subject)?
+    var shownImage: (response: ImageResponse, subject: ImageTarget.Subject)?
     /// The size in pixels of the zoomed picture; nil while a placeholder or nothing is shown.
     var pictureSize: PixelSize?
     /// The detail that is drawn from pixels of its own.
-    var shown: ZoomPlan.Detail?
-    var texture: ImageTexture?
-    var asked: ZoomPlan.Detail?
-    let resting = MainTimer()
+    var shownDetail: ZoomPlan.Detail?
+    var detailTexture: ImageTexture?
+    var requestedDetail: ZoomPlan.Detail?
+    let sharpeningTimer = MainTimer()
     private var signals: [Signal] = []
     private var adjustments: [WatchedAdjustment] = []
     /// The viewport of the last layout.
     var lastViewport = (width: 0.0, height: 0.0)
     var lastFactor = 0
     var isScrolling = false
-    var middle: (x: Double, y: Double)?
+    var centerPixel: (x: Double, y: Double)?
     /// The pixel to bring to the centre once there is an image.
-    var awaited: (x: Double, y: Double)?
+    var pendingCenter: (x: Double, y: Double)?
 
     /// - Parameter view: a view without a parent; a new one by default.
     public init(_ view: ImageView = ImageView()) {
@@ -80,27 +80,27 @@ import Halcyon
         if let viewport = gtk_widget_get_parent(fixed) { gtk_widget_set_direction(viewport, GTK_TEXT_DIR_LTR) }
         gtk_fixed_put(fixedPointer, view.widget, 0, 0)
         view.contentFit = .contain
-        view.image.host.box = .init()
-        view.onContent = { [weak self] in self?.contentChanged($0) }
+        view.host.box = .init()
+        view.onImageContent = { [weak self] in self?.contentChanged() }
         detail = ImageTarget { [weak self] content in self?.arrived(content) }
         for name in ["hadjustment", "vadjustment"] {
             signals.append(Signal(scrolled, "notify::\(name)") { [weak self] in self?.adjustmentsChanged() })
         }
         signals.append(Signal(scrolled, "notify::scale-factor") { [weak self] in self?.arrange() })
-        signals.append(Signal(scrolled, "map") { [weak self] in self?.rest() })
+        signals.append(Signal(scrolled, "map") { [weak self] in self?.scheduleSharpening() })
         listenToGestures()
         adjustmentsChanged()
         // The view may show something already.
-        contentChanged(view.image)
+        contentChanged()
     }
 
     isolated deinit {
-        resting.stop()
-        view.onContent = nil
-        view.image.host.box = nil
-        if !view.image.host.isGone { gtk_widget_set_size_request(view.widget, -1, -1) }
-        view.image.paintable.contentFit = view.contentFit
-        view.image.paintable.showDetail(nil)
+        sharpeningTimer.stop()
+        view.onImageContent = nil
+        view.host.box = nil
+        if !view.host.isGone { gtk_widget_set_size_request(view.widget, -1, -1) }
+        view.paintable.contentFit = view.contentFit
+        view.paintable.showDetail(nil)
         signals.end()
         g_object_unref(widget)
     }
@@ -127,26 +127,26 @@ import Halcyon
 
     /// The visible part of the image, in pixels of the upright image at its full size; nil while there is no image, and before
     /// the first layout.
-    public var visibleRegion: PixelRect? { plan?.region(at: place) }
+    public var visibleRegion: PixelRect? { plan?.region(at: scrollPosition) }
 
     /// Whether all of the visible part has as many pixels as the screen shows, or as the image has; for a drawing, as many as
     /// the limit allows. False while there is no image. For an animation or a processed image, true only if the whole image has
     /// enough pixels.
     public var isSharp: Bool {
         guard let plan, let image = view.content.image else { return false }
-        return isSharp(image, plan) || shown.map { plan.isEnough($0, at: place) } ?? false
+        return isSharp(image, plan) || shownDetail.map { plan.isEnough($0, at: scrollPosition) } ?? false
     }
 
     // MARK: - Changes
 
     /// Sets the zoom and keeps a point of the window in place, such as that of the pointer.
     ///
-    /// - Parameter place: the point, in units from the top left of the window; nil, the default, is the centre.
-    public func setZoom(_ zoom: Double?, around place: (x: Double, y: Double)? = nil) {
-        let former = chosen
-        chosen = zoom.map { $0.isFinite ? min(max($0, 0.001), 64) : 1 }
-        guard chosen != former else { return }
-        keep(place ?? (viewport.width / 2, viewport.height / 2), from: former)
+    /// - Parameter point: the point, in units from the top left of the window; nil, the default, is the centre.
+    public func setZoom(_ zoom: Double?, around point: (x: Double, y: Double)? = nil) {
+        let former = storedZoom
+        storedZoom = zoom.map { $0.isFinite ? min(max($0, 0.001), 64) : 1 }
+        guard storedZoom != former else { return }
+        keepInPlace(point ?? (viewport.width / 2, viewport.height / 2), from: former)
         arrange()
         onChange?()
     }
@@ -159,10 +159,10 @@ import Halcyon
     public func center(x: Double, y: Double) {
         let pixel = (x: x.isFinite ? x : 0, y: y.isFinite ? y : 0)
         guard let plan else {
-            awaited = pixel
+            pendingCenter = pixel
             return
         }
         let (across, down) = plan.scale
-        go(to: (plan.picture.x + pixel.x * across, plan.picture.y + pixel.y * down))
+        centerContent(on: (plan.picture.x + pixel.x * across, plan.picture.y + pixel.y * down))
     }
 }

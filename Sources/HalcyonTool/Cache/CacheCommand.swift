@@ -6,7 +6,7 @@ import HalcyonCache
 /// `halcyon cache`.
 struct CacheCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cache", abstract: "Look into the disk cache, and tidy it.",
+        commandName: "cache", abstract: "Inspect and clean the disk cache.",
         subcommands: [
             CacheInfoCommand.self, CacheShowCommand.self, CacheRemoveCommand.self, CacheTrimCommand.self,
             CacheClearCommand.self,

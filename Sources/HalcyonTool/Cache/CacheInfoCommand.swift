@@ -6,10 +6,10 @@ import HalcyonCache
 /// `halcyon cache info`.
 struct CacheInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "info", abstract: "Say what the cache holds.")
+        commandName: "info", abstract: "Show the size and the content of the cache.")
 
     @OptionGroup var cache: CacheFolder
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Prints one JSON object.")
     var json = false
 
     func run() async throws {

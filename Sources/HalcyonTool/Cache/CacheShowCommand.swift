@@ -7,12 +7,12 @@ import HalcyonNetwork
 /// `halcyon cache show`.
 struct CacheShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Say what the cache holds for a source.")
+        commandName: "show", abstract: "Show the cache entries of a source.")
 
-    @Argument(help: "The URL, as it was loaded.")
+    @Argument(help: "The URL that was loaded.")
     var source: String
     @OptionGroup var cache: CacheFolder
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Prints one JSON object.")
     var json = false
 
     func run() async throws {

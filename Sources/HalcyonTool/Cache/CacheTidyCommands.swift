@@ -5,12 +5,12 @@ import HalcyonCache
 /// `halcyon cache remove`.
 struct CacheRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove what the cache holds for a source.")
+        commandName: "remove", abstract: "Remove a source from the cache.")
 
-    @Argument(help: "The URL, as it was loaded.")
+    @Argument(help: "The URL that was loaded.")
     var source: String
     @OptionGroup var cache: CacheFolder
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Prints one JSON object.")
     var json = false
 
     func run() async throws {
@@ -28,14 +28,14 @@ struct CacheRemoveCommand: AsyncParsableCommand {
 /// `halcyon cache trim`.
 struct CacheTrimCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trim", abstract: "Remove what has expired, then the longest unused down to a size.")
+        commandName: "trim", abstract: "Remove expired entries, then those unused the longest, down to a size.")
 
     @Option(help: "The size to trim to: 5000, 64K, 10M, 1G. (default: the cache's own limit)")
     var to: BytesArgument?
-    @Flag(help: "Remove only what has expired.")
+    @Flag(help: "Removes expired entries only.")
     var expired = false
     @OptionGroup var cache: CacheFolder
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Prints one JSON object.")
     var json = false
 
     func validate() throws {
@@ -55,7 +55,7 @@ struct CacheClearCommand: AsyncParsableCommand {
         commandName: "clear", abstract: "Remove everything from the cache.")
 
     @OptionGroup var cache: CacheFolder
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Prints one JSON object.")
     var json = false
 
     func run() async throws {

@@ -6,22 +6,22 @@ import Halcyon
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Load a gallery three times over the loopback, and draw a contact sheet.",
-        discussion: "Once over the network, once from disk, once from memory.")
+        abstract: "Load a gallery three times over the loopback and draw a contact sheet.",
+        discussion: "The passes are over the network, from disk, and from memory.")
 
-    @Option(help: "The folder of the gallery that is served.")
+    @Option(help: "The folder of the served gallery.")
     var gallery = "demo/gallery"
 
-    @Option(help: "Where pictures that are made at the first run are kept.")
+    @Option(help: "The folder for pictures that the first run generates.")
     var generated = ".build/demo"
 
-    @Option(help: "Load the URLs of this file, a line each, instead of the gallery.")
+    @Option(help: "Loads the URLs of this file, one a line, instead of the gallery.")
     var urls: String?
 
-    @Option(name: .shortAndLong, help: "The contact sheet, a PNG.")
+    @Option(name: .shortAndLong, help: "The PNG file of the contact sheet.")
     var output = "demo/contact-sheet.png"
 
-    @Option(help: "Loads at the same time.")
+    @Option(help: "The number of simultaneous loads.")
     var concurrency = 6
 
     func validate() throws {

@@ -8,8 +8,8 @@ import HalcyonSystem
 struct LoadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "load",
-        abstract: "Load images, and write them where -o says.",
-        discussion: "The same SOURCE given twice is two requests at the same time."
+        abstract: "Load images and write them to -o.",
+        discussion: "A SOURCE that is given twice makes two simultaneous requests."
     )
 
     @Argument(help: ArgumentHelp("URLs, data: URLs, files, or - for a list on standard input.", valueName: "source"))
@@ -18,16 +18,16 @@ struct LoadCommand: AsyncParsableCommand {
     @OptionGroup var options: LoadOptions
     @OptionGroup var cache: CacheFolder
 
-    @Option(help: "Loads at the same time.")
+    @Option(help: "The number of simultaneous loads.")
     var concurrency = 16
 
-    @Option(help: "How often all sources are loaded, one pass after the other.")
+    @Option(help: "The number of passes over all sources, one after the other.")
     var passes = 1
 
-    @Flag(help: "Say nothing but errors.")
+    @Flag(help: "Prints errors only.")
     var quiet = false
 
-    @Flag(help: "One JSON object a line, for each source and pass.")
+    @Flag(help: "Prints one JSON object a line, for each source and pass.")
     var json = false
 
     func validate() throws {

@@ -4,7 +4,7 @@ import HalcyonCodecs
 
 /// The options of `halcyon load` that apply to every source.
 struct LoadOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: "A file, a folder, or - for standard output.")
+    @Option(name: .shortAndLong, help: "The output: a file, a folder, or - for standard output.")
     var output: String?
 
     @Option(help: ArgumentHelp("Scale to a box of pixels: WxH[:fit|fill|stretch].", valueName: "WxH[:mode]"))
@@ -13,35 +13,36 @@ struct LoadOptions: ParsableArguments {
     @Option(
         name: .customLong("process"),
         help: ArgumentHelp(
-            "Process, in order: \(ProcessorTable.help). 'halcyon processors' says more.", valueName: "name[=value]"),
+            "Process, in order: \(ProcessorTable.help). 'halcyon processors' has the details.",
+            valueName: "name[=value]"),
         transform: ProcessorArgument.init)
     var processors: [ProcessorArgument] = []
 
     @Option(
         help:
-            "Encode the output as jpeg, png, webp, gif or what else halcyon formats says. (default: the source's own format)"
+            "The format of the output: jpeg, png, webp, gif or another of halcyon formats. (default: the source's format)"
     )
     var format: String?
 
-    @Option(help: "Of a lossy output, 0 to 100. (default: 85)")
+    @Option(help: "The quality of a lossy output, 0 to 100. (default: 85)")
     var quality: Int?
 
-    @Option(help: "The most bytes that the decoded pixels may take; a larger image is scaled down. 64K, 10M, 1G.")
+    @Option(help: "The maximum bytes of the decoded pixels; a larger image is scaled down. 64K, 10M, 1G.")
     var maxBytes: BytesArgument?
 
-    @Option(help: "How long the disk cache keeps what is stored: 30s, 10m, 12h, 7d.")
+    @Option(help: "The expiration in the disk cache: 30s, 10m, 12h, 7d.")
     var ttl: TimeArgument?
 
-    @Option(help: "default, reload, only-cache or no-store.")
+    @Option(help: "The cache policy: default, reload, only-cache or no-store.")
     var policy: PolicyArgument = .default
 
     @Option(name: .customLong("header"), help: ArgumentHelp("Sent with each request.", valueName: "'Name: value'"))
     var headers: [HeaderArgument] = []
 
-    @Option(help: "Seconds for a whole transfer. (default: no limit)")
+    @Option(help: "The maximum seconds of a whole transfer. (default: no limit)")
     var timeout: TimeArgument?
 
-    @Option(help: "Attempts after the first. (default: 2)")
+    @Option(help: "The number of attempts after the first. (default: 2)")
     var retries: Int?
 
     func validate() throws {

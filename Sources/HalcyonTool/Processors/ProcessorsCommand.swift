@@ -5,9 +5,9 @@ import Halcyon
 /// `halcyon processors`.
 struct ProcessorsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "processors", abstract: "List what load --process takes.")
+        commandName: "processors", abstract: "List the processors of load --process.")
 
-    @Flag(help: "All of it, as docs/Processors.md has it.")
+    @Flag(help: "Prints the whole documentation, docs/Processors.md.")
     var markdown = false
 
     @Option(help: ArgumentHelp("Write the pages and pictures of the documentation.", visibility: .hidden))

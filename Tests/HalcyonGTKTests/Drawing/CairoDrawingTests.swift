@@ -56,7 +56,7 @@ import Testing
             for paintable in [lent, copied] {
                 paintable.showDetail(
                     ImageTexture(part.bitmap),
-                    at: graphene_rect_t(
+                    in: graphene_rect_t(
                         origin: graphene_point_t(x: 0.25, y: 0.25), size: graphene_size_t(width: 0.5, height: 0.5)))
             }
             #expect(try difference(lent, copied, size) <= 1, "a part, \(fit)")

@@ -9,7 +9,7 @@ import Testing
     private let paintable = ImagePaintable()
 
     private func show(_ image: Image, scale: Double = 1) {
-        paintable.show(.init(ImageTexture(image.bitmap), scale: scale))
+        paintable.show(.init(image, scale: scale))
     }
 
     private func begin(_ image: Image, _ style: ImageTransition.Style, progress: Double) throws {
@@ -92,7 +92,7 @@ import Testing
             bitmap = image.bitmap
             let texture = ImageTexture(image.bitmap)
             #expect(gdk_texture_get_width(texture.pointer) == 4)
-            paintable.show(.init(texture))
+            paintable.show(.init(image))
         }
         #expect(bitmap != nil)
         paintable.show(nil)
@@ -116,7 +116,7 @@ import Testing
         do {
             let texture = ImageTexture(image.bitmap)
             pointer = texture.pointer
-            paintable.show(.init(texture))
+            paintable.show(.init(image))
         }
         #expect(ImageTexture(image.bitmap).pointer == pointer)
         paintable.show(nil)

@@ -25,7 +25,7 @@ import Testing
         gtk_fixed_put(UnsafeMutableRawPointer(fixed).assumingMemoryBound(to: GtkFixed.self), view.widget, 0, 0)
         gtk_widget_set_size_request(view.widget, width, height)
         let window = try await Window.showing(fixed)
-        await Window.run { view.image.host.pixels != nil }
+        await Window.run { view.host.pixels != nil }
         return (view, window)
     }
 
@@ -146,7 +146,7 @@ import Testing
         view.onStateChange = { _ in states += 1 }
         fixture.transport.answer(url, with: .status(404))
         gtk_widget_set_size_request(view.widget, 200, 100)
-        await Window.run { fixture.transport.requestCount == 2 && !view.image.target.isLoading }
+        await Window.run { fixture.transport.requestCount == 2 && !view.target.isLoading }
         #expect(view.content.image?.size == PixelSize(100, 50) && states == 0)
         guard case .showing = view.state else { return #expect(Bool(false), "\(view.state)") }
         // The next resize tries again.
@@ -186,7 +186,7 @@ import Testing
         answer.headGate = gate
         fixture.transport.answer(url, with: answer)
         gtk_widget_set_size_request(view.widget, 200, 100)
-        await Window.run { view.image.target.isLoading }
+        await Window.run { view.target.isLoading }
         let ends = Ends()
         view.setImage(
             request, options: .init(placeholder: .image(try Colors.image(Colors.blue, 8, 8))),
@@ -246,12 +246,12 @@ import Testing
         let other = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         view.setImage(ImageRequest(other), options: .init(keepsCurrent: true), pipeline: fixture.pipeline)
         gtk_widget_set_size_request(view.widget, 200, 100)
-        await Window.run { view.image.target.isOutgrown }
+        await Window.run { view.target.isOutgrown }
         fixture.transport.answer(PipelineFixture.url("800x400.png"), with: .status(404))
         let ends = await set(view, request)
         #expect(ends.all == ["failed"] && view.content.image?.size == PixelSize(100, 50))
         guard case .showing = view.state else { return #expect(Bool(false), "\(view.state)") }
-        #expect(view.image.target.isOutgrown && !view.image.target.isLoading)
+        #expect(view.target.isOutgrown && !view.target.isLoading)
         window.close()
     }
 
@@ -340,7 +340,7 @@ import Testing
         let window = try Window(picture)
         let view = try #require(ImageView.of(picture))
         window.close()
-        await Window.run { view.image.host.isGone }
+        await Window.run { view.host.isGone }
         view.accessibleLabel = "gone"
         view.background.contentFit = .cover
         view.highlight.showImage(try Colors.image(Colors.red, 3, 3))

@@ -152,7 +152,7 @@ import Testing
     }
 
     /// Whether the list has not been drawn since it was scrolled.
-    private func isLooking(_ scene: Scene) -> Bool { scene.prefetcher?.isLookScheduled ?? false }
+    private func isLooking(_ scene: Scene) -> Bool { scene.prefetcher?.isUpdateScheduled ?? false }
 
     @Test func aListThatIsNotSeenLoadsNothing() async throws {
         holdAll()

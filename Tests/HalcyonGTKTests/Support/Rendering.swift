@@ -1,6 +1,6 @@
 import CGTK
 import Halcyon
-import HalcyonGTK
+@testable import HalcyonGTK
 import Testing
 
 /// The drawing of a paintable, as pixels.

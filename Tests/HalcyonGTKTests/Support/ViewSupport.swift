@@ -8,8 +8,8 @@ extension ImageView {
     /// The size of the drawn picture, in units.
     var pictureSize: PixelSize {
         PixelSize(
-            Int(gdk_paintable_get_intrinsic_width(image.paintable.pointer)),
-            Int(gdk_paintable_get_intrinsic_height(image.paintable.pointer)))
+            Int(gdk_paintable_get_intrinsic_width(paintable.pointer)),
+            Int(gdk_paintable_get_intrinsic_height(paintable.pointer)))
     }
 }
 

@@ -29,7 +29,7 @@ import Testing
         await Window.run { ends.count == 1 }
         // The window is 200 x 100.
         #expect(view.content.image?.size == PixelSize(200, 100))
-        #expect(gtk_picture_get_paintable(OpaquePointer(picture)) == view.image.paintable.pointer)
+        #expect(gtk_picture_get_paintable(OpaquePointer(picture)) == view.paintable.pointer)
         window.resize(400, 300)
         await Window.run { view.content.image?.width == 400 }
         window.close()
@@ -97,7 +97,7 @@ import Testing
         let ends = Ends()
         view.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 1 }
-        #expect(gtk_picture_get_paintable(OpaquePointer(picture)) == view.image.paintable.pointer)
+        #expect(gtk_picture_get_paintable(OpaquePointer(picture)) == view.paintable.pointer)
         window.close()
     }
 

@@ -228,7 +228,7 @@ import Testing
         view.stop()
         // Its time has gone on until then.
         let index = player.currentFrameIndex
-        let drawn = try Rendering(view.image.paintable, width: 8, height: 8)
+        let drawn = try Rendering(view.paintable, width: 8, height: 8)
         #expect(drawn.isClose(4, 4, [UInt8](repeating: UInt8(index * 20), count: 3) + [255]))
         await Window.run { FramePool.shared.keptBytes == 0 }
         #expect(player.currentFrameIndex == index)
@@ -241,7 +241,7 @@ import Testing
         let player = try #require(view.player)
         var drawn: Set<Int> = []
         player.onFrame = { [unowned view] _, index in
-            if let rendering = try? Rendering(view.image.paintable, width: 8, height: 8),
+            if let rendering = try? Rendering(view.paintable, width: 8, height: 8),
                 rendering.isClose(4, 4, [UInt8](repeating: UInt8(index * 20), count: 3) + [255])
             {
                 drawn.insert(index)
@@ -329,7 +329,7 @@ import Testing
         await Window.run { player.currentFrameIndex == 3 }
         #expect(player !== former && player.rate == 2 && player.maximumFrameRate == 7 && player.loopsRemaining == 2)
         #expect(!view.isPlaying)
-        let drawn = try Rendering(view.image.paintable, width: 8, height: 8)
+        let drawn = try Rendering(view.paintable, width: 8, height: 8)
         #expect(drawn.isClose(4, 4, [60, 60, 60, 255]))
         view.play()
         // The image has no more pixels than these: it is not loaded again.

@@ -27,9 +27,10 @@ import Testing
         let button = ImageButton(isToggle: true)
         let window = try await Window.showing(button.widget)
         let ends = Ends()
-        button.setImage(from: try serve(Colors.red, "red"), pipeline: fixture.pipeline, completion: ends.callback)
-        button.setImage(
-            from: try serve(Colors.blue, "blue"), for: .insensitive, pipeline: fixture.pipeline,
+        button.image().setImage(
+            from: try serve(Colors.red, "red"), pipeline: fixture.pipeline, completion: ends.callback)
+        button.image(for: .insensitive).setImage(
+            from: try serve(Colors.blue, "blue"), pipeline: fixture.pipeline,
             completion: ends.callback)
         await Window.run { ends.count == 2 }
         let (normal, insensitive) = (button.image(), button.image(for: .insensitive))
@@ -59,10 +60,11 @@ import Testing
         let button = ImageButton()
         let window = try await Window.showing(button.widget)
         let ends = Ends()
-        button.setImage(from: try serve(Colors.red, "red"), pipeline: fixture.pipeline, completion: ends.callback)
+        button.image().setImage(
+            from: try serve(Colors.red, "red"), pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 1 }
         gtk_widget_set_state_flags(button.widget, GTK_STATE_FLAG_PRELIGHT, 0)
-        button.setImage(from: late, for: .hover, pipeline: fixture.pipeline, completion: ends.callback)
+        button.image(for: .hover).setImage(from: late, pipeline: fixture.pipeline, completion: ends.callback)
         #expect(button.image().isActive)
         gate.open()
         await Window.run { ends.count == 2 }
@@ -77,8 +79,8 @@ import Testing
         let button = ImageButton()
         let window = try await Window.showing(button.widget)
         let (normal, hover) = (Ends(), Ends())
-        button.setImage(from: urls[0], pipeline: fixture.pipeline, completion: normal.callback)
-        button.setImage(from: urls[1], for: .hover, pipeline: fixture.pipeline, completion: hover.callback)
+        button.image().setImage(from: urls[0], pipeline: fixture.pipeline, completion: normal.callback)
+        button.image(for: .hover).setImage(from: urls[1], pipeline: fixture.pipeline, completion: hover.callback)
         await Window.run { fixture.transport.requestCount == 2 }
         // A layer that is not shown is less urgent.
         #expect(button.image(for: .hover).target.loadPriority == .low)
@@ -96,9 +98,9 @@ import Testing
         let button = ImageButton()
         let window = try await Window.showing(button.widget)
         let ends = Ends()
-        button.setBackground(
+        button.background().setImage(
             from: try serve(Colors.blue, "blue"), pipeline: fixture.pipeline, completion: ends.callback)
-        button.setImage(
+        button.image().setImage(
             from: try serve([128, 0, 0, 128], "clear"), pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 2 }
         #expect(try Rendering(button.image().paintable, width: 8, height: 8).isClose(4, 4, [128, 0, 127, 255]))
@@ -111,17 +113,17 @@ import Testing
         view.showImage(try Colors.image(Colors.red, 8, 8))
         view.isHighlighted = true
         // There is nothing to see of the highlight.
-        #expect(view.image.isActive)
+        #expect(view.isActive)
         view.highlight.showImage(try Colors.image([0, 0, 0, 0], 8, 8))
         view.background.showImage(try Colors.image(Colors.blue, 4, 4))
-        #expect(!view.image.isActive && view.highlight.isActive)
-        #expect(try color(view.highlight) == Colors.blue && color(view.image) == Colors.red)
+        #expect(!view.isActive && view.highlight.isActive)
+        #expect(try color(view.highlight) == Colors.blue && color(view) == Colors.red)
         view.isHighlighted = false
-        #expect(view.image.isActive && !view.highlight.isActive)
+        #expect(view.isActive && !view.highlight.isActive)
         view.showImage(nil)
-        #expect(try color(view.image) == Colors.blue)
+        #expect(try color(view) == Colors.blue)
         // The background has a natural size where the image has none.
-        #expect(gdk_paintable_get_intrinsic_width(view.image.paintable.pointer) == 4)
+        #expect(gdk_paintable_get_intrinsic_width(view.paintable.pointer) == 4)
     }
 
     @Test func aButtonThatGoesTakesItsLoadsAlong() async throws {
@@ -135,7 +137,7 @@ import Testing
             let button = try #require(ImageButton.of(widget))
             gone = button
             #expect(ImageButton.of(widget) === button)
-            button.setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
+            button.image().setImage(from: url, pipeline: fixture.pipeline, completion: ends.callback)
         }
         await Window.run { fixture.transport.requestCount == 1 }
         window.close()

@@ -142,7 +142,7 @@ import Testing
             let view = ImageView()
             gone = view
             view.showImage(try Colors.image(Colors.red, 3, 3))
-            view.staysWithItsWidget()
+            view.attachToWidget()
             window = try Window(view.widget)
         }
         #expect(gone != nil)
@@ -159,11 +159,11 @@ import Testing
         let view = ImageView()
         let window = try await Window.showing(view.widget)
         view.setImage(.wide(url), pipeline: fixture.pipeline)
-        #expect(view.image.target.loadPriority == .normal)
+        #expect(view.target.loadPriority == .normal)
         window.hide()
-        #expect(view.image.target.loadPriority == .low)
+        #expect(view.target.loadPriority == .low)
         window.show()
-        await Window.run { view.image.target.loadPriority == .normal }
+        await Window.run { view.target.loadPriority == .normal }
         window.close()
     }
 

@@ -36,7 +36,7 @@ import Testing
 
     /// Returns the width of the shown image, which identifies it.
     private func shownWidth(_ view: ImageView) -> Int {
-        Int(gdk_paintable_get_intrinsic_width(view.image.paintable.pointer))
+        Int(gdk_paintable_get_intrinsic_width(view.paintable.pointer))
     }
 
     /// A million where the long counts are requested.
@@ -88,7 +88,7 @@ import Testing
                 requests[round % 3], options: .init(placeholder: placeholder, transition: .fade()),
                 pipeline: fixture.pipeline)
             if shownWidth(view) != 10 + round % 3 { wrong += 1 }
-            if view.image.transition != nil { transitions += 1 }
+            if view.transition != nil { transitions += 1 }
         }
         #expect(wrong == 0 && transitions == 0)
     }

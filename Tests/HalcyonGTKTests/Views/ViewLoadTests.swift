@@ -24,7 +24,7 @@ import Testing
 
     /// The width of the drawn picture, which identifies it; 0 is nothing.
     private func width(_ view: ImageView) -> Int {
-        Int(gdk_paintable_get_intrinsic_width(view.image.paintable.pointer))
+        Int(gdk_paintable_get_intrinsic_width(view.paintable.pointer))
     }
 
     private func placeholder(_ width: Int) throws -> ImageTarget.Placeholder {
@@ -59,7 +59,7 @@ import Testing
         let (view, window) = try await shown()
         let ends = Ends()
         set(view, try serve(11), .init(transition: .fade(.seconds(3600)), waitsForTransition: true), ends)
-        await Window.run { view.image.transition != nil }
+        await Window.run { view.transition != nil }
         view.cancel()
         #expect(ends.count == 0 && width(view) == 11 && view.content.image?.width == 11)
         set(view, try serve(12), .init(), ends)
@@ -76,9 +76,9 @@ import Testing
         for request in requests { _ = try await fixture.pipeline.image(for: request) }
         let fade = ImageTransition.fade(.seconds(3600))
         set(view, requests[0], .init(transition: fade, waitsForTransition: true), ends)
-        #expect(ends.all == ["shown"] && view.image.transition == nil)
+        #expect(ends.all == ["shown"] && view.transition == nil)
         set(view, requests[1], .init(transition: fade.forced, waitsForTransition: true), ends)
-        #expect(ends.count == 1 && view.image.transition != nil && width(view) == 12)
+        #expect(ends.count == 1 && view.transition != nil && width(view) == 12)
         window.close()
     }
 
@@ -99,14 +99,14 @@ import Testing
         let ends = Ends()
         let fade = ImageTransition.fade(.seconds(3600)).forced
         set(view, request, .init(transition: fade, waitsForTransition: true), ends)
-        #expect(ends.all == ["shown"] && view.image.transition == nil && width(view) == 11)
+        #expect(ends.all == ["shown"] && view.transition == nil && width(view) == 11)
         window.close()
     }
 
     /// The properties of a view that a screen reader is given.
     @Test func aScreenReader() async throws {
         let (view, window) = try await shown()
-        let area = OpaquePointer(view.image.widget)
+        let area = OpaquePointer(view.drawingWidget)
         #expect(gtk_accessible_get_accessible_role(area) == GTK_ACCESSIBLE_ROLE_IMG)
         let isLabelled = { gtk_test_accessible_has_property(area, GTK_ACCESSIBLE_PROPERTY_LABEL) != 0 }
         let isBusy = { gtk_test_accessible_has_state(area, GTK_ACCESSIBLE_STATE_BUSY) != 0 }
@@ -202,7 +202,7 @@ import Testing
         await Window.run { view.player?.isPlaying == true }
         set(view, try serve(11), .init(placeholderTiming: .onFailure, transition: .fade(.seconds(3600))), ends)
         await Window.run { ends.count == 2 }
-        #expect(view.image.transition != nil && view.player == nil && width(view) == 11)
+        #expect(view.transition != nil && view.player == nil && width(view) == 11)
         window.close()
     }
 }

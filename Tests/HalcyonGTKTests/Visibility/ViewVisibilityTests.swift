@@ -55,7 +55,7 @@ import Testing
             view.setImage(request, pipeline: fixture.pipeline)
         }
         await Window.run { page.seen == [true, false] && page.views[1].player != nil }
-        #expect(!page.views[1].image.target.isSeen)
+        #expect(!page.views[1].target.isVisible)
         // A little of both, then the second alone, and back.
         for (place, seen) in [(250.0, [true, true]), (450, [false, true]), (0, [true, false])] {
             page.scroll(to: place)

@@ -99,7 +99,7 @@ import Testing
             zoomed.center(x: 500, y: 500)
             zoomed.zoom = (zoomed.zoom ?? 0.25) * 2
             await Window.run { fixture.transport.requestCount > count && zoomed.detail?.isLoading == false }
-            #expect(zoomed.shown == nil && !zoomed.isSharp)
+            #expect(zoomed.shownDetail == nil && !zoomed.isSharp)
         }
         window.close()
     }
@@ -119,16 +119,16 @@ import Testing
         rewriting.transport.answer(url, with: .data(try Data(Self.square.get())))
         let (zoomed, window) = try await shown(
             ImageRequest(PipelineFixture.url("mirror")), in: rewriting.pipeline)
-        #expect(zoomed.view.image.target.request?.cachePolicy.writes.contains(.diskProcessed) == true)
+        #expect(zoomed.view.target.request?.cachePolicy.writes.contains(.diskProcessed) == true)
         zoomed.zoom = 1
-        await Window.run { zoomed.isSharp && zoomed.shown != nil }
+        await Window.run { zoomed.isSharp && zoomed.shownDetail != nil }
         window.close()
     }
 
     @Test func transitionsAreForWhatFits() async throws {
         let fade = ImageTransition.fade(.seconds(3600))
         let (zoomed, window) = try await shown(ImageRequest(serve(try Data(Self.square.get()))), transition: fade)
-        #expect(zoomed.view.image.transition != nil)
+        #expect(zoomed.view.transition != nil)
         zoomed.zoom = 4
         let ends = Ends()
         zoomed.view.setImage(
@@ -136,7 +136,7 @@ import Testing
             options: .init(keepsCurrent: true, transition: fade),
             pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 1 }
-        #expect(zoomed.view.image.transition == nil && zoomed.view.content.image?.info.size == PixelSize(900, 900))
+        #expect(zoomed.view.transition == nil && zoomed.view.content.image?.info.size == PixelSize(900, 900))
         window.close()
     }
 
@@ -150,7 +150,7 @@ import Testing
         zoomed.zoom = 16
         await Window.layOut(zoomed.widget)
         #expect(zoomed.view.background.content.image?.size == PixelSize(100, 100))
-        #expect(!zoomed.view.background.target.isOutgrown && !zoomed.view.image.target.isOutgrown)
+        #expect(!zoomed.view.background.target.isOutgrown && !zoomed.view.target.isOutgrown)
         window.close()
     }
 
@@ -158,9 +158,9 @@ import Testing
     @Test func zoomedOutThereIsNoPart() async throws {
         let (zoomed, window) = try await shown(ImageRequest(serve(try Data(Self.square.get()))))
         zoomed.zoom = 1
-        await Window.run { zoomed.shown != nil }
+        await Window.run { zoomed.shownDetail != nil }
         zoomed.zoom = nil
-        await Window.run { zoomed.shown == nil }
+        await Window.run { zoomed.shownDetail == nil }
         #expect(zoomed.isSharp)
         window.close()
     }
@@ -175,12 +175,12 @@ import Testing
         fixture.transport.answer(url, with: answer)
         zoomed.zoom = 1
         zoomed.center(x: 500, y: 500)
-        await Window.run { zoomed.asked != nil }
-        let asked = zoomed.asked
+        await Window.run { zoomed.requestedDetail != nil }
+        let asked = zoomed.requestedDetail
         for x in [505.0, 510, 515] {
             zoomed.center(x: x, y: 500)
             await Window.draw(zoomed.widget, frames: 10)
-            #expect(zoomed.asked == asked)
+            #expect(zoomed.requestedDetail == asked)
         }
         gate.open()
         await Window.run { zoomed.isSharp }
@@ -193,9 +193,9 @@ import Testing
         let (zoomed, window) = try await shown(ImageRequest(serve(try Data(Self.square.get()))))
         zoomed.zoom = 1
         zoomed.center(x: 500, y: 500)
-        await Window.run { zoomed.shown != nil }
+        await Window.run { zoomed.shownDetail != nil }
         var hasLost = false
-        zoomed.onChange = { [unowned zoomed] in hasLost = hasLost || zoomed.shown == nil }
+        zoomed.onChange = { [unowned zoomed] in hasLost = hasLost || zoomed.shownDetail == nil }
         window.resize(300, 200)
         await Window.run { zoomed.view.content.image?.size == PixelSize(200, 200) && zoomed.isSharp }
         #expect(!hasLost)
@@ -214,7 +214,7 @@ import Testing
         zoomed.zoom = 40
         #expect(!zoomed.isSharp)
         await Window.run { zoomed.isSharp }
-        let part = try #require(zoomed.shown)
+        let part = try #require(zoomed.shownDetail)
         #expect(part.target.width >= part.region.size.width * 39)
         window.close()
     }
@@ -298,14 +298,14 @@ import Testing
         let url = serve(try Data(Self.square.get()))
         let (zoomed, window) = try await shown(ImageRequest(url))
         zoomed.zoom = 1
-        await Window.run { zoomed.shown != nil }
+        await Window.run { zoomed.shownDetail != nil }
         fixture.transport.answer(url, with: .data(try Colors.image(Colors.red, 1000, 1000).data(as: .png)))
         let ends = Ends()
         zoomed.view.reload(completion: ends.callback)
         await Window.run { ends.count == 1 }
-        #expect(zoomed.shown == nil)
+        #expect(zoomed.shownDetail == nil)
         let reduced = try await rendering(zoomed)
-        #expect(reduced.isClose(100, 50, Colors.red), "\(reduced.color(100, 50)), part: \(zoomed.shown != nil)")
+        #expect(reduced.isClose(100, 50, Colors.red), "\(reduced.color(100, 50)), part: \(zoomed.shownDetail != nil)")
         await Window.run { zoomed.isSharp }
         let sharp = try await rendering(zoomed)
         #expect(sharp.isClose(100, 50, Colors.red), "\(sharp.color(100, 50))")
@@ -317,13 +317,13 @@ import Testing
         let url = serve(try Data(Self.square.get()))
         let (zoomed, window) = try await shown(ImageRequest(url))
         zoomed.zoom = 1
-        await Window.run { zoomed.shown != nil }
+        await Window.run { zoomed.shownDetail != nil }
         let ends = Ends()
         zoomed.view.setImage(
             ImageRequest(url, processors: [.rotate(degrees: 180)]), options: .init(keepsCurrent: true),
             pipeline: fixture.pipeline, completion: ends.callback)
         await Window.run { ends.count == 1 }
-        #expect(zoomed.shown == nil)
+        #expect(zoomed.shownDetail == nil)
         window.close()
     }
 

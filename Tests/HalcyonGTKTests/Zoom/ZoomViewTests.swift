@@ -59,7 +59,7 @@ import Testing
         let (zoomed, window) = try await shown()
         #expect(zoomed.shownZoom == 200 / 2400.0 && zoomed.view.content.image?.size == PixelSize(200, 100))
         zoomed.zoom = 1
-        await Window.run { zoomed.shown != nil }
+        await Window.run { zoomed.shownDetail != nil }
         #expect(zoomed.view.content.image?.size == PixelSize(200, 100) && fixture.transport.requestCount == 1)
         window.close()
     }
@@ -103,7 +103,7 @@ import Testing
         zoomed.zoom = 1
         await Window.run { zoomed.isSharp }
         zoomed.view.showImage(try Colors.image(Colors.red, 10, 10))
-        #expect(zoomed.shown == nil)
+        #expect(zoomed.shownDetail == nil)
         let drawn = try await rendering(zoomed) { zoomed.shownZoom == 1 }
         #expect(drawn.isClose(100, 50, Colors.red) && !drawn.isClose(80, 50, Colors.red))
         window.close()
@@ -168,7 +168,7 @@ import Testing
         zoomed.zoom = 1
         zoomed.center(x: 1200, y: 600)
         await Window.run { zoomed.isSharp }
-        let drawn = try Rendering(zoomed.view.image.paintable, width: 2400, height: 1200)
+        let drawn = try Rendering(zoomed.view.paintable, width: 2400, height: 1200)
         for (x, y) in [(1200, 600), (300, 600), (1200, 300)] { #expect(drawn.color(x, y)[3] == 128) }
         window.close()
     }
@@ -186,7 +186,7 @@ import Testing
         #expect(size.height == 2 * size.width)
         zoomed.zoom = 3
         let drawn = try await rendering(zoomed) { zoomed.shownZoom == 3 }
-        #expect(drawn.color(100, 50)[3] == 255 && zoomed.shown == nil)
+        #expect(drawn.color(100, 50)[3] == 255 && zoomed.shownDetail == nil)
         window.close()
     }
 

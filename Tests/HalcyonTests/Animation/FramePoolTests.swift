@@ -135,9 +135,9 @@ import Testing
 
     @Test func largeFramesAreDecodedOneAhead() throws {
         let pool = FramePool(limit: 64 << 20) { _ in }
-        let supply = pool.supply(of: try Film().image(frames: 2), try large(), transformer: nil)
-        #expect(supply.ahead(atMost: 10) == 1)
-        let small = pool.supply(
+        let buffer = pool.buffer(of: try Film().image(frames: 2), try large(), transformer: nil)
+        #expect(buffer.ahead(atMost: 10) == 1)
+        let small = pool.buffer(
             of: try Film().image(frames: 2), try #require(Film().image(frames: 2).animation), transformer: nil)
         #expect(small.ahead(atMost: 10) == 10 && small.ahead(atMost: -3) == 1)
     }

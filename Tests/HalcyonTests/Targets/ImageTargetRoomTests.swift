@@ -118,12 +118,12 @@ import Testing
     @Test func whatCannotBeSeenLoadsBehindOthers() async throws {
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         let target = ImageTarget(surface: SizedScreen(8))
-        target.isSeen = false
+        target.isVisible = false
         set(target, url)
         #expect(target.loadPriority == .low)
         target.priority = .high
         #expect(target.loadPriority == .low)
-        target.isSeen = true
+        target.isVisible = true
         #expect(target.loadPriority == .high)
         target.priority = nil
         #expect(target.loadPriority == .normal)

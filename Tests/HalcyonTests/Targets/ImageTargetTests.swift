@@ -160,7 +160,7 @@ import Testing
         #expect(ends.all == ["1 shown", "2 shown"])
         // An image that the program has.
         set(target, PipelineFixture.url("none"), as: "3")
-        target.show(try image(4))
+        target.showImage(try image(4))
         #expect(screen.contents.last == "own \(PixelSize(4, 1))" && ends.all.last == "3 superseded")
         #expect(target.content.image?.width == 4 && screen.states.last == "empty")
     }

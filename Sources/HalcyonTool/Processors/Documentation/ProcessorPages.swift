@@ -39,15 +39,15 @@ enum ProcessorPages {
         return """
             # ``HalcyonProcessing``
 
-            Processors: steps that turn an image into another.
+            Processors make new images from images.
 
             ## Overview
 
-            A processor is a value of its parameters. A request has a list of them; their results are cached like \
-            any image, and the frames of an animation are processed one by one. What is missing can be written: a type that \
-            conforms to ``ImageProcessor``, or a closure in a ``GeneralProcessor``.
+            A processor is a value that consists of its parameters. A request has a list of processors; their results are \
+            cached like any image, and the frames of an animation are processed one by one. To add a processor, write a type \
+            that conforms to ``ImageProcessor``, or use a closure in a ``GeneralProcessor``.
 
-            The pictures of the pages are made of these two, of which the second has a clear edge.
+            The pictures of the pages are made from these two; the second has a clear edge.
 
             ![A house between hills](\(ProcessorPictures.name(of: .opaque)))
 
@@ -67,7 +67,7 @@ enum ProcessorPages {
 
         ## Overview
 
-        ![What it makes of the picture](\(ProcessorPictures.name(of: entry)))
+        ![The result](\(ProcessorPictures.name(of: entry)))
 
         ```swift
         let request = ImageRequest(url, processors: [\(entry.call)])

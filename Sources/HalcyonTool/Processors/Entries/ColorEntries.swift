@@ -15,10 +15,10 @@ enum ColorEntries {
             """,
         forms: ["colors=[brightness=B][:contrast=C][:saturation=S][:exposure=E]"], brief: "colors=contrast=1.2:...",
         parts: [
-            .init("brightness=B", "brightness", "Is added: -1 is black, 1 white. 0 by default."),
-            .init("contrast=C", "contrast", "About the middle: 0 is an even grey. 1 by default."),
-            .init("saturation=S", "saturation", "0 is grey. 1 by default."),
-            .init("exposure=E", "exposure", "Stops: 1 doubles the values. 0 by default."),
+            .init("brightness=B", "brightness", "The value to add: -1 is black, 1 white. 0 by default."),
+            .init("contrast=C", "contrast", "The factor around the middle: 0 is an even grey. 1 by default."),
+            .init("saturation=S", "saturation", "The factor of saturation: 0 is grey. 1 by default."),
+            .init("exposure=E", "exposure", "The exposure in stops: 1 doubles the values. 0 by default."),
         ],
         example: "colors=contrast=1.2:saturation=1.8", call: ".colorControls(contrast: 1.2, saturation: 1.8)"
     ) { parts in
@@ -39,7 +39,7 @@ enum ColorEntries {
         name: "sepia", title: "Sepia", type: "SepiaProcessor",
         text: "Gives an image the brown of an old photograph.", forms: ["sepia", "sepia=INTENSITY"],
         brief: "sepia[=INTENSITY]",
-        parts: [.init("INTENSITY", "intensity", "0, which changes nothing, to 1, the default.")],
+        parts: [.init("INTENSITY", "intensity", "The strength: 0 (no change) to 1, the default.")],
         example: "sepia", call: ".sepia()"
     ) { .sepia(intensity: $0.take(PartReader.number) ?? 1) }
 
@@ -52,17 +52,17 @@ enum ColorEntries {
     private static let opacity = ProcessorEntry(
         name: "opacity", title: "Opacity", type: "OpacityProcessor", text: "Makes an image more transparent.",
         forms: ["opacity=ALPHA"], brief: "opacity=ALPHA",
-        parts: [.init("ALPHA", "", "What alpha is multiplied with: 0, which is clear, to 1, which changes nothing.")],
+        parts: [.init("ALPHA", "", "The factor of alpha: 0 (clear) to 1 (no change).")],
         example: "opacity=0.4", call: ".opacity(0.4)"
     ) { .opacity(try $0.require("ALPHA", PartReader.number)) }
 
     private static let overlay = ProcessorEntry(
         name: "overlay", title: "Overlay", type: "OverlayProcessor",
-        text: "Lays a colour over an image, where the image is.", forms: ["overlay=#COLOR[:FRACTION]"],
+        text: "Draws a colour over an image, only where the image is.", forms: ["overlay=#COLOR[:FRACTION]"],
         brief: "overlay=#COLOR",
         parts: [
-            .init("#COLOR", "", "Its alpha lets more of the image through."),
-            .init("FRACTION", "fraction", "How much of the image is left, 0 to 1. 0.5 by default."),
+            .init("#COLOR", "", "The colour. A lower alpha shows more of the image."),
+            .init("FRACTION", "fraction", "The share of the image in the result, 0 to 1. 0.5 by default."),
         ],
         example: "overlay=#36c:0.4", call: ".overlay(Color(red: 0.2, green: 0.4, blue: 0.8), fraction: 0.4)",
         scene: .cutOut
@@ -76,19 +76,19 @@ enum ColorEntries {
             """,
         forms: ["tint=#COLOR[:MODE]"], brief: "tint=#COLOR",
         parts: [
-            .init("#COLOR", "", "What is drawn."),
+            .init("#COLOR", "", "The colour to draw."),
             .init("MODE", "mode", "`source-atop` by default. The modes are \(modes)."),
         ],
         example: "tint=#c36:color", call: ".tint(Color(red: 0.8, green: 0.2, blue: 0.4), mode: .color)"
     ) { .tint(try $0.require("#COLOR", PartReader.color), mode: $0.take(PartReader.blendMode) ?? .sourceAtop) }
 
     private static let blend = ProcessorEntry(
-        name: "blend", title: "Blend", type: "BlendProcessor", text: "Draws an image onto a ground of one colour.",
+        name: "blend", title: "Blend", type: "BlendProcessor", text: "Draws an image over a background of one colour.",
         forms: ["blend=[MODE][:ALPHA][:#COLOR]"], brief: "blend=MODE:#COLOR",
         parts: [
-            .init("MODE", "", "As of the tint. `over` by default."),
-            .init("ALPHA", "alpha", "What the image's alpha is multiplied with first, 0 to 1. 1 by default."),
-            .init("#COLOR", "background", "The ground. Clear by default."),
+            .init("MODE", "", "One of the modes of `tint`. `over` by default."),
+            .init("ALPHA", "alpha", "The factor of the image's alpha, 0 to 1. 1 by default."),
+            .init("#COLOR", "background", "The background. Clear by default."),
         ],
         example: "blend=multiply:0.9:#fc6",
         call: ".blend(.multiply, alpha: 0.9, background: Color(red: 1, green: 0.8, blue: 0.4))", scene: .cutOut
@@ -103,16 +103,16 @@ enum ColorEntries {
         name: "matrix", title: "Colour matrix", type: "ColorMatrixProcessor",
         text: """
             Multiplies each pixel with a matrix: red, green, blue and alpha, each from 0 to 1 and not multiplied \
-            with alpha. What comes out is clamped. The picture's red and blue have changed places.
+            with alpha. The result is clamped. In the picture, red and blue are exchanged.
             """,
         forms: ["matrix=N,N,...,N"], brief: "matrix=N,...",
         parts: [
             .init(
                 "N,N,...,N", "",
                 """
-                Twelve or twenty numbers, row by row. Of twelve, the rows are for the red, green and blue that come \
-                out; their columns for the red, green and blue that go in, and what is added. Of twenty, there is a \
-                fourth row for alpha, and a column for alpha before what is added.
+                Twelve or twenty numbers, row by row. Twelve numbers are rows for the red, green and blue of the \
+                result; the columns are for the red, green and blue of the image, and a constant to add. Twenty numbers \
+                have a fourth row for alpha, and a column for alpha before the constant.
                 """)
         ],
         example: "matrix=0,0,1,0,0,1,0,0,1,0,0,0",

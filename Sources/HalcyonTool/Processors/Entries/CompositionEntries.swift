@@ -7,17 +7,19 @@ enum CompositionEntries {
 
     private static let watermark = ProcessorEntry(
         name: "watermark", title: "Watermark", type: "WatermarkProcessor",
-        text: "Draws another image over an image. What of it does not fit is cut off.",
+        text: "Draws another image over an image. Parts that do not fit are cut off.",
         forms: ["watermark=FILE[@X%,Y%][:OPACITY][:margin=PIXELS][:width=N%]"], brief: "watermark=FILE",
         parts: [
-            .init("FILE", "", "In any format that can be read; of an animation the first frame."),
+            .init("FILE", "", "The image, in any format that can be read; an animation's first frame."),
             .init(
                 "@X%,Y%", "anchorX, anchorY",
-                "Where it sits: 0% is left or top, 50% the middle, 100% right or bottom, the default. Clamped to these."
+                "The position: 0% is left or top, 50% the middle, 100% (the default) right or bottom. Values are clamped."
             ),
-            .init("OPACITY", "opacity", "0 to 1, the default."),
-            .init("margin=PIXELS", "margin", "What is left at each edge. 0 by default."),
-            .init("width=N%", "widthFraction", "Its width as a part of the image's. Its own size by default."),
+            .init("OPACITY", "opacity", "The opacity: 0 to 1, the default."),
+            .init("margin=PIXELS", "margin", "The distance to each edge. 0 by default."),
+            .init(
+                "width=N%", "widthFraction",
+                "The width as a share of the image's. By default, the watermark keeps its size."),
         ],
         example: "watermark=logo.png@0%,0%:0.8:margin=8",
         call: ".watermark(logo, anchorX: 0, anchorY: 0, margin: 8, opacity: 0.8)"

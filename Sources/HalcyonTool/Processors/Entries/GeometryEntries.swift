@@ -5,9 +5,9 @@ import HalcyonProcessing
 enum GeometryEntries {
     static let all = [resize, crop, flip, rotate, pad]
 
-    private static let color = "The ground. Clear by default."
+    private static let color = "The background. Clear by default."
     private static let anchor =
-        "Where it sits: 0% is left or top, 50% the middle, the default, 100% right or bottom. Clamped to these."
+        "The position: 0% is left or top, 50% (the default) the middle, 100% right or bottom. Values are clamped."
 
     private static let resize = ProcessorEntry(
         name: "resize", title: "Resize", type: "ResizeProcessor",
@@ -20,10 +20,10 @@ enum GeometryEntries {
             .init("WxH", "to", "The box in pixels. Sides are 1 to 65,535."),
             .init(
                 "fit, fill, stretch", "mode",
-                "`fit`, the default: inside the box. `fill`: covers the box, cut to it. `stretch`: exactly the box."
+                "`fit`, the default: inside the box. `fill`: covers the box, cropped to it. `stretch`: exactly the box."
             ),
-            .init("upscale", "upscale", "Allows a result that is larger than the source. Not by default."),
-            .init("FILTER", "filter", "`nearest`, `area`, `bilinear` or `lanczos`, the default."),
+            .init("upscale", "upscale", "Permits a result that is larger than the source. Off by default."),
+            .init("FILTER", "filter", "The filter: `nearest`, `area`, `bilinear` or `lanczos`, the default."),
         ],
         example: "resize=80x80:fill", call: ".resize(to: PixelSize(80, 80), mode: .fill)"
     ) { parts in
@@ -36,13 +36,13 @@ enum GeometryEntries {
     private static let crop = ProcessorEntry(
         name: "crop", title: "Crop", type: "CropProcessor",
         text: """
-            Keeps a rectangle of an image. What of it lies outside the image is left out; a rectangle beside the \
-            image is an error.
+            Keeps a rectangle of an image. The parts outside the image are left out; a rectangle that is entirely \
+            outside is an error.
             """,
         forms: ["crop=WxH[@X,Y]", "crop=WxH@X%,Y%"], brief: "crop=WxH[@X,Y]",
         parts: [
-            .init("WxH", "to", "The size in pixels, without X and Y in the middle. Sides are at least 1."),
-            .init("@X,Y", "PixelRect", "Pixels from the top left."),
+            .init("WxH", "to", "The size in pixels, in the middle without X and Y. Sides are at least 1."),
+            .init("@X,Y", "PixelRect", "The position in pixels from the top left."),
             .init("@X%,Y%", "anchorX, anchorY", anchor),
         ],
         example: "crop=100x80@20,30", call: ".crop(PixelRect(x: 20, y: 30, width: 100, height: 80))"
@@ -59,7 +59,7 @@ enum GeometryEntries {
         parts: [
             .init(
                 "horizontal, vertical", "",
-                "`horizontal`: left and right change places. `vertical`: top and bottom do.")
+                "`horizontal` exchanges left and right, `vertical` top and bottom.")
         ],
         example: "flip=horizontal", call: ".flip(.horizontal)"
     ) { .flip(try $0.require("axis", PartReader.word)) }
@@ -67,15 +67,15 @@ enum GeometryEntries {
     private static let rotate = ProcessorEntry(
         name: "rotate", title: "Rotate", type: "RotateProcessor",
         text: """
-            Turns an image clockwise by any angle. Quarter turns only exchange the places of pixels; other angles \
-            are sampled bilinearly, with smooth edges.
+            Rotates an image clockwise by any angle. Quarter turns only move pixels; other angles are sampled \
+            bilinearly, with smooth edges.
             """,
         forms: ["rotate=DEGREES[:fit|keep][:#COLOR]"], brief: "rotate=DEGREES",
         parts: [
-            .init("DEGREES", "degrees", "Clockwise. Less than 0 turns the other way."),
+            .init("DEGREES", "degrees", "The angle, clockwise; a negative one is counterclockwise."),
             .init(
                 "fit, keep", "fitsSize",
-                "`fit`, the default: the result grows to hold all of it. `keep`: it keeps the size and loses corners."
+                "`fit`, the default: the result grows to contain the whole image. `keep`: the size stays, and corners are cut off."
             ),
             .init("#COLOR", "background", color),
         ],
@@ -90,14 +90,14 @@ enum GeometryEntries {
 
     private static let pad = ProcessorEntry(
         name: "pad", title: "Pad", type: "PadProcessor",
-        text: "Puts an image on a larger ground, which also lies behind what is transparent in the image.",
+        text: "Places an image on a larger background, which also shows through its transparent parts.",
         forms: ["pad=PIXELS[:#COLOR]", "pad=TOP,LEFT,BOTTOM,RIGHT[:#COLOR]", "pad=WxH[@X%,Y%][:#COLOR]"],
         brief: "pad=PIXELS",
         parts: [
-            .init("PIXELS", "", "On each side. 0 or more."),
-            .init("TOP,LEFT,BOTTOM,RIGHT", "PadProcessor(.insets)", "Pixels on each side. 0 or more."),
+            .init("PIXELS", "", "The pixels on each side, 0 or more."),
+            .init("TOP,LEFT,BOTTOM,RIGHT", "PadProcessor(.insets)", "The pixels on each side, 0 or more."),
             .init(
-                "WxH", "to", "At least so many pixels; a longer side of the image stays. Sides are at least 1."),
+                "WxH", "to", "The minimum size in pixels; a longer side of the image stays. Sides are at least 1."),
             .init("@X%,Y%", "anchorX, anchorY", anchor),
             .init("#COLOR", "background", color),
         ],

@@ -6,12 +6,12 @@ enum ShapeEntries {
     static let all = [round, circle, border]
 
     private static let radius = """
-        Pixels, a share of the width such as `10%`, or of the height such as `10%h`. More than half of the shorter \
-        side is taken as half.
+        The radius in pixels, as a share of the width such as `10%`, or of the height such as `10%h`. It is limited \
+        to half of the shorter side.
         """
     private static let corners =
-        "Some of `tl`, `tr`, `br` and `bl`, with commas: top and bottom, left and right. All by default."
-    private static let background = "What is behind the image and around the shape. Clear by default."
+        "Any of `tl`, `tr`, `br` and `bl` (top, bottom, left, right), separated by commas. All by default."
+    private static let background = "The colour behind the image and around the shape. Clear by default."
 
     private static let round = ProcessorEntry(
         name: "round", title: "Round corners", type: "RoundCornersProcessor",
@@ -23,7 +23,9 @@ enum ShapeEntries {
             .init("corners=CORNERS", "corners", corners),
             .init("border=WIDTH,#COLOR", "border", "A line along the inside of the edge, in pixels. Black by default."),
             .init("background=#COLOR", "background", background),
-            .init("size=WxH", "targetSize", "The pixels that the image is scaled to fill before. Its own by default."),
+            .init(
+                "size=WxH", "targetSize",
+                "The size in pixels that the image is first scaled to fill. Its own by default."),
         ],
         example: "round=30", call: ".roundCorners(radius: 30)"
     ) { parts in
@@ -39,7 +41,9 @@ enum ShapeEntries {
         forms: ["circle", "circle=[WIDTH][:#COLOR][:background=#COLOR]"], brief: "circle",
         parts: [
             .init("WIDTH", "border", "A line along the inside of the circle, in pixels. None by default."),
-            .init("#COLOR", "border", "Of the line. Black by default; a colour alone makes a line of 4 pixels."),
+            .init(
+                "#COLOR", "border", "The colour of the line. Black by default; a colour alone makes a line of 4 pixels."
+            ),
             .init("background=#COLOR", "background", background),
         ],
         example: "circle=6:#fc6",
@@ -54,14 +58,14 @@ enum ShapeEntries {
     private static let border = ProcessorEntry(
         name: "border", title: "Border", type: "BorderProcessor",
         text: """
-            Draws a line along the inside of an image's edge. What lies outside of round corners stays; rounding the \
-            corners cuts it off.
+            Draws a line along the inside of an image's edge. The pixels outside of round corners stay; the processor \
+            for round corners cuts them off.
             """,
         forms: ["border", "border=[WIDTH][:#COLOR][:RADIUS][:corners=CORNERS]"], brief: "border[=WIDTH]",
         parts: [
-            .init("WIDTH", "width", "Pixels. 4 by default."),
-            .init("#COLOR", "color", "Black by default."),
-            .init("RADIUS", "radius", "Of the line's outer edge. \(radius) 0 by default."),
+            .init("WIDTH", "width", "The width in pixels. 4 by default."),
+            .init("#COLOR", "color", "The colour. Black by default."),
+            .init("RADIUS", "radius", "\(radius) It is that of the line's outer edge; 0 by default."),
             .init("corners=CORNERS", "corners", corners),
         ],
         example: "border=6:#c36:20",

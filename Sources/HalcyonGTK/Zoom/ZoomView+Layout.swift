@@ -15,43 +15,45 @@ extension ZoomView {
         (gtk_adjustment_get_page_size(horizontal), gtk_adjustment_get_page_size(vertical))
     }
 
-    var place: (x: Double, y: Double) { (gtk_adjustment_get_value(horizontal), gtk_adjustment_get_value(vertical)) }
+    var scrollPosition: (x: Double, y: Double) {
+        (gtk_adjustment_get_value(horizontal), gtk_adjustment_get_value(vertical))
+    }
 
     var factor: Int { Int(gtk_widget_get_scale_factor(widget)) }
 
     /// The current layout; nil before there is an image and a layout of the widget.
-    var plan: ZoomPlan? { plan(chosen) }
+    var plan: ZoomPlan? { plan(storedZoom) }
 
     func plan(_ zoom: Double?) -> ZoomPlan? {
         guard let pictureSize, viewport.width > 0, viewport.height > 0 else { return nil }
         return ZoomPlan(
             viewport: viewport, image: pictureSize, zoom: zoom, scaleFactor: factor,
-            isDrawing: seen?.response.image.info.isVector ?? false)
+            isDrawing: shownImage?.response.image.info.isVector ?? false)
     }
 
     /// Scrolls so that a point of the window shows the same pixel as at the former zoom.
-    func keep(_ point: (x: Double, y: Double), from former: Double?) {
+    func keepInPlace(_ point: (x: Double, y: Double), from former: Double?) {
         guard let old = plan(former), let new = plan else { return }
         let (from, to) = (old.scale, new.scale)
         scroll(
             to: (
-                new.picture.x + (place.x + point.x - old.picture.x) * to.x / from.x - point.x,
-                new.picture.y + (place.y + point.y - old.picture.y) * to.y / from.y - point.y
+                new.picture.x + (scrollPosition.x + point.x - old.picture.x) * to.x / from.x - point.x,
+                new.picture.y + (scrollPosition.y + point.y - old.picture.y) * to.y / from.y - point.y
             ))
     }
 
     /// Scrolls a point of the content to the centre.
-    func go(to point: (x: Double, y: Double)) {
+    func centerContent(on point: (x: Double, y: Double)) {
         scroll(to: (point.x - viewport.width / 2, point.y - viewport.height / 2))
     }
 
     /// Scrolls to a position that may be laid out only with the next frame: sets the adjustments' bounds to what they will be
     /// by then.
-    func scroll(to place: (x: Double, y: Double)) {
+    func scroll(to position: (x: Double, y: Double)) {
         guard let frame = plan?.picture, !isScrolling else { return }
         isScrolling = true
-        set(horizontal, place.x, upper: frame.x + frame.width)
-        set(vertical, place.y, upper: frame.y + frame.height)
+        set(horizontal, position.x, upper: frame.x + frame.width)
+        set(vertical, position.y, upper: frame.y + frame.height)
         isScrolling = false
         scrolled()
     }
@@ -65,17 +67,17 @@ extension ZoomView {
     }
 
     func scrolled() {
-        // No report while only one axis is set. A layout that shrinks the window also moves the scroll position: `middle` keeps
+        // No report while only one axis is set. A layout that shrinks the window also moves the scroll position: `centerPixel` keeps
         // the former value, and `arrange`, which comes next, reports the change.
         guard !isScrolling, viewport == lastViewport else { return }
         if let plan {
             let (across, down) = plan.scale
-            middle = (
-                (place.x + viewport.width / 2 - plan.picture.x) / across,
-                (place.y + viewport.height / 2 - plan.picture.y) / down
+            centerPixel = (
+                (scrollPosition.x + viewport.width / 2 - plan.picture.x) / across,
+                (scrollPosition.y + viewport.height / 2 - plan.picture.y) / down
             )
         }
-        rest()
+        scheduleSharpening()
         onChange?()
     }
 
@@ -86,30 +88,30 @@ extension ZoomView {
         layOut(width, height)
         let isResized = lastViewport != (width, height) || lastFactor != factor
         (lastViewport, lastFactor) = ((width, height), factor)
-        if plan != nil, let awaited {
-            self.awaited = nil
-            center(x: awaited.x, y: awaited.y)
-        } else if isResized, chosen != nil, let middle {
-            center(x: middle.x, y: middle.y)
+        if plan != nil, let pendingCenter {
+            self.pendingCenter = nil
+            center(x: pendingCenter.x, y: pendingCenter.y)
+        } else if isResized, storedZoom != nil, let centerPixel {
+            center(x: centerPixel.x, y: centerPixel.y)
         } else if isResized {
             onChange?()
         }
-        rest()
+        scheduleSharpening()
     }
 
     private func layOut(_ width: Double, _ height: Double) {
         let pixels = PixelSize(Int(width) * factor, Int(height) * factor)
-        if view.image.host.box?.pixels != pixels {
-            view.image.host.box?.pixels = pixels
+        if view.host.box?.pixels != pixels {
+            view.host.box?.pixels = pixels
             // A load that waits for a size starts, and may show its image at once.
-            view.image.host.onResize?()
+            view.host.onResize?()
         }
         let plan = plan
         let frame = plan?.picture ?? .init(x: 0, y: 0, width: width.rounded(.down), height: height.rounded(.down))
         let isLarger = frame.width > width + 1 || frame.height > height + 1
-        view.image.host.box?.isLarger = isLarger
+        view.host.box?.isLarger = isLarger
         // The frame has the file's aspect ratio; the reduced whole image has it only nearly, so it is stretched.
-        view.image.paintable.contentFit = plan == nil ? .contain : .fill
+        view.paintable.contentFit = plan == nil ? .contain : .fill
         // `gtk_fixed_move` causes a new layout even if the position is the same.
         var (x, y) = (0.0, 0.0)
         gtk_fixed_get_child_position(fixedPointer, view.widget, &x, &y)

@@ -3,20 +3,20 @@ import Halcyon
 
 // The picture that is zoomed, and the detail that is loaded for its visible part.
 extension ZoomView {
-    func contentChanged(_ layer: ImageLayer) {
-        guard layer === view.image else { return }
-        let former = seen
-        seen = nil
-        if case .image(let response) = view.content, let subject = view.image.target.shown {
-            seen = (response, subject)
+    func contentChanged() {
+        let former = shownImage
+        shownImage = nil
+        if case .image(let response) = view.content, let subject = view.target.shown {
+            shownImage = (response, subject)
         }
         pictureSize = sizeOfPicture
-        if layer.target.purpose == .anotherSize, seen != nil, former?.response.image.info == seen?.response.image.info {
+        let isSameImage = former?.response.image.info == shownImage?.response.image.info
+        if view.target.purpose == .anotherSize, shownImage != nil, isSameImage {
             // The same image for another size of the window: the detail is as sharp as before.
-            if let shown, let texture { show(texture, for: shown) }
+            if let shownDetail, let detailTexture { show(detailTexture, for: shownDetail) }
         } else {
-            dropPart()
-            if former != nil, seen?.response.source != former?.response.source { middle = nil }
+            dropDetail()
+            if former != nil, shownImage?.response.source != former?.response.source { centerPixel = nil }
         }
         arrange()
         onChange?()
@@ -25,7 +25,7 @@ extension ZoomView {
     private var sizeOfPicture: PixelSize? {
         switch view.content {
         case .image(let response):
-            let subject = seen?.subject ?? view.image.target.subject
+            let subject = shownImage?.subject ?? view.target.subject
             guard let request = subject?.request, request.processors.isEmpty, request.decode.region == nil else {
                 return response.image.size
             }
@@ -51,33 +51,35 @@ extension ZoomView {
     }
 
     /// Schedules `sharpen()` after a tenth of a second without further calls.
-    func rest() {
-        resting.start(after: .milliseconds(100)) { [weak self] in self?.sharpen() }
+    func scheduleSharpening() {
+        sharpeningTimer.start(after: .milliseconds(100)) { [weak self] in self?.sharpen() }
     }
 
     /// Loads a detail for the visible part if the whole image is not sharp enough.
     private func sharpen() {
-        guard gtk_widget_get_mapped(widget) != 0, let plan, let seen else { return }
-        guard hasParts(seen.response, seen.subject.modified), !isSharp(seen.response.image, plan) else {
-            return dropPart()
+        guard gtk_widget_get_mapped(widget) != 0, let plan, let shownImage else { return }
+        guard canLoadDetails(shownImage.response, shownImage.subject.modified),
+            !isSharp(shownImage.response.image, plan)
+        else {
+            return dropDetail()
         }
-        if let shown, plan.isEnough(shown, at: place) {
-            asked = nil
+        if let shownDetail, plan.isEnough(shownDetail, at: scrollPosition) {
+            requestedDetail = nil
             detail?.cancel()
             return
         }
         // The whole image is about to be loaded for the current size of the window.
-        if chosen == nil, view.image.target.isOutgrown { return }
-        if let asked, plan.isEnough(asked, at: place) { return }
-        guard let wanted = plan.detail(at: place) else { return }
-        asked = wanted
+        if storedZoom == nil, view.target.isOutgrown { return }
+        if let requestedDetail, plan.isEnough(requestedDetail, at: scrollPosition) { return }
+        guard let wanted = plan.detail(at: scrollPosition) else { return }
+        requestedDetail = wanted
         detail?.priority = view.priority
-        let request = request(for: wanted, of: seen.subject.request)
-        let pipeline = seen.subject.pipeline
+        let request = request(for: wanted, of: shownImage.subject.request)
+        let pipeline = shownImage.subject.pipeline
         detail?.setImage(request, options: .init(keepsCurrent: true), pipeline: pipeline) { [weak self] end in
             switch end {
             // A failed detail is tried again when scrolling rests the next time.
-            case .failed, .cancelled: if self?.asked == wanted { self?.asked = nil }
+            case .failed, .cancelled: if self?.requestedDetail == wanted { self?.requestedDetail = nil }
             case .shown, .superseded: break
             }
         }
@@ -99,7 +101,7 @@ extension ZoomView {
     }
 
     /// Whether a separately decoded part of the image looks as it does in the whole image.
-    private func hasParts(_ response: ImageResponse, _ request: ImageRequest) -> Bool {
+    private func canLoadDetails(_ response: ImageResponse, _ request: ImageRequest) -> Bool {
         view.player == nil && request.processors.isEmpty && request.modifier == nil
             && request.decode.target == nil && request.decode.region == nil && request.decode.maximumBytes == nil
             && response.source == response.requestedSource
@@ -107,33 +109,35 @@ extension ZoomView {
 
     /// Shows a detail that has been loaded, before anything else is drawn.
     func arrived(_ content: ImageTarget.Content) {
-        guard case .image(let response) = content, let asked, let seen else { return }
+        guard case .image(let response) = content, let requestedDetail, let shownImage else { return }
         // The file may have changed since: its parts would not match the picture.
-        guard response.source == seen.response.source, response.image.info == seen.response.image.info else { return }
+        guard response.source == shownImage.response.source,
+            response.image.info == shownImage.response.image.info
+        else { return }
         let texture = ImageTexture(response.image.bitmap)
-        (shown, self.texture, self.asked) = (asked, texture, nil)
-        show(texture, for: asked)
+        (shownDetail, detailTexture, self.requestedDetail) = (requestedDetail, texture, nil)
+        show(texture, for: requestedDetail)
         // The view may have been scrolled further meanwhile.
-        rest()
+        scheduleSharpening()
         onChange?()
     }
 
     private func show(_ texture: ImageTexture, for part: ZoomPlan.Detail) {
         guard let pictureSize else { return }
         let (across, down) = (1 / Float(pictureSize.width), 1 / Float(pictureSize.height))
-        view.image.paintable.showDetail(
+        view.paintable.showDetail(
             texture,
-            at: graphene_rect_t(
+            in: graphene_rect_t(
                 origin: graphene_point_t(x: Float(part.region.x) * across, y: Float(part.region.y) * down),
                 size: graphene_size_t(
                     width: Float(part.region.size.width) * across, height: Float(part.region.size.height) * down)))
     }
 
-    private func dropPart() {
-        asked = nil
+    private func dropDetail() {
+        requestedDetail = nil
         detail?.clear()
-        guard shown != nil else { return }
-        (shown, texture) = (nil, nil)
-        view.image.paintable.showDetail(nil)
+        guard shownDetail != nil else { return }
+        (shownDetail, detailTexture) = (nil, nil)
+        view.paintable.showDetail(nil)
     }
 }
