@@ -13,11 +13,14 @@ import Testing
     @Test func aStillIsFoundWhileItsPixelsAreKept() throws {
         var image: Image? = Image(bitmap: try bitmap(), info: info())
         image?.scale = 2
+        image?.isTemplate = true
+        image?.mirrorsForRightToLeft = true
         let reference = try #require(image?.weakReference)
         let found = try #require(reference())
         #expect(found.bitmap === image?.bitmap)
         #expect(found.info == image?.info)
         #expect(found.scale == 2)
+        #expect(found.isTemplate && found.mirrorsForRightToLeft)
         image = nil
         #expect(reference() != nil)
         withExtendedLifetime(found) {}

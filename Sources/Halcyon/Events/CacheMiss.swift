@@ -33,7 +33,7 @@ extension ResolvedRequest {
             return FreshnessCheck(self).isForTheseFields(kept?.http) ? .expired : .otherFields
         }
         guard cache.acceptsLarger, key.admitsLarger else { return .notThere }
-        let isSmaller = target.sizes.keys(of: key.source).contains {
+        let isSmaller = target.sizes.keys(of: key.source, in: target.memoryCache).contains {
             $0.isSamePicture(as: key) && target.memoryCache.contains($0)
         }
         return isSmaller ? .tooSmall : .notThere
