@@ -54,13 +54,12 @@ public struct Image: Sendable {
 }
 
 extension Image {
-    /// A closure that returns the image for as long as its bitmap, and the source of its frames, are kept alive elsewhere;
-    /// nil if that source is not an object and therefore cannot be referenced weakly.
-    package var weakReference: (@Sendable () -> Image?)? {
+    /// A closure that makes this image again from its bitmap, for as long as the source of its frames is kept alive elsewhere;
+    /// nil if that source is not an object and therefore cannot be referenced weakly. The closure keeps neither alive.
+    package var makeOfPixels: (@Sendable (Bitmap) -> Image?)? {
         let frames = animation?.weakReference
         guard animation == nil || frames != nil else { return nil }
-        return { [weak bitmap, info, scale, isTemplate, mirrorsForRightToLeft, colorProfile] in
-            guard let bitmap else { return nil }
+        return { [info, scale, isTemplate, mirrorsForRightToLeft, colorProfile] bitmap in
             let animation = frames?()
             guard frames == nil || animation != nil else { return nil }
             var image = Image(bitmap: bitmap, info: info, animation: animation)

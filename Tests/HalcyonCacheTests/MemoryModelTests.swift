@@ -146,7 +146,7 @@ import Testing
 
     @Test(arguments: [true, false], [1, 2, 16])
     func eightThreadsAgainstAModel(isWeak: Bool, shards: Int) async {
-        let weakly: MemoryCache<Int, Version>.WeakReference = { version in { [weak version] in version } }
+        let weakly: MemoryCache<Int, Version>.WeakReference = { version in WeakValue(version) { $0 } }
         let cache = MemoryCache<Int, Version>(
             configuration: MemoryCacheConfiguration(
                 costLimit: Self.costLimit, countLimit: Self.countLimit, timeToLive: .seconds(300), sweepInterval: nil),

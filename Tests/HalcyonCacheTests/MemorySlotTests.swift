@@ -41,8 +41,7 @@ import Testing
     @Test(arguments: [1, 16], [false, true]) func eachKeyAndValueIsReleasedOnce(shards: Int, isWeak: Bool) {
         let (keys, values) = (Census(), Census())
         let weakly: MemoryCache<Counted, Counted>.WeakReference = { value in
-            if isKnownUniquelyReferenced(&value) { return nil }
-            return { [weak value] in value }
+            isKnownUniquelyReferenced(&value) ? nil : WeakValue(value) { $0 }
         }
         func use(_ end: (MemoryCache<Counted, Counted>) -> Void) {
             let cache = MemoryCache<Counted, Counted>(

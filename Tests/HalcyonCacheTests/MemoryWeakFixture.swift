@@ -24,15 +24,15 @@ struct Picture: Sendable {
         storage = Storage(name, atEnd: atEnd)
     }
 
-    private init(_ storage: Storage) {
+    init(_ storage: Storage) {
         self.storage = storage
     }
 
     /// A weak reference, even if nothing else keeps the picture.
-    var weakly: @Sendable () -> Picture? { { [weak storage] in storage.map(Picture.init) } }
+    var weakly: WeakValue<Picture> { WeakValue(storage) { Picture($0) } }
 
-    /// A weak reference; nil if nothing else keeps the picture.
-    static func weakReference(_ picture: inout Picture) -> (@Sendable () -> Picture?)? {
+    /// Returns a weak reference; nil if nothing else keeps the picture.
+    static func weakReference(_ picture: inout Picture) -> WeakValue<Picture>? {
         isKnownUniquelyReferenced(&picture.storage) ? nil : picture.weakly
     }
 }

@@ -192,14 +192,10 @@ import Testing
         let cache = MemoryCache<Int, Picture>.weak(
             clock: clock,
             weakly: { picture in
-                let weak = picture.weakly
-                return {
-                    let body = meanwhile.withLock { body in
-                        defer { body = nil }
-                        return body
-                    }
+                WeakValue(picture.storage) { storage in
+                    let body = meanwhile.withLock { $0.take() }
                     body?()
-                    return weak()
+                    return Picture(storage)
                 }
             })
         let shown = Picture("old")

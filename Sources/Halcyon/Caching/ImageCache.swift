@@ -202,11 +202,11 @@ final class CachedImage: @unchecked Sendable {
 
     /// Returns a weak reference, which the memory cache keeps after it has evicted the entry; nil if nothing else keeps the
     /// pixels alive, or if the image cannot be held weakly.
-    static func weakReference(_ cached: inout CachedImage) -> (@Sendable () -> CachedImage?)? {
+    static func weakReference(_ cached: inout CachedImage) -> WeakValue<CachedImage>? {
         if isKnownUniquelyReferenced(&cached), cached.isSoleOwner { return nil }
-        guard let image = cached.image.weakReference else { return nil }
-        return { [encodedBytes = cached.encodedBytes, http = cached.http] in
-            image().map { CachedImage(image: $0, encodedBytes: encodedBytes, http: http) }
+        guard let make = cached.image.makeOfPixels else { return nil }
+        return WeakValue(cached.image.bitmap) { [encodedBytes = cached.encodedBytes, http = cached.http] bitmap in
+            make(bitmap).map { CachedImage(image: $0, encodedBytes: encodedBytes, http: http) }
         }
     }
 }

@@ -1,3 +1,6 @@
+import Foundation
+import HalcyonSystem
+
 /// The part of a `MemoryCache` that changes with every insert and removal: its totals, the place of the clock's hand, and the
 /// weak level. Behind one lock, which every thread that changes the cache holds from beginning to end.
 ///
@@ -40,18 +43,17 @@ struct CacheBooks<Key: Hashable & Sendable, Value: Sendable> {
 /// Removed entries are returned, with their keys, so that nothing is released under the lock.
 @usableFromInline
 struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
-    /// An entry. A class, so that one that was found under the lock can be recognised later: only if it is still the key's
-    /// entry may its value come back.
     @usableFromInline
-    final class Entry: Sendable {
-        /// Returns the value, if it is alive. It is code of the cache's owner, and what it returns may be the last reference: it
-        /// is never called under a lock.
-        @usableFromInline let value: @Sendable () -> Value?
+    struct Entry {
+        /// The reference, which also identifies the entry: only if it is still that of its key may its value come back.
+        @usableFromInline let reference: WeakValue<Value>
         @usableFromInline let mark: EntryMark
 
         @inlinable
-        init(_ value: @escaping @Sendable () -> Value?, mark: EntryMark) { (self.value, self.mark) = (value, mark) }
+        init(_ reference: WeakValue<Value>, mark: EntryMark) { (self.reference, self.mark) = (reference, mark) }
     }
+
+    @usableFromInline typealias Element = (key: Key, value: Entry)
 
     /// The number of entries below which none is looked for that has ended.
     @inlinable static var leastLimit: Int { 512 }
@@ -67,27 +69,78 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable> {
 
     /// Removes the entry of a key.
     ///
-    /// - Parameter known: the entry that it must be; nil for any.
+    /// - Parameter known: the reference that it must have; nil for any.
     @inlinable
-    mutating func remove(_ key: Key, known: Entry? = nil) -> (key: Key, value: Entry)? {
+    mutating func remove(_ key: Key, known: WeakValue<Value>? = nil) -> Element? {
         guard !entries.isEmpty, let index = entries.index(forKey: key),
-            known == nil || entries.values[index] === known
+            known == nil || entries.values[index].reference === known
         else { return nil }
         return entries.remove(at: index)
     }
 
     /// Returns all entries, to be checked outside the lock. The limit is raised so that no other thread checks them until their
     /// number has doubled.
-    mutating func elements() -> [(key: Key, value: Entry)] {
+    @inlinable
+    mutating func elements() -> [Element] {
         limit = max(Self.leastLimit, entries.count * 2)
         return Array(entries)
     }
 
     /// Removes the entries that were found ended, and sets the limit so that the next check is due when the number of the
     /// remaining ones has doubled.
-    mutating func remove(_ ended: [(key: Key, value: Entry)]) -> [(key: Key, value: Entry)] {
-        let removed = ended.compactMap { remove($0.key, known: $0.value) }
+    @inlinable
+    mutating func remove(_ ended: [Element]) -> [Element] {
+        let removed = ended.compactMap { remove($0.key, known: $0.value.reference) }
         limit = max(Self.leastLimit, entries.count * 2)
         return removed
+    }
+}
+
+/// A reference to a value that does not keep it alive.
+///
+/// A value is usually a structure around a reference-counted object: that object is held weakly, and the structure is made
+/// again on request.
+///
+/// `@unchecked Sendable` because the weak reference is written only by `init`, and the runtime clears it atomically.
+public final class WeakValue<Value: Sendable>: @unchecked Sendable {
+    @usableFromInline weak var object: AnyObject?
+    @usableFromInline let make: @Sendable (AnyObject) -> Value?
+
+    /// Creates a reference.
+    ///
+    /// - Parameters:
+    ///   - object: the object to hold weakly.
+    ///   - make: makes the value from the object; called on any thread, never under a lock. It must not keep the object itself
+    ///     alive.
+    @inlinable
+    public init<Object: AnyObject & Sendable>(_ object: Object, _ make: @escaping @Sendable (Object) -> Value?) {
+        self.object = object
+        self.make = { make(unsafeDowncast($0, to: Object.self)) }
+    }
+
+    /// The value; nil once it has no owner any more.
+    @inlinable public var value: Value? { object.flatMap { make($0) } }
+}
+
+/// The clock of the memory cache: cheap to read, with the time as a number.
+@usableFromInline
+struct CacheClock: Sendable {
+    private let timeSource: TimeSource?
+
+    /// Creates a clock.
+    ///
+    /// - Parameter timeSource: nil reads the system's coarse clock, which takes a fifth of the time of the exact one. Its
+    ///   steps of a few milliseconds do not matter for entries that live for minutes.
+    init(_ timeSource: TimeSource?) {
+        self.timeSource = timeSource
+    }
+
+    /// Returns the seconds since 1970.
+    @usableFromInline
+    func now() -> Double {
+        if let timeSource { return timeSource.now.timeIntervalSince1970 }
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME_COARSE, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 }

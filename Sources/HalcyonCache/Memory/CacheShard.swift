@@ -24,6 +24,8 @@ struct CacheShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         init(key: Key, value: Value, mark: EntryMark) { (self.key, self.value, self.mark) = (key, value, mark) }
     }
 
+    /// First, beside the shard's lock, on the cache line that every reader writes anyway.
+    @usableFromInline var hits = 0
     @usableFromInline var marks: UnsafeMutablePointer<EntryMark>
     /// Initialised, like the values, if the slot's mark has chances other than `EntryMark.free`.
     @usableFromInline var keys: UnsafeMutablePointer<Key>
@@ -37,7 +39,6 @@ struct CacheShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     @usableFromInline var freeSlots: [Int] = []
     /// The slot that the clock's hand looks at next.
     @usableFromInline var hand = 0
-    @usableFromInline var hits = 0
 
     @inlinable var isEmpty: Bool { freeSlots.count == used }
 
@@ -72,9 +73,10 @@ struct CacheShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     mutating func read(_ key: Key, hash: Int, now: Double, extending: ExpirationExtension) -> Value? {
         guard let slot = slot(of: key, hash: hash), marks[slot].expires > now else { return nil }
         hits += 1
-        marks[slot].chances = EntryMark.chancesWhenRead
-        if let lifetime = extending.lifetime(own: marks[slot].lifetime) {
-            marks[slot].expires = max(marks[slot].expires, now + lifetime)
+        // Written only if they change: a cache line that one processor writes is slow to read for the next.
+        if marks[slot].chances != EntryMark.chancesWhenRead { marks[slot].chances = EntryMark.chancesWhenRead }
+        if let lifetime = extending.lifetime(own: marks[slot].lifetime), now + lifetime > marks[slot].expires {
+            marks[slot].expires = now + lifetime
         }
         return values[slot]
     }
@@ -259,7 +261,7 @@ struct EntryMark: Sendable {
     func hasEnded(at now: Double) -> Bool { hasOwnTime && expires <= now }
 }
 
-/// The shards of a `MemoryCache`, each behind a plain mutex, and with it on cache lines of its own.
+/// The shards of a `MemoryCache`, each behind a plain mutex, and with it on cache lines of their own.
 ///
 /// Not an array of `Lock`s: reaching a shard through one costs a retain and a release, which all threads would do on the
 /// same few counters, and an exclusivity check that the lock makes unnecessary.
@@ -273,7 +275,7 @@ struct CacheShards<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     @inlinable var count: Int { mask + 1 }
 
     /// The bytes from a mutex to its shard.
-    @inlinable static var offset: Int { 64 }
+    @inlinable static var offset: Int { MemoryLayout<pthread_mutex_t>.stride }
 
     /// Creates empty shards.
     ///

@@ -11,13 +11,11 @@ import HalcyonSystem
 /// have taken out is found again for as long as its value has other owners, and returns to the cache then. Entries that
 /// were removed or replaced, and entries whose own expiration has passed, are gone from both levels.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// A closure that makes a weak reference to a value that leaves the cache: another closure, which returns the value for as
-    /// long as it is alive. It returns nil for a value that cannot be held weakly, and should do so for one that has no other
-    /// owner (`isKnownUniquelyReferenced`), which then costs nothing more.
+    /// A closure that makes a weak reference to a value that leaves the cache. It returns nil for a value that cannot be held
+    /// weakly, and should do so for one that has no other owner (`isKnownUniquelyReferenced`), which then costs nothing more.
     ///
-    /// It is called under the cache's lock, and must neither call the cache nor change the value. The closure that it returns
-    /// is never called under a lock.
-    public typealias WeakReference = @Sendable (_ value: inout Value) -> (@Sendable () -> Value?)?
+    /// It is called under the cache's lock, and must neither call the cache nor change the value.
+    public typealias WeakReference = @Sendable (_ value: inout Value) -> WeakValue<Value>?
 
     @usableFromInline typealias Shard = CacheShard<Key, Value>
     @usableFromInline typealias Books = CacheBooks<Key, Value>
@@ -34,9 +32,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @usableFromInline let lifetime: Double
     @usableFromInline let clock: CacheClock
     @usableFromInline let weakly: WeakReference?
-    private let timeSource: TimeSource
+    let timeSource: TimeSource
     /// The timer of the sweeps. It is created by the first insert, so that an unused cache costs no timer.
-    private let sweep = Lock<RepeatingWork?>(nil)
+    let sweep = Lock<RepeatingWork?>(nil)
 
     /// Creates a cache.
     ///
@@ -103,7 +101,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             (isThere, entry) = (found.isThere, found.entry)
         }
         guard let entry, !entry.mark.hasEnded(at: now) else { return isThere }
-        return entry.value() != nil
+        return entry.reference.value != nil
     }
 
     /// Returns the value for a key that has no current entry in the slots, and counts the miss if there is none.
@@ -124,7 +122,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             if let value = found.value { return value }
             entry = found.entry
         }
-        // What has left its slot has been released here, before the look whether the value has other owners.
+        // An entry that has left its slot is released by now, so that a value without another owner is not found.
         return entry.flatMap { revive($0, for: key, hash: hash, now: now, extending: extending) }
     }
 
@@ -134,10 +132,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     func revive(
         _ entry: Weak.Entry, for key: Key, hash: Int, now: Double, extending: ExpirationExtension
     ) -> Value? {
-        guard !entry.mark.hasEnded(at: now), let value = entry.value() else {
+        guard !entry.mark.hasEnded(at: now), let value = entry.reference.value else {
             let dead = books.withLock { books in
                 books.misses += 1
-                return books.weak.remove(key, known: entry)
+                return books.weak.remove(key, known: entry.reference)
             }
             withExtendedLifetime(dead) {}
             return nil
@@ -150,7 +148,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let mark = EntryMark(
             hash: hash, cost: entry.mark.cost, lifetime: entry.mark.lifetime, expires: expires,
             chances: EntryMark.chancesWhenRead, hasOwnTime: entry.mark.hasOwnTime)
-        put(value, for: key, mark: mark, now: now, insteadOf: entry)
+        put(value, for: key, mark: mark, now: now, insteadOf: entry.reference)
         return value
     }
 
@@ -190,18 +188,18 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// The limits hold at every moment, since there is no room before it was made. At most one entry is evicted each time the
     /// lock is taken, so that its value is released outside, and nobody waits for many.
     ///
-    /// - Parameter known: the weak entry from which the value comes, in whose place alone it may be put; nil replaces any entry.
+    /// - Parameter known: the weak reference from which the value comes, in whose place alone it may be put; nil replaces any entry.
     @inlinable
-    func put(_ value: Value, for key: Key, mark: EntryMark, now: Double, insteadOf known: Weak.Entry?) {
+    func put(_ value: Value, for key: Key, mark: EntryMark, now: Double, insteadOf known: WeakValue<Value>?) {
         var isDone = false
         while !isDone {
             // Released at the end of each turn, and so outside the lock.
             var gone: Shard.Removed?
             var former: Value?
-            var formerWeak: (key: Key, value: Weak.Entry)?
+            var formerWeak: Weak.Element?
             var (isSweepDue, isFirst) = (false, false)
             books.withLock { books in
-                if let known, books.weak.entries[key] !== known {
+                if let known, books.weak.entries[key]?.reference !== known {
                     isDone = true
                     return
                 }
@@ -246,7 +244,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let (removed, weak) = books.withLock { books in
             (takeOut(key, hash: hash, &books), books.weak.remove(key))
         }
-        return removed?.value ?? weak?.value.value()
+        return removed?.value ?? weak?.value.reference.value
     }
 
     /// Removes all entries.
@@ -309,132 +307,5 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             for index in 0..<shards.count { keys += shards.withLock(index) { $0.allKeys } }
             return keys
         }
-    }
-}
-
-// MARK: - Eviction
-
-extension MemoryCache {
-    /// Evicts entries until their total cost is at most `target`, in bytes. The limit does not change.
-    public func trim(toCost target: Int) {
-        trim(toCost: target, count: .max)
-    }
-
-    /// Evicts entries until a fraction of the current cost and of the current count is left. The limits do not change.
-    ///
-    /// - Parameter fraction: 0 evicts everything; 1, more, and NaN evict nothing.
-    public func trim(toFraction fraction: Double) {
-        guard fraction < 1 else { return }
-        let share = max(0, fraction)
-        let (cost, count) = books.withLock { (Int(Double($0.cost) * share), Int(Double($0.count) * share)) }
-        trim(toCost: cost, count: count)
-    }
-
-    /// Evicts entries under memory pressure: half of the cache stays on a warning, a tenth on high pressure, nothing on
-    /// critical pressure. Values that have other owners can still be found in the weak level.
-    public func relieve(_ pressure: MemoryPressure) {
-        switch pressure {
-        case .warning: trim(toFraction: 0.5)
-        case .high: trim(toFraction: 0.1)
-        case .critical: trim(toFraction: 0)
-        }
-    }
-
-    private func trim(toCost cost: Int, count: Int) {
-        let now = clock.now()
-        while let removed = books.withLock({ books in
-            books.cost > cost || books.count > count ? evictNext(now: now, &books) : nil
-        }) {
-            withExtendedLifetime(removed) {}
-        }
-        if books.withLock({ $0.weak.isSweepDue }) { sweepWeak(now: now) }
-    }
-
-    /// Moves the hand to the next entry to evict, and returns it; nil if there is none.
-    @inlinable
-    func evictNext(now: Double, _ books: inout Books) -> Shard.Removed? {
-        // After three turns every entry has used up its chances; the fourth turn finds any that is left.
-        for _ in 0..<shards.count * 4 {
-            if !shards.shard(books.hand).pointee.isEmpty,
-                var removed = shards.withLock(books.hand, { $0.advanceHand(now: now) })
-            {
-                if removed.mark.expires > now { books.evictions += 1 }
-                books.subtract(removed.mark)
-                depart(&removed, now: now, &books)
-                return removed
-            }
-            books.hand &+= 1
-        }
-        return nil
-    }
-
-    /// Takes the entry of a key out of its slot.
-    @inlinable
-    func takeOut(_ key: Key, hash: Int, _ books: inout Books) -> Shard.Removed? {
-        guard let slot = shards.shard(hash).pointee.slot(of: key, hash: hash) else { return nil }
-        let removed = shards.withLock(hash) { $0.remove(slot) }
-        books.subtract(removed.mark)
-        return removed
-    }
-
-    /// Takes the entry of a key out of its slot, in which it has been found expired.
-    @inlinable
-    func takeOutExpired(_ key: Key, hash: Int, now: Double, _ books: inout Books) -> Shard.Removed? {
-        guard var removed = takeOut(key, hash: hash, &books) else { return nil }
-        depart(&removed, now: now, &books)
-        return removed
-    }
-
-    /// Moves an entry that has left its slot to the weak level, unless its own expiration has passed.
-    @inlinable
-    func depart(_ removed: inout Shard.Removed, now: Double, _ books: inout Books) {
-        guard let weakly, !removed.mark.hasEnded(at: now), let value = weakly(&removed.value) else { return }
-        books.weak.entries[removed.key] = WeakLevel.Entry(value, mark: removed.mark)
-    }
-
-    /// Removes the weak entries whose value has ended or whose own expiration has passed. This happens each time the number of
-    /// entries has doubled since the last sweep, so that each new entry pays for checking two.
-    @usableFromInline
-    func sweepWeak(now: Double) {
-        guard weakly != nil else { return }
-        let ended = books.withLock { $0.weak.elements() }.filter {
-            $0.value.mark.hasEnded(at: now) || $0.value.value() == nil
-        }
-        let removed = books.withLock { $0.weak.remove(ended) }
-        withExtendedLifetime(removed) {}
-    }
-
-    /// Starts to remove the expired entries every `sweepInterval`.
-    @usableFromInline
-    func beginSweeping() {
-        guard let interval = configuration.sweepInterval else { return }
-        // At least a second, since without a pause between two sweeps the timer would do nothing else, and at most a year, since
-        // a timer cannot count more than some centuries.
-        let pause = min(max(interval, .seconds(1)), .seconds(365 * 86_400))
-        let work = RepeatingWork(every: pause, timeSource: timeSource) { [weak self] in self?.removeExpired() }
-        sweep.withLock { $0 = work }
-    }
-}
-
-/// The clock of the memory cache: cheap to read, with the time as a number.
-@usableFromInline
-struct CacheClock: Sendable {
-    private let timeSource: TimeSource?
-
-    /// Creates a clock.
-    ///
-    /// - Parameter timeSource: nil reads the system's coarse clock, which takes a fifth of the time of the exact one. Its
-    ///   steps of a few milliseconds do not matter for entries that live for minutes.
-    init(_ timeSource: TimeSource?) {
-        self.timeSource = timeSource
-    }
-
-    /// Returns the seconds since 1970.
-    @usableFromInline
-    func now() -> Double {
-        if let timeSource { return timeSource.now.timeIntervalSince1970 }
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME_COARSE, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 }

@@ -275,9 +275,8 @@ extension Sample {
 }
 
 private final class Token: Sendable {
-    static func weakReference(_ token: inout Token) -> (@Sendable () -> Token?)? {
-        if isKnownUniquelyReferenced(&token) { return nil }
-        return { [weak token] in token }
+    static func weakReference(_ token: inout Token) -> WeakValue<Token>? {
+        isKnownUniquelyReferenced(&token) ? nil : WeakValue(token) { $0 }
     }
 }
 
