@@ -2,7 +2,7 @@ import Glibc
 
 /// One of the 16 parts of a `MemoryCache`: slots that the clock's hand passes over, and a hash table that finds them.
 ///
-/// Two locks guard it: its own (`CacheShards`) and that of the cache's `CacheBooks`. A thread that holds either may read keys,
+/// Two locks guard it: its own (`CacheShards`) and that of the cache's `MemoryCacheState`. A thread that holds either may read keys,
 /// table and costs; only a thread that holds both changes them. Chances, expirations and hits are read and written under the
 /// shard's own lock.
 ///

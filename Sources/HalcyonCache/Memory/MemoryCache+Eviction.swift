@@ -13,7 +13,7 @@ extension MemoryCache {
     public func trim(toFraction fraction: Double) {
         guard fraction < 1 else { return }
         let share = max(0, fraction)
-        let (cost, count) = books.withLock { (Int(Double($0.cost) * share), Int(Double($0.count) * share)) }
+        let (cost, count) = state.withLock { (Int(Double($0.cost) * share), Int(Double($0.count) * share)) }
         trim(toCost: cost, count: count)
     }
 
@@ -29,54 +29,54 @@ extension MemoryCache {
 
     private func trim(toCost cost: Int, count: Int) {
         let now = clock.now()
-        while let removed = books.withLock({ books in
-            books.cost > cost || books.count > count ? evictNext(now: now, &books) : nil
+        while let removed = state.withLock({ state in
+            state.cost > cost || state.count > count ? evictNext(now: now, &state) : nil
         }) {
             withExtendedLifetime(removed) {}
         }
-        if books.withLock({ $0.weak.isSweepDue }) { sweepWeak(now: now) }
+        if state.withLock({ $0.weak.isSweepDue }) { sweepWeak(now: now) }
     }
 
     /// Moves the hand to the next entry to evict, and returns it; nil if there is none.
     @inlinable
-    func evictNext(now: Double, _ books: inout Books) -> Shard.Removed? {
+    func evictNext(now: Double, _ state: inout State) -> Shard.Removed? {
         // After three turns every entry has used up its chances; the fourth turn finds any that is left.
         for _ in 0..<shards.count * 4 {
-            if !shards.shard(books.hand).pointee.isEmpty,
-                var removed = shards.withLock(books.hand, { $0.advanceHand(now: now) })
+            if !shards.shard(state.hand).pointee.isEmpty,
+                var removed = shards.withLock(state.hand, { $0.advanceHand(now: now) })
             {
-                if removed.mark.expires > now { books.evictions += 1 }
-                books.subtract(removed.mark)
-                depart(&removed, now: now, &books)
+                if removed.mark.expires > now { state.evictions += 1 }
+                state.subtract(removed.mark)
+                depart(&removed, now: now, &state)
                 return removed
             }
-            books.hand &+= 1
+            state.hand &+= 1
         }
         return nil
     }
 
     /// Takes the entry of a key out of its slot.
     @inlinable
-    func takeOut(_ key: Key, hash: Int, _ books: inout Books) -> Shard.Removed? {
+    func takeOut(_ key: Key, hash: Int, _ state: inout State) -> Shard.Removed? {
         guard let slot = shards.shard(hash).pointee.slot(of: key, hash: hash) else { return nil }
         let removed = shards.withLock(hash) { $0.remove(slot) }
-        books.subtract(removed.mark)
+        state.subtract(removed.mark)
         return removed
     }
 
     /// Takes the entry of a key out of its slot, in which it has been found expired.
     @inlinable
-    func takeOutExpired(_ key: Key, hash: Int, now: Double, _ books: inout Books) -> Shard.Removed? {
-        guard var removed = takeOut(key, hash: hash, &books) else { return nil }
-        depart(&removed, now: now, &books)
+    func takeOutExpired(_ key: Key, hash: Int, now: Double, _ state: inout State) -> Shard.Removed? {
+        guard var removed = takeOut(key, hash: hash, &state) else { return nil }
+        depart(&removed, now: now, &state)
         return removed
     }
 
     /// Moves an entry that has left its slot to the weak level, unless its own expiration has passed.
     @inlinable
-    func depart(_ removed: inout Shard.Removed, now: Double, _ books: inout Books) {
+    func depart(_ removed: inout Shard.Removed, now: Double, _ state: inout State) {
         guard let weakly, !removed.mark.hasEnded(at: now), let reference = weakly(&removed.value) else { return }
-        books.weak.entries[removed.key] = WeakLevel.Entry(reference, mark: removed.mark)
+        state.weak.entries[removed.key] = WeakLevel.Entry(reference, mark: removed.mark)
     }
 
     /// Removes the weak entries whose value has ended or whose own expiration has passed. This happens each time the number of
@@ -85,10 +85,10 @@ extension MemoryCache {
     @inline(never)
     func sweepWeak(now: Double) {
         guard weakly != nil else { return }
-        let ended = books.withLock { $0.weak.elements() }.filter {
+        let ended = state.withLock { $0.weak.elements() }.filter {
             $0.value.mark.hasEnded(at: now) || $0.value.reference.object == nil
         }
-        let removed = books.withLock { $0.weak.remove(ended) }
+        let removed = state.withLock { $0.weak.remove(ended) }
         withExtendedLifetime(removed) {}
     }
 

@@ -18,14 +18,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public typealias WeakReference = @Sendable (_ value: inout Value) -> WeakValue<Value>?
 
     @usableFromInline typealias Shard = CacheShard<Key, Value>
-    @usableFromInline typealias Books = CacheBooks<Key, Value>
+    @usableFromInline typealias State = MemoryCacheState<Key, Value>
     @usableFromInline typealias Weak = WeakLevel<Key, Value>
 
     /// The limits of the cache.
     public let configuration: MemoryCacheConfiguration
     @usableFromInline let shards: CacheShards<Key, Value>
     /// Locked before a shard, never after it.
-    @usableFromInline let books: Lock<Books>
+    @usableFromInline let state: Lock<State>
     @usableFromInline let costLimit: Int
     @usableFromInline let countLimit: Int
     @usableFromInline let entryCostLimit: Int
@@ -65,7 +65,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         entryCostLimit = min(configuration.entryCostLimit ?? costLimit / 2, costLimit)
         lifetime = configuration.timeToLive?.inSeconds ?? .infinity
         shards = CacheShards(count: shardCount)
-        books = Lock(CacheBooks(sweeps: configuration.sweepInterval == nil))
+        state = Lock(MemoryCacheState(sweeps: configuration.sweepInterval == nil))
     }
 
     // MARK: Reading
@@ -92,11 +92,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         guard weakly != nil else { return false }
         let (isThere, entry): (Bool, Weak.Entry?)
         do {
-            let found = books.withLock { books -> (isThere: Bool, entry: Weak.Entry?, gone: Shard.Removed?) in
+            let found = state.withLock { state -> (isThere: Bool, entry: Weak.Entry?, gone: Shard.Removed?) in
                 if shards.withLock(hash, { $0.has(key, hash: hash, now: now) }) { return (true, nil, nil) }
                 // In its slot the entry keeps its value alive itself; only after it has left can other owners be detected.
-                let gone = takeOutExpired(key, hash: hash, now: now, &books)
-                return (false, books.weak.entries[key], gone)
+                let gone = takeOutExpired(key, hash: hash, now: now, &state)
+                return (false, state.weak.entries[key], gone)
             }
             (isThere, entry) = (found.isThere, found.entry)
         }
@@ -110,13 +110,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     func valueElsewhere(for key: Key, hash: Int, now: Double, extending: ExpirationExtension) -> Value? {
         let entry: Weak.Entry?
         do {
-            let found = books.withLock { books -> (value: Value?, entry: Weak.Entry?, gone: Shard.Removed?) in
+            let found = state.withLock { state -> (value: Value?, entry: Weak.Entry?, gone: Shard.Removed?) in
                 // Another thread may have just inserted it.
                 let value = shards.withLock(hash) { $0.read(key, hash: hash, now: now, extending: extending) }
                 if let value { return (value, nil, nil) }
-                let gone = takeOutExpired(key, hash: hash, now: now, &books)
-                let entry = books.weak.entries[key]
-                if entry == nil { books.misses += 1 }
+                let gone = takeOutExpired(key, hash: hash, now: now, &state)
+                let entry = state.weak.entries[key]
+                if entry == nil { state.misses += 1 }
                 return (nil, entry, gone)
             }
             if let value = found.value { return value }
@@ -133,16 +133,16 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         _ entry: Weak.Entry, for key: Key, hash: Int, now: Double, extending: ExpirationExtension
     ) -> Value? {
         guard !entry.mark.hasEnded(at: now), let value = entry.reference.value else {
-            let dead = books.withLock { books in
-                books.misses += 1
-                return books.weak.remove(key, known: entry.reference)
+            let dead = state.withLock { state in
+                state.misses += 1
+                return state.weak.remove(key, known: entry.reference)
             }
             withExtendedLifetime(dead) {}
             return nil
         }
         var expires = entry.mark.expires
         if let lifetime = extending.lifetime(own: entry.mark.lifetime) { expires = max(expires, now + lifetime) }
-        books.withLock { $0.weakHits += 1 }
+        state.withLock { $0.weakHits += 1 }
         // An expired entry that the access does not extend would only be removed again.
         guard expires > now else { return value }
         let mark = EntryMark(
@@ -198,8 +198,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             var former: Value?
             var formerWeak: Weak.Element?
             var (isSweepDue, isFirst) = (false, false)
-            books.withLock { books in
-                if let known, books.weak.entries[key]?.reference !== known {
+            state.withLock { state in
+                if let known, state.weak.entries[key]?.reference !== known {
                     isDone = true
                     return
                 }
@@ -207,19 +207,19 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 let shard = shards.shard(mark.hash)
                 var slot = shard.pointee.slot(of: key, hash: mark.hash)
                 func hasRoom() -> Bool {
-                    books.hasRoom(
+                    state.hasRoom(
                         for: mark, insteadOf: slot.map { shard.pointee.marks[$0].cost }, costLimit: costLimit,
                         countLimit: countLimit)
                 }
                 if !hasRoom() {
-                    gone = evictNext(now: now, &books)
+                    gone = evictNext(now: now, &state)
                     // It may have been the key's own.
                     slot = shard.pointee.slot(of: key, hash: mark.hash)
                     guard hasRoom() else { return }
                 }
-                formerWeak = books.weak.remove(key)
-                books.cost += mark.cost - (slot.map { shard.pointee.marks[$0].cost } ?? 0)
-                books.count += slot == nil ? 1 : 0
+                formerWeak = state.weak.remove(key)
+                state.cost += mark.cost - (slot.map { shard.pointee.marks[$0].cost } ?? 0)
+                state.count += slot == nil ? 1 : 0
                 shards.withLock(mark.hash) { shard in
                     if let slot {
                         former = shard.replace(slot, by: value, mark: mark)
@@ -227,8 +227,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                         shard.append(value, for: key, mark: mark)
                     }
                 }
-                isSweepDue = books.weak.isSweepDue
-                (isFirst, books.sweeps, isDone) = (!books.sweeps, true, true)
+                isSweepDue = state.weak.isSweepDue
+                (isFirst, state.sweeps, isDone) = (!state.sweeps, true, true)
             }
             withExtendedLifetime((gone, former, formerWeak)) {}
             if isSweepDue { sweepWeak(now: now) }
@@ -241,8 +241,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func remove(_ key: Key) -> Value? {
         let hash = key.hashValue
-        let (removed, weak) = books.withLock { books in
-            (takeOut(key, hash: hash, &books), books.weak.remove(key))
+        let (removed, weak) = state.withLock { state in
+            (takeOut(key, hash: hash, &state), state.weak.remove(key))
         }
         return removed?.value ?? weak?.value.reference.value
     }
@@ -250,16 +250,16 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Removes all entries.
     public func removeAll() {
         let former = CacheShards<Key, Value>(count: shards.count)
-        let weak = books.withLock { books in
+        let weak = state.withLock { state in
             for index in 0..<shards.count {
                 shards.withLock(index) { shard in
                     swap(&shard, &former.shard(index).pointee)
                     shard.hits = former.shard(index).pointee.hits
                 }
             }
-            (books.cost, books.count) = (0, 0)
-            let weak = books.weak
-            books.weak = WeakLevel()
+            (state.cost, state.count) = (0, 0)
+            let weak = state.weak
+            state.weak = WeakLevel()
             return weak
         }
         withExtendedLifetime(weak) {}
@@ -274,11 +274,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             var slot = 0
             var isDone = false
             while !isDone {
-                let removed = books.withLock { books in
+                let removed = state.withLock { state in
                     var removed = shards.withLock(index) { $0.removeExpired(from: &slot, now: now) }
                     for index in removed.indices {
-                        books.subtract(removed[index].mark)
-                        depart(&removed[index], now: now, &books)
+                        state.subtract(removed[index].mark)
+                        depart(&removed[index], now: now, &state)
                     }
                     return removed
                 }
@@ -290,20 +290,20 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// The current contents of the cache and its counters.
     public var statistics: MemoryCacheStatistics {
-        books.withLock { books in
+        state.withLock { state in
             var sum = MemoryCacheStatistics()
-            sum.hits = books.weakHits
+            sum.hits = state.weakHits
             for index in 0..<shards.count { sum.hits += shards.withLock(index) { $0.hits } }
-            (sum.weakHits, sum.misses, sum.evictions) = (books.weakHits, books.misses, books.evictions)
-            (sum.cost, sum.count, sum.weakCount) = (books.cost, books.count, books.weak.entries.count)
+            (sum.weakHits, sum.misses, sum.evictions) = (state.weakHits, state.misses, state.evictions)
+            (sum.cost, sum.count, sum.weakCount) = (state.cost, state.count, state.weak.entries.count)
             return sum
         }
     }
 
     /// The keys of all entries, in both levels, expired or not.
     package var keys: [Key] {
-        books.withLock { books in
-            var keys = Array(books.weak.entries.keys)
+        state.withLock { state in
+            var keys = Array(state.weak.entries.keys)
             for index in 0..<shards.count { keys += shards.withLock(index) { $0.allKeys } }
             return keys
         }

@@ -7,7 +7,7 @@ import HalcyonSystem
 /// One budget for all shards, since limits of a sixteenth each would refuse any entry larger than that. One hand goes round all
 /// of them, so that an entry's chances do not depend on the number of entries in its shard.
 @usableFromInline
-struct CacheBooks<Key: Hashable & Sendable, Value: Sendable> {
+struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable> {
     /// The total cost and the number of the entries in slots.
     @usableFromInline var cost = 0
     @usableFromInline var count = 0
