@@ -224,6 +224,16 @@ import Testing
         #expect(cache.statistics.evictions == 1)
     }
 
+    /// Wherever the hand stands, and though all others have been read as well.
+    @Test(arguments: 0..<10) func aReplacementNeverEvictsItsOwnFormer(key: Int) {
+        let cache = cache(cost: 1000, shards: 1)
+        for key in 0..<10 { cache.insert("\(key)", for: key, cost: 100) }
+        for key in 0..<10 { _ = cache.value(for: key) }
+        #expect(cache.insert("larger", for: key, cost: 150))
+        #expect(cache.statistics.evictions == 1)
+        #expect(cache.statistics.count == 9)
+    }
+
     @Test func trim() {
         let cache = cache()
         for key in 0..<10 { cache.insert("\(key)", for: key, cost: 100) }

@@ -242,9 +242,11 @@ struct EntryMark: Sendable {
     @usableFromInline let hasOwnTime: Bool
 
     /// The hand passes a new entry by once: its slot may lie right under the hand, and an entry that has just been loaded
-    /// must not be the first to go. An entry that has been read is passed by twice.
+    /// must not be the first to go. An entry that has been read is passed by twice. One that is about to get another value outlasts
+    /// all others.
     @inlinable static var chancesWhenNew: Int8 { 1 }
     @inlinable static var chancesWhenRead: Int8 { 2 }
+    @inlinable static var chancesWhenReplaced: Int8 { 3 }
     @inlinable static var free: Int8 { -1 }
 
     @inlinable

@@ -212,8 +212,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                         countLimit: countLimit)
                 }
                 if !hasRoom() {
+                    // Room for the key's new value must not be made by evicting its former one.
+                    if let slot {
+                        shards.withLock(mark.hash) { $0.marks[slot].chances = EntryMark.chancesWhenReplaced }
+                    }
                     gone = evictNext(now: now, &state)
-                    // It may have been the key's own.
+                    // The former one may have gone all the same, if it had expired.
                     slot = shard.pointee.slot(of: key, hash: mark.hash)
                     guard hasRoom() else { return }
                 }
