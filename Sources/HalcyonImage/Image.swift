@@ -58,32 +58,18 @@ public struct Image: Sendable {
 }
 
 extension Image {
-    /// A closure that makes this image, as a still, from its bitmap. The closure does not keep the bitmap alive.
-    package var makeOfPixels: @Sendable (Bitmap) -> Image {
-        let (info, scale, profile) = (info, scale, colorProfile)
-        return { Image(bitmap: $0, info: info, scale: scale, colorProfile: profile) }
-    }
-
-    /// A closure that returns the image for as long as its bitmap, and the source of its frames, are kept alive elsewhere;
-    /// nil if that source is not an object and therefore cannot be referenced weakly.
-    package var weakReference: (@Sendable () -> Image?)? {
-        let (info, scale, profile) = (info, scale, colorProfile)
-        guard let animation else {
-            let make = makeOfPixels
-            return { [weak bitmap] in bitmap.map(make) }
+    /// A closure that makes this image again from its bitmap, for as long as the source of its frames is kept alive elsewhere;
+    /// nil if that source is not an object and therefore cannot be referenced weakly. The closure keeps neither alive.
+    package var makeOfPixels: (@Sendable (Bitmap) -> Image?)? {
+        let frames = animation?.weakReference
+        guard animation == nil || frames != nil else { return nil }
+        return { [info, scale, isTemplate, mirrorsForRightToLeft, colorProfile] bitmap in
+            let animation = frames?()
+            guard frames == nil || animation != nil else { return nil }
+            var image = Image(bitmap: bitmap, info: info, animation: animation)
+            (image.scale, image.colorProfile) = (scale, colorProfile)
+            (image.isTemplate, image.mirrorsForRightToLeft) = (isTemplate, mirrorsForRightToLeft)
+            return image
         }
-        guard let animation = animation.weakReference else { return nil }
-        return { [weak bitmap] in
-            guard let bitmap, let animation = animation() else { return nil }
-            return Image(bitmap: bitmap, info: info, animation: animation, scale: scale, colorProfile: profile)
-        }
-    }
-
-    private init(
-        bitmap: Bitmap, info: ImageInfo, animation: AnimatedImage? = nil, scale: Double, colorProfile: Data?
-    ) {
-        self.init(bitmap: bitmap, info: info, animation: animation)
-        self.scale = scale
-        self.colorProfile = colorProfile
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HalcyonCache
 
-/// The memory that the cache manages by hand, and the lock of lanes before it.
+/// The memory that the cache manages by hand.
 @Suite(.timeLimit(.minutes(5))) struct MemorySlotTests {
     let clock = ManualClock()
 
@@ -40,11 +40,13 @@ import Testing
     /// Keys and values, counted, through growth, replacement, removal, eviction and the end.
     @Test(arguments: [1, 16], [false, true]) func eachKeyAndValueIsReleasedOnce(shards: Int, isWeak: Bool) {
         let (keys, values) = (Census(), Census())
-        let weakly: @Sendable (Counted) -> WeakValue<Counted>? = { value in WeakValue(value) { $0 } }
+        let weakly: MemoryCache<Counted, Counted>.WeakReference = { value in
+            isKnownUniquelyReferenced(&value) ? nil : WeakValue(value) { $0 }
+        }
         func use(_ end: (MemoryCache<Counted, Counted>) -> Void) {
             let cache = MemoryCache<Counted, Counted>(
                 configuration: MemoryCacheConfiguration(countLimit: 100, timeToLive: nil, sweepInterval: nil),
-                timeSource: clock.timeSource, shardCount: shards, laneCount: 4, weakly: isWeak ? weakly : nil)
+                timeSource: clock.timeSource, shardCount: shards, weakly: isWeak ? weakly : nil)
             for number in 0..<400 {
                 cache.insert(Counted(number, values), for: Counted(number, keys))
                 if number % 3 == 0 { cache.insert(Counted(number, values), for: Counted(number, keys)) }
@@ -80,9 +82,8 @@ import Testing
 
     /// More than one look at a shard takes out.
     @Test(arguments: [false, true]) func allThatIsPastItsTimeIsRemoved(isWeak: Bool) {
-        let weakly: @Sendable (Picture) -> WeakValue<Picture>? = { $0.weakly }
         let cache = MemoryCache<Int, Picture>.weak(
-            ttl: .seconds(10), shards: 1, clock: clock, weakly: isWeak ? weakly : nil)
+            ttl: .seconds(10), shards: 1, clock: clock, weakly: isWeak ? Picture.weakReference : nil)
         let shown = (0..<50).map { Picture("\($0)") }
         for key in 0..<500 {
             let picture = key < 50 ? shown[key] : Picture("\(key)")
@@ -108,25 +109,18 @@ import Testing
             #expect(cache.contains(key))
             let statistics = cache.statistics
             #expect(statistics.cost <= 1000)
-            #expect(cache.budget.cost == statistics.cost)
-            #expect(cache.budget.count == statistics.count)
+            #expect(cache.contents == (statistics.cost, statistics.count))
         }
     }
 
-    // MARK: Lanes
+    // MARK: Threads
 
-    @Test func lanesForProcessors() {
-        let counts = [(0, 1), (1, 1), (2, 2), (3, 4), (4, 4), (6, 8), (8, 8), (64, 8)]
-        for (processors, lanes) in counts { #expect(PerCoreLock.powerOfTwo(for: processors) == lanes) }
-        #expect((1...8).contains(PerCoreLock.laneCount))
-    }
-
-    @Test(arguments: [1, 2, 8]) func hitsOfAllLanesAreCounted(lanes: Int) async {
+    @Test(arguments: [1, 16]) func hitsAndMissesOfAllThreadsAreCounted(shards: Int) async {
         let cache = MemoryCache<Int, String>(
-            configuration: MemoryCacheConfiguration(sweepInterval: nil), timeSource: clock.timeSource, shardCount: 2,
-            laneCount: lanes)
+            configuration: MemoryCacheConfiguration(sweepInterval: nil), timeSource: clock.timeSource,
+            shardCount: shards)
         cache.insert("one", for: 1)
-        let pool = ThreadPool(name: "lanes", threads: 4)
+        let pool = ThreadPool(name: "readers", threads: 4)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
@@ -140,54 +134,5 @@ import Testing
         #expect(cache.statistics.misses == 2000)
         cache.removeAll()
         #expect(cache.statistics.hits == 2000)
-    }
-
-    /// Two numbers that only changes make unequal for a moment.
-    @Test(arguments: [1, 2, 8]) func aChangeIsAloneAndReadersSeeNoHalf(lanes: Int) async {
-        final class Guarded: @unchecked Sendable {
-            // `@unchecked` because the lock that is tested guards the numbers.
-            let base: UnsafeMutableRawPointer
-            let lock: PerCoreLock
-            var (first, second) = (0, 0)
-            let torn = Atomic<Int>(0)
-
-            init(lanes: Int) {
-                base = .allocate(byteCount: PerCoreLock.stride * lanes, alignment: 128)
-                lock = PerCoreLock(base: base, mask: lanes - 1)
-                lock.initialize()
-            }
-
-            deinit {
-                lock.deinitialize()
-                base.deallocate()
-            }
-        }
-        let guarded = Guarded(lanes: lanes)
-        let pool = ThreadPool(name: "lanes", threads: 4)
-        await withTaskGroup(of: Void.self) { group in
-            for thread in 0..<4 {
-                group.addTask {
-                    _ = try? await pool.run { _ in
-                        for step in 0..<2000 {
-                            if (step + thread) % 4 == 0 {
-                                guarded.lock.withLock {
-                                    guarded.first += 1
-                                    guarded.second += 1
-                                }
-                            } else {
-                                let isWhole = guarded.lock.withLane { hits in
-                                    hits += 1
-                                    return guarded.first == guarded.second
-                                }
-                                if !isWhole { guarded.torn.add(1, ordering: .relaxed) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        #expect(guarded.torn.load(ordering: .relaxed) == 0)
-        #expect(guarded.lock.withLock { guarded.first } == 2000)
-        #expect(guarded.lock.withLock { guarded.lock.hits } == 6000)
     }
 }

@@ -8,16 +8,25 @@ import Testing
         try Bitmap(size: PixelSize(2, 1), isOpaque: true, pixels: [UInt8](repeating: 255, count: 8))
     }
 
+    /// Returns a weak reference, as the memory cache keeps it.
+    private static func reference(_ image: Image) -> (@Sendable () -> Image?)? {
+        guard let make = image.makeOfPixels else { return nil }
+        return { [weak bitmap = image.bitmap] in bitmap.flatMap(make) }
+    }
+
     private func info() -> ImageInfo { ImageInfo(format: .png, size: PixelSize(4, 2)) }
 
     @Test func aStillIsFoundWhileItsPixelsAreKept() throws {
         var image: Image? = Image(bitmap: try bitmap(), info: info())
         image?.scale = 2
-        let reference = try #require(image?.weakReference)
+        image?.isTemplate = true
+        image?.mirrorsForRightToLeft = true
+        let reference = try #require(image.flatMap(Self.reference))
         let found = try #require(reference())
         #expect(found.bitmap === image?.bitmap)
         #expect(found.info == image?.info)
         #expect(found.scale == 2)
+        #expect(found.isTemplate && found.mirrorsForRightToLeft)
         image = nil
         #expect(reference() != nil)
         withExtendedLifetime(found) {}
@@ -25,7 +34,7 @@ import Testing
 
     @Test func itGoesWithItsPixels() throws {
         func reference() throws -> (@Sendable () -> Image?)? {
-            Image(bitmap: try bitmap(), info: info()).weakReference
+            Self.reference(Image(bitmap: try bitmap(), info: info()))
         }
         let gone = try #require(try reference())
         #expect(gone() == nil)
@@ -38,7 +47,7 @@ import Testing
         func make() throws -> (poster: Bitmap, animation: AnimatedImage, reference: (@Sendable () -> Image?)?) {
             let animation = try AnimatedImage(frames: frames, loopCount: 3)
             let image = Image(bitmap: frames[0].image.bitmap, info: info(), animation: animation)
-            return (image.bitmap, animation, image.weakReference)
+            return (image.bitmap, animation, Self.reference(image))
         }
         func poster() throws -> (Bitmap, @Sendable () -> Image?) {
             let made = try make()
@@ -61,6 +70,6 @@ import Testing
         }
         let animation = try AnimatedImage(
             source: Frames(bitmap: try bitmap()), size: PixelSize(2, 1), durations: [.seconds(1)], loopCount: 0)
-        #expect(Image(bitmap: try bitmap(), info: info(), animation: animation).weakReference == nil)
+        #expect(Image(bitmap: try bitmap(), info: info(), animation: animation).makeOfPixels == nil)
     }
 }

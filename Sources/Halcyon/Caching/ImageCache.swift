@@ -47,7 +47,7 @@ public final class ImageCache: Sendable {
         memoryPressure: (any MemoryPressureSource)? = SystemMemoryPressure.shared
     ) {
         let memoryCache = MemoryCache<ImageKey, CachedImage>(
-            configuration: memory, timeSource: clock, weakly: { $0.weakReference })
+            configuration: memory, timeSource: clock, weakly: CachedImage.weakReference)
         self.memoryCache = memoryCache
         pressure = memoryPressure?.subscribe { [weak memoryCache] in memoryCache?.relieve($0) }
         self.disk = disk
@@ -144,13 +144,13 @@ public final class ImageCache: Sendable {
         // The user's own entry would be found before the shared one.
         if place.user != key.user { memoryCache.remove(key) }
         memoryCache.insert(cached, for: place, cost: cached.image.cost, expiration: expiration)
-        if place.processors.isEmpty { sizes.add(place) { memoryCache.contains($0) } }
+        sizes.add(place) { memoryCache.contains($0) }
     }
 
     /// Returns the smallest image of the same source that has at least the requested pixels.
     private func larger(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
         var smallest: (key: ImageKey, cached: CachedImage)?
-        for other in sizes.keys(of: key.source) where other.isSamePicture(as: key) {
+        for other in sizes.keys(of: key.source, in: memoryCache) where other.isSamePicture(as: key) {
             guard let cached = memoryCache.value(for: other, extending: .none),
                 other.user == key.user || ImageKey.isForAll(cached.http)
             else { continue }
@@ -172,29 +172,39 @@ extension ImageCache {
 }
 
 /// An entry of the memory cache. It is a class so that a look-up copies one reference and not every property of the image.
-final class CachedImage: Sendable {
+///
+/// `@unchecked Sendable` because of `pixels`, which does nothing but name the image's own bitmap.
+final class CachedImage: @unchecked Sendable {
     let image: Image
     /// The length in bytes of the encoded image that it was made of.
     let encodedBytes: Int
     /// The HTTP metadata of the encoded image; nil for a file or data.
     let http: HTTPCacheMetadata?
+    /// The image's bitmap, without a share in it: reading `image.bitmap` makes one, which would count as another owner.
+    private let pixels: Unmanaged<Bitmap>
 
     init(image: Image, encodedBytes: Int, http: HTTPCacheMetadata?) {
         self.image = image
         self.encodedBytes = encodedBytes
         self.http = http
+        pixels = .passUnretained(image.bitmap)
     }
 
-    /// A weak reference, which the memory cache keeps after it has evicted the entry; nil if the image cannot be held weakly.
-    var weakReference: WeakValue<CachedImage>? {
-        if image.animation == nil {
-            return WeakValue(image.bitmap) { [make = image.makeOfPixels, encodedBytes, http] in
-                CachedImage(image: make($0), encodedBytes: encodedBytes, http: http)
-            }
+    /// Whether nothing but this entry keeps the pixels alive.
+    private var isSoleOwner: Bool {
+        var pixels = pixels
+        return withUnsafeMutablePointer(to: &pixels) {
+            $0.withMemoryRebound(to: Bitmap.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }
         }
-        guard let image = image.weakReference else { return nil }
-        return WeakValue { [encodedBytes, http] in
-            image().map { CachedImage(image: $0, encodedBytes: encodedBytes, http: http) }
+    }
+
+    /// Returns a weak reference, which the memory cache keeps after it has evicted the entry; nil if nothing else keeps the
+    /// pixels alive, or if the image cannot be held weakly.
+    static func weakReference(_ cached: inout CachedImage) -> WeakValue<CachedImage>? {
+        if isKnownUniquelyReferenced(&cached), cached.isSoleOwner { return nil }
+        guard let make = cached.image.makeOfPixels else { return nil }
+        return WeakValue(cached.image.bitmap) { [encodedBytes = cached.encodedBytes, http = cached.http] bitmap in
+            make(bitmap).map { CachedImage(image: $0, encodedBytes: encodedBytes, http: http) }
         }
     }
 }

@@ -38,7 +38,7 @@ extension ResolvedRequest {
             return FreshnessCheck(self).matchesVaryingFields(kept?.http) ? .expired : .varyMismatch
         }
         guard cachePolicy.acceptsLarger, key.admitsLarger else { return .notFound }
-        let isSmaller = target.sizes.keys(of: key.source).contains {
+        let isSmaller = target.sizes.keys(of: key.source, in: target.memoryCache).contains {
             $0.isSamePicture(as: key) && target.memoryCache.contains($0)
         }
         return isSmaller ? .tooSmall : .notFound

@@ -297,7 +297,8 @@ extension ImageTarget {
         /// Returns whether the image of another subject, if it is the same, may stay in place of this one's: the
         /// request must not bypass the caches.
         func acceptsImage(of other: Subject) -> Bool {
-            !request.cachePolicy.reads.isEmpty && isComparable && other.isComparable && request.scale == other.request.scale
+            !request.cachePolicy.reads.isEmpty && isComparable && other.isComparable
+                && request.scale == other.request.scale
         }
     }
 }

@@ -1,81 +1,86 @@
 import Foundation
 import HalcyonSystem
-import Synchronization
 
 /// A cache of values in memory, with limits of cost, count and time.
 ///
 /// Entries that have not been read for a full turn of the clock's hand are evicted first (CLOCK, second chance). A read is
-/// synchronous, takes one short lock, that of the processor it runs on, and allocates nothing. All methods may be called
-/// from any thread.
+/// synchronous, takes one short lock, that of a sixteenth of the keys, and allocates nothing. All methods may be called from any
+/// thread.
 ///
 /// With `weakly` there is a second level that keeps no value alive: an entry that the limits, a trim or the time to live
 /// have taken out is found again for as long as its value has other owners, and returns to the cache then. Entries that
 /// were removed or replaced, and entries whose own expiration has passed, are gone from both levels.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// A closure that makes a weak reference to a value that leaves the cache. It returns nil for a value that cannot be held
+    /// weakly, and should do so for one that has no other owner (`isKnownUniquelyReferenced`), which then costs nothing more.
+    ///
+    /// It is called under the cache's lock, and must neither call the cache nor change the value.
+    public typealias WeakReference = @Sendable (_ value: inout Value) -> WeakValue<Value>?
+
+    @usableFromInline typealias Shard = CacheShard<Key, Value>
+    @usableFromInline typealias State = MemoryCacheState<Key, Value>
+    @usableFromInline typealias Weak = WeakLevel<Key, Value>
+
+    /// The limits of the cache.
     public let configuration: MemoryCacheConfiguration
-    @usableFromInline let shards: ShardTable<Key, Value>
-    @usableFromInline let budget: CacheBudget
+    @usableFromInline let shards: CacheShards<Key, Value>
+    /// Locked before a shard, never after it.
+    @usableFromInline let state: Lock<State>
+    @usableFromInline let costLimit: Int
+    @usableFromInline let countLimit: Int
     @usableFromInline let entryCostLimit: Int
     @usableFromInline let lifetime: Double
     @usableFromInline let clock: CacheClock
-    @usableFromInline let hand = ClockHand()
-    @usableFromInline let weakly: (@Sendable (Value) -> WeakValue<Value>?)?
-    private let timeSource: TimeSource
+    @usableFromInline let weakly: WeakReference?
+    let timeSource: TimeSource
     /// The timer of the sweeps. It is created by the first insert, so that an unused cache costs no timer.
-    private let sweep = Lock<RepeatingWork?>(nil)
-    @usableFromInline let sweeps: Atomic<Bool>
+    let sweep = Lock<RepeatingWork?>(nil)
 
     /// Creates a cache.
     ///
     /// - Parameters:
+    ///   - configuration: the limits.
     ///   - timeSource: the clock; nil reads the system's clock, in steps of a few milliseconds.
-    ///   - weakly: makes a weak reference to a value that leaves the cache, on the thread that removes it and never under a
-    ///     lock; returns nil for a value that cannot be held weakly. Without it, the default, there is no weak level.
+    ///   - weakly: makes a weak reference to a value that leaves the cache. Without it, the default, there is no weak level.
     public convenience init(
         configuration: MemoryCacheConfiguration = MemoryCacheConfiguration(), timeSource: TimeSource? = nil,
-        weakly: (@Sendable (Value) -> WeakValue<Value>?)? = nil
+        weakly: WeakReference? = nil
     ) {
         self.init(configuration: configuration, timeSource: timeSource, shardCount: 16, weakly: weakly)
     }
 
     /// Creates a cache with a number of shards.
     ///
-    /// - Parameters:
-    ///   - shardCount: the number of shards, a power of two.
-    ///   - laneCount: the number of lanes a lock has, a power of two; nil derives it from the number of processors.
-    package init(
-        configuration: MemoryCacheConfiguration, timeSource: TimeSource?, shardCount: Int, laneCount: Int? = nil,
-        weakly: (@Sendable (Value) -> WeakValue<Value>?)? = nil
+    /// - Parameter shardCount: the number of shards, a power of two.
+    init(
+        configuration: MemoryCacheConfiguration, timeSource: TimeSource?, shardCount: Int,
+        weakly: WeakReference? = nil
     ) {
         self.configuration = configuration
         self.weakly = weakly
         self.timeSource = timeSource ?? .system
         clock = CacheClock(timeSource)
-        // Far below a limit at which the sum of the reservations of several threads would overflow.
-        let costLimit = min(max(0, configuration.costLimit), .max / 64)
-        budget = CacheBudget(costLimit: costLimit, countLimit: max(0, configuration.countLimit ?? .max))
+        costLimit = max(0, configuration.costLimit)
+        countLimit = max(0, configuration.countLimit ?? .max)
         entryCostLimit = min(configuration.entryCostLimit ?? costLimit / 2, costLimit)
         lifetime = configuration.timeToLive?.inSeconds ?? .infinity
-        shards = ShardTable(count: shardCount, lanes: laneCount ?? PerCoreLock.laneCount)
-        sweeps = Atomic(configuration.sweepInterval == nil)
-        guard weakly != nil else { return }
-        for index in 0..<shardCount { shards.withLock(index) { $0.keepsWeakly = true } }
+        shards = CacheShards(count: shardCount)
+        state = Lock(MemoryCacheState(sweeps: configuration.sweepInterval == nil))
     }
+
+    // MARK: Reading
 
     /// Returns the value for a key; nil if there is none or it has expired.
     ///
-    /// - Parameter extending: the effect of the access on the entry's expiration.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - extending: the effect of the access on the entry's expiration.
     @inlinable
     public func value(for key: Key, extending: ExpirationExtension = .cacheTime) -> Value? {
         let hash = key.hashValue
         let now = clock.now()
-        let found = shards.withLane(hash) { shard, hits in
-            let value = shard.pointee.read(key, hash: hash, now: now, extending: extending)
-            if value != nil { hits += 1 }
-            return value
-        }
-        if let found { return found }
-        return valueElsewhere(for: key, hash: hash, now: now, extending: extending)
+        let found = shards.withLock(hash) { $0.read(key, hash: hash, now: now, extending: extending) }
+        return found ?? valueElsewhere(for: key, hash: hash, now: now, extending: extending)
     }
 
     /// Returns whether there is a current value. This neither extends its expiration nor saves it from eviction.
@@ -83,20 +88,77 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue
         let now = clock.now()
-        if shards.withLane(hash, { shard, _ in shard.pointee.has(key, hash: hash, now: now) }) { return true }
-        while true {
-            switch shards.withLock(hash, { $0.peek(key, hash: hash, now: now) }) {
-            case .value, .present: return true
-            case .nothing, .over: return false
-            case .past(var removed): letGo(&removed)
-            case .weak(let entry): return entry.value != nil
+        if shards.withLock(hash, { $0.has(key, hash: hash, now: now) }) { return true }
+        guard weakly != nil else { return false }
+        let (isThere, entry): (Bool, Weak.Entry?)
+        do {
+            let found = state.withLock { state -> (isThere: Bool, entry: Weak.Entry?, gone: Shard.Removed?) in
+                if shards.withLock(hash, { $0.has(key, hash: hash, now: now) }) { return (true, nil, nil) }
+                // In its slot the entry keeps its value alive itself; only after it has left can other owners be detected.
+                let gone = takeOutExpired(key, hash: hash, now: now, &state)
+                return (false, state.weak.entries[key], gone)
             }
+            (isThere, entry) = (found.isThere, found.entry)
         }
+        guard let entry, !entry.mark.hasEnded(at: now) else { return isThere }
+        return entry.reference.value != nil
     }
+
+    /// Returns the value for a key that has no current entry in the slots, and counts the miss if there is none.
+    @inlinable
+    @inline(never)
+    func valueElsewhere(for key: Key, hash: Int, now: Double, extending: ExpirationExtension) -> Value? {
+        let entry: Weak.Entry?
+        do {
+            let found = state.withLock { state -> (value: Value?, entry: Weak.Entry?, gone: Shard.Removed?) in
+                // Another thread may have just inserted it.
+                let value = shards.withLock(hash) { $0.read(key, hash: hash, now: now, extending: extending) }
+                if let value { return (value, nil, nil) }
+                let gone = takeOutExpired(key, hash: hash, now: now, &state)
+                let entry = state.weak.entries[key]
+                if entry == nil { state.misses += 1 }
+                return (nil, entry, gone)
+            }
+            if let value = found.value { return value }
+            entry = found.entry
+        }
+        // An entry that has left its slot is released by now, so that a value without another owner is not found.
+        return entry.flatMap { revive($0, for: key, hash: hash, now: now, extending: extending) }
+    }
+
+    /// Returns the value of a weak entry if it has not ended, and puts it back into a slot unless the key has another entry by
+    /// then.
+    @inlinable
+    func revive(
+        _ entry: Weak.Entry, for key: Key, hash: Int, now: Double, extending: ExpirationExtension
+    ) -> Value? {
+        guard !entry.mark.hasEnded(at: now), let value = entry.reference.value else {
+            let dead = state.withLock { state in
+                state.misses += 1
+                return state.weak.remove(key, known: entry.reference)
+            }
+            withExtendedLifetime(dead) {}
+            return nil
+        }
+        var expires = entry.mark.expires
+        if let lifetime = extending.lifetime(own: entry.mark.lifetime) { expires = max(expires, now + lifetime) }
+        state.withLock { $0.weakHits += 1 }
+        // An expired entry that the access does not extend would only be removed again.
+        guard expires > now else { return value }
+        let mark = EntryMark(
+            hash: hash, cost: entry.mark.cost, lifetime: entry.mark.lifetime, expires: expires,
+            chances: EntryMark.chancesWhenRead, hasOwnTime: entry.mark.hasOwnTime)
+        put(value, for: key, mark: mark, now: now, insteadOf: entry.reference)
+        return value
+    }
+
+    // MARK: Changing
 
     /// Inserts a value, replacing the key's former one, and evicts others to make room for it.
     ///
     /// - Parameters:
+    ///   - value: the value.
+    ///   - key: the key.
     ///   - cost: the size of the value in bytes; negative counts as zero.
     ///   - expiration: nil takes the configuration's `timeToLive`.
     /// - Returns: whether the value was stored; false if its cost is above the limit of one entry, or if it has already
@@ -109,89 +171,73 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let cost = max(0, cost)
         let now = clock.now()
         let lifetime = expiration.map { $0.lifetime(from: Date(timeIntervalSince1970: now)) } ?? lifetime
-        let hash = key.hashValue
-        guard cost <= entryCostLimit, budget.countLimit > 0, lifetime > 0 else {
+        guard cost <= entryCostLimit, countLimit > 0, lifetime > 0 else {
             // The former value of this key is outdated.
             if lifetime > 0 { remove(key) }
             return false
         }
-        if !sweeps.load(ordering: .relaxed) { beginSweeping() }
-        // A thread may find everything evicted and still no room, because other inserts hold reservations. It yields, so
-        // that these become entries that can be evicted; a hundred attempts are practically endless.
         let mark = EntryMark(
-            hash: hash, cost: cost, lifetime: lifetime, expires: now + lifetime,
-            chances: ClockShard<Key, Value>.chancesWhenNew, hasOwnTime: expiration != nil)
-        for _ in 0..<100 {
-            if reserveAndInsert(value, for: key, mark: mark, now: now) { return true }
-            sched_yield()
-        }
-        remove(key)
-        return false
+            hash: key.hashValue, cost: cost, lifetime: lifetime, expires: now + lifetime,
+            chances: EntryMark.chancesWhenNew, hasOwnTime: expiration != nil)
+        put(value, for: key, mark: mark, now: now, insteadOf: nil)
+        return true
     }
 
-    /// Attempts an insert: reserves the cost beyond that of the key's former entry, makes room, and stores the value.
-    @inlinable
-    func reserveAndInsert(_ value: Value, for key: Key, mark: EntryMark, now: Double) -> Bool {
-        let hash = mark.hash
-        var room = (cost: 0, count: 0)
-        // As long as there is room for a new entry beside the former one, one visit to the shard is enough.
-        if budget.reserveIfThereIsRoom(cost: mark.cost) {
-            room = (mark.cost, 1)
-        } else {
-            let former = shards.withLane(hash) { shard, _ in shard.pointee.costOfFormer(key, hash: hash) }
-            let missing = (cost: mark.cost - (former ?? 0), count: former == nil ? 1 : 0)
-            guard take(missing, into: &room, now: now) else { return false }
-        }
-        while true {
-            var missing = (cost: 0, count: 0)
-            // Released at the end of this iteration, and so outside the lock.
-            var former: ClockShard<Key, Value>.Removed?
-            var formerWeak: WeakLevel<Key, Value>.Element?
-            let isDone = shards.withLock(hash) { shard in
-                let position = shard.slots.position(of: key, hash: hash)
-                missing.cost = mark.cost - (position.map { shard.costOfFormer(at: $0) } ?? 0) - room.cost
-                missing.count = (position == nil ? 1 : 0) - room.count
-                guard missing.cost <= 0, missing.count <= 0 else { return false }
-                if let position {
-                    former = shard.replace(at: position, by: value, mark: mark)
-                } else {
-                    formerWeak = shard.weak.remove(key, hash: hash)
-                    shard.append(value, for: key, mark: mark)
-                }
-                return true
-            }
-            if isDone {
-                budget.release(cost: -missing.cost, count: -missing.count)
-                withExtendedLifetime((former, formerWeak)) {}
-                return true
-            }
-            guard take(missing, into: &room, now: now) else { return false }
-        }
-    }
-
-    /// Adds the missing cost and count to the room reserved for an insert, evicting entries for it.
+    /// Puts a value into a slot, after as many evictions as its room takes.
     ///
-    /// - Returns: false if there is not enough room; the insert then has no reservation any more.
+    /// The limits hold at every moment, since there is no room before it was made. At most one entry is evicted each time the
+    /// lock is taken, so that its value is released outside, and nobody waits for many.
+    ///
+    /// - Parameter known: the weak reference from which the value comes, in whose place alone it may be put; nil replaces any entry.
     @inlinable
-    func take(_ missing: (cost: Int, count: Int), into room: inout (cost: Int, count: Int), now: Double) -> Bool {
-        var missing = missing
-        // The reservation of an evicted entry passes straight to the new one: the usual case in a full cache, and cheaper.
-        if missing.count > 0 {
-            guard var removed = evictNext(now: now) else {
-                budget.release(cost: room.cost, count: room.count)
-                return false
+    func put(_ value: Value, for key: Key, mark: EntryMark, now: Double, insteadOf known: WeakValue<Value>?) {
+        var isDone = false
+        while !isDone {
+            // Released at the end of each turn, and so outside the lock.
+            var gone: Shard.Removed?
+            var former: Value?
+            var formerWeak: Weak.Element?
+            var (isSweepDue, isFirst) = (false, false)
+            state.withLock { state in
+                if let known, state.weak.entries[key]?.reference !== known {
+                    isDone = true
+                    return
+                }
+                // Changes of slots take both locks, so that one of them is enough for this look.
+                let shard = shards.shard(mark.hash)
+                var slot = shard.pointee.slot(of: key, hash: mark.hash)
+                func hasRoom() -> Bool {
+                    state.hasRoom(
+                        for: mark, insteadOf: slot.map { shard.pointee.marks[$0].cost }, costLimit: costLimit,
+                        countLimit: countLimit)
+                }
+                if !hasRoom() {
+                    // Room for the key's new value must not be made by evicting its former one.
+                    if let slot {
+                        shards.withLock(mark.hash) { $0.marks[slot].chances = EntryMark.chancesWhenReplaced }
+                    }
+                    gone = evictNext(now: now, &state)
+                    // The former one may have gone all the same, if it had expired.
+                    slot = shard.pointee.slot(of: key, hash: mark.hash)
+                    guard hasRoom() else { return }
+                }
+                formerWeak = state.weak.remove(key)
+                state.cost += mark.cost - (slot.map { shard.pointee.marks[$0].cost } ?? 0)
+                state.count += slot == nil ? 1 : 0
+                shards.withLock(mark.hash) { shard in
+                    if let slot {
+                        former = shard.replace(slot, by: value, mark: mark)
+                    } else {
+                        shard.append(value, for: key, mark: mark)
+                    }
+                }
+                isSweepDue = state.weak.isSweepDue
+                (isFirst, state.sweeps, isDone) = (!state.sweeps, true, true)
             }
-            room = (room.cost + removed.cost, room.count + 1)
-            missing = (missing.cost - removed.cost, missing.count - 1)
-            if removed.ticket != 0 { settle(&removed) }
+            withExtendedLifetime((gone, former, formerWeak)) {}
+            if isSweepDue { sweepWeak(now: now) }
+            if isFirst { beginSweeping() }
         }
-        missing = (max(0, missing.cost), max(0, missing.count))
-        guard missing != (0, 0) else { return true }
-        budget.reserve(cost: missing.cost, count: missing.count)
-        room = (room.cost + missing.cost, room.count + missing.count)
-        if makeRoom(now: now, until: { budget.isWithinLimits }) { return true }
-        budget.release(cost: room.cost, count: room.count)
-        return false
     }
 
     /// Removes the value for a key and returns it.
@@ -199,18 +245,28 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func remove(_ key: Key) -> Value? {
         let hash = key.hashValue
-        let (removed, weak) = shards.withLock(hash) { ($0.remove(key, hash: hash), $0.weak.remove(key, hash: hash)) }
-        guard let removed else { return weak?.entry.value }
-        budget.release(cost: removed.cost, count: 1)
-        return removed.value
+        let (removed, weak) = state.withLock { state in
+            (takeOut(key, hash: hash, &state), state.weak.remove(key))
+        }
+        return removed?.value ?? weak?.value.reference.value
     }
 
     /// Removes all entries.
     public func removeAll() {
-        for index in 0..<shards.count {
-            let removed = shards.withLock(index) { $0.empty() }
-            budget.release(cost: removed.cost, count: removed.count)
+        let former = CacheShards<Key, Value>(count: shards.count)
+        let weak = state.withLock { state in
+            for index in 0..<shards.count {
+                shards.withLock(index) { shard in
+                    swap(&shard, &former.shard(index).pointee)
+                    shard.hits = former.shard(index).pointee.hits
+                }
+            }
+            (state.cost, state.count) = (0, 0)
+            let weak = state.weak
+            state.weak = WeakLevel()
+            return weak
         }
+        withExtendedLifetime(weak) {}
     }
 
     /// Removes the expired entries. Costs a few nanoseconds an entry.
@@ -220,112 +276,40 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let now = clock.now()
         for index in 0..<shards.count {
             var slot = 0
-            while true {
-                let removed = shards.withLock(index) { $0.removeExpired(from: &slot, now: now) }
-                if removed.isEmpty { break }
-                for var removed in removed { letGo(&removed) }
+            var isDone = false
+            while !isDone {
+                let removed = state.withLock { state in
+                    var removed = shards.withLock(index) { $0.removeExpired(from: &slot, now: now) }
+                    for index in removed.indices {
+                        state.subtract(removed[index].mark)
+                        depart(&removed[index], now: now, &state)
+                    }
+                    return removed
+                }
+                isDone = removed.isEmpty
             }
-            sweepWeak(index, now: now)
         }
+        sweepWeak(now: now)
     }
 
     /// The current contents of the cache and its counters.
     public var statistics: MemoryCacheStatistics {
-        var sum = MemoryCacheStatistics()
-        for index in 0..<shards.count {
-            shards.withLock(index) {
-                sum.hits += $0.hits + shards.lock(index).hits
-                sum.weakHits += $0.weakHits
-                sum.misses += $0.misses
-                sum.evictions += $0.evictions
-                sum.cost += $0.cost
-                sum.count += $0.count
-                sum.weakCount += $0.weak.count
-            }
-        }
-        return sum
-    }
-
-    /// Moves the hand and evicts, until there is room or no entry is left.
-    @inlinable
-    func makeRoom(now: Double, until hasRoom: () -> Bool) -> Bool {
-        while !hasRoom() {
-            guard var removed = evictNext(now: now) else { return false }
-            letGo(&removed)
-        }
-        return true
-    }
-
-    /// Moves the hand to the next entry to evict, and returns it; nil if there is none.
-    @inlinable
-    func evictNext(now: Double) -> ClockShard<Key, Value>.Removed? {
-        // After three turns every entry has used up its chances; the fourth turn finds any that is left.
-        for _ in 0..<shards.count * 4 {
-            let current = hand.shard
-            if let removed = shards.withLock(current, { $0.advanceHand(now: now) }) { return removed }
-            hand.move(from: current)
-        }
-        return nil
-    }
-
-    /// Starts to remove the expired entries every `sweepInterval`.
-    @usableFromInline
-    func beginSweeping() {
-        guard let interval = configuration.sweepInterval else { return }
-        sweep.withLock { sweep in
-            guard !sweeps.exchange(true, ordering: .relaxed) else { return }
-            // At least a second, since without a pause between two sweeps the timer would do nothing else, and at most a
-            // year, since a timer cannot count more than some centuries.
-            let interval = min(max(interval, .seconds(1)), .seconds(365 * 86_400))
-            sweep = RepeatingWork(every: interval, timeSource: timeSource) { [weak self] in self?.removeExpired() }
+        state.withLock { state in
+            var sum = MemoryCacheStatistics()
+            sum.hits = state.weakHits
+            for index in 0..<shards.count { sum.hits += shards.withLock(index) { $0.hits } }
+            (sum.weakHits, sum.misses, sum.evictions) = (state.weakHits, state.misses, state.evictions)
+            (sum.cost, sum.count, sum.weakCount) = (state.cost, state.count, state.weak.entries.count)
+            return sum
         }
     }
-}
 
-extension MemoryCache {
-    /// Evicts entries until their total cost is at most `target`, in bytes. The limit does not change.
-    public func trim(toCost target: Int) {
-        _ = makeRoom(now: clock.now(), until: { budget.cost <= target })
-    }
-
-    /// Evicts entries until a fraction of the current cost and of the current count is left. The limits do not change.
-    ///
-    /// - Parameter fraction: 0 evicts everything; 1, more, and NaN evict nothing.
-    public func trim(toFraction fraction: Double) {
-        guard fraction < 1 else { return }
-        let share = max(0, fraction)
-        let (cost, count) = (Int(Double(budget.cost) * share), Int(Double(budget.count) * share))
-        _ = makeRoom(now: clock.now(), until: { budget.cost <= cost && budget.count <= count })
-    }
-
-    /// Evicts entries under memory pressure: half of the cache stays on a warning, a tenth on high pressure, nothing on
-    /// critical pressure. Values that have other owners can still be found in the weak level.
-    public func relieve(_ pressure: MemoryPressure) {
-        switch pressure {
-        case .warning: trim(toFraction: 0.5)
-        case .high: trim(toFraction: 0.1)
-        case .critical: trim(toFraction: 0)
+    /// The keys of all entries, in both levels, expired or not.
+    package var keys: [Key] {
+        state.withLock { state in
+            var keys = Array(state.weak.entries.keys)
+            for index in 0..<shards.count { keys += shards.withLock(index) { $0.allKeys } }
+            return keys
         }
     }
-}
-
-/// The contents of a `MemoryCache`, and its counters since it was created.
-public struct MemoryCacheStatistics: Sendable, Hashable {
-    /// The number of reads that found a value, in either level.
-    public var hits = 0
-    /// The number of hits that found the value in the weak level only.
-    public var weakHits = 0
-    /// The number of reads that found no entry, or only an expired one.
-    public var misses = 0
-    /// The number of entries that were evicted to make room. Expired and removed ones do not count.
-    public var evictions = 0
-    /// The total cost of the entries, in bytes.
-    public var cost = 0
-    /// The number of entries.
-    public var count = 0
-    /// The number of entries in the weak level. Entries whose value has ended count until they are swept: before they
-    /// outnumber the live ones, or before there are 32 in each of the 16 shards.
-    public var weakCount = 0
-
-    public init() {}
 }

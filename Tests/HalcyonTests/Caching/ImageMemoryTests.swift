@@ -61,6 +61,16 @@ struct ImageMemoryTests {
         withExtendedLifetime(onScreen) {}
     }
 
+    @Test func onlyAnImageInUseLeavesAReference() async throws {
+        let cache = try await filled()
+        let onScreen = try #require(cache.image(inMemoryFor: "3"))
+        pressure.send(.critical)
+        #expect(cache.memoryStatistics.weakCount == 1)
+        #expect(cache.image(inMemoryFor: "3")?.bitmap === onScreen.bitmap)
+        #expect(cache.image(inMemoryFor: "4") == nil)
+        #expect(cache.memoryStatistics.weakCount == 0)
+    }
+
     @Test func aRemovedImageIsNotFoundThoughItIsOnScreen() async throws {
         let cache = try await filled()
         let onScreen = try #require(cache.image(inMemoryFor: "3"))

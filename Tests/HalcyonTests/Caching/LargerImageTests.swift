@@ -46,6 +46,21 @@ struct LargerImageTests {
         #expect(found.image.size == PixelSize(24, 16))
     }
 
+    /// The first look-up finds what came before it, in either level.
+    @Test func whatIsOnScreenServesAfterItLeftTheCache() async throws {
+        let url = try #require(URL(string: "https://example.org/a.jpg"))
+        let onScreen = try Image(data: try TestFiles.data("jpeg/baseline-420.jpg"))
+        let cache = ImageCache(disk: nil, memoryPressure: nil)
+        try await cache.store(onScreen, for: url)
+        cache.trimMemory(toFraction: 0)
+        #expect(cache.memoryStatistics.weakCount == 1)
+        #expect(cache.image(inMemoryFor: request(url, fit: 20))?.bitmap === onScreen.bitmap)
+        cache.clearMemory()
+        #expect(cache.image(inMemoryFor: request(url, fit: 20)) == nil)
+        try await cache.store(onScreen, for: url)
+        #expect(cache.image(inMemoryFor: request(url, fit: 20))?.bitmap === onScreen.bitmap)
+    }
+
     @Test func onlyWhereTheRequestAllowsIt() async throws {
         let url = try fixture.serve("jpeg/baseline-420.jpg")
         _ = try await fixture.pipeline.image(for: url)

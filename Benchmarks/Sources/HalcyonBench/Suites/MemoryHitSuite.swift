@@ -12,7 +12,7 @@ struct MemoryHitSuite: Suite {
 
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
         let images = try await LoadedImages.make(Self.entries)
-        return raw() + hashed() + lookups(images) + responses(images) + inserts()
+        return raw() + hashed() + lookups(images) + responses(images) + inserts() + imageInserts()
     }
 
     /// Measures the cache alone, with a key that is cheap to hash and to compare.
@@ -35,7 +35,7 @@ struct MemoryHitSuite: Suite {
     /// Measures the cache alone, with a key like the pipeline's: text and options, hashed once. Each thread has keys
     /// of its own, as each request has, which are read in place: copying one from an array would count references.
     private func hashed() -> [Comparison] {
-        let cache = MemoryCache<HashedText, Token>(weakly: { WeakValue($0) { $0 } })
+        let cache = MemoryCache<HashedText, Token>(weakly: Token.weakReference)
         var values: [HashedText: Token] = [:]
         func key(_ number: Int) -> HashedText {
             HashedText("https://images.example.org/photos/2026/\(number).jpg?width=640")
@@ -62,7 +62,9 @@ struct MemoryHitSuite: Suite {
         let count = 100_000
         let limit = 10_000
         let keys = (0..<count).map { HashedText("https://images.example.org/photos/2026/\($0).jpg?width=640") }
-        func comparison(_ variant: String, _ weakly: (@Sendable (Token) -> WeakValue<Token>?)?) -> Comparison {
+        func comparison(
+            _ variant: String, _ weakly: MemoryCache<HashedText, Token>.WeakReference? = nil
+        ) -> Comparison {
             Comparison(
                 name: "memory-insert", variant: variant, unit: .nanoseconds, operations: count,
                 subject: {
@@ -85,8 +87,8 @@ struct MemoryHitSuite: Suite {
                 })
         }
         return [
-            comparison("100,000 into 10,000", nil),
-            comparison("100,000 into 10,000, weak level") { WeakValue($0) { $0 } },
+            comparison("100,000 into 10,000"),
+            comparison("100,000 into 10,000, weak level", Token.weakReference),
         ]
     }
 
@@ -94,11 +96,73 @@ struct MemoryHitSuite: Suite {
     private func lookups(_ images: LoadedImages) -> [Comparison] {
         let cache = images.pipeline.configuration.cache
         let (requests, texts, floor) = (images.requests, images.texts, images.floor)
-        return [1, 2].map { threads in
-            comparison(
-                "image(inMemoryFor:)", threads: threads, { cache.image(inMemoryFor: requests[$0]) != nil },
-                floor: { floor[texts[$0]] != nil })
+        // Keys of their own for each thread, as in a program whose threads make their requests.
+        let keys = (0..<2).map { _ in requests.map { cache.key(for: $0) } }
+        return [1, 2].flatMap { threads in
+            [
+                comparison(
+                    "image(inMemoryFor:)", threads: threads, { cache.image(inMemoryFor: requests[$0]) != nil },
+                    floor: { floor[texts[$0]] != nil }),
+                Comparison(
+                    name: "memory-hit",
+                    variant: "image(inMemoryFor:) by key, \(threads) thread\(threads > 1 ? "s" : "")",
+                    unit: .nanoseconds, operations: Self.hits * threads,
+                    subject: {
+                        try Self.hit(threads: threads) { thread, index in
+                            cache.image(inMemoryFor: keys[thread][index]) != nil
+                        }
+                    },
+                    floor: { try Self.hit(threads: threads) { floor[texts[$0]] != nil } }),
+            ]
         }
+    }
+
+    /// Measures inserts of images by their keys into the pipeline's cache, which holds a tenth of them. Every image that is
+    /// driven out ends, or is still shown elsewhere.
+    private func imageInserts() -> [Comparison] {
+        let (count, limit) = (20_000, 2_000)
+        let keys = (0..<count).map {
+            ImageKey(source: "https://images.example.org/photos/2026/\($0).jpg?width=640")
+        }
+        @Sendable func images() throws -> [Image?] {
+            try (0..<count).map { try NoiseImage.make(PixelSize(8, 8), seed: UInt64($0)) }
+        }
+        func comparison(_ variant: String, isShown: Bool) -> Comparison {
+            Comparison(
+                name: "memory-insert", variant: variant, unit: .nanoseconds, operations: count,
+                subject: {
+                    let cache = ImageCache(
+                        memory: MemoryCacheConfiguration(countLimit: limit), disk: nil, memoryPressure: nil)
+                    var images = try images()
+                    let shown = isShown ? images : []
+                    defer { withExtendedLifetime(shown) {} }
+                    let sample = try await Sample.of {
+                        for index in keys.indices {
+                            guard let image = images[index].take() else { continue }
+                            try await cache.store(image, for: keys[index], to: .memory)
+                        }
+                    }
+                    if cache.memoryStatistics.count != limit { throw BenchmarkFailure("the limit was not kept") }
+                    return sample
+                },
+                floor: {
+                    var images = try images()
+                    let shown = isShown ? images : []
+                    defer { withExtendedLifetime(shown) {} }
+                    var values: [ImageKey: Image] = [:]
+                    return Sample.of {
+                        for index in keys.indices {
+                            guard let image = images[index].take() else { continue }
+                            values[keys[index]] = image
+                            if index >= limit { values[keys[index - limit]] = nil }
+                        }
+                    }
+                })
+        }
+        return [
+            comparison("images, 20,000 into 2,000", isShown: false),
+            comparison("images that are shown, 20,000 into 2,000", isShown: true),
+        ]
     }
 
     private func comparison(
@@ -113,12 +177,19 @@ struct MemoryHitSuite: Suite {
     }
 
     private static func hit(threads: Int, _ isFound: @escaping @Sendable (Int) -> Bool) throws -> Sample {
+        try hit(threads: threads) { _, index in isFound(index) }
+    }
+
+    /// Runs the lookups, each of which is told its thread and the number of the entry.
+    private static func hit(threads: Int, _ isFound: @escaping @Sendable (Int, Int) -> Bool) throws -> Sample {
         let found = Counter()
         let sample = Sample.of {
             DispatchQueue.concurrentPerform(iterations: threads) { thread in
                 var count = 0
                 // An odd step visits all entries, in an order that the processor cannot predict well.
-                for hit in 0..<hits where isFound((hit &* 389 &+ thread &* 511) & (entries - 1)) { count += 1 }
+                for hit in 0..<hits where isFound(thread, (hit &* 389 &+ thread &* 511) & (entries - 1)) {
+                    count += 1
+                }
                 found.add(count)
             }
         }
@@ -204,7 +275,11 @@ extension Sample {
     }
 }
 
-private final class Token: Sendable {}
+private final class Token: Sendable {
+    static func weakReference(_ token: inout Token) -> WeakValue<Token>? {
+        isKnownUniquelyReferenced(&token) ? nil : WeakValue(token) { $0 }
+    }
+}
 
 private final class Name: Sendable {
     let key: HashedText
