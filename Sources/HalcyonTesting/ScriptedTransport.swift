@@ -140,6 +140,7 @@ extension ScriptedTransport {
         /// The error that is thrown instead of a head.
         public var failure: (any Error)?
 
+        /// Creates an answer; omitted arguments make an empty body with status 200.
         public init(
             status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), steps: [Step] = [],
             headGate: ScriptedTransportGate? = nil, failure: (any Error)? = nil

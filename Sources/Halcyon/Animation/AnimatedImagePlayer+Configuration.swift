@@ -25,6 +25,7 @@ extension AnimatedImagePlayer {
         /// frames.
         public var transformer: (any ImageProcessor)?
 
+        /// Creates a configuration; omitted arguments take the defaults that the properties state.
         public init(
             repeatCount: RepeatCount = .file, mode: PlaybackMode = .forward, rate: Double = 1,
             maximumFrameRate: Double? = nil, framePreloadCount: Int = 10, backgroundDecode: Bool = true,

@@ -23,6 +23,7 @@ public struct TimedFrames: AsyncSequence {
 
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
+    /// The iterator of one reader, which waits until the next frame is due.
     public struct Iterator: AsyncIteratorProtocol {
         private let player: AnimatedImagePlayer?
         private let time: TimeSource

@@ -46,6 +46,7 @@ extension ImageTarget {
         /// The handling of a former load that has not ended, `.cancel` by default.
         public var formerLoad: FormerLoad
 
+        /// Creates options; omitted arguments take the defaults that the properties state.
         public init(
             placeholder: Placeholder? = nil, placeholderTiming: PlaceholderTiming = .immediate,
             failure: Failure = .placeholder, keepsCurrent: Bool = false, setsAutomatically: Bool = true,

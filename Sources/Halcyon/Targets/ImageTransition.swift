@@ -18,7 +18,14 @@ public struct ImageTransition: Sendable {
 
     /// A side of the view.
     public enum Edge: Sendable, Hashable, CaseIterable {
-        case left, right, top, bottom
+        /// The left edge, whatever the direction of the text.
+        case left
+        /// The right edge, whatever the direction of the text.
+        case right
+        /// The top edge.
+        case top
+        /// The bottom edge.
+        case bottom
     }
 
     /// The way from one image to the next.
@@ -28,6 +35,7 @@ public struct ImageTransition: Sendable {
     /// The origins for which the transition is shown: by default all but memory, from which an image is shown at once.
     public var origins: Set<ImageOrigin>
 
+    /// Creates a transition; omitted arguments take the defaults that the properties state.
     public init(
         _ style: Style, duration: Duration = .milliseconds(500),
         origins: Set<ImageOrigin> = Set(ImageOrigin.allCases).subtracting([.memory])

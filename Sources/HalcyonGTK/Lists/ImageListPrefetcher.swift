@@ -185,6 +185,7 @@ extension ImageListPrefetcher {
         /// The priority of the loads; `.low` by default, below that of visible images.
         public var priority: RequestPriority
 
+        /// Creates a configuration; omitted arguments take the defaults that the properties state.
         public init(
             screens: Double = 1, maximumItems: Int = 100, concurrency: Int = 5, priority: RequestPriority = .low
         ) {
