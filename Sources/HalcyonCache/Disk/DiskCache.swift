@@ -138,7 +138,7 @@ public final class DiskCache: Sendable {
     /// - Returns: false if nothing was staged: the task was cancelled before there was room, or the expiration has passed
     ///   already.
     @discardableResult
-    package func stage(
+    public func stage(
         _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
         expiration: StorageExpiration? = nil
     ) async -> Bool {

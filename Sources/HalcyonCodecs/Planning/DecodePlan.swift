@@ -38,7 +38,7 @@ public struct DecodePlan: Hashable, Sendable {
     package private(set) var isStreamed = false
     /// The maximum number of bytes that the decode takes in addition to the data: bitmaps, the result included, and the
     /// memory of the decoder.
-    package private(set) var workingBytes: Int
+    public private(set) var workingBytes: Int
     /// The part of `workingBytes` for creating the colour conversion, once for all frames.
     private(set) var conversionBytes = 0
     /// The part of `workingBytes` on the heap: the memory of the decoder and `conversionBytes`.

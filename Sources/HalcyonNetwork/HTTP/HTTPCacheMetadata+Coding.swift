@@ -9,7 +9,7 @@ extension HTTPCacheMetadata: Codable {
     private static let (distrusted, byUser): (UInt8, UInt8) = (1, 2)
 
     /// Returns the stored form.
-    package func encoded() -> Data {
+    public func encoded() -> Data {
         var bytes = Data([Self.version, (isDistrusted ? Self.distrusted : 0) | (variesWithUser ? Self.byUser : 0)])
         Self.append(responseDate.timeIntervalSince1970.bitPattern, to: &bytes)
         Self.append(UInt32(fields.fields.count), to: &bytes)
@@ -28,7 +28,7 @@ extension HTTPCacheMetadata: Codable {
 
     /// Reads the stored form that `encoded` returns, of this version or the first; nil for anything else, including
     /// later versions.
-    package init?(decoding bytes: Data) {
+    public init?(decoding bytes: Data) {
         var reader = Reader(rest: bytes[...])
         guard let version = reader.byte(), version == 1 || version == Self.version,
             // The first version has no flags.
@@ -54,7 +54,7 @@ extension HTTPCacheMetadata: Codable {
             variesWithUser: version == 1 ? Self.variesWithUser(fields, .standard) : mark & Self.byUser != 0)
     }
 
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let value = HTTPCacheMetadata(decoding: try container.decode(Data.self)) else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "not HTTP cache metadata")
@@ -62,7 +62,7 @@ extension HTTPCacheMetadata: Codable {
         self = value
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(encoded())
     }

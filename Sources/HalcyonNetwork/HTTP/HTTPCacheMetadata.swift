@@ -6,21 +6,21 @@ import HalcyonSystem
 /// It is stored beside the body. The relevant header fields are stored as received, since a 304 replaces some of them
 /// and the others must be parsed again; everything else is derived from them. `s-maxage` and `private` do not affect
 /// the freshness here, only whether the response to one user's credential may be used for all users (`isShared`).
-package struct HTTPCacheMetadata: Sendable, Equatable {
+public struct HTTPCacheMetadata: Sendable, Equatable {
     /// Whether a response may be used without revalidation.
-    package enum State: Sendable, Hashable {
+    public enum State: Sendable, Hashable {
         case fresh
         /// The response must be revalidated first.
         case stale
     }
 
     /// The relevant header fields: those of `keptFields` that the response had.
-    package let fields: HTTPHeaders
+    public let fields: HTTPHeaders
     /// The time when the response was received, by this machine's clock.
-    package let responseDate: Date
+    public let responseDate: Date
     /// The request's value of each field that `Vary` names, keyed by the lower-case name; nil if the request did not
     /// have it. The value of a field that identifies a user is stored as a hash, as it may be a secret.
-    package let varyValues: [String: String?]
+    public let varyValues: [String: String?]
 
     /// Whether the response must be revalidated before every use, whatever the fields say.
     let isDistrusted: Bool
@@ -30,41 +30,41 @@ package struct HTTPCacheMetadata: Sendable, Equatable {
 
     /// The time until which the response is explicitly fresh; nil if the server does not declare it, so that the
     /// cache's own time to live decides.
-    package let freshUntil: Date?
+    public let freshUntil: Date?
     /// Whether the response must never be served stale, not even without a network.
-    package let mustRevalidate: Bool
+    public let mustRevalidate: Bool
     /// Whether the response must be revalidated before every use: the server requires it, or `requiringRevalidation`
     /// was called. A `no-cache` that names fields counts as one that names none.
-    package let noCache: Bool
+    public let noCache: Bool
     /// Whether the response must not be stored. `must-understand` overrides it (RFC 9111, 5.2.2.3) for the statuses
     /// that are stored at all.
-    package let noStore: Bool
+    public let noStore: Bool
     /// Whether the response needs no revalidation while it is fresh, even when the user reloads.
-    package let isImmutable: Bool
+    public let isImmutable: Bool
     /// The number of seconds past its freshness for which the response may be used while it is revalidated in the
     /// background (RFC 5861, 3); nil if the server does not declare it.
-    package let staleWhileRevalidate: Int?
+    public let staleWhileRevalidate: Int?
     /// The number of seconds past its freshness for which the response may be used if the server fails (RFC 5861, 4);
     /// nil if the server does not declare it.
-    package let staleIfError: Int?
+    public let staleIfError: Int?
     /// Whether the response has `Vary: *`: it cannot be used for any other request.
-    package let variesOnEverything: Bool
+    public let variesOnEverything: Bool
 
     /// Whether the server declares that the response is for one user (5.2.2.7).
-    package let isPrivate: Bool
+    public let isPrivate: Bool
     /// Whether the response to a request with a credential may be used for requests of other users: it is `public`, or
     /// has an `s-maxage` of at least one second (3.5), is not `private`, and does not vary with fields that identify
     /// users.
-    package let isShared: Bool
+    public let isShared: Bool
 
     /// Whether the response may be used stale, when there is no network or while it is revalidated.
-    package var mayBeServedStale: Bool { !mustRevalidate && !noCache && !variesOnEverything }
+    public var mayBeServedStale: Bool { !mustRevalidate && !noCache && !variesOnEverything }
 
-    package var etag: String? { fields["ETag"] }
-    package var lastModified: String? { fields["Last-Modified"] }
-    package var contentType: String? { fields["Content-Type"] }
+    public var etag: String? { fields["ETag"] }
+    public var lastModified: String? { fields["Last-Modified"] }
+    public var contentType: String? { fields["Content-Type"] }
     /// Whether the server declares how long the response is fresh.
-    package var hasExplicitFreshness: Bool { freshUntil != nil }
+    public var hasExplicitFreshness: Bool { freshUntil != nil }
 
     static let keptFields = [
         "Cache-Control", "Expires", "Date", "Age", "ETag", "Last-Modified", "Vary", "Content-Type",
@@ -76,7 +76,7 @@ package struct HTTPCacheMetadata: Sendable, Equatable {
     ///   - requestHeaders: The fields of the request, for those that `Vary` names.
     ///   - credentials: The fields that identify users.
     ///   - now: The time when the response was received.
-    package init(
+    public init(
         _ head: HTTPResponseHead, requestHeaders: HTTPHeaders, credentials: CredentialFields = .standard, now: Date
     ) {
         var fields = HTTPHeaders()
@@ -112,20 +112,20 @@ package struct HTTPCacheMetadata: Sendable, Equatable {
 
     /// Returns whether the response is fresh at a date. Without explicit freshness it is fresh here: the cache's own
     /// time to live decides then.
-    package func state(at date: Date) -> State {
+    public func state(at date: Date) -> State {
         if noCache || variesOnEverything { return .stale }
         guard let freshUntil else { return .fresh }
         return date < freshUntil ? .fresh : .stale
     }
 
     /// Returns the age of the response in seconds (RFC 9111, 4.2.3); negative before it was received.
-    package func age(at date: Date) -> TimeInterval {
+    public func age(at date: Date) -> TimeInterval {
         date.timeIntervalSince(responseDate) + Self.ageOnArrival(fields, responseDate: responseDate)
     }
 
     /// Returns whether a 304 confirms this response: the validators that it has, if any, are equal to this response's
     /// (RFC 9111, 4.3.4).
-    package func isConfirmed(by head: HTTPResponseHead) -> Bool {
+    public func isConfirmed(by head: HTTPResponseHead) -> Bool {
         func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
         if let tag = head.headers["ETag"] {
             if let etag { return opaque(tag) == opaque(etag) }
@@ -137,7 +137,7 @@ package struct HTTPCacheMetadata: Sendable, Equatable {
     }
 
     /// The conditional request fields for the revalidation; empty if the server sent no validator that can be sent back.
-    package var conditionalHeaders: HTTPHeaders {
+    public var conditionalHeaders: HTTPHeaders {
         func sendable(_ value: String?) -> String? {
             value.flatMap { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } ? nil : $0 }
         }
@@ -149,14 +149,14 @@ package struct HTTPCacheMetadata: Sendable, Equatable {
 
     /// Returns the metadata of the same response, to be revalidated before every use as with `no-cache`. It is for a
     /// response whose freshness does not apply to the requested URL, as behind a temporary redirect.
-    package func requiringRevalidation() -> HTTPCacheMetadata {
+    public func requiringRevalidation() -> HTTPCacheMetadata {
         HTTPCacheMetadata(
             fields: fields, responseDate: responseDate, varyValues: varyValues, isDistrusted: true,
             variesWithUser: variesWithUser)
     }
 
     /// Returns whether the response matches a request with these fields, according to `Vary`.
-    package func matches(requestHeaders: HTTPHeaders) -> Bool {
+    public func matches(requestHeaders: HTTPHeaders) -> Bool {
         guard !variesOnEverything else { return false }
         return varyValues.allSatisfy { name, value in VaryValue.isSame(requestHeaders.combined(name), as: value) }
     }
@@ -166,7 +166,7 @@ package struct HTTPCacheMetadata: Sendable, Equatable {
     ///
     /// - Parameter requestHeaders: The fields of the revalidation request, for a `Vary` that has changed; nil keeps the
     ///   stored values.
-    package func merging(
+    public func merging(
         notModified head: HTTPResponseHead, requestHeaders: HTTPHeaders? = nil,
         credentials: CredentialFields = .standard, now: Date
     ) -> HTTPCacheMetadata {

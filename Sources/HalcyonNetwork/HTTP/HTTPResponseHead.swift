@@ -21,7 +21,7 @@ public struct HTTPResponseHead: Sendable, Equatable {
 
     /// The codings that `Content-Encoding` names, in lower case and in the order in which they were applied, without
     /// `identity`.
-    package var contentCodings: [String] {
+    public var contentCodings: [String] {
         // Nearly all responses with images have none.
         guard headers.contains("Content-Encoding") else { return [] }
         return headers.values(of: "Content-Encoding").flatMap { $0.split(separator: ",") }
@@ -29,7 +29,7 @@ public struct HTTPResponseHead: Sendable, Equatable {
     }
 
     /// The declared length of the body in bytes; nil without one, or if two values disagree.
-    package var contentLength: Int? {
+    public var contentLength: Int? {
         let fields = headers.fields.lazy.filter { HTTPHeaders.isSame($0.name, "Content-Length") }
         guard let one = fields.first?.value else { return nil }
         // Nearly all responses have one number that fits into `Int`.
