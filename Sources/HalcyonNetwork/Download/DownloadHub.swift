@@ -18,11 +18,11 @@ final class DownloadHub: Sendable {
 
     /// The caller of a download that has a ticket.
     final class Caller: WorkTicketListener {
-        let id: Int
+        private let id: Int
         private let hub: DownloadHub
 
-        init(of hub: DownloadHub) {
-            (self.hub, id) = (hub, hub.nextID())
+        init(_ id: Int, of hub: DownloadHub) {
+            (self.id, self.hub) = (id, hub)
         }
 
         func cancelled() {

@@ -96,9 +96,10 @@ public final class ImageDownloader: Sendable {
     nonisolated(nonsending) private func transfer(
         _ request: DownloadRequest, ticket: WorkTicket?, onProgress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> DownloadResult {
-        let caller = DownloadHub.Caller(of: hub)
-        guard ticket?.add(caller) ?? true else { throw CancellationError() }
-        defer { ticket?.remove(caller) }
+        let id = hub.nextID()
+        let caller = ticket == nil ? nil : DownloadHub.Caller(id, of: hub)
+        if let ticket, let caller, !ticket.add(caller) { throw CancellationError() }
+        defer { if let ticket, let caller { ticket.remove(caller) } }
         let request = try await prepared(request).withCredentialOfURL()
         var headers = request.headers.showing(request.credential)
         // The transport makes the field for a digest.
@@ -107,14 +108,14 @@ public final class ImageDownloader: Sendable {
         var result = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 hub.subscribe(
-                    caller.id, to: TransferKey(request, headers: sent, retry: retry),
+                    id, to: TransferKey(request, headers: sent, retry: retry),
                     progress: onProgress.map(DeliveryQueue.init), continuation: continuation,
                     isCancelled: { Task.isCancelled || ticket?.isCancelled ?? false },
                     priority: { ticket?.priority ?? request.priority },
                     launch: { launch($0, request, headers: sent, retry: retry) })
             }
         } onCancel: {
-            hub.cancel(caller.id)
+            hub.cancel(id)
         }
         result.users = users(of: request, sending: sent, by: result.hops)
         return result

@@ -1,21 +1,24 @@
 /// A first-in, first-out list: an array with a moving head. Appending and removing at either end take constant time on average.
+@usableFromInline
 package struct Fifo<Element> {
-    private var storage: [Element?] = []
-    private var head = 0
+    @usableFromInline var storage: [Element?] = []
+    @usableFromInline var head = 0
 
-    package init() {}
+    @inlinable package init() {}
 
-    package var isEmpty: Bool { head == storage.count }
-    package var count: Int { storage.count - head }
+    @inlinable package var isEmpty: Bool { head == storage.count }
+    @inlinable package var count: Int { storage.count - head }
 
-    package var first: Element? { head < storage.count ? storage[head] : nil }
+    @inlinable package var first: Element? { head < storage.count ? storage[head] : nil }
 
-    package var last: Element? { head < storage.count ? storage[storage.count - 1] : nil }
+    @inlinable package var last: Element? { head < storage.count ? storage[storage.count - 1] : nil }
 
+    @inlinable
     package mutating func append(_ element: Element) {
         storage.append(element)
     }
 
+    @inlinable
     package mutating func popFirst() -> Element? {
         guard head < storage.count else { return nil }
         let element = storage[head]
@@ -29,6 +32,7 @@ package struct Fifo<Element> {
         return element
     }
 
+    @inlinable
     package mutating func popLast() -> Element? {
         guard head < storage.count else { return nil }
         return storage.removeLast()

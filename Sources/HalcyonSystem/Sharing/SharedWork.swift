@@ -5,46 +5,58 @@
 /// that its last subscriber leaves. Such work is removed in the same step, before it has noticed its cancellation, so that
 /// nobody joins it any more.
 ///
-/// It is a value without a lock, and calls nothing: an actor or a `Lock` isolates it, and each change returns what its owner
-/// has to do afterwards, outside of the lock. Removed values are returned, so that none is freed under the lock. All methods
-/// can be inlined, so that the module of each owner specializes them. A step takes constant time on average.
+/// It has no lock and calls nothing: an actor or a `Lock` isolates it, and each change returns what its owner has to do
+/// afterwards, outside of the lock. Removed values are returned, so that none is freed under the lock. It is not to be
+/// copied, since copies would share the work. All methods can be inlined, so that the module of each owner specializes them.
+/// A step takes constant time on average.
 @usableFromInline
 package struct SharedWork<Key: Hashable, Subscriber, Handle, History: EventHistory> {
     /// A piece of work with its subscribers.
     @usableFromInline
-    package struct Work {
+    package final class Work {
         @usableFromInline let key: Key
         /// The owner's handle of the work; nil until the owner has begun it.
         @usableFromInline package var handle: Handle?
-        @usableFromInline var members: [Int: Member]
+        @usableFromInline var members: [Member] = []
         @usableFromInline var priorities = PriorityTally()
         @usableFromInline var history = History()
 
         @inlinable
         init(_ key: Key) {
-            (self.key, members, handle) = (key, [:], nil)
+            self.key = key
         }
 
         /// The subscribers, in no particular order.
-        @inlinable package var subscribers: some Sequence<Subscriber> { members.values.lazy.map { $0.subscriber } }
+        @inlinable package var subscribers: some Sequence<Subscriber> { members.lazy.map { $0.subscriber } }
 
-        /// Makes a change, and returns the highest priority if the change raised or lowered it.
+        /// The highest priority, if a change since `before` was read has raised or lowered it.
         @inlinable
-        mutating func newPriority(after change: (inout Work) -> Void) -> RequestPriority? {
-            let before = priorities.highest
-            change(&self)
-            return priorities.highest == before ? nil : priorities.highest
+        func newPriority(since before: RequestPriority?) -> RequestPriority? {
+            priorities.highest == before ? nil : priorities.highest
         }
     }
 
     @usableFromInline
     struct Member {
+        @usableFromInline let id: Int
         @usableFromInline let subscriber: Subscriber
         @usableFromInline var priority: RequestPriority
 
         @inlinable
-        init(_ subscriber: Subscriber, _ priority: RequestPriority) {
-            (self.subscriber, self.priority) = (subscriber, priority)
+        init(_ id: Int, _ subscriber: Subscriber, _ priority: RequestPriority) {
+            (self.id, self.subscriber, self.priority) = (id, subscriber, priority)
+        }
+    }
+
+    /// The work of a subscriber, and its index among the work's members.
+    @usableFromInline
+    struct Membership {
+        @usableFromInline let work: Int
+        @usableFromInline var index: Int
+
+        @inlinable
+        init(_ work: Int, _ index: Int) {
+            (self.work, self.index) = (work, index)
         }
     }
 
@@ -86,8 +98,7 @@ package struct SharedWork<Key: Hashable, Subscriber, Handle, History: EventHisto
     @usableFromInline var works: [Int: Work] = [:]
     /// The work that new subscribers of a key join.
     @usableFromInline var numbers: [Key: Int] = [:]
-    /// The work of each subscriber.
-    @usableFromInline var memberships: [Int: Int] = [:]
+    @usableFromInline var memberships: [Int: Membership] = [:]
     @usableFromInline var lastID = 0
 
     @inlinable package init() {}
@@ -112,8 +123,9 @@ package struct SharedWork<Key: Hashable, Subscriber, Handle, History: EventHisto
     /// Sets the owner's handle of work that it has begun. Returns false if the work has no subscribers any more, or has ended.
     @inlinable
     package mutating func setHandle(_ handle: Handle, of work: Int) -> Bool {
-        works[work]?.handle = handle
-        return works[work] != nil
+        guard let work = works[work] else { return false }
+        work.handle = handle
+        return true
     }
 
     /// Joins the work of a key that is under way, or adds new work.
@@ -123,33 +135,41 @@ package struct SharedWork<Key: Hashable, Subscriber, Handle, History: EventHisto
     package mutating func join(
         _ key: Key, as id: Int, _ subscriber: Subscriber, priority: RequestPriority
     ) -> Joined {
-        let member = Member(subscriber, priority)
-        let number = numbers[key]
-        let work = number ?? nextID()
-        if number == nil {
-            numbers[key] = work
-            works[work] = Work(key)
-        }
-        memberships[id] = work
-        let raised = works[work]?.newPriority {
-            $0.members[id] = member
-            $0.priorities.add(priority)
-        }
-        let replay = number == nil ? [] : works[work]?.history.events ?? []
-        return Joined(work, isNew: number == nil, priority: raised, replay: replay)
+        let (number, work, isNew) = work(of: key)
+        let before = work.priorities.highest
+        memberships[id] = Membership(number, work.members.count)
+        work.members.append(Member(id, subscriber, priority))
+        work.priorities.add(priority)
+        return Joined(
+            number, isNew: isNew, priority: work.newPriority(since: before), replay: isNew ? [] : work.history.events)
+    }
+
+    @inlinable
+    mutating func work(of key: Key) -> (number: Int, work: Work, isNew: Bool) {
+        if let number = numbers[key], let work = works[number] { return (number, work, false) }
+        let (number, work) = (nextID(), Work(key))
+        (numbers[key], works[number]) = (number, work)
+        return (number, work, true)
     }
 
     /// Removes a subscriber; returns nil if it has left already, or its work has ended.
     @inlinable
     package mutating func leave(_ id: Int) -> Left? {
-        guard let number = memberships.removeValue(forKey: id),
-            let member = works[number]?.members.removeValue(forKey: id)
+        guard let (number, index) = memberships.removeValue(forKey: id).map({ ($0.work, $0.index) }),
+            let work = works[number]
         else { return nil }
-        guard works[number]?.members.isEmpty == false else {
+        let member = work.members[index]
+        // The last member takes the index of the one that leaves.
+        if let last = work.members.popLast(), last.id != id {
+            work.members[index] = last
+            memberships[last.id]?.index = index
+        }
+        guard !work.members.isEmpty else {
             return Left(number, member.subscriber, priority: nil, abandoned: end(number))
         }
-        let lowered = works[number]?.newPriority { $0.priorities.remove(member.priority) }
-        return Left(number, member.subscriber, priority: lowered, abandoned: nil)
+        let before = work.priorities.highest
+        work.priorities.remove(member.priority)
+        return Left(number, member.subscriber, priority: work.newPriority(since: before), abandoned: nil)
     }
 
     /// Changes the priority of a subscriber.
@@ -159,14 +179,12 @@ package struct SharedWork<Key: Hashable, Subscriber, Handle, History: EventHisto
     package mutating func setPriority(_ priority: RequestPriority, of id: Int) -> (
         work: Int, priority: RequestPriority
     )? {
-        guard let number = memberships[id], let former = works[number]?.members[id]?.priority else { return nil }
-        let changed = works[number]?.newPriority {
-            $0.members[id]?.priority = priority
-            $0.priorities.remove(former)
-            $0.priorities.add(priority)
-        }
-        guard let changed else { return nil }
-        return (number, changed)
+        guard let membership = memberships[id], let work = works[membership.work] else { return nil }
+        let before = work.priorities.highest
+        work.priorities.remove(work.members[membership.index].priority)
+        work.priorities.add(priority)
+        work.members[membership.index].priority = priority
+        return work.newPriority(since: before).map { (membership.work, $0) }
     }
 
     /// Adds an event of a piece of work to its history.
@@ -174,8 +192,9 @@ package struct SharedWork<Key: Hashable, Subscriber, Handle, History: EventHisto
     /// - Returns: the subscribers that the event is for; none if the work has ended.
     @inlinable
     package mutating func record(_ event: History.Event, of work: Int) -> some Sequence<Subscriber> {
-        works[work]?.history.add(event)
-        return (works[work]?.members ?? [:]).values.lazy.map { $0.subscriber }
+        let work = works[work]
+        work?.history.add(event)
+        return (work?.members ?? []).lazy.map { $0.subscriber }
     }
 
     /// Removes a piece of work that has its result.
@@ -185,7 +204,7 @@ package struct SharedWork<Key: Hashable, Subscriber, Handle, History: EventHisto
     package mutating func end(_ work: Int) -> Work? {
         guard let ended = works.removeValue(forKey: work) else { return nil }
         numbers[ended.key] = nil
-        for id in ended.members.keys { memberships[id] = nil }
+        for member in ended.members { memberships[member.id] = nil }
         return ended
     }
 
