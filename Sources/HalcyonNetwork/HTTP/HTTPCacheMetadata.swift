@@ -9,6 +9,7 @@ import HalcyonSystem
 public struct HTTPCacheMetadata: Sendable, Equatable {
     /// Whether a response may be used without revalidation.
     public enum State: Sendable, Hashable {
+        /// The response is within its freshness lifetime, or has none that the server gave.
         case fresh
         /// The response must be revalidated first.
         case stale
@@ -60,8 +61,11 @@ public struct HTTPCacheMetadata: Sendable, Equatable {
     /// Whether the response may be used stale, when there is no network or while it is revalidated.
     public var mayBeServedStale: Bool { !mustRevalidate && !noCache && !variesOnEverything }
 
+    /// The `ETag` field, by which the server confirms the response; nil without one.
     public var etag: String? { fields["ETag"] }
+    /// The `Last-Modified` field; nil without one.
     public var lastModified: String? { fields["Last-Modified"] }
+    /// The `Content-Type` field; nil without one.
     public var contentType: String? { fields["Content-Type"] }
     /// Whether the server declares how long the response is fresh.
     public var hasExplicitFreshness: Bool { freshUntil != nil }
