@@ -4,14 +4,14 @@ import HalcyonSystem
 /// Draws an image onto a background of one colour.
 public struct BlendProcessor: ImageProcessor {
     /// The blend mode. `.over` by default.
-    public var mode: BlendMode
+    package var mode: BlendMode
     /// The factor that the image's alpha is multiplied with first, 0 to 1. 1 by default.
-    public var alpha: Double
+    package var alpha: Double
     /// The background colour. Clear by default.
-    public var background: Color
+    package var background: Color
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
-    public init(_ mode: BlendMode = .over, alpha: Double = 1, background: Color = .clear) {
+    package init(_ mode: BlendMode = .over, alpha: Double = 1, background: Color = .clear) {
         self.mode = mode
         self.alpha = alpha
         self.background = background

@@ -7,16 +7,16 @@ import HalcyonSystem
 /// On sRGB values from 0 to 1: ((saturated - 0.5) * contrast + 0.5 + brightness) * 2 ^ exposure, clamped at the end.
 public struct ColorControlsProcessor: ImageProcessor {
     /// The value that is added: -1 gives black, 1 white. 0 by default.
-    public var brightness: Double
+    package var brightness: Double
     /// The factor of the distance from middle grey: 0 gives an even grey. 1 by default.
-    public var contrast: Double
+    package var contrast: Double
     /// The factor of the saturation: 0 gives grey. 1 by default.
-    public var saturation: Double
+    package var saturation: Double
     /// The exposure in stops: 1 doubles the values. 0 by default.
-    public var exposure: Double
+    package var exposure: Double
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
-    public init(brightness: Double = 0, contrast: Double = 1, saturation: Double = 1, exposure: Double = 0) {
+    package init(brightness: Double = 0, contrast: Double = 1, saturation: Double = 1, exposure: Double = 0) {
         self.brightness = brightness
         self.contrast = contrast
         self.saturation = saturation
@@ -66,7 +66,7 @@ public struct BlackWhiteProcessor: ImageProcessor {
     private static let controls = ColorControlsProcessor(saturation: 0, exposure: 0.7)
 
     /// Creates a processor; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Encodes the equivalent colour controls, so that both share cached results.
     public func encode(into key: inout KeyEncoder) { Self.controls.encode(into: &key) }

@@ -5,10 +5,10 @@ import HalcyonSystem
 /// Multiplies each pixel with a matrix.
 public struct ColorMatrixProcessor: ImageProcessor {
     /// The matrix; its values must be finite.
-    public var matrix: ColorMatrix
+    package var matrix: ColorMatrix
 
     /// Creates a processor that multiplies each pixel with a matrix.
-    public init(_ matrix: ColorMatrix) {
+    package init(_ matrix: ColorMatrix) {
         self.matrix = matrix
     }
 
@@ -57,7 +57,7 @@ extension ImageProcessor where Self == ColorMatrixProcessor {
 /// Makes each colour its complement; alpha stays.
 public struct InvertProcessor: ImageProcessor {
     /// Creates a processor; it has no parameters.
-    public init() {}
+    package init() {}
 
     public func encode(into key: inout KeyEncoder) {
         key.encode(type: "halcyon.invert", version: 1)

@@ -4,10 +4,10 @@ import HalcyonSystem
 /// Makes an image more transparent.
 public struct OpacityProcessor: ImageProcessor {
     /// The factor that alpha is multiplied with: 0 is clear, 1 changes nothing.
-    public var opacity: Double
+    package var opacity: Double
 
     /// Creates a processor that multiplies alpha with a value from 0 to 1.
-    public init(_ opacity: Double) {
+    package init(_ opacity: Double) {
         self.opacity = opacity
     }
 

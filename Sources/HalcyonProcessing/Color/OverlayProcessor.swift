@@ -4,12 +4,12 @@ import HalcyonSystem
 /// Lays a colour over an image, within the image's own alpha.
 public struct OverlayProcessor: ImageProcessor {
     /// The colour. A lower alpha lets more of the image through.
-    public var color: Color
+    package var color: Color
     /// The share of the image that is left: 0 gives the colour alone, 1 the image. 0.5 by default.
-    public var fraction: Double
+    package var fraction: Double
 
     /// Creates a processor that leaves `fraction`, by default 0.5, of the image below a colour.
-    public init(_ color: Color, fraction: Double = 0.5) {
+    package init(_ color: Color, fraction: Double = 0.5) {
         self.color = color
         self.fraction = fraction
     }

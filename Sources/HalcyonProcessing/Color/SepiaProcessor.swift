@@ -4,10 +4,10 @@ import HalcyonSystem
 /// Gives an image the brown of an old photograph, by the matrix of the W3C's Filter Effects.
 public struct SepiaProcessor: ImageProcessor {
     /// The strength, from 0, which changes nothing, to 1, the default.
-    public var intensity: Double
+    package var intensity: Double
 
     /// Creates a processor with a strength from 0 to 1, the default.
-    public init(intensity: Double = 1) {
+    package init(intensity: Double = 1) {
         self.intensity = intensity
     }
 

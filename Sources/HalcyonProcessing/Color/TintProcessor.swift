@@ -4,13 +4,13 @@ import HalcyonSystem
 /// Draws a colour onto an image.
 public struct TintProcessor: ImageProcessor {
     /// The colour that is drawn; its alpha counts.
-    public var color: Color
+    package var color: Color
     /// The blend mode. `.sourceAtop` by default: over the image, and only within it. An opaque colour then makes a
     /// silhouette.
-    public var mode: BlendMode
+    package var mode: BlendMode
 
     /// Creates a processor that draws a colour, by default with `.sourceAtop`.
-    public init(_ color: Color, mode: BlendMode = .sourceAtop) {
+    package init(_ color: Color, mode: BlendMode = .sourceAtop) {
         self.color = color
         self.mode = mode
     }

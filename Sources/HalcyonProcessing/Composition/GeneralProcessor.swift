@@ -12,9 +12,9 @@ public struct GeneralProcessor: ImageProcessor {
     package typealias Work = @Sendable (_ image: Image, _ context: WorkContext) throws -> Image
 
     /// The name of the closure, which is part of the cache key.
-    public let identifier: String
+    package let identifier: String
     /// The version of the closure's output, which is part of the cache key.
-    public let version: Int
+    package let version: Int
     public let appliesPerFrame: Bool
     private let work: Work
 
@@ -24,7 +24,7 @@ public struct GeneralProcessor: ImageProcessor {
     ///   - identifier: The name of the closure, such as `org.example.invert`.
     ///   - version: The version, to be raised when the output changes for the same identifier. 1 by default.
     ///   - appliesPerFrame: Whether the frames of an animation are processed too. True by default.
-    public init(
+    package init(
         _ identifier: String, version: Int = 1, appliesPerFrame: Bool = true,
         _ work: @escaping @Sendable (_ image: Image, _ context: WorkContext) throws -> Image
     ) {

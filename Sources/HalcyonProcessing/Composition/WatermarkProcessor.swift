@@ -7,24 +7,24 @@ import HalcyonSystem
 /// The key holds a hash of the watermark's pixels, so that it needs no identifier.
 public struct WatermarkProcessor: ImageProcessor {
     /// The image that is drawn; for an animation, its first frame.
-    public let watermark: Image
+    package let watermark: Image
     /// The horizontal position: 0 is left, 0.5 the middle, 1 right. 1 by default.
-    public var anchorX: Double
+    package var anchorX: Double
     /// The vertical position: 0 is the top, 1 the bottom. 1 by default.
-    public var anchorY: Double
+    package var anchorY: Double
     /// The distance from each edge in pixels. 0 by default.
-    public var margin: Int
+    package var margin: Int
     /// The watermark's width as a fraction of the image's; nil, the default, keeps its own size. The part that does
     /// not fit is cut off.
-    public var widthFraction: Double?
+    package var widthFraction: Double?
     /// The opacity, 0 to 1, the default.
-    public var opacity: Double
+    package var opacity: Double
     private let digest: PixelDigest
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
     ///
     /// Cost: hashes the watermark's pixels, once.
-    public init(
+    package init(
         _ watermark: Image, anchorX: Double = 1, anchorY: Double = 1, margin: Int = 0, widthFraction: Double? = nil,
         opacity: Double = 1
     ) {

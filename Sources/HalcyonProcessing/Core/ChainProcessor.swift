@@ -7,11 +7,11 @@ import HalcyonSystem
 /// the same key as one with its processors. `appending(_:)` and the operator `|>` make a chain of two processors.
 public struct ChainProcessor: ImageProcessor {
     /// The processors in order; none of them is a chain.
-    public let processors: [any ImageProcessor]
+    package let processors: [any ImageProcessor]
 
     /// Creates a chain of processors, which are applied in order. Nested chains are flattened; an empty chain changes
     /// nothing.
-    public init(_ processors: [any ImageProcessor]) {
+    package init(_ processors: [any ImageProcessor]) {
         self.processors = processors.flattened
     }
 

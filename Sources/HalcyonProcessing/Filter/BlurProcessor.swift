@@ -11,13 +11,13 @@ import HalcyonSystem
 /// thinner than it.
 public struct BlurProcessor: ImageProcessor {
     /// The largest radius in pixels.
-    public static let maximumRadius = 1000.0
+    package static let maximumRadius = 1000.0
 
     /// The Gaussian's standard deviation in pixels; 0 changes nothing, more than 1,000 is an error.
-    public var radius: Double
+    package var radius: Double
 
     /// Creates a processor that blurs by a Gaussian whose standard deviation is `radius` pixels, from 0 to 1,000.
-    public init(radius: Double) {
+    package init(radius: Double) {
         self.radius = radius
     }
 

@@ -5,10 +5,10 @@ import HalcyonSystem
 /// Fills squares with their mean colours, starting at the top left.
 public struct PixelateProcessor: ImageProcessor {
     /// The side of a square in pixels; 1 changes nothing.
-    public var side: Int
+    package var side: Int
 
     /// Creates a processor that fills squares of `side` pixels, at least 1.
-    public init(side: Int) {
+    package init(side: Int) {
         self.side = side
     }
 

@@ -5,12 +5,12 @@ import HalcyonSystem
 /// Sharpens edges by adding the difference between the image and its blur.
 public struct SharpenProcessor: ImageProcessor {
     /// The factor of that difference: 0 changes nothing. 0.5 by default, at most 100.
-    public var amount: Double
+    package var amount: Double
     /// The radius of the blur in pixels, which is how far from an edge the change reaches. 1 by default.
-    public var radius: Double
+    package var radius: Double
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
-    public init(amount: Double = 0.5, radius: Double = 1) {
+    package init(amount: Double = 0.5, radius: Double = 1) {
         self.amount = amount
         self.radius = radius
     }

@@ -4,7 +4,7 @@ import HalcyonSystem
 /// Keeps a rectangle of an image.
 public struct CropProcessor: GeometricProcessor {
     /// The rectangle to keep.
-    public enum Region: Hashable, Sendable {
+    package enum Region: Hashable, Sendable {
         /// A rectangle in pixels from the top left; the part of it that lies outside the image is ignored.
         case rect(PixelRect)
         /// A size in pixels and its position: 0 is left or top, 0.5 the middle, 1 right or bottom. Anchors are
@@ -13,10 +13,10 @@ public struct CropProcessor: GeometricProcessor {
     }
 
     /// The rectangle to keep, by its edges or by its size and position.
-    public var region: Region
+    package var region: Region
 
     /// Creates a processor that keeps a rectangle.
-    public init(_ region: Region) {
+    package init(_ region: Region) {
         self.region = region
     }
 

@@ -12,10 +12,10 @@ public struct FlipProcessor: GeometricProcessor {
     }
 
     /// The direction in which the image is mirrored.
-    public var axis: Axis
+    package var axis: Axis
 
     /// Creates a processor that mirrors in one direction.
-    public init(_ axis: Axis) {
+    package init(_ axis: Axis) {
         self.axis = axis
     }
 

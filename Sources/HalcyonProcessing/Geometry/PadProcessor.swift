@@ -4,7 +4,7 @@ import HalcyonSystem
 /// Puts an image on a larger background.
 public struct PadProcessor: ImageProcessor {
     /// The amount of padding.
-    public enum Amount: Hashable, Sendable {
+    package enum Amount: Hashable, Sendable {
         /// Pixels on each side.
         case insets(top: Int, left: Int, bottom: Int, right: Int)
         /// A minimum size in pixels, and the image's position in it: 0 is left or top, 0.5 the middle, 1 right or
@@ -13,12 +13,12 @@ public struct PadProcessor: ImageProcessor {
     }
 
     /// The padding, in pixels on each side or as a minimum size.
-    public var amount: Amount
+    package var amount: Amount
     /// The background colour, also behind transparent parts of the image. Clear by default.
-    public var background: Color
+    package var background: Color
 
     /// Creates a processor that adds padding of a colour, clear by default.
-    public init(_ amount: Amount, background: Color = .clear) {
+    package init(_ amount: Amount, background: Color = .clear) {
         self.amount = amount
         self.background = background
     }
@@ -96,7 +96,14 @@ public struct PadProcessor: ImageProcessor {
 extension ImageProcessor where Self == PadProcessor {
     /// Adds pixels on all sides.
     public static func pad(_ pixels: Int, background: Color = .clear) -> Self {
-        PadProcessor(.insets(top: pixels, left: pixels, bottom: pixels, right: pixels), background: background)
+        .pad(top: pixels, left: pixels, bottom: pixels, right: pixels, background: background)
+    }
+
+    /// Adds pixels on each side.
+    public static func pad(
+        top: Int = 0, left: Int = 0, bottom: Int = 0, right: Int = 0, background: Color = .clear
+    ) -> Self {
+        PadProcessor(.insets(top: top, left: left, bottom: bottom, right: right), background: background)
     }
 
     /// Puts the image on a background of at least `size` pixels, in the middle by default.

@@ -7,19 +7,19 @@ import HalcyonSystem
 /// several times faster than in full.
 public struct ResizeProcessor: GeometricProcessor {
     /// The longest side of a box, in pixels.
-    public static let maximumSide = 65_535
+    package static let maximumSide = 65_535
 
     /// The box in pixels.
-    public var size: PixelSize
+    package var size: PixelSize
     /// The way in which the image is fitted to the box. `.fit` by default.
-    public var mode: ResizeMode
+    package var mode: ResizeMode
     /// Whether the result may be larger than the source.
-    public var upscale: Bool
+    package var upscale: Bool
     /// The filter that computes the pixels. `.lanczos` by default.
-    public var filter: ResizeFilter
+    package var filter: ResizeFilter
 
     /// Creates a processor for a box in pixels; omitted arguments take the defaults that the properties state.
-    public init(
+    package init(
         _ size: PixelSize, mode: ResizeMode = .fit, upscale: Bool = false, filter: ResizeFilter = .lanczos
     ) {
         self.size = size

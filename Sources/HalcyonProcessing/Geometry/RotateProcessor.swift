@@ -9,16 +9,16 @@ import HalcyonSystem
 /// premultiplied pixels, so that edges are smooth and have no fringe. Cost: linear in the pixels of the result.
 public struct RotateProcessor: GeometricProcessor {
     /// The angle in degrees, clockwise. Whole turns change nothing.
-    public var degrees: Double
+    package var degrees: Double
     /// Whether the result grows to hold the whole image; otherwise it keeps the size, and corners are cut off. True
     /// by default.
-    public var fitsSize: Bool
+    package var fitsSize: Bool
     /// The colour behind the image. Clear by default.
-    public var background: Color
+    package var background: Color
 
     /// Creates a processor for an angle in degrees, clockwise; omitted arguments take the defaults that the properties
     /// state.
-    public init(degrees: Double, fitsSize: Bool = true, background: Color = .clear) {
+    package init(degrees: Double, fitsSize: Bool = true, background: Color = .clear) {
         self.degrees = degrees
         self.fitsSize = fitsSize
         self.background = background

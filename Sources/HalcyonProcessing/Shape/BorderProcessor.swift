@@ -5,14 +5,14 @@ import HalcyonSystem
 /// `RoundCornersProcessor` cuts it off.
 public struct BorderProcessor: ImageProcessor {
     /// The width and the colour of the line. 4 pixels and black by default.
-    public var border: ImageBorder
+    package var border: ImageBorder
     /// The radius of the line's outer edge; at most half of the shorter side is used. 0 by default.
-    public var radius: CornerRadius
+    package var radius: CornerRadius
     /// The corners that are round. All by default.
-    public var corners: RectCorner
+    package var corners: RectCorner
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
-    public init(_ border: ImageBorder = ImageBorder(), radius: CornerRadius = .pixels(0), corners: RectCorner = .all) {
+    package init(_ border: ImageBorder = ImageBorder(), radius: CornerRadius = .pixels(0), corners: RectCorner = .all) {
         self.border = border
         self.radius = radius
         self.corners = corners

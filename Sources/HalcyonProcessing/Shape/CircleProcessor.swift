@@ -4,12 +4,12 @@ import HalcyonSystem
 /// Cuts the largest circle out of the middle of an image.
 public struct CircleProcessor: ImageProcessor {
     /// The border along the inside of the circle. None by default.
-    public var border: ImageBorder?
+    package var border: ImageBorder?
     /// The colour behind the image and around the circle. Clear by default.
-    public var background: Color
+    package var background: Color
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
-    public init(border: ImageBorder? = nil, background: Color = .clear) {
+    package init(border: ImageBorder? = nil, background: Color = .clear) {
         self.border = border
         self.background = background
     }

@@ -6,19 +6,19 @@ import HalcyonSystem
 /// Cost: a copy of the image, and the drawing of the corners.
 public struct RoundCornersProcessor: ImageProcessor {
     /// The radius of the corners; at most half of the shorter side is used.
-    public var radius: CornerRadius
+    package var radius: CornerRadius
     /// The corners that are cut. All by default.
-    public var corners: RectCorner
+    package var corners: RectCorner
     /// The colour behind the image, also in the corners. Clear by default.
-    public var background: Color
+    package var background: Color
     /// The border along the inside of the edge. None by default.
-    public var border: ImageBorder?
+    package var border: ImageBorder?
     /// The size in pixels that the image is scaled to fill, and cut to, before its corners are cut. The image's own
     /// by default.
-    public var targetSize: PixelSize?
+    package var targetSize: PixelSize?
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
-    public init(
+    package init(
         _ radius: CornerRadius, corners: RectCorner = .all, background: Color = .clear, border: ImageBorder? = nil,
         targetSize: PixelSize? = nil
     ) {
@@ -30,7 +30,7 @@ public struct RoundCornersProcessor: ImageProcessor {
     }
 
     /// Creates a processor for a radius in pixels, by default for all corners.
-    public init(radius: Double, corners: RectCorner = .all) {
+    package init(radius: Double, corners: RectCorner = .all) {
         self.init(.pixels(radius), corners: corners)
     }
 

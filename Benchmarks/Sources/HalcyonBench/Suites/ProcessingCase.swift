@@ -11,13 +11,13 @@ struct ProcessingCase: Sendable {
     /// All cases.
     static let all = [
         ProcessingCase(variant: "resize", operation: "resize") {
-            ResizeProcessor($0, mode: .stretch, filter: .lanczos)
+            .resize(to: $0, mode: .stretch, filter: .lanczos)
         },
-        ProcessingCase(variant: "blur 5 px", operation: "blur5") { _ in BlurProcessor(radius: 5) },
-        ProcessingCase(variant: "blur 20 px", operation: "blur20") { _ in BlurProcessor(radius: 20) },
-        ProcessingCase(variant: "rotate 30 degrees", operation: "rotate") { _ in RotateProcessor(degrees: 30) },
-        ProcessingCase(variant: "colour matrix", operation: "matrix") { _ in ColorMatrixProcessor(sepia) },
-        ProcessingCase(variant: "round corners 40 px", operation: "round") { _ in RoundCornersProcessor(radius: 40) },
+        ProcessingCase(variant: "blur 5 px", operation: "blur5") { _ in .blur(radius: 5) },
+        ProcessingCase(variant: "blur 20 px", operation: "blur20") { _ in .blur(radius: 20) },
+        ProcessingCase(variant: "rotate 30 degrees", operation: "rotate") { _ in .rotate(degrees: 30) },
+        ProcessingCase(variant: "colour matrix", operation: "matrix") { _ in .colorMatrix(sepia) },
+        ProcessingCase(variant: "round corners 40 px", operation: "round") { _ in .roundCorners(radius: 40) },
     ]
 
     /// The peers' sepia matrix, whose channels go to 255.

@@ -95,7 +95,7 @@ enum GeometryEntries {
         brief: "pad=PIXELS",
         parts: [
             .init("PIXELS", "", "The pixels on each side, 0 or more."),
-            .init("TOP,LEFT,BOTTOM,RIGHT", "PadProcessor(.insets)", "The pixels on each side, 0 or more."),
+            .init("TOP,LEFT,BOTTOM,RIGHT", "top, left, bottom, right", "The pixels on each side, 0 or more."),
             .init(
                 "WxH", "to", "The minimum size in pixels; a longer side of the image stays. Sides are at least 1."),
             .init("@X%,Y%", "anchorX, anchorY", anchor),
