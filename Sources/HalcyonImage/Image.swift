@@ -1,13 +1,27 @@
 import Foundation
 
 /// A decoded image: upright pixels, sRGB unless `colorProfile` is set, and the facts from the header of its file.
+///
+/// A copy counts two references, however many facts there are: caches and responses copy images.
 public struct Image: Sendable {
+    private final class Facts: Sendable {
+        let info: ImageInfo
+        let animation: AnimatedImage?
+        let colorProfile: Data?
+
+        init(info: ImageInfo, animation: AnimatedImage?, colorProfile: Data? = nil) {
+            (self.info, self.animation, self.colorProfile) = (info, animation, colorProfile)
+        }
+    }
+
     /// The decoded pixels, upright; for an animation, those of its first frame.
     public let bitmap: Bitmap
+    private var facts: Facts
+
     /// The facts from the source file. `info.size` is the size of the source, also after a decode at a smaller size.
-    public let info: ImageInfo
+    public var info: ImageInfo { facts.info }
     /// The frames, of which `bitmap` is the first; nil for a still image, or if only the first frame was requested.
-    public let animation: AnimatedImage?
+    public var animation: AnimatedImage? { facts.animation }
 
     /// The image's pixels per unit of a view: 2 for a file named `photo@2x.png`, else 1. It changes the size at which a
     /// view shows the image, never a pixel.
@@ -22,13 +36,15 @@ public struct Image: Sendable {
     public var mirrorsForRightToLeft = false
 
     /// The ICC profile of the pixels, if they are not sRGB because the decode was told to leave them as stored.
-    public var colorProfile: Data?
+    public var colorProfile: Data? {
+        get { facts.colorProfile }
+        set { facts = Facts(info: info, animation: animation, colorProfile: newValue) }
+    }
 
     /// Creates an image from its parts. `animation` is nil, for a still image, by default.
     public init(bitmap: Bitmap, info: ImageInfo, animation: AnimatedImage? = nil) {
         self.bitmap = bitmap
-        self.info = info
-        self.animation = animation
+        facts = Facts(info: info, animation: animation)
     }
 
     /// The size of this image in pixels.

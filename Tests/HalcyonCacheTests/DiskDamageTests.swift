@@ -174,7 +174,7 @@ import Testing
     }
 
     /// The leftovers of a killed process: half a file under a temporary name, and no entry.
-    @Test func whatAKilledProcessLeaves() async throws {
+    @Test func temporaryFileOfKilledProcessIsRemovedLater() async throws {
         let fixture = DiskFixture()
         try await fixture.cache.store(data, for: key)
         let half = fixture.file(key).deletingLastPathComponent().appending(path: ".halcyon-0123456789abcdef")

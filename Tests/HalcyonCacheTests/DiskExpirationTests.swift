@@ -72,7 +72,7 @@ import Testing
         #expect(await shorter.cache.entry(for: key) != nil)
     }
 
-    @Test func whatIsOverAlreadyIsNotWritten() async throws {
+    @Test func expiredEntriesAreNotWritten() async throws {
         let fixture = DiskFixture()
         let past = fixture.clock.now.addingTimeInterval(-1)
         for expiration: StorageExpiration in [.expired, .seconds(0), .seconds(-5), .days(0), .date(past)] {
@@ -86,7 +86,7 @@ import Testing
         #expect(fixture.cache.statistics.writes == 0)
     }
 
-    @Test func neverIsForEver() async throws {
+    @Test func entriesWithoutExpirationNeverExpire() async throws {
         let fixture = DiskFixture()
         for (number, expiration) in [StorageExpiration.never, .seconds(.infinity), .date(.distantFuture)].enumerated() {
             try await fixture.cache.store(data, for: DiskFixture.key(number), expiration: expiration)

@@ -50,7 +50,7 @@ import Testing
 
     /// A reader that was given newer bytes must not find older ones later.
     @Test(arguments: [false, true], [false, true])
-    func whatIsNotWrittenTakesTheFormerEntryWithIt(isStaged: Bool, isTooLarge: Bool) async throws {
+    func failedWriteRemovesPreviousEntry(isStaged: Bool, isTooLarge: Bool) async throws {
         let fixture = DiskFixture(sizeLimit: 1000)
         try await fixture.cache.store(data, for: key)
         if !isTooLarge { fixture.files.failAlways(.write, with: ENOSPC) }
@@ -190,7 +190,7 @@ import Testing
         #expect(await fixture.cache.entry(for: key) == nil)
     }
 
-    @Test func aFolderThatCannotBe() async throws {
+    @Test func storeFailsWhereFolderCannotBeCreated() async throws {
         // Not even root makes folders there.
         let cache = DiskCache(folder: URL(filePath: "/proc/halcyon/cache"))
         await #expect(throws: DiskCacheError.self) { try await cache.store(data, for: key) }
@@ -225,7 +225,7 @@ import Testing
         #expect(await fixture.cache.entry(for: key)?.data == data)
     }
 
-    @Test func largerThanTheWholeCacheIsNotCached() async throws {
+    @Test func entryLargerThanCacheIsNotCached() async throws {
         let fixture = DiskFixture(sizeLimit: 1000)
         await #expect(throws: DiskCacheError.tooLarge) {
             try await fixture.cache.store(Data(count: 1000), for: key)

@@ -16,7 +16,7 @@ struct DiskKillTests {
 
     /// A limit that all keys together stay far below, and one that they exceed.
     @Test(arguments: [(1 << 30, false), (200_000, true)])
-    func whatWasConfirmedIsThere(sizeLimit: Int, isTight: Bool) async throws {
+    func confirmedWritesSurviveKill(sizeLimit: Int, isTight: Bool) async throws {
         let folder = PipelineFixture.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         var random = SplitMix(state: isTight ? 7 : 8)

@@ -53,7 +53,7 @@ import Testing
         #expect(plain.files.calls(of: .map) == 0)
     }
 
-    @Test func whatIsMappedIsVerified() async throws {
+    @Test func mappedEntriesAreVerified() async throws {
         try await fixture.cache.store(data, for: key)
         let original = try Data(contentsOf: fixture.file(key))
         for index in stride(from: 0, to: original.count, by: 97) {
@@ -68,7 +68,7 @@ import Testing
         #expect(try !isMapped())
     }
 
-    @Test(arguments: [ENOMEM, ENODEV, EACCES]) func whatCannotBeMappedIsRead(code: Int32) async throws {
+    @Test(arguments: [ENOMEM, ENODEV, EACCES]) func entriesThatCannotBeMappedAreRead(code: Int32) async throws {
         try await fixture.cache.store(data, for: key)
         fixture.files.failAlways(.map, with: code)
         #expect(await fixture.cache.entry(for: key)?.data == data)

@@ -123,7 +123,7 @@ import Testing
         #expect(fixture.allFiles() == ["CACHEDIR.TAG"])
     }
 
-    @Test func whatIsDamagedGoesByAnyName() async throws {
+    @Test func damagedEntryWithReadableNameIsRemoved() async throws {
         let fixture = fixture(.fromKey)
         let key = DiskKey("https://example.com/a.jpg")
         try await fixture.cache.store(data, for: key)
@@ -171,7 +171,7 @@ import Testing
         #expect(names.allFiles() == ["CACHEDIR.TAG"])
     }
 
-    @Test(arguments: [true, false]) func whatSomebodyElsePutThereStays(hashed: Bool) async throws {
+    @Test(arguments: [true, false]) func foreignFilesAreNeverCountedOrRemoved(hashed: Bool) async throws {
         let fixture = fixture(.fromKey, hashed: hashed)
         let key = DiskKey("https://example.com/a.jpg")
         try await fixture.cache.store(data, for: key)

@@ -69,19 +69,19 @@ import Testing
         #expect(!mayUse(65_534) { $0 == folder.url.path })
     }
 
-    @Test func aFolderOfSomebodyElse() async throws {
+    @Test func folderOwnedByAnotherUserIsRefused() async throws {
         let folder = try await filled()
         await expectRefused(folder.url, ForeignFiles { $0 == folder.url.path })
     }
 
-    @Test func aFolderAboveOfSomebodyElse() async throws {
+    @Test func parentFolderOwnedByAnotherUserIsRefused() async throws {
         let folder = try await filled()
         let above = folder.url.deletingLastPathComponent().path
         await expectRefused(folder.url, ForeignFiles { $0 == above })
     }
 
     /// An entry that belongs to another user, such as one that others have linked to a file of their own.
-    @Test func anEntryOfSomebodyElse() async throws {
+    @Test func entryOwnedByAnotherUserIsMiss() async throws {
         let folder = try await filled()
         let path = DiskCache(folder: folder.url).path(for: key).path
         let cache = DiskCache(folder: folder.url, fileSystem: ForeignFiles { $0 == path })
@@ -91,7 +91,7 @@ import Testing
         try await cache.store(data, for: key)
     }
 
-    @Test func aFolderAboveInWhichAnybodyMayChangeNames() async throws {
+    @Test func worldWritableParentFolderIsRefused() async throws {
         let above = TemporaryFolder()
         let folder = above.url.appending(path: "cache")
         try await DiskCache(folder: folder).store(data, for: key)
@@ -102,7 +102,7 @@ import Testing
         #expect(await DiskCache(folder: folder).entry(for: key)?.data == data)
     }
 
-    @Test func aLinkIsFollowedAndLookedAt() async throws {
+    @Test func linkedFolderIsCheckedLikeAnyOther() async throws {
         let (folder, links) = (try await filled(), TemporaryFolder())
         try FileManager.default.createDirectory(at: links.url, withIntermediateDirectories: true)
         let link = links.url.appending(path: "cache")
@@ -118,7 +118,7 @@ import Testing
 
     /// A pipe would block the reader, a link could lead anywhere.
     @Test(arguments: ["pipe", "link", "folder", "socket"])
-    func whatIsNoFileIsNoEntry(kind: String) async throws {
+    func nonRegularFileIsNoEntry(kind: String) async throws {
         let (folder, elsewhere) = (try await filled(), try await filled())
         let cache = DiskCache(folder: folder.url)
         let path = cache.path(for: key).path
@@ -149,7 +149,7 @@ import Testing
         #expect(await DiskCache(folder: elsewhere.url).entry(for: key)?.data == data)
     }
 
-    @Test func whatOthersCanCutShortIsNotMapped() async throws {
+    @Test func foreignFolderDisablesMappedReads() async throws {
         let folder = try await filled()
         var configuration = DiskCache.Configuration(mappedReads: 1)
         configuration.allowsForeignFolder = true

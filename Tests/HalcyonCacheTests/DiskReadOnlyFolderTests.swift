@@ -20,7 +20,7 @@ import Testing
         return (bundle, cache)
     }
 
-    @Test func whatLiesThereIsFoundAndNeverExpires() async throws {
+    @Test func readOnlyEntriesAreFoundAndNeverExpire() async throws {
         let (bundle, fixture) = try await fixtures()
         let before = try bundle.status(key)
         fixture.clock.advance(by: .seconds(10 * 365 * 86_400))
@@ -41,7 +41,7 @@ import Testing
         #expect(fixture.allFiles().isEmpty)
     }
 
-    @Test func itIsNoneOfTheCachesOwn() async throws {
+    @Test func readOnlyEntriesAreNeitherCountedNorRemoved() async throws {
         let (bundle, fixture) = try await fixtures()
         #expect(await fixture.cache.size() == 0)
         #expect(await fixture.cache.count() == 0)
@@ -57,7 +57,7 @@ import Testing
         #expect(await fixture.cache.entry(for: key)?.metadata == Data([1]))
     }
 
-    @Test func theCachesOwnComesFirst() async throws {
+    @Test func ownEntryPrecedesReadOnlyEntry() async throws {
         let (bundle, fixture) = try await fixtures()
         try await fixture.cache.store(Data([9]), for: key, expiration: .seconds(100))
         #expect(await fixture.cache.entry(for: key)?.data == Data([9]))
@@ -78,7 +78,7 @@ import Testing
         #expect(await fixture.cache.entry(for: DiskFixture.key(1))?.data == Data([3]))
     }
 
-    @Test func damageThereIsAMissAndStays() async throws {
+    @Test func damagedReadOnlyEntryIsMissAndStays() async throws {
         let (bundle, fixture) = try await fixtures()
         let original = try Data(contentsOf: bundle.file(key))
         for index in original.indices {
@@ -96,7 +96,7 @@ import Testing
         #expect(fixture.cache.statistics.damaged == 0)
     }
 
-    @Test func anotherKeysFileThereIsAMiss() async throws {
+    @Test func readOnlyFileOfAnotherKeyIsMiss() async throws {
         let (bundle, fixture) = try await fixtures()
         let other = DiskFixture.key(1)
         try bundle.write(Data(contentsOf: bundle.file(key)), as: other)
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// By this cache's names, and by the plain hash, as most folders are filled.
-    @Test(arguments: [true, false]) func namesThere(isBundleHashed: Bool) async throws {
+    @Test(arguments: [true, false]) func readOnlyEntriesAreFoundByBothNames(isBundleHashed: Bool) async throws {
         let bundle = DiskFixture {
             $0.usesHashedFileName = isBundleHashed
             $0.fileExtension = isBundleHashed ? .none : .fromKey

@@ -9,7 +9,7 @@ import Testing
     let key = DiskFixture.key
     let data = DiskFixture.data
 
-    @Test func stagedIsReadableAtOnceAndFlushedIsOnTheDisk() async throws {
+    @Test func stagedEntryIsReadableBeforeItIsWritten() async throws {
         let fixture = DiskFixture()
         fixture.files.hold(.write)
         #expect(await fixture.cache.stage(data, metadata: Data([1]), extended: Data([2]), for: key))
@@ -79,7 +79,7 @@ import Testing
         #expect(fixture.allFiles() == ["CACHEDIR.TAG"])
     }
 
-    @Test func stagedAgainAfterARemoveIsWritten() async throws {
+    @Test func entryStagedAfterRemoveIsWritten() async throws {
         let fixture = DiskFixture()
         fixture.files.hold(.write)
         await fixture.cache.stage(data, for: key)
@@ -105,7 +105,7 @@ import Testing
         #expect(fixture.cache.statistics.stagedBytes == 0)
     }
 
-    @Test func theLastOfAKeyWins() async throws {
+    @Test func lastStagedEntryOfKeyWins() async throws {
         let fixture = DiskFixture()
         fixture.files.hold(.write)
         for number in 0..<20 { await fixture.cache.stage(Data([UInt8(number)]), for: key) }
@@ -150,7 +150,7 @@ import Testing
 
     // MARK: The bound
 
-    @Test func whenFullTheWriterWaits() async throws {
+    @Test func writerWaitsWhileStagingIsFull() async throws {
         let fixture = DiskFixture(stagingLimit: 1000)
         fixture.files.hold(.write)
         #expect(await fixture.cache.stage(Data(count: 700), for: DiskFixture.key(1)))
@@ -166,7 +166,7 @@ import Testing
         #expect(await fixture.cache.count() == 3)
     }
 
-    @Test func somethingLargerThanTheBoundGoesThroughAlone() async throws {
+    @Test func entryAboveStagingLimitIsStagedAlone() async throws {
         let fixture = DiskFixture(stagingLimit: 100)
         for number in 0..<5 {
             #expect(await fixture.cache.stage(Data(count: 5000), for: DiskFixture.key(number)))
@@ -297,7 +297,7 @@ import Testing
     }
 
     /// The older entry on the disk must not come back before the newer one takes its place.
-    @Test func whatIsStagedAndPastItsTimeHidesWhatIsOnTheDisk() async throws {
+    @Test func expiredStagedEntryHidesEntryOnDisk() async throws {
         let fixture = DiskFixture()
         try await fixture.cache.store(Data([1]), for: key, expiration: .never)
         fixture.files.hold(.write)

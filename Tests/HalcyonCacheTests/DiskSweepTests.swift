@@ -63,7 +63,7 @@ import Testing
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test func aSweepRemovesWhatIsOverAndThenTrims() async throws {
+    @Test func sweepRemovesExpiredEntriesThenTrims() async throws {
         let fixture = DiskFixture()
         for number in 0..<20 {
             try await fixture.cache.store(
@@ -99,7 +99,7 @@ import Testing
         #expect(await limited.sweep().entries == 0)
     }
 
-    @Test func whatElseGoesIsToldToAllReaders() async throws {
+    @Test func removalReasonsReachAllReaders() async throws {
         let fixture = DiskFixture()
         var readers = [fixture.cache.removals.makeAsyncIterator(), fixture.cache.removals.makeAsyncIterator()]
         // One that is not read, and one that has gone.
@@ -139,7 +139,7 @@ import Testing
     }
 
     /// Another process writes too: this one looks again after it has written a good part, but not all the time.
-    @Test func whatOthersWriteCountsTowardsTheLimit() async throws {
+    @Test func writesOfOtherCachesCountTowardsLimit() async throws {
         let fixture = DiskFixture(sizeLimit: 100_000)
         let other = fixture.secondCache()
         try await fixture.cache.store(Data(count: 20_000), for: DiskFixture.key(0))
@@ -171,7 +171,7 @@ import Testing
 
     // MARK: The time of one access
 
-    @Test func anAccessMayExtendAsItLikes() async throws {
+    @Test func readExtendsExpirationByItsOwnArgument() async throws {
         let fixture = DiskFixture()
         func kept() throws -> FileTime { try fixture.status(key).modified }
         try await fixture.cache.store(data, for: key, expiration: .seconds(1000))

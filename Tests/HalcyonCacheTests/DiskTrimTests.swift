@@ -18,7 +18,7 @@ import Testing
         numbers.filter { fixture.exists(DiskFixture.key($0)) }
     }
 
-    @Test func theLongestUnusedGoFirst() async throws {
+    @Test func leastRecentlyUsedEntriesAreTrimmedFirst() async throws {
         let fixture = DiskFixture()
         let size = try await fill(fixture)
         _ = await fixture.cache.entry(for: DiskFixture.key(0))
@@ -98,7 +98,7 @@ import Testing
         #expect(await fixture.cache.size() > 4800 - size)
     }
 
-    @Test func whatEarlierRunsLeftIsFoundAndTrimmed() async throws {
+    @Test func entriesOfEarlierRunsAreTrimmed() async throws {
         let fixture = DiskFixture(sizeLimit: 1 << 20)
         _ = try await fill(fixture, count: 20)
         let later = DiskCache(
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// Neither cache passes the limit by its own writes; together they do.
-    @Test func whatAnotherProcessWritesIsSeenAfterFiveSeconds() async throws {
+    @Test func otherProcessWritesAreCountedAfterFiveSeconds() async throws {
         let fixture = DiskFixture(sizeLimit: 7000)
         let other = fixture.secondCache()
         for (number, cache) in [fixture.cache, other].enumerated() {
@@ -167,7 +167,7 @@ import Testing
         #expect(fixture.cache.statistics.damaged == 0)
     }
 
-    @Test func whatIsReadAfterTheScanStays() async throws {
+    @Test func entryReadDuringTrimIsKept() async throws {
         let fixture = DiskFixture(threads: 1)
         let size = try await fill(fixture)
         let key = DiskFixture.key(0)

@@ -14,7 +14,7 @@ import Testing
         return FolderSecret(folder: folder.url.path(percentEncoded: false), files: files, ownership: nil)
     }
 
-    @Test func whoIsFasterMakesItForAll() async throws {
+    @Test func firstSecretWrittenIsUsedByAll() async throws {
         let files = FaultInjectingFileSystem()
         let (slow, fast) = (try secret(files), try secret())
         files.hold(.rename)
@@ -29,7 +29,7 @@ import Testing
 
     /// A file system that has no links, and one that fails.
     @Test(arguments: [ENOTSUP, EPERM, EIO])
-    func itIsMadeWithoutLinks(_ code: Int32) throws {
+    func secretIsMadeWithoutLinks(_ code: Int32) throws {
         let files = FaultInjectingFileSystem()
         let made = try secret(files)
         files.fail(.rename, with: code)
@@ -38,7 +38,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
     }
 
-    @Test func oneThatCannotBeReadNowStays() throws {
+    @Test func unreadableSecretIsKept() throws {
         let key = try secret().made()
         let files = FaultInjectingFileSystem()
         let other = try secret(files)
@@ -52,7 +52,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
     }
 
-    @Test func oneThatIsNoneIsReplaced() throws {
+    @Test func malformedSecretIsReplaced() throws {
         _ = try secret().made()
         let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder.url.path).first)
         try Data([1, 2, 3]).write(to: folder.url.appending(path: name))

@@ -137,7 +137,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test func whatHasNotBeenReadGoesFirst() {
+    @Test func unreadEntriesAreEvictedFirst() {
         let cache = cache(cost: 300, shards: 1)
         for key in 1...3 { cache.insert("\(key)", for: key, cost: 100) }
         #expect(cache.value(for: 1) == "1")
@@ -155,7 +155,7 @@ import Testing
         #expect((1...8).filter { cache.contains($0) } == [5, 6, 7, 8])
     }
 
-    @Test(arguments: [1, 2, 16]) func whatHasJustBeenInsertedStays(shards: Int) {
+    @Test(arguments: [1, 2, 16]) func newestEntryIsNotEvicted(shards: Int) {
         let cache = cache(cost: 400, shards: shards)
         for key in 1...200 {
             cache.insert("\(key)", for: key, cost: 100)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func askingDoesNotSaveFromEviction() {
+    @Test func containsDoesNotProtectFromEviction() {
         let cache = cache(cost: 300, shards: 1)
         for key in 1...3 { cache.insert("\(key)", for: key, cost: 100) }
         #expect(cache.contains(1))
@@ -185,7 +185,7 @@ import Testing
         #expect(cache.statistics.evictions == 0)
     }
 
-    @Test func oneEntryMayTakeHalf() {
+    @Test func entryCostIsLimitedToHalfTheCache() {
         let cache = cache()
         #expect(cache.insert("half", for: 1, cost: 500))
         #expect(cache.insert("half", for: 2, cost: 500))

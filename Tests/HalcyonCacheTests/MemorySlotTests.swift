@@ -68,7 +68,7 @@ import Testing
         #expect(keys.count == 0 && values.count == 0)
     }
 
-    @Test func whatNothingKeepsLeavesNoWeakEntry() {
+    @Test func unreferencedValuesLeaveNoWeakEntries() {
         let cache = MemoryCache<Int, Picture>.weak(count: 10, clock: clock)
         let shown = Picture("shown")
         cache.insert(shown, for: -1)
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// More than one look at a shard takes out.
-    @Test(arguments: [false, true]) func allThatIsPastItsTimeIsRemoved(isWeak: Bool) {
+    @Test(arguments: [false, true]) func allExpiredEntriesAreRemoved(isWeak: Bool) {
         let cache = MemoryCache<Int, Picture>.weak(
             ttl: .seconds(10), shards: 1, clock: clock, weakly: isWeak ? Picture.weakReference : nil)
         let shown = (0..<50).map { Picture("\($0)") }
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// In a full cache the room of the one that goes is that of the new one, dearer or cheaper.
-    @Test func roomPassesOnExactly() {
+    @Test func evictionKeepsCostExact() {
         let cache = MemoryCache<Int, String>(
             configuration: MemoryCacheConfiguration(costLimit: 1000, sweepInterval: nil),
             timeSource: clock.timeSource, shardCount: 4)

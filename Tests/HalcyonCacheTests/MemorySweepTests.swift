@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MemorySweepTests {
     let clock = ManualClock()
 
-    @Test func whatIsPastItsTimeIsSweptOut() async throws {
+    @Test func sweepRemovesExpiredValues() async throws {
         #expect(MemoryCacheConfiguration().sweepInterval == .seconds(120))
         let cache = MemoryCache<Int, Picture>.weak(ttl: .seconds(100), sweep: .seconds(120), clock: clock)
         let ended = ScriptedTransportGate()
@@ -35,7 +35,7 @@ import Testing
         #expect(kept == nil)
     }
 
-    @Test func withoutAnIntervalNothingWaits() async throws {
+    @Test func noSweepIsScheduledWithoutInterval() async throws {
         let cache = MemoryCache<Int, Picture>.weak(sweep: nil, clock: clock)
         cache.insert(Picture("1"), for: 1, cost: 10)
         // The only sleeper that ever comes is this one's.

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MemoryWeakTests {
     let clock = ManualClock()
 
-    @Test func whatIsEvictedIsFoundWhileSomethingKeepsIt() {
+    @Test func evictedValueIsFoundWhileReferenced() {
         let cache = MemoryCache<Int, Picture>.weak(cost: 300, shards: 1, clock: clock)
         let shown = Picture("1")
         cache.insert(shown, for: 1, cost: 100)
@@ -29,7 +29,7 @@ import Testing
         #expect(cache.statistics.misses == 1)
     }
 
-    @Test func onceNothingKeepsItItIsGone() {
+    @Test func evictedValueIsGoneOnceUnreferenced() {
         let cache = MemoryCache<Int, Picture>.weak(clock: clock)
         var shown: Picture? = Picture("1")
         if let shown { cache.insert(shown, for: 1, cost: 10) }
@@ -45,7 +45,7 @@ import Testing
         #expect(cache.statistics.misses == 1)
     }
 
-    @Test func withoutTheClosureNothingIsFoundAgain() {
+    @Test func evictedValuesAreLostWithoutWeakClosure() {
         let cache = MemoryCache<Int, Picture>.weak(clock: clock, weakly: nil)
         let refusing = MemoryCache<Int, Picture>.weak(clock: clock, weakly: { _ in nil })
         let shown = Picture("1")
@@ -125,7 +125,7 @@ import Testing
 
     // MARK: What must not come back
 
-    @Test func removedAndReplacedIsGoneFromBoth() {
+    @Test func removedAndReplacedValuesLeaveBothLevels() {
         let cache = MemoryCache<Int, Picture>.weak(clock: clock)
         let shown = (0..<4).map { Picture("\($0)") }
         for key in 0..<4 { cache.insert(shown[key], for: key, cost: 10) }
@@ -146,7 +146,7 @@ import Testing
     }
 
     /// While one thread makes the weak reference of what it evicts, others read, insert and remove.
-    @Test func whatHappensWhileAReferenceIsMade() async throws {
+    @Test func cacheStaysConsistentWhileWeakReferenceIsMade() async throws {
         let meanwhile = Lock<(body: @Sendable () -> Void, end: ScriptedTransportGate)?>(nil)
         let cache = MemoryCache<Int, Picture>.weak(
             clock: clock,
@@ -187,7 +187,7 @@ import Testing
     }
 
     /// A value that a reader has found in the weak level must not be put back over one that was inserted or removed meanwhile.
-    @Test(arguments: [true, false]) func whatHappensWhileAReferenceIsRead(inserts: Bool) {
+    @Test(arguments: [true, false]) func weakReadDoesNotUndoInsertOrRemove(inserts: Bool) {
         let meanwhile = Lock<(@Sendable () -> Void)?>(nil)
         let cache = MemoryCache<Int, Picture>.weak(
             clock: clock,
@@ -230,7 +230,7 @@ import Testing
         #expect(cache.statistics.weakCount == 20)
     }
 
-    @Test func onesThatDoNotFitStayWeak() {
+    @Test func valuesThatDoNotFitStayWeak() {
         let cache = MemoryCache<Int, Picture>.weak(cost: 100, count: 1, clock: clock)
         let (one, two) = (Picture("1"), Picture("2"))
         cache.insert(one, for: 1, cost: 50)

@@ -23,7 +23,7 @@ import Testing
             data, metadata: content.metadata, extended: content.extended, for: StressContent.key(3))
     }
 
-    @Test func whatWasConfirmedMustBeThere() throws {
+    @Test func modelRequiresConfirmedEntries() throws {
         #expect(try problems("b 3 5\nd 3\n") { _ in } == 1)
         #expect(try problems("b 3 5\nf 0\n") { _ in } == 1)
         #expect(try problems("b 3 5\nf 1\n") { _ in } == 0)
@@ -57,7 +57,7 @@ import Testing
         #expect(StressReport("b 3") == nil)
     }
 
-    @Test func whatWasOverwrittenCannotComeBack() {
+    @Test func modelRejectsOverwrittenValues() {
         var history = ModelHistory()
         history.begin(1)
         #expect(history.mayBeRead(1, since: history.mark))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct AVIFTests {
     let registry = CoderRegistry.standard()
 
-    @Test func withoutItsCoderItIsUnsupported() throws {
+    @Test func formatIsUnsupportedWithoutItsCoder() throws {
         registry.removeAll { $0 is AVIFCoder }
         let data = try Fixture.read("avif/444.avif")
         #expect(throws: CodecError.unsupportedFormat(.avif)) { try registry.decode(data) }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func whatItCannotHoldIsRefused() throws {
+    @Test func imageTooWideForFormatIsNotEncoded() throws {
         let image = try sampleImage(PixelSize(66_000, 1))
         let error = #expect(throws: CodecError.self) { try registry.encode(image, as: .avif) }
         #expect(error?.code == "processing")

@@ -105,7 +105,7 @@ import Testing
     }
 
     /// Every other animated file, read and written in each format.
-    @Test(arguments: Fixture.animated) func whatIsReadIsWrittenWithoutLoss(_ fixture: Fixture) throws {
+    @Test(arguments: Fixture.animated) func decodedAnimationIsEncodedLosslessly(_ fixture: Fixture) throws {
         let image = try coders.decode(fixture.data())
         let animation = try #require(image.animation)
         let data = try coders.encode(image, as: .png)

@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: ["animation/mixed.gif", "animation/mixed-both.webp", "animation/mixed-both.png"])
-    func whatIsMoreThanTheWholeBudgetIsRefused(_ file: String) throws {
+    func animationEncodeBeyondBudgetIsRefused(_ file: String) throws {
         let data = try Fixture.read(file)
         let capacity = try CoderRegistry.shared.plan(data).workingBytes
         let coders = CoderRegistry(CoderRegistry.standard().coders.reversed(), budget: DecodeBudget(capacity: capacity))

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: fixtures, [1, 7, 500, 100_000])
-    func theEndIsTheWholeDecode(_ fixture: Fixture, _ partSize: Int) throws {
+    func finishedImageEqualsWholeDecode(_ fixture: Fixture, _ partSize: Int) throws {
         let data = try fixture.data()
         for target in [nil, TargetSize(PixelSize(17, 17)), TargetSize(PixelSize(9, 20), mode: .fill)] {
             let options = DecodeOptions(target: target)
@@ -130,7 +130,7 @@ import Testing
         #expect(try decoding.finish(context: .uncancellable).animation == nil)
     }
 
-    @Test(arguments: fixtures) func whatIsCutOffDoesNotFinish(_ fixture: Fixture) throws {
+    @Test(arguments: fixtures) func truncatedDataEndsLikeWholeDecode(_ fixture: Fixture) throws {
         let data = try fixture.data()
         for part in 0..<20 {
             let cut = data.prefix(data.count * part / 20)
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: ["png/rgb8.png", "png/adam7-rgba.png", "gif/animated.gif", "png/apng.png"])
-    func damageEndsIt(file: String) throws {
+    func damagedDataEndsIncrementalDecode(file: String) throws {
         var random = FixedGenerator(state: 3)
         let data = try Fixture.read(file)
         for _ in 0..<60 {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct BMPTests {
     let registry = CoderRegistry.standard()
 
-    @Test func withoutItsCoderItIsUnsupported() throws {
+    @Test func formatIsUnsupportedWithoutItsCoder() throws {
         registry.removeAll { $0 is BMPCoder }
         let data = try Fixture.read("bmp/24.bmp")
         #expect(throws: CodecError.unsupportedFormat(.bmp)) { try registry.decode(data) }

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: Fixture.all)
-    func whatNobodyWantsIsNotDecoded(_ fixture: Fixture) throws {
+    func cancelledDecodeThrows(_ fixture: Fixture) throws {
         let data = try fixture.data()
         #expect(throws: CancellationError.self) { try registry.decode(data, context: context(after: 0).0) }
         // Past the door: the coder itself asks too.
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [ImageFormat.jpeg, .png, .webp])
-    func bothWaysStopInTheMiddle(_ format: ImageFormat) throws {
+    func decodeAndEncodeStopWhenCancelled(_ format: ImageFormat) throws {
         let image = try sampleImage(PixelSize(700, 500), hasAlpha: true)
         for options in [EncodeOptions(isProgressive: true), EncodeOptions(isLossless: true)] {
             let file = try registry.encode(image, as: format, options: options)

@@ -36,7 +36,7 @@ import Testing
         #expect(try registry.decode(gif).size == PixelSize(48, 32))
     }
 
-    @Test func whatIsTakenOutIsUnsupported() throws {
+    @Test func removedCoderMakesFormatUnsupported() throws {
         let registry = CoderRegistry.standard()
         registry.removeAll { $0 is GIFCoder }
         let gif = try Fixture.read("gif/still.gif")

@@ -19,7 +19,7 @@ import Testing
         return file.dropFirst(12)
     }
 
-    @Test(arguments: [false, true]) func aCanvasBehindThePixelsIsNone(isLossless: Bool) throws {
+    @Test(arguments: [false, true]) func canvasChunkAfterPixelsIsIgnored(isLossless: Bool) throws {
         let pixels = try tinyWebP(isLossless: isLossless)
         let file = CraftedFile.riff(pixels, CraftedFile.canvas(100, 100))
         #expect(try registry.probe(file).size == PixelSize(1, 1))
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, TargetSize(PixelSize(10, 10))]) func alphaThatIsNotDeclaredIsNone(_ target: TargetSize?)
+    @Test(arguments: [nil, TargetSize(PixelSize(10, 10))]) func undeclaredAlphaIsDecodedAsOpaque(_ target: TargetSize?)
         throws
     {
         let image = try sampleImage(PixelSize(64, 64), hasAlpha: true)
@@ -74,7 +74,7 @@ import Testing
     // MARK: JPEG
 
     /// Some cameras store a film there.
-    @Test func whatFollowsTheEndIsNoScan() throws {
+    @Test func dataAfterEndMarkerIsIgnored() throws {
         let file = try Fixture.read("jpeg/baseline-420.jpg")
         let film = Data((0..<600).flatMap { _ in [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0] as [UInt8] })
         #expect(try registry.decode(file + film).bitmap.bytes == registry.decode(file).bitmap.bytes)
@@ -135,7 +135,7 @@ import Testing
         return now() - start
     }
 
-    @Test(arguments: [false, true]) func whatIsCompressedBehindThePixelsIsNotUnpacked(isInterlaced: Bool) throws {
+    @Test(arguments: [false, true]) func surplusCompressedDataIsNotDecompressed(isInterlaced: Bool) throws {
         // 16 MB that become 2.6 GB.
         let file = CraftedFile.png(surplus: 16 << 20, isInterlaced: isInterlaced)
         var pixels: [UInt8] = []

@@ -15,7 +15,7 @@ import Testing
         CoderRegistry(CoderRegistry.standard().coders.reversed(), budget: DecodeBudget(capacity: capacity))
     }
 
-    @Test func whatIsMoreThanAllIsRefusedWithItsFigure() throws {
+    @Test func decodeBeyondBudgetIsRefusedWithItsSize() throws {
         let file = try Fixture.read("png/rgb8.png")
         let needed = 48 * 32 * 4
         let expected = CodecError.limitExceeded(
@@ -27,7 +27,7 @@ import Testing
         #expect(try registry(12 * 8 * 4).decode(file, options: small).width == 12)
     }
 
-    @Test func whatIsReservedComesBack() throws {
+    @Test func reservedBytesAreReturnedAfterDecode() throws {
         let registry = registry(1 << 20)
         for fixture in Fixture.all {
             _ = try? registry.decode(fixture.data())

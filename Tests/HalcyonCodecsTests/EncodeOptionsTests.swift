@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeSmallEnoughIsAnError() throws {
+    @Test func unreachableByteLimitFailsEncode() throws {
         let image = try sampleImage(PixelSize(320, 240))
         #expect {
             try coders.encode(image, as: .jpeg, options: EncodeOptions(maximumBytes: 100))
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func withoutAFormatItIsTheSources() throws {
+    @Test func defaultFormatIsThatOfSource() throws {
         for file in ["jpeg/gray.jpg", "png/rgb8.png"] {
             let data = try Fixture.read(file)
             let image = try Image(data: data)

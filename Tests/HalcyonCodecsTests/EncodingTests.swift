@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func whatAFormatCannotHoldIsRefused() throws {
+    @Test func imageTooWideForItsFormatIsRefused() throws {
         let size = PixelSize(66_000, 1)
         let image = try sampleImage(size)
         for format in [ImageFormat.jpeg, .webp] {

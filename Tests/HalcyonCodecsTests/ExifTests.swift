@@ -15,13 +15,13 @@ import Testing
     }
 
     @Test(arguments: Orientation.allCases)
-    func readsBothByteOrders(_ expected: Orientation) {
+    func orientationIsReadInBothByteOrders(_ expected: Orientation) {
         #expect(orientation(block(UInt8(expected.rawValue))) == expected)
         #expect(orientation(block(UInt8(expected.rawValue), isLittleEndian: false)) == expected)
         #expect(orientation(Array("Exif\0\0".utf8) + block(UInt8(expected.rawValue))) == expected)
     }
 
-    @Test func whatIsWrongIsUp() {
+    @Test func invalidOrientationIsReadAsUp() {
         #expect(orientation([]) == .up)
         #expect(orientation(block(0)) == .up)
         #expect(orientation(block(9)) == .up)
@@ -30,7 +30,7 @@ import Testing
         for length in 0..<19 { #expect(orientation(Array(whole.prefix(length))) == .up) }
     }
 
-    @Test func aDirectoryAnywhereIsSafe() {
+    @Test func invalidDirectoryOffsetIsReadAsUp() {
         for byte in 4..<8 {
             var bytes = block(6)
             bytes[byte] = 0xFF

@@ -14,14 +14,14 @@ struct FrameDifferenceTests {
         return try Bitmap(size: size, isOpaque: false, pixels: pixels)
     }
 
-    @Test func equalFramesHaveNone() throws {
+    @Test func equalFramesHaveNoDifference() throws {
         let size = PixelSize(7, 3)
         let frame = try frame(size, changed: [(2, 1)])
         #expect(FrameDifference.rect(from: frame, to: frame) == nil)
         #expect(try FrameDifference.rect(from: frame, to: self.frame(size, changed: [(2, 1)])) == nil)
     }
 
-    @Test func itIsTheSmallestThatHoldsEveryChange() throws {
+    @Test func differenceIsSmallestRectOfAllChanges() throws {
         var random = SplitMix(state: 20)
         for _ in 0..<500 {
             let size = PixelSize(.random(in: 1...9, using: &random), .random(in: 1...7, using: &random))

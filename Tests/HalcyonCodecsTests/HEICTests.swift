@@ -8,7 +8,7 @@ import Testing
 @Suite struct HEICTests {
     let registry = CoderRegistry.standard()
 
-    @Test func withoutItsCoderItIsUnsupported() throws {
+    @Test func formatIsUnsupportedWithoutItsCoder() throws {
         registry.removeAll { $0 is HEICCoder }
         let data = try Fixture.read("heic/444.heic")
         #expect(throws: CodecError.unsupportedFormat(.heic)) { try registry.decode(data) }
@@ -74,7 +74,7 @@ import Testing
             #expect(sizes == sizes.sorted())
         }
 
-        @Test func keepsAlphaAndOddSizes() throws {
+        @Test func encodeKeepsAlphaAndOddSizes() throws {
             for size in [PixelSize(1, 1), PixelSize(3, 5), PixelSize(131, 90)] {
                 let image = try sampleImage(size, hasAlpha: true)
                 let options = EncodeOptions(quality: 0.95)
@@ -85,7 +85,7 @@ import Testing
             }
         }
 
-        @Test func whatItCannotHoldIsRefused() throws {
+        @Test func imageTooWideForFormatIsNotEncoded() throws {
             let image = try sampleImage(PixelSize(16_385, 1))
             let error = #expect(throws: CodecError.self) { try registry.encode(image, as: .heic) }
             #expect(error?.code == "processing")

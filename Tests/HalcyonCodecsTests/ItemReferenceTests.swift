@@ -15,7 +15,7 @@ import Testing
             references: (1...count).map { ("dimg", $0, [$0 + 1]) })
     }
 
-    @Test func whatOrdinaryFilesHaveIsDecoded() throws {
+    @Test func ordinaryItemReferencesAreDecoded() throws {
         let plain = try registry.decode(CraftedHEIC(items: [.picture]).file()).bitmap
         #expect(plain.size == PixelSize(64, 64))
         let files = [

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: Fixture.all.filter { $0.format == "jpeg" }, [1, 7, 500, 100_000])
-    func theEndIsTheWholeDecode(_ fixture: Fixture, _ partSize: Int) throws {
+    func finishedImageEqualsWholeDecode(_ fixture: Fixture, _ partSize: Int) throws {
         let data = try fixture.data()
         for target in [nil, TargetSize(PixelSize(17, 17)), TargetSize(PixelSize(9, 20), mode: .fill)] {
             let options = DecodeOptions(target: target)

@@ -77,7 +77,7 @@ import Testing
 
     /// Drawings of every kind, as deep as those that ended the process on a stack of 1 MiB, decoded on a thread whose own stack
     /// is small.
-    @Test(arguments: Chain.all) func whatIsDeepIsDrawnOnAStackOfItsOwn(_ chain: Chain) throws {
+    @Test(arguments: Chain.all) func deeplyNestedDrawingUsesItsOwnStack(_ chain: Chain) throws {
         let count = chain.testDescription == "pictures of filters" ? 60 : 250
         let data = Drawing.document(chain.body(count) + "<rect width='1' height='1' fill='red'/>")
         let registry = registry
@@ -216,7 +216,7 @@ import Testing
     }
 
     /// The end of each was searched for up to the document's end.
-    @Test func whatIsNeverClosedCostsNothing() {
+    @Test func unclosedConstructsAreScannedQuickly() {
         let many = { (text: String) in String(repeating: text, count: 30_000) }
         for body in [
             many("<!ENTITY"), "<style>" + many("(data:") + "</style>", "<style>" + many("@import'data:") + "</style>",

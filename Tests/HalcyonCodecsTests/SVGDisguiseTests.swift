@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Given to the coder itself, since not every encoding is taken for a drawing.
-    @Test(arguments: refused) func whatIsRefusedIsRefusedHoweverItIsWritten(_ document: Case) {
+    @Test(arguments: refused) func refusedDocumentsAreRefusedInEveryDisguise(_ document: Case) {
         for disguise in Disguise.allCases {
             let data = disguise.data(document.text)
             let error = #expect(throws: CodecError.self, "\(disguise)") {
@@ -206,7 +206,7 @@ import Testing
         return status == HALCYON_CODEC_OK ? pixels : nil
     }
 
-    @Test(arguments: drawn) func whatLibrsvgDrawsIsDrawn(_ document: Case) throws {
+    @Test(arguments: drawn) func acceptedDocumentsMatchLibrsvg(_ document: Case) throws {
         for disguise in Disguise.allCases where disguise == .plain || !document.text.hasPrefix("<?xml ") {
             let data = disguise.data(document.text)
             let expected = try #require(drawnAlone(data), "\(disguise)")
@@ -228,7 +228,7 @@ import Testing
         "<?xml-stylesheet href='a?><svg xmlns='http://www.w3.org/2000/svg'/>",
         "<svg xmlns='http://www.w3.org/2000/svg' a:b='c'/>",
     ])
-    func whatIsTakenLibrsvgTakes(_ text: String) {
+    func acceptedTextIsAcceptedByLibrsvg(_ text: String) {
         let data = Data(text.utf8)
         let isTaken = (try? coder.probe(data)) != nil
         #expect(!isTaken || drawnAlone(data) != nil)

@@ -18,7 +18,7 @@ import Testing
 
     private func isBlank(_ bitmap: Bitmap) -> Bool { bitmap.bytes.allSatisfy { $0 == 0 } }
 
-    @Test func withoutItsCoderItIsUnsupported() throws {
+    @Test func formatIsUnsupportedWithoutItsCoder() throws {
         registry.removeAll { $0 is SVGCoder }
         let data = try Fixture.read("svg/sized.svg")
         #expect(throws: CodecError.unsupportedFormat(.svg)) { try registry.decode(data) }
@@ -31,7 +31,7 @@ import Testing
         ("width='80' viewBox='0 0 40 20'", PixelSize(80, 40)), ("height='10' viewBox='0 0 40 20'", PixelSize(20, 10)),
         ("", PixelSize(300, 150)), ("width='50'", PixelSize(50, 150)),
     ])
-    func hasASizeOfItsOwn(_ attributes: String, _ size: PixelSize) throws {
+    func documentSizeComesFromItsAttributes(_ attributes: String, _ size: PixelSize) throws {
         let info = try registry.probe(document(attributes))
         #expect(info.size == size)
         #expect(info.isVector)
@@ -40,12 +40,12 @@ import Testing
     }
 
     @Test(arguments: ["width='0' height='5'", "width='5' height='0'", "viewBox='0 0 0 0' width='0' height='0'"])
-    func withoutAnAreaItIsDamaged(_ attributes: String) {
+    func documentWithoutAreaIsDamaged(_ attributes: String) {
         let error = #expect(throws: CodecError.self) { try registry.decode(document(attributes)) }
         #expect(error?.code == "damagedImage")
     }
 
-    @Test func anEnormousOneIsRefused() throws {
+    @Test func enormousDocumentSizeIsRefused() throws {
         let large = document("width='60000' height='60000'")
         let error = #expect(throws: CodecError.self) { try registry.decode(large) }
         #expect(error?.code == "limitExceeded")
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Eight times the size, with edges as sharp as at the first.
-    @Test(arguments: ["sized", "scaled", "view-box"]) func isDrawnAtTheSizeThatIsAsked(_ name: String) throws {
+    @Test(arguments: ["sized", "scaled", "view-box"]) func drawingIsRenderedAtTargetSize(_ name: String) throws {
         let data = try Fixture.read("svg/\(name).svg")
         let small = try registry.decode(data).bitmap
         let target = TargetSize(PixelSize(192, 128), upscale: true)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func isStretchedWhereThatIsAsked() throws {
+    @Test func drawingIsStretchedToTargetSize() throws {
         let data = document("width='10' height='10'", "<rect width='5' height='10' fill='red'/>")
         let target = TargetSize(PixelSize(40, 10), mode: .stretch, upscale: true)
         let bitmap = try registry.decode(data, options: DecodeOptions(target: target)).bitmap
@@ -88,14 +88,14 @@ import Testing
         #expect(try registry.decode(data, options: DecodeOptions(target: fill)).size == PixelSize(40, 80))
     }
 
-    @Test func staysAtItsOwnSizeUnlessItMayGrow() throws {
+    @Test func drawingIsNotEnlargedWithoutUpscale() throws {
         let data = try Fixture.read("svg/sized.svg")
         let options = DecodeOptions(target: TargetSize(PixelSize(192, 128)))
         #expect(try registry.decode(data, options: options).size == PixelSize(24, 16))
     }
 
     /// A part of an enormous whole is not worth drawing the whole.
-    @Test func growsNoFurtherThanTheLimits() throws {
+    @Test func drawingIsNotEnlargedBeyondLimits() throws {
         let data = document("width='10000' height='1'", "<rect width='10000' height='1' fill='red'/>")
         let target = TargetSize(PixelSize(100, 100), mode: .fill, upscale: true)
         let options = DecodeOptions(target: target)
@@ -105,7 +105,7 @@ import Testing
 
     // MARK: What lies outside of it
 
-    @Test func readsNoFile() throws {
+    @Test func linkedFilesAreNotRead() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func makesNoConnection() throws {
+    @Test func linkedURLsAreNotRequested() throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
         try #require(listener >= 0)
         defer { close(listener) }
@@ -166,7 +166,7 @@ import Testing
         #expect(accept(listener, nil, nil) < 0 && errno == EAGAIN)
     }
 
-    @Test func whatEndsTooEarlyOrIsNoXMLIsDamaged() throws {
+    @Test func malformedDocumentIsDamaged() throws {
         for text in ["<svg xmlns='http://www.w3.org/2000/svg' width='5' height='5'>", "<svg", "<svg><g></svg>"] {
             let error = #expect(throws: CodecError.self) { try registry.decode(Data(text.utf8)) }
             #expect(error?.code == "damagedImage")

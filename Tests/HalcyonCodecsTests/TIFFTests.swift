@@ -7,7 +7,7 @@ import Testing
 @Suite struct TIFFTests {
     let registry = CoderRegistry.standard()
 
-    @Test func withoutItsCoderItIsUnsupported() throws {
+    @Test func formatIsUnsupportedWithoutItsCoder() throws {
         registry.removeAll { $0 is TIFFCoder }
         let data = try Fixture.read("tiff/rgb-lzw.tiff")
         #expect(throws: CodecError.unsupportedFormat(.tiff)) { try registry.decode(data) }
@@ -31,7 +31,7 @@ import Testing
         return file(entries, next: next, pixels: pixels)
     }
 
-    @Test func aSmallOneOfOurOwnDecodes() throws {
+    @Test func handmadeGrayFileIsDecoded() throws {
         let data = gray(4, 4, offset: 8 + 2 + 9 * 12 + 4, pixels: 16)
         let image = try registry.decode(data)
         #expect(image.bitmap.bytes == (0..<16).flatMap { _ in [90, 90, 90, 255] as [UInt8] })
@@ -90,7 +90,7 @@ import Testing
         #expect(frames[0] == image.bitmap.bytes)
     }
 
-    @Test func whatIsNotReadIsSaid() throws {
+    @Test func unsupportedBitDepthIsNamedInError() throws {
         let entries = [
             (256, 3, 1, 4), (257, 3, 1, 4), (258, 3, 1, 12), (259, 3, 1, 1), (262, 3, 1, 1), (273, 4, 1, 8),
             (277, 3, 1, 1), (278, 3, 1, 4), (279, 4, 1, 24),

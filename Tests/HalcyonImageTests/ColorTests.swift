@@ -18,11 +18,11 @@ import Testing
         "", "#", "1", "#12", "12345", "#1234567", "123456789", "##fff", "fff#", "#ggg", "-fff", "+ff", " fff", "fff ",
         "0xfff", "#ff\u{301}f", "#👍👍👍", "white", "#fff\n", "# fff", "rgb(1,2,3)",
     ])
-    func otherTextsAreNone(text: String) {
+    func malformedHexTextIsRejected(text: String) {
         #expect(Color(hex: text) == nil)
     }
 
-    @Test func whatItSaysItReads() {
+    @Test func colorDescriptionIsParsedBack() {
         for text in ["#000000", "#ffffff", "#0a141e", "#0a141e28", "#00000000", "#ffffff01"] {
             #expect(Color(hex: text)?.description == text)
         }

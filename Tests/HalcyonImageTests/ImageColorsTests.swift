@@ -116,7 +116,7 @@ import Testing
         #expect(try Self.image("#ffffff01 #00000000").dominantColor() == Color(white: 1, alpha: 1.0 / 255))
     }
 
-    @Test func ofEqualOnesTheDarkerRedComesFirst() throws {
+    @Test func equallyFrequentColorsAreSortedByRed() throws {
         let image = try Self.image("#ffffff #00ff00", "#ff0000 #0000ff", "#000000 #ffff00")
         let expected = ["#000000", "#0000ff", "#00ff00", "#ff0000", "#ffff00"]
         #expect(image.dominantColors().map(\.description) == expected)
@@ -138,7 +138,7 @@ import Testing
         #expect(image.dominantColor(in: Self.rect(width / 2, height / 2, 1, 1)) == expected[1])
     }
 
-    @Test func noiseHasColorsToo() throws {
+    @Test func noiseHasDominantColors() throws {
         var state: UInt64 = 5
         let bytes = (0..<300 * 300 * 4).map { _ -> UInt8 in
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

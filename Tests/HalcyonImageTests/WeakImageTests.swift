@@ -32,7 +32,7 @@ import Testing
         withExtendedLifetime(found) {}
     }
 
-    @Test func itGoesWithItsPixels() throws {
+    @Test func weakImageIsReleasedWithItsPixels() throws {
         func reference() throws -> (@Sendable () -> Image?)? {
             Self.reference(Image(bitmap: try bitmap(), info: info()))
         }

@@ -11,7 +11,7 @@ struct CancelAllTests {
     private static let downloads = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 2_000 : 200_000
 
     /// Called again and again while others come: each of them ends once, with its body or cancelled.
-    @Test func againstSubscribersThatCome() async throws {
+    @Test func cancelAllEndsEachConcurrentDownloadOnce() async throws {
         let fixture = DownloaderFixture()
         let body = Data("picture".utf8)
         let urls = (0..<5).map { fixture.url("/\($0)") }
@@ -40,7 +40,7 @@ struct CancelAllTests {
         #expect(try await fixture.downloader.download(urls[0]).data == body)
     }
 
-    @Test func whoComesAfterItIsNotCancelled() async throws {
+    @Test func downloadStartedAfterCancelAllFinishes() async throws {
         let fixture = DownloaderFixture()
         let body = Data("picture".utf8)
         fixture.transport.answer(fixture.url(), with: .data(body).held(by: ScriptedTransportGate()), .data(body))

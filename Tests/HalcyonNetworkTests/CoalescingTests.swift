@@ -49,7 +49,7 @@ struct CoalescingTests {
         #expect(fixture.downloader.activeCount == 0)
     }
 
-    @Test func everyOneOfManyRapidRequestsIsAnswered() async throws {
+    @Test func allRapidRequestsAreAnswered() async throws {
         fixture.transport.answer(fixture.url(), with: .data(body))
         try await withThrowingTaskGroup(of: Data.self) { group in
             for _ in 0..<200 { group.addTask { try await fixture.downloader.download(fixture.url()).data } }
@@ -88,7 +88,7 @@ struct CoalescingTests {
         #expect(fixture.transport.cancelled.isEmpty)
     }
 
-    @Test func theLastOneOutEndsTheTransfer() async throws {
+    @Test func transferEndsWhenLastSubscriberCancels() async throws {
         let gate = ScriptedTransportGate()
         fixture.transport.answer(fixture.url(), with: heldBody(gate))
         let first = try await join(DownloadRequest(url: fixture.url())).task
@@ -129,7 +129,7 @@ struct CoalescingTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
-    @Test func whoComesLateIsToldHowFarItIs() async throws {
+    @Test func lateSubscriberReceivesCurrentProgress() async throws {
         let (gate, end) = (ScriptedTransportGate(), ScriptedTransportGate())
         fixture.transport.answer(
             fixture.url(),
@@ -150,7 +150,7 @@ struct CoalescingTests {
         #expect(late.seen.withLock { $0.map(\.received) } == [3, 7])
     }
 
-    @Test func aFailureReachesEveryOne() async throws {
+    @Test func failureReachesAllSubscribers() async throws {
         let gate = ScriptedTransportGate()
         fixture.transport.answer(
             fixture.url(), with: .init(headers: ["Content-Length": "7"], steps: [.chunk(body.prefix(3)), .wait(gate)]))

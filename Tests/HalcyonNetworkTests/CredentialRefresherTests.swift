@@ -77,7 +77,7 @@ struct CredentialRefresherTests {
         }
     }
 
-    @Test func aHundredWhoAreRefusedAreRefreshedOnce() async throws {
+    @Test func hundredRefusedDownloadsShareOneRefresh() async throws {
         let tasks = try await refuse(100)
         account.gate.open()
         for task in tasks { #expect(try await task.value == Self.body) }
@@ -91,7 +91,7 @@ struct CredentialRefresherTests {
         #expect(refresher.credential == .bearer("new"))
     }
 
-    @Test func oneURLIsSharedBeforeAndAfter() async throws {
+    @Test func downloadsOfOneURLShareTransfersAroundRefresh() async throws {
         let (first, second) = (ScriptedTransportGate(), ScriptedTransportGate())
         transport.answer(url("a"), with: .status(401).held(by: first), .data(Self.body).held(by: second))
         let tasks = ends(100) { _ in self.url("a") }
@@ -107,7 +107,7 @@ struct CredentialRefresherTests {
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer old", "Bearer new"])
     }
 
-    @Test func whoIsRefusedWithTheNewOneIsNotTriedAgain() async throws {
+    @Test func refusalOfRefreshedCredentialIsNotRetried() async throws {
         account.answer.withLock { $0 = .success("useless") }
         account.gate.open()
         let tasks = ends(1) { self.url("\($0)") }
@@ -116,7 +116,7 @@ struct CredentialRefresherTests {
         #expect(account.refreshes.withLock { $0.count } == 1)
     }
 
-    @Test func aFailedRefreshEndsAllWhoWereRefused() async throws {
+    @Test func failedRefreshFailsAllRefusedDownloads() async throws {
         struct Expired: Error, CustomStringConvertible { let description = "log in again" }
         account.answer.withLock { $0 = .failure(Expired()) }
         let tasks = try await refuse(100)
@@ -131,7 +131,7 @@ struct CredentialRefresherTests {
     }
 
     /// Asked for with the old one, and answered when another's refresh has been and gone.
-    @Test func aLateRefusalTakesTheNewOne() async throws {
+    @Test func lateRefusalUsesRefreshedCredential() async throws {
         let gate = ScriptedTransportGate()
         let late = url("late")
         transport.answer(late, with: .status(401).held(by: gate), .data(Self.body))
@@ -145,7 +145,7 @@ struct CredentialRefresherTests {
         #expect(account.refreshes.withLock { $0 } == [.bearer("old")])
     }
 
-    @Test func aLateRefusalTakesTheFailureToo() async throws {
+    @Test func lateRefusalReportsFailedRefresh() async throws {
         struct Expired: Error, CustomStringConvertible { let description = "log in again" }
         let gate = ScriptedTransportGate()
         let late = url("late")
@@ -175,7 +175,7 @@ struct CredentialRefresherTests {
         }
     }
 
-    @Test func whoLeavesDoesNotTakeTheOthersAlong() async throws {
+    @Test func cancelledDownloadDoesNotCancelRefresh() async throws {
         let tasks = try await refuse(2)
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
@@ -184,7 +184,7 @@ struct CredentialRefresherTests {
         #expect(account.refreshes.withLock { $0.count } == 1)
     }
 
-    @Test func whoComesDuringARefreshWaitsForIt() async throws {
+    @Test func downloadStartedDuringRefreshWaits() async throws {
         let first = ends(1) { self.url("\($0)") }
         try await account.started.wait()
         let second = ends(1) { _ in self.url("second") }
@@ -196,7 +196,7 @@ struct CredentialRefresherTests {
         #expect(transport.requests(for: url("second")).map { $0.headers["Authorization"] } == ["Bearer new"])
     }
 
-    @Test func itIsShownToItsOriginAlone() async throws {
+    @Test func credentialIsSentToItsOriginOnly() async throws {
         let elsewhere = url("a", host: "two.test")
         transport.answer(elsewhere, with: .data(Self.body))
         _ = try await downloader.download(elsewhere)
@@ -208,7 +208,7 @@ struct CredentialRefresherTests {
         #expect(account.refreshes.withLock { $0.isEmpty })
     }
 
-    @Test func withoutACredentialTheFirstRefusalBringsOne() async throws {
+    @Test func firstRefusalObtainsMissingCredential() async throws {
         refresher.credential = nil
         account.gate.open()
         #expect(try await downloader.download(url("a")).data == Self.body)

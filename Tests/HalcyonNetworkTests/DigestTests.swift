@@ -67,7 +67,7 @@ struct DigestTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func aServerThatWantsThePasswordDoesNotGetIt() async throws {
+    @Test func passwordIsNotSentToBasicOnlyServer() async throws {
         let server = try DigestServer(.md5, .basicOnly)
         defer { server.stop() }
         #expect(await reason(downloader(), request(server.url(), right)) == .unauthorized)
@@ -75,14 +75,14 @@ struct DigestTests {
         #expect(!server.requests.contains { $0.lowercased().contains("authorization") })
     }
 
-    @Test func whatTheURLBringsAlongIsNotTakenForIt() async throws {
+    @Test func urlUserInfoIsNotUsedForDigest() async throws {
         let server = try DigestServer(.sha256)
         defer { server.stop() }
         let url = URL(web: "http://somebody:else@127.0.0.1:\(server.port)/a")
         #expect(try await downloader().download(request(url, right)).data == DigestServer.body)
     }
 
-    @Test func itStaysAtItsOrigin() async throws {
+    @Test func credentialIsNotSentToRedirectTarget() async throws {
         let other = try DigestServer(.sha256)
         let server = try DigestServer(.sha256, redirect: other.url().absoluteString)
         defer {
@@ -128,7 +128,7 @@ struct DigestTests {
         await left.opened()
     }
 
-    @Test func aTransportThatCannotIsNotAsked() async throws {
+    @Test func transportWithoutDigestSupportIsNotCalled() async throws {
         let transport = ScriptedTransport()
         let downloader = ImageDownloader(ImageDownloader.Configuration(transport: transport))
         let url = URL(web: "http://one.test/a")
@@ -141,7 +141,7 @@ struct DigestTests {
     }
 
     @Test(arguments: [("a\r\nX: 1", "b"), ("a\0", "b"), ("a", "b\0c")])
-    func whatBreaksALineIsNotSent(user: String, password: String) async throws {
+    func credentialWithControlCharactersIsNotSent(user: String, password: String) async throws {
         let server = try DigestServer(.md5)
         defer { server.stop() }
         let reason = await reason(downloader(), request(server.url(), .digest(user: user, password: password)))
@@ -159,7 +159,7 @@ struct DigestTests {
         #expect(try await good.data == DigestServer.body)
     }
 
-    @Test func itDoesNotSayWhatItKnows() {
+    @Test func descriptionHidesUserAndPassword() {
         let secret = DigestCredential(user: "Mufasa", password: "secret")
         for text in ["\(right)", String(reflecting: right), "\(secret)", String(reflecting: secret)] {
             #expect(!text.contains("Mufasa") && !text.contains("Circle") && !text.contains("secret"))

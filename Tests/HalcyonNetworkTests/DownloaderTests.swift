@@ -22,7 +22,7 @@ struct DownloaderTests {
     }
 
     @Test(arguments: ["", "no-scheme", "http://", "ftp://h/a", "file:///a"])
-    func whatIsNoURLOfTheWebIsOneError(_ text: String) async throws {
+    func nonHTTPURLFailsAsInvalidRequest(_ text: String) async throws {
         guard let url = URL(string: text) else { return }
         let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(url) }
         #expect(error?.code == "invalidRequest")
@@ -49,7 +49,7 @@ struct DownloaderTests {
     }
 
     @Test(arguments: ["If-None-Match", "If-Modified-Since"])
-    func notModifiedIsAResultForWhoAsked(_ field: String) async throws {
+    func conditionalRequestAcceptsNotModified(_ field: String) async throws {
         fixture.transport.answer(
             fixture.url(), with: .status(304, headers: ["ETag": "\"1\"", "Content-Length": "700"]))
         let request = DownloadRequest(url: fixture.url(), headers: HTTPHeaders([.init(name: field, value: "\"1\"")]))
@@ -73,7 +73,7 @@ struct DownloaderTests {
         #expect(error?.code == "connection")
     }
 
-    @Test func aPartIsForWhoAskedForIt() async throws {
+    @Test func rangeRequestAcceptsPartialContent() async throws {
         fixture.transport.answer(fixture.url(), with: .data(body, status: 206, headers: ["Content-Encoding": "gzip"]))
         let request = DownloadRequest(url: fixture.url(), headers: ["Range": "bytes=2-8"])
         let result = try await fixture.downloader.download(request)

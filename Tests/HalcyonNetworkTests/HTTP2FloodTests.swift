@@ -47,7 +47,7 @@ struct HTTP2FloodTests {
     ]
 
     @Test(arguments: floods)
-    func aFloodHoldsNobodyUp(_ flood: Flood) async throws {
+    func floodDoesNotDelayOtherTransfers(_ flood: Flood) async throws {
         let (flooding, left) = (RawServerGate(), RawServerGate())
         let hostile = try await HTTP2Server { connection in
             defer { left.open() }

@@ -73,7 +73,7 @@ struct HTTPCacheMetadataTests {
     ]
 
     @Test(arguments: rows)
-    func freshnessIsReadAsTheRuleHasIt(_ row: Row) {
+    func freshnessLifetimeFollowsHeaders(_ row: Row) {
         let metadata = metadata(row.headers)
         #expect(metadata.freshUntil.map { $0.timeIntervalSince(Self.now) } == row.fresh)
         #expect(metadata.hasExplicitFreshness == (row.fresh != nil))
@@ -132,7 +132,7 @@ struct HTTPCacheMetadataTests {
             ([:], true), (["Cache-Control": "max-age=0"], true), (["Cache-Control": "must-revalidate"], false),
             (["Cache-Control": "no-cache"], false), (["Vary": "*"], false), (["Vary": "Accept"], true),
         ] as [(HTTPHeaders, Bool)])
-    func whatMayBeServedStaleIsTold(_ headers: HTTPHeaders, _ expected: Bool) {
+    func staleServingFollowsDirectives(_ headers: HTTPHeaders, _ expected: Bool) {
         #expect(metadata(headers).mayBeServedStale == expected)
     }
 
@@ -195,7 +195,7 @@ struct HTTPCacheMetadataTests {
             ("x=\"a, public", false), ("public, x=\"a", false), ("public=", true), ("x-public", false),
             ("x=\"a\\\", public, b\"", false), ("x=\"a\\\\\", public", true),
         ])
-    func onlyPublicAnswersAreForAll(_ control: String, _ expected: Bool) {
+    func cacheControlDecidesWhetherResponseIsShared(_ control: String, _ expected: Bool) {
         let value = metadata(["Cache-Control": control])
         #expect(value.isShared == expected)
         #expect(HTTPCacheMetadata(decoding: value.encoded())?.isShared == expected)
@@ -206,11 +206,11 @@ struct HTTPCacheMetadataTests {
             ("Accept", true), ("accept-language, Origin", true), ("Authorization", false), ("Accept, cookie", false),
             ("X-Api-Key", false), ("*", false), ("Accept, *", false), ("\"Accept, Cookie\"", false), ("a b", false),
         ])
-    func whatVariesWithUsersIsForOne(_ vary: String, _ expected: Bool) {
+    func responseVaryingByUserIsNotShared(_ vary: String, _ expected: Bool) {
         #expect(metadata(["Cache-Control": "public", "Vary": vary]).isShared == expected)
     }
 
-    @Test func whatIsNoNameVariesWithEverything() {
+    @Test func invalidVaryNameCountsAsAsterisk() {
         for vary in ["\"Accept\"", "Accept Language", "a/b", "ä"] {
             #expect(metadata(["Vary": vary]).variesOnEverything, "\(vary)")
         }
@@ -232,7 +232,7 @@ struct HTTPCacheMetadataTests {
         }
     }
 
-    @Test func notModifiedRenewsWhatItNames() {
+    @Test func notModifiedUpdatesStoredMetadata() {
         let old = metadata([
             "Cache-Control": "max-age=60", "Age": "50", "ETag": "\"1\"", "Content-Type": "image/png",
             "Date": "Sun, 06 Nov 1994 08:48:37 GMT",

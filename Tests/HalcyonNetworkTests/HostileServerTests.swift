@@ -32,7 +32,7 @@ struct HostileServerTests {
     ]
 
     @Test(arguments: refusedHeads, ["HTTP/1.1 200 OK", "HTTP/1.0 200 OK", "HTTP/1.1 302 Found", "HTTP/1.1 103 Hints"])
-    func onlyChunkedIsATransferEncoding(_ fields: String, _ status: String) async throws {
+    func transferEncodingsOtherThanChunkedAreRefused(_ fields: String, _ status: String) async throws {
         let bomb = Self.bomb
         let server = try RawServer { connection in
             connection.readRequest()
@@ -88,7 +88,7 @@ struct HostileServerTests {
     ]
 
     @Test(arguments: broken)
-    func whatBreaksTheRulesIsABadAnswer(_ answer: String, _ reason: DownloadError.Reason) async throws {
+    func malformedResponsesAreRejected(_ answer: String, _ reason: DownloadError.Reason) async throws {
         let server = try RawServer { connection in
             connection.readRequest()
             try connection.send(answer)
@@ -129,7 +129,7 @@ struct HostileServerTests {
     ]
 
     @Test(arguments: floods)
-    func aFloodHoldsNobodyUp(_ flood: Flood) async throws {
+    func floodDoesNotDelayOtherTransfers(_ flood: Flood) async throws {
         let left = RawServerGate()
         let flooding = RawServerGate()
         let hostile = try RawServer { connection in
@@ -170,7 +170,7 @@ struct HostileServerTests {
     ]
 
     @Test(arguments: pauses)
-    func aPauseAnywhereHoldsNobodyUp(_ start: String) async throws {
+    func pausedResponseDoesNotDelayOtherTransfers(_ start: String) async throws {
         let (paused, left) = (RawServerGate(), RawServerGate())
         let hostile = try RawServer { connection in
             connection.readRequest()
@@ -210,7 +210,7 @@ struct HostileServerTests {
         "HTTP/1.1 407 No\r\nContent-Length: 99999999999\r\n\r\n", "HTTP/1.1 200 OK\r\nA: ",
         "HTTP/1.1 407 No\r\nTransfer-Encoding: chunked\r\n\r\n",
     ])
-    func aProxyThatAnswersWithoutEndHoldsNobodyUp(_ start: String) async throws {
+    func endlessProxyResponseFailsTransfer(_ start: String) async throws {
         let left = RawServerGate()
         let proxy = try RawServer { connection in
             defer { left.open() }

@@ -15,7 +15,7 @@ struct InterceptorTests {
         DownloaderFixture { $0.interceptors = interceptors }
     }
 
-    @Test func oneRefusesAURL() async throws {
+    @Test func interceptorRefusesURL() async throws {
         let fixture = fixture(
             TestInterceptor { request, next in
                 guard request.url.host() != "ads.test" else { throw Unwanted() }
@@ -30,7 +30,7 @@ struct InterceptorTests {
         #expect(try await fixture.downloader.download(good).data == body)
     }
 
-    @Test func theFirstIsTheOutermost() async throws {
+    @Test func firstInterceptorIsOutermost() async throws {
         let order = Lock<[String]>([])
         func noting(_ name: String) -> TestInterceptor {
             TestInterceptor { request, next in
@@ -49,7 +49,7 @@ struct InterceptorTests {
         #expect(sent.headers["A"] == "1" && sent.headers["B"] == "1")
     }
 
-    @Test func oneAnswersWithoutATransfer() async throws {
+    @Test func interceptorAnswersWithoutTransfer() async throws {
         let fixture = fixture(TestInterceptor { [body] request, _ in DownloadResult(data: body, url: request.url) })
         #expect(try await fixture.downloader.download(fixture.url()).data == body)
         #expect(fixture.transport.requestCount == 0)
@@ -63,7 +63,7 @@ struct InterceptorTests {
         await #expect(throws: CancellationError.self) { try await leaving.downloader.download(leaving.url()) }
     }
 
-    @Test func thoseWhoAreLetThroughShareATransfer() async throws {
+    @Test func interceptedDownloadsShareOneTransfer() async throws {
         let passed = Counter()
         let fixture = fixture(
             TestInterceptor { request, next in
@@ -82,7 +82,7 @@ struct InterceptorTests {
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test func oneAsksAgain() async throws {
+    @Test func interceptorRetriesWithAnotherURL() async throws {
         let fixture = fixture(
             TestInterceptor { request, next in
                 do {
@@ -114,7 +114,7 @@ struct InterceptorTests {
     }
 
     @Test(arguments: ["task", "ticket", "url", "all"])
-    func aCancelDoesNotWaitForThem(way: String) async throws {
+    func cancellationDoesNotWaitForInterceptors(way: String) async throws {
         let (entered, release) = (ScriptedTransportGate(), RawServerGate())
         let fixture = fixture(deaf(entered, release))
         let ticket = WorkTicket()

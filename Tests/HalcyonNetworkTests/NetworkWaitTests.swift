@@ -39,7 +39,7 @@ struct NetworkWaitTests {
         #expect(fixture.delays.withLock { $0.isEmpty })
     }
 
-    @Test func whoWaitsHoldsNoPlace() async throws {
+    @Test func waitingDownloadFreesItsSlot() async throws {
         let fixture = DownloaderFixture(perHost: 1, retry: RetryPolicy(networkWait: .seconds(1))) { [monitor] in
             $0.networkMonitor = monitor
         }
@@ -52,7 +52,7 @@ struct NetworkWaitTests {
         _ = try await task.value
     }
 
-    @Test func withoutTheOptionNothingWaits() async {
+    @Test func offlineDownloadFailsWithoutNetworkWait() async {
         let fixture = fixture(wait: nil, retries: 2)
         fixture.transport.answer(Self.url, with: failure(.offline))
         let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
@@ -73,7 +73,7 @@ struct NetworkWaitTests {
     }
 
     /// A monitor that reports a host as reachable that stays out of reach must not make a loop.
-    @Test func itWaitsOnlyOnce() async {
+    @Test func downloadWaitsForNetworkOnlyOnce() async {
         monitor.status = NetworkStatus()
         let fixture = fixture(retries: 5)
         fixture.transport.answer(Self.url, with: failure(.offline))

@@ -25,7 +25,7 @@ struct PartialBodyTests {
         #expect(fixture.fileNames.isEmpty)
     }
 
-    @Test func whatIsShortIsNotKept() async throws {
+    @Test func shortPartialBodyIsNotKept() async throws {
         let fixture = try Fixture(
             Fixture.broken(at: (16 << 10) - 1), Fixture.broken(at: 16 << 10), Fixture.proper())
         let store = MemoryPartialBodyStore()
@@ -60,7 +60,7 @@ struct PartialBodyTests {
         #expect(fixture.fileNames.isEmpty)
     }
 
-    @Test func whatWouldBeMoreThanMayBeOpenStaysInMemory() async throws {
+    @Test func bodyBeyondOpenByteLimitStaysInMemory() async throws {
         let fixture = try Fixture(Fixture.proper())
         var limits = PartialBodyLimits()
         limits.openBytes = 2_500_000
@@ -72,7 +72,7 @@ struct PartialBodyTests {
         #expect(fixture.fileNames.isEmpty)
     }
 
-    @Test func thereAreNoMoreThanMayBeKept() async throws {
+    @Test func keptPartialBodiesAreLimited() async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000))
         var limits = PartialBodyLimits()
         limits.keptBodies = 2
@@ -92,7 +92,7 @@ struct PartialBodyTests {
     }
 
     @Test(arguments: [(86_300.0, true), (86_500.0, false)])
-    func whatIsADayOldGoes(_ seconds: Double, _ isKept: Bool) async throws {
+    func dayOldPartialBodyIsRemoved(_ seconds: Double, _ isKept: Bool) async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
         let before = Date()
         await #expect(throws: DownloadError.self) {
@@ -107,7 +107,7 @@ struct PartialBodyTests {
         #expect((fixture.field("Range", of: 3) == "bytes=1500000-") == isKept)
     }
 
-    @Test func whatAnotherProcessWorksOnIsLeftToIt() async throws {
+    @Test func partialBodyInUseIsNotTakenOver() async throws {
         let (sent, gate) = (RawServerGate(), RawServerGate())
         let fixture = try Fixture(
             { connection, _ in
@@ -289,7 +289,7 @@ struct PartialBodyTests {
         #expect(names(in: fixture.folder.url).count == 1)
     }
 
-    @Test func whatOthersPutThereIsLeftAlone() async throws {
+    @Test func foreignFilesInPartialBodyFolderAreKept() async throws {
         let fixture = try Fixture(Fixture.proper())
         try FileManager.default.createDirectory(at: fixture.folder.url, withIntermediateDirectories: true)
         let names = ["notes.txt", "0123456789abcdef0123456789abcdef", "-"]

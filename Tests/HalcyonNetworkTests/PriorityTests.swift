@@ -40,7 +40,7 @@ struct PriorityTests {
         }
     }
 
-    @Test func theMostUrgentGoesFirstAndEqualsInOrder() async throws {
+    @Test func transfersAreOrderedByPriorityThenAge() async throws {
         let queue = try await Queue()
         var tasks: [Task<DownloadResult, any Error>] = []
         let asked: [(String, RequestPriority)] = [
@@ -65,7 +65,7 @@ struct PriorityTests {
         #expect(try await queue.finish(tasks) == ["/raised", "/1", "/2", "/lowered"])
     }
 
-    @Test func ofTwoWhoSetAPriorityAtOnceTheLastOneCounts() async throws {
+    @Test func lastOfConcurrentPriorityChangesCounts() async throws {
         for _ in 0..<40 {
             let queue = try await Queue()
             let ticket = WorkTicket()
@@ -81,7 +81,7 @@ struct PriorityTests {
         }
     }
 
-    @Test func theHighestOfThoseWhoShareCounts() async throws {
+    @Test func sharedTransferUsesHighestPriority() async throws {
         let queue = try await Queue()
         var tasks = [await queue.add("/1", .normal), await queue.add("/shared", .low)]
         let ticket = WorkTicket(priority: .low)
@@ -94,7 +94,7 @@ struct PriorityTests {
         #expect(try await queue.finish(tasks) == ["/shared", "/1"])
     }
 
-    @Test func whoLeavesTakesItsPriorityAlong() async throws {
+    @Test func cancelledSubscriberNoLongerRaisesPriority() async throws {
         let queue = try await Queue()
         var tasks = [await queue.add("/shared", .low), await queue.add("/1", .normal)]
         let fixture = queue.fixture

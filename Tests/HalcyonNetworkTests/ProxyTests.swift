@@ -51,7 +51,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func thisMachineToo() async throws {
+    @Test func loopbackURLsUseTheProxy() async throws {
         try await withProxy { proxy in
             let local = URL(web: "http://127.0.0.1:\(try RawServer.refusedPort())/a")
             let data = try await download(local, by: .server(proxy.url()))
@@ -59,7 +59,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func whatThePolicyRefusesTheProxyDoesNotSee() async throws {
+    @Test func refusedAddressIsNotSentToProxy() async throws {
         try await withProxy { proxy in
             let denied = AddressPolicy(deniedHosts: [Self.host])
             let refusal = await reason { _ = try await download(url, by: .server(proxy.url()), denied) }

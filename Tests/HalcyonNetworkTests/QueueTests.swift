@@ -70,7 +70,7 @@ struct QueueTests {
         #expect(paths(fixture) == expected)
     }
 
-    @Test func amongHostsTheNewestGoesFirstToo() async throws {
+    @Test func newestFirstOrderAppliesAcrossHosts() async throws {
         let fixture = DownloaderFixture(perHost: 6, total: 1) { $0.order = .newestFirst }
         let gate = ScriptedTransportGate()
         var tasks = [try await held("/0", fixture, by: gate)]
@@ -105,7 +105,7 @@ struct QueueTests {
         #expect(Set(paths(fixture)) == ["running", "1", "2"])
     }
 
-    @Test func whatRunsFollowsItsRedirectsWhileSuspended() async throws {
+    @Test func suspendedQueueLetsRunningTransferFollowRedirects() async throws {
         let fixture = DownloaderFixture(perHost: 1)
         let (gate, other) = (ScriptedTransportGate(), ScriptedTransportGate())
         fixture.transport.answer(fixture.url("/a"), with: .redirect(to: "http://two.test/b").held(by: gate))
@@ -145,7 +145,7 @@ struct QueueTests {
         #expect(try await task.value.retryCount == 1)
     }
 
-    @Test func whatWaitsInASuspendedQueueCanBeCancelled() async throws {
+    @Test func suspendedQueueAllowsCancellation() async throws {
         let fixture = DownloaderFixture()
         fixture.downloader.suspend()
         fixture.downloader.suspend()
@@ -195,7 +195,7 @@ struct QueueTests {
         #expect(fixture.downloader.runningCount == 0)
     }
 
-    @Test func theCountsTellTransfersFromThoseWhoWaitForThem() async throws {
+    @Test func countsDistinguishRunningFromWaitingTransfers() async throws {
         let fixture = DownloaderFixture(perHost: 1)
         let gate = ScriptedTransportGate()
         var tasks = [try await held("/1", fixture, by: gate), await add("/2", to: fixture)]

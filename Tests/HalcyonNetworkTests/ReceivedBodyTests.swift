@@ -16,7 +16,7 @@ struct ReceivedBodyTests {
     private func address(_ data: Data) -> UnsafeRawPointer? { data.withUnsafeBytes { $0.baseAddress } }
 
     /// Bytes that were read stay as they were, and reading them again costs no copy.
-    @Test func itIsReadWhileItGrowsWithoutACopy() async throws {
+    @Test func growingBodyIsReadWithoutCopies() async throws {
         let fixture = DownloaderFixture()
         fixture.transport.answer(
             fixture.url(), with: .init(steps: (0..<Self.pieces).map { .chunk(Self.piece($0)) }))

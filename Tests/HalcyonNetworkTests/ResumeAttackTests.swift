@@ -37,7 +37,7 @@ struct ResumeAttackTests {
     }
 
     @Test(arguments: misfits)
-    func aPartThatDoesNotFitIsNeverPutBehind(_ what: String, _ answer: @escaping ResumeFixture.Script) async throws {
+    func mismatchedPartIsNeverAppended(_ what: String, _ answer: @escaping ResumeFixture.Script) async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000), answer, Fixture.proper())
         let downloader = fixture.downloader(fixture.store())
         await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
@@ -47,7 +47,7 @@ struct ResumeAttackTests {
         #expect(fixture.fileNames.isEmpty)
     }
 
-    @Test func anUnknownTotalDoesWhereTheFirstAnswerNamedIt() async throws {
+    @Test func partWithUnknownTotalIsAccepted() async throws {
         let fixture = try Fixture(
             Fixture.broken(at: 1_500_000), Fixture.part(1_500_000, range: "Content-Range: bytes 1500000-2999999/*\r\n"))
         let downloader = fixture.downloader(fixture.store())
@@ -58,7 +58,7 @@ struct ResumeAttackTests {
 
     /// In pieces, so that no length ends it.
     @Test(arguments: [-1, 1, 5_000_000])
-    func aRestOfAnotherLengthIsNoBody(by difference: Int) async throws {
+    func partOfWrongLengthIsRejected(by difference: Int) async throws {
         let fixture = try Fixture(
             Fixture.broken(at: 1_500_000),
             { connection, _ in
@@ -78,7 +78,7 @@ struct ResumeAttackTests {
         #expect(fixture.fileNames.isEmpty)
     }
 
-    @Test func aPartThatNobodyAskedForIsNoBody() async throws {
+    @Test func unrequestedPartialContentIsRejected() async throws {
         let fixture = try Fixture(Fixture.part(0), Fixture.proper())
         let downloader = fixture.downloader(fixture.store())
         let error = await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
@@ -167,7 +167,7 @@ struct ResumeAttackTests {
 
     /// The beginning of what a broken write brought is in the file: nothing may be put behind it.
     @Test(arguments: 1...3)
-    func nothingFollowsATornWrite(_ call: Int) async throws {
+    func appendAfterTornWriteFails(_ call: Int) async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
         let files = FaultInjectingFileSystem()
         let (store, found) = (fixture.store(files: files), CapturingStore(fixture.store()))
@@ -235,7 +235,7 @@ struct ResumeAttackTests {
 
     // MARK: - Several at once
 
-    @Test func ofTwoThatGoOnAtOnceOneDoesAndTheOtherBeginsAnew() async throws {
+    @Test func onlyOneOfTwoConcurrentDownloadsResumes() async throws {
         let (asked, gate) = (RawServerGate(), RawServerGate())
         let fixture = try Fixture(
             Fixture.broken(at: 1_500_000),

@@ -12,7 +12,7 @@ struct ResumeTests {
     private static var body: Data { ResumeFixture.body }
 
     @Test(arguments: [100_000, 1 << 20, 1_500_000, 2_999_999], [false, true])
-    func whatBrokeOffIsGoneOnWith(at count: Int, inAnotherProcess: Bool) async throws {
+    func interruptedDownloadResumesWithRangeRequest(at count: Int, inAnotherProcess: Bool) async throws {
         let fixture = try Fixture(Fixture.broken(at: count), Fixture.part(count, "ETag: \"one\"\r\n"))
         let first = fixture.store()
         let error = await #expect(throws: DownloadError.self) {
@@ -68,7 +68,7 @@ struct ResumeTests {
     ]
 
     @Test(arguments: validators)
-    func onlyWhatHasAValidatorIsKept(_ fields: String, _ validator: String?) async throws {
+    func bodyWithoutValidatorIsNotKept(_ fields: String, _ validator: String?) async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000, fields), Fixture.proper())
         let downloader = fixture.downloader(fixture.store())
         await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
@@ -92,7 +92,7 @@ struct ResumeTests {
     ]
 
     @Test(arguments: misfits)
-    func whatDoesNotFitIsAskedForAnew(_ what: String, _ answer: @escaping ResumeFixture.Script) async throws {
+    func mismatchedResponseRestartsDownload(_ what: String, _ answer: @escaping ResumeFixture.Script) async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000), answer, Fixture.proper())
         let downloader = fixture.downloader(fixture.store())
         await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
@@ -119,7 +119,7 @@ struct ResumeTests {
     @Test(arguments: [
         ("503 Busy", true), ("429 Slow", true), ("408 Late", true), ("404 Gone", false), ("410 Gone", false),
     ])
-    func anotherAnswerFailsAsEver(_ status: String, _ isKept: Bool) async throws {
+    func errorStatusOnResumeFailsDownload(_ status: String, _ isKept: Bool) async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.status(status), Fixture.proper())
         let downloader = fixture.downloader(fixture.store())
         await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
@@ -142,7 +142,7 @@ struct ResumeTests {
         #expect(fixture.fileNames.isEmpty)
     }
 
-    @Test func whatBreaksOffTwiceIsGoneOnWithTwice() async throws {
+    @Test func downloadInterruptedTwiceResumesTwice() async throws {
         let fixture = try Fixture(
             Fixture.broken(at: 700_000),
             { connection, _ in
@@ -160,7 +160,7 @@ struct ResumeTests {
         #expect(fixture.field("Range", of: 3) == "bytes=1900000-")
     }
 
-    @Test func aRetryGoesOn() async throws {
+    @Test func retryResumesInterruptedTransfer() async throws {
         let gate = RawServerGate()
         let fixture = try Fixture(
             { connection, _ in
@@ -179,7 +179,7 @@ struct ResumeTests {
         #expect(fixture.field("Range", of: 2) == "bytes=1500000-")
     }
 
-    @Test func whatWasCancelledIsKept() async throws {
+    @Test func bodyOfCancelledDownloadIsKept() async throws {
         let fixture = try Fixture(
             { connection, _ in
                 try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\(Fixture.tag)\r\n")
@@ -199,7 +199,7 @@ struct ResumeTests {
         #expect(fixture.field("Range", of: 2) == "bytes=1500000-")
     }
 
-    @Test func whatAnotherRequestBroughtIsNotGoneOnWith() async throws {
+    @Test func bodyOfDifferentRequestIsNotResumed() async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
         let downloader = fixture.downloader(fixture.store())
         let headers: [HTTPHeaders] = [
@@ -222,7 +222,7 @@ struct ResumeTests {
         #expect(fixture.field("Range", of: 4) == "bytes=1500000-")
     }
 
-    @Test func nothingIsKeptWhereThatIsSwitchedOff() async throws {
+    @Test func disabledResumptionKeepsNoBodies() async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
         let downloader = fixture.downloader(fixture.store()) { $0.resumesBodies = false }
         await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }
@@ -231,7 +231,7 @@ struct ResumeTests {
         #expect(fixture.field("Range", of: 2) == nil)
     }
 
-    @Test func readersSeeAllBytesThoughSomeCameBefore() async throws {
+    @Test func exposedBodyIncludesResumedBytes() async throws {
         let fixture = try Fixture(Fixture.broken(at: 1_500_000), Fixture.proper())
         let downloader = fixture.downloader(fixture.store())
         await #expect(throws: DownloadError.self) { try await downloader.download(fixture.url) }

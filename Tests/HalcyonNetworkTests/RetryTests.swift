@@ -21,7 +21,7 @@ struct RetryTests {
     }
 
     @Test(arguments: [400, 401, 403, 404, 410, 416, 425, 500, 501, 505])
-    func otherStatusesAreNot(_ status: Int) async throws {
+    func permanentStatusesAreNotRetried(_ status: Int) async throws {
         let fixture = DownloaderFixture(retry: RetryPolicy())
         fixture.transport.answer(Self.url, with: .status(status), .data(body))
         await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
@@ -46,7 +46,7 @@ struct RetryTests {
     }
 
     @Test(arguments: lasting)
-    func otherFailuresAreNot(_ reason: DownloadError.Reason) async throws {
+    func permanentFailuresAreNotRetried(_ reason: DownloadError.Reason) async throws {
         let fixture = DownloaderFixture(retry: RetryPolicy())
         fixture.transport.answer(Self.url, with: .failure(DownloadError(reason, url: Self.url)), .data(body))
         let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
@@ -105,7 +105,7 @@ struct RetryTests {
                 + "the server answered with status 503; the connection was reset)")
     }
 
-    @Test func anErrorOfOneAttemptTellsOfNone() async throws {
+    @Test func errorOfSingleAttemptListsNoOthers() async throws {
         let fixture = DownloaderFixture(retry: RetryPolicy())
         let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
         #expect(error == DownloadError(.httpStatus(404), url: Self.url))
@@ -113,7 +113,7 @@ struct RetryTests {
         #expect(error?.description == "one.test/a: the server answered with status 404")
     }
 
-    @Test func ofManyAttemptsTheLastAreTold() async throws {
+    @Test func errorListsLastFailedAttempts() async throws {
         let fixture = DownloaderFixture(retry: RetryPolicy(maximumRetries: 1000))
         let reset = ScriptedTransport.Answer.failure(DownloadError(.connection(.reset), url: Self.url))
         fixture.transport.answer(Self.url, with: reset, .status(502), .status(503))

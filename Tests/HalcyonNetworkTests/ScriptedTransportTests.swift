@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ScriptedTransportTests {
-    @Test func whoStopsWaitingIsForgotten() async throws {
+    @Test func cancelledWaiterIsRemoved() async throws {
         let transport = ScriptedTransport()
         let task = Task { try await transport.waitForRequests(1) }
         while transport.watcherCount == 0 { await Task.yield() }

@@ -123,7 +123,7 @@ struct SystemNetworkMonitorTests {
         #expect(await monitor.status.isOnline)
     }
 
-    @Test func whatAConnectionCostsIsTheProgramsToSay() async {
+    @Test func constrainedStatusComesFromClosure() async {
         let monitor = SystemNetworkMonitor(isConstrained: { true })
         #expect(await monitor.status.isConstrained)
         #expect(await !SystemNetworkMonitor().status.isConstrained)

@@ -35,7 +35,7 @@ struct UnpackingTests {
     ]
 
     @Test(arguments: codings, [1, 1000, 1_000_000])
-    func whatIsPackedIsUnpacked(_ coding: (String, Packing), chunk: Int) async throws {
+    func compressedBodyIsDecompressed(_ coding: (String, Packing), chunk: Int) async throws {
         // One byte at a time takes long for a long one.
         let body = chunk == 1 ? Self.body.prefix(3000) : Self.body
         answer(coding.1.pack(body), coding: coding.0, chunk: chunk)
@@ -77,14 +77,14 @@ struct UnpackingTests {
         #expect(try await download() == Self.body)
     }
 
-    @Test func severalMembersAreOneBodyAndPaddingIsNone() async throws {
+    @Test func gzipMembersAreJoinedAndPaddingIsIgnored() async throws {
         let (first, second) = (Self.body.prefix(5000), Self.body.dropFirst(5000))
         answer(Packing.gzip.pack(first) + Packing.gzip.pack(second) + Data(count: 3000), coding: "gzip", chunk: 7)
         #expect(try await download() == Self.body)
     }
 
     @Test(arguments: ["gzip", "deflate"])
-    func nothingIsWhole(_ coding: String) async throws {
+    func emptyCompressedBodyIsComplete(_ coding: String) async throws {
         answer(Data(), coding: coding)
         #expect(try await download().isEmpty)
         answer(Packing.gzip.pack(Data()), coding: "gzip")
@@ -92,7 +92,7 @@ struct UnpackingTests {
     }
 
     @Test(arguments: Packing.allCases)
-    func whatBreaksOffIsIncomplete(_ packing: Packing) async throws {
+    func truncatedCompressedBodyIsIncomplete(_ packing: Packing) async throws {
         let packed = packing.pack(Self.body)
         for count in [1, 2, 12, packed.count / 2, packed.count - 1] {
             answer(packed.prefix(count), coding: packing == .gzip ? "gzip" : "deflate")
@@ -100,7 +100,7 @@ struct UnpackingTests {
         }
     }
 
-    @Test func whatIsDamagedIsAnError() async throws {
+    @Test func damagedCompressedBodyIsAnError() async throws {
         var packed = Packing.gzip.pack(Self.body)
         // The checksum at the end.
         packed[packed.count - 6] ^= 0xFF
@@ -125,7 +125,7 @@ struct UnpackingTests {
         #expect(await failure() == .incompleteBody(received: packed.count, expected: packed.count + 1))
     }
 
-    @Test func whatIsShownOnTheWayIsUnpacked() async throws {
+    @Test func exposedBodyIsDecompressed() async throws {
         answer(Packing.gzip.pack(Self.body), coding: "gzip")
         let shown = Lock<ReceivedBody?>(nil)
         var request = DownloadRequest(url: fixture.url())
@@ -167,7 +167,7 @@ struct UnpackingTests {
         }
     }
 
-    @Test func whatCanBeUnpackedIsAskedFor() async throws {
+    @Test func acceptEncodingListsSupportedCodings() async throws {
         answer(Self.body, coding: "identity")
         _ = try await download()
         #expect(fixture.transport.requests.last?.headers["Accept-Encoding"] == "gzip, deflate")

@@ -111,7 +111,7 @@ import Testing
         return all + above
     }
 
-    @Test func theyAreRefusedBeforehand() throws {
+    @Test func invalidArgumentsAreRefusedBeforeProcessing() throws {
         let (source, opaque) = (try noise(4, 3), try noise(4, 3, hasAlpha: false))
         let processors = try Self.refused()
         #expect(processors.count > 500)
@@ -163,7 +163,7 @@ import Testing
         ] as [any ImageProcessor]
     }
 
-    @Test func whatIsOddButNoErrorIsProcessed() throws {
+    @Test func unusualButValidArgumentsAreProcessed() throws {
         let sources = [try noise(4, 3), try noise(4, 3, hasAlpha: false), try noise(1, 1)]
         for processor in try Self.odd() {
             try processor.validate()

@@ -83,7 +83,7 @@ import Testing
         #expect(try hash.image(punch: .leastNonzeroMagnitude).bytes == hash.image(punch: 0).bytes)
     }
 
-    @Test func whatIsTransparentIsBackground() throws {
+    @Test func transparentImageIsEncodedAsBackground() throws {
         let clear = try flat(20, 10, [0, 0, 0, 0])
         func text(_ image: Image, _ color: Color) throws -> String {
             try BlurHash(encoding: image, componentsX: 2, componentsY: 2, background: color).text

@@ -148,7 +148,7 @@ import Testing
         #expect(try BlurHash(encoding: image, componentsX: across, componentsY: down).text == text)
     }
 
-    @Test func whatIsWhiteOrBlackThroughoutHasThePublishedText() throws {
+    @Test func whiteAndBlackImagesHavePublishedHash() throws {
         let white = try BlurHash(encoding: flat(1, 1, [255, 255, 255, 255]), componentsX: 4, componentsY: 4)
         #expect(white.text == "U~TSUA" + String(repeating: "~q", count: 15))
         for side in [1, 16, 100] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct BlurProcessorTests {
     @Test(arguments: Picture.allCases, [0.3, 0.5, 0.6, 0.8, 1.0.nextDown, 1, 2, 3.3, 5, 20, 60])
-    func itIsNearAGaussian(picture: Picture, radius: Double) throws {
+    func blurApproximatesGaussian(picture: Picture, radius: Double) throws {
         let source = try picture.image(48, 36)
         let result = try source.processed(by: .blur(radius: radius))
         #expect(psnr(result, PlainImage(source).blurred(sigma: radius)) >= 40)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [0.3, 2, 77, 1000])
-    func oneColourStays(radius: Double) throws {
+    func uniformImageIsUnchanged(radius: Double) throws {
         for pixel: Pixel in [[10, 120, 250, 255], [255, 255, 255, 255], [1, 2, 3, 4], [0, 0, 0, 0]] {
             let source = try flat(19, 13, pixel)
             #expect(try source.processed(by: .blur(radius: radius)).bytes == source.bytes)

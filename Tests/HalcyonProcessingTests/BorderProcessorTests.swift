@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test(arguments: lines, [(0.0, 15), (4, 15), (9.5, 15), (100, 15), (9, 1), (9, 10), (9, 0)])
-    func itLiesAlongTheInsideOfTheEdge(border: ImageBorder, shape: (radius: Double, mask: Int)) throws {
+    func borderIsDrawnInsideTheEdge(border: ImageBorder, shape: (radius: Double, mask: Int)) throws {
         for hasAlpha in [false, true] {
             let source = try noise(27, 19, hasAlpha: hasAlpha)
             let corners = RectCorner(rawValue: shape.mask)
@@ -44,7 +44,7 @@ import Testing
         #expect(short.bytes == (try source.processed(by: long)).bytes)
     }
 
-    @Test func whatDrawsNothingCopiesNothing() throws {
+    @Test func invisibleBorderReturnsSameBitmap() throws {
         let source = try noise(20, 16)
         #expect(try source.processed(by: .border(width: 0)).bitmap === source.bitmap)
         #expect(try source.processed(by: .border(width: 3, color: .clear)).bitmap === source.bitmap)

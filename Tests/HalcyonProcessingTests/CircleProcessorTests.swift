@@ -7,7 +7,7 @@ import Testing
         arguments: [
             PixelSize(30, 30), PixelSize(31, 21), PixelSize(20, 33), PixelSize(1, 1), PixelSize(2, 9), PixelSize(5, 1),
         ], RoundCornersFrameTests.borders)
-    func itIsTheLargestInTheMiddle(size: PixelSize, border: ImageBorder?) throws {
+    func circleIsLargestCenteredOne(size: PixelSize, border: ImageBorder?) throws {
         for (hasAlpha, ground) in zip([false, true, false, true], RoundCornersFrameTests.grounds) {
             let source = try noise(size.width, size.height, hasAlpha: hasAlpha)
             let side = min(size.width, size.height)
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func itsAreaIsACircles() throws {
+    @Test func coverageMatchesAreaOfCircle() throws {
         let result = try flat(50, 60, [255, 255, 255, 255]).processed(by: .circle())
         let area = stride(from: 3, to: result.bytes.count, by: 4).reduce(0.0) { $0 + Double(result.bytes[$1]) / 255 }
         // Each of some 140 edge pixels is rounded by half a level at most.

@@ -25,7 +25,7 @@ import Testing
         (PixelRect(x: 22, y: 16, width: .max, height: .max), PixelRect(x: 22, y: 16, width: 1, height: 1)),
         (PixelRect(x: -1, y: -1, width: .max, height: .max), PixelRect(x: 0, y: 0, width: 23, height: 17)),
     ])
-    func whatLiesOutsideIsLeftOut(rect: PixelRect, inside: PixelRect) throws {
+    func cropIsClampedToImage(rect: PixelRect, inside: PixelRect) throws {
         let source = try noise(23, 17)
         let result = try source.processed(by: .crop(rect))
         try expect(result, inside.size) { x, y in source[inside.x + x, inside.y + y] }

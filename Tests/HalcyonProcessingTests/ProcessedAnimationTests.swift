@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func oneProcessorAfterTheOther() throws {
+    @Test func processorsAreAppliedToFramesInOrder() throws {
         let (source, _) = try lazily()
         let list: [any ImageProcessor] = [.crop(to: PixelSize(9, 6)), .rotate(degrees: 90), .invert, .flip(.vertical)]
         let result = try list.process(source, context: .uncancellable)
@@ -104,7 +104,7 @@ import Testing
         #expect(animation.cost == 4711)
     }
 
-    @Test func aPreloadedAnimationStaysOne() throws {
+    @Test func preloadedAnimationStaysPreloaded() throws {
         let (lazy, _) = try lazily()
         let (animation, count) = (try #require(lazy.animation), Lock(0))
         let source = Image(bitmap: lazy.bitmap, info: lazy.info, animation: try animation.preloaded())
@@ -126,7 +126,7 @@ import Testing
         try expectFrames(try process(source, by: .rotate(degrees: 45)), by: .rotate(degrees: 45))
     }
 
-    @Test func whatDoesNotApplyPerFrameMakesAStillImage() throws {
+    @Test func wholeImageProcessorMakesStillImage() throws {
         let ((source, frames), count) = (try lazily(), Lock(0))
         let still = counting(count, appliesPerFrame: false)
         for list: [any ImageProcessor] in [
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func aFrameIsCalledOff() throws {
+    @Test func cancelledFrameIsNotProcessed() throws {
         let (source, frames) = try lazily()
         let animation = try #require(try process(source, by: .blur(radius: 1)).animation)
         #expect(throws: CancellationError.self) {
@@ -162,7 +162,7 @@ import Testing
         #expect(throws: AnimationError.noSuchFrame(3, count: 3)) { try animation.frame(at: 3) }
     }
 
-    @Test func whatLeavesTheFirstFrameStillChangesTheOthers() throws {
+    @Test func unchangedFirstFrameDoesNotSkipOthers() throws {
         // A ground does nothing for an opaque frame, but for those that are not.
         let opaque = try noise(Self.size.width, Self.size.height, hasAlpha: false)
         let soft = try image(Self.size.width, Self.size.height, isOpaque: false, try Self.bytes(of: 1))

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoNumberIsFoundAgain() {
+    @Test func processorsWithNaNAreEqual() {
         // It is unequal to itself, and its jobs must still be found.
         let (one, other) = (Self.flip |> BlurProcessor(radius: .nan), Self.flip |> BlurProcessor(radius: .nan))
         #expect(one.isEqual(to: other))

@@ -22,7 +22,7 @@ import Testing
     ]
 
     @Test(arguments: angles, [true, false])
-    func itIsBilinear(degrees: Double, fitsSize: Bool) throws {
+    func rotationIsInterpolatedBilinearly(degrees: Double, fitsSize: Bool) throws {
         for hasAlpha in [false, true] {
             let source = try noise(31, 20, hasAlpha: hasAlpha)
             let result = try source.processed(by: .rotate(degrees: degrees, fitsSize: fitsSize))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: grounds, [30.0, 90, 180, -45])
-    func aGroundLiesBehindAllOfIt(ground: Color, degrees: Double) throws {
+    func backgroundCoversWholeRotatedImage(ground: Color, degrees: Double) throws {
         for hasAlpha in [false, true] {
             for fitsSize in [false, true] {
                 let source = try noise(24, 17, hasAlpha: hasAlpha)

@@ -117,7 +117,7 @@ import Testing
         #expect(result[25, 0][3] > 240 && result[0, 25][3] > 240)
     }
 
-    @Test func whatCutsNothingCopiesNothing() throws {
+    @Test func zeroRadiusReturnsSameBitmap() throws {
         let source = try noise(20, 10, hasAlpha: false)
         for processor in [
             RoundCornersProcessor(radius: 0), RoundCornersProcessor(radius: -0.0),
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: [-1.0, -0.001, .nan, .signalingNaN, .infinity, -.infinity, -.greatestFiniteMagnitude])
-    func radiiThatAreNoneAreRefused(radius: Double) throws {
+    func invalidRadiiAreRefused(radius: Double) throws {
         let source = try noise(8, 8)
         expectInvalidArgument(.roundCorners(radius: radius), source)
         expectInvalidArgument(.roundCorners(radius: radius, corners: []), source)

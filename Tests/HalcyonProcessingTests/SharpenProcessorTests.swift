@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SharpenProcessorTests {
     @Test(arguments: Picture.allCases, [(0.5, 1.0), (1, 0.5), (1, 2), (2, 1), (0.8, 5), (1.5, 20)])
-    func itAddsWhatABlurTakesAway(picture: Picture, values: (amount: Double, radius: Double)) throws {
+    func sharpenAddsDifferenceFromBlur(picture: Picture, values: (amount: Double, radius: Double)) throws {
         let source = try picture.image(48, 36)
         let result = try source.processed(by: .sharpen(amount: values.amount, radius: values.radius))
         let plain = PlainImage(source)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func alphaStays() throws {
+    @Test func sharpenKeepsAlpha() throws {
         let source = try noise(30, 20)
         let result = try source.processed(by: .sharpen(amount: 2, radius: 2))
         expectSound(result, "noise")
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [(0.5, 1.0), (100, 3), (3, 1000)])
-    func oneColourStays(values: (amount: Double, radius: Double)) throws {
+    func uniformImageIsUnchanged(values: (amount: Double, radius: Double)) throws {
         for pixel: Pixel in [[10, 120, 250, 255], [1, 2, 3, 4], [0, 0, 0, 0]] {
             let source = try flat(19, 13, pixel)
             let result = try source.processed(by: .sharpen(amount: values.amount, radius: values.radius))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func nothingToDoCopiesNothing() throws {
+    @Test func sharpenWithoutEffectReturnsSameBitmap() throws {
         let source = try noise(20, 10)
         #expect(try source.processed(by: .sharpen(amount: 0, radius: 3)).bitmap === source.bitmap)
         #expect(try source.processed(by: .sharpen(amount: 3, radius: 0)).bitmap === source.bitmap)

@@ -17,7 +17,7 @@ import Testing
         (1.0, 1.0, 0, 22, 15), (0, 0, 0, 0, 0), (0.5, 0.5, 0, 11, 8), (1, 0, 3, 19, 3), (0, 1, 3, 3, 12),
         (0.5, 0.5, 3, 11, 8), (0.25, 0.75, 2, 7, 10), (-4, 9, 1, 1, 14), (-.infinity, .infinity, 0, 0, 15),
     ])
-    func itSitsAtItsPlace(anchorX: Double, anchorY: Double, margin: Int, x: Int, y: Int) throws {
+    func watermarkIsPlacedByAnchorAndMargin(anchorX: Double, anchorY: Double, margin: Int, x: Int, y: Int) throws {
         for hasAlpha in [false, true] {
             let (source, mark) = (try noise(30, 20, hasAlpha: hasAlpha), try noise(8, 5))
             let result = try source.processed(
@@ -32,14 +32,14 @@ import Testing
     @Test(arguments: [
         (1.0, 1.0, 0, -20, -11), (0, 0, 0, 0, 0), (0.5, 0.5, 0, -10, -6), (0, 0, 4, 4, 4), (1, 1, 4, -24, -15),
     ])
-    func whatDoesNotFitIsCutOff(anchorX: Double, anchorY: Double, margin: Int, x: Int, y: Int) throws {
+    func watermarkIsClippedToImage(anchorX: Double, anchorY: Double, margin: Int, x: Int, y: Int) throws {
         let (source, mark) = (try noise(20, 12), try noise(40, 23))
         let result = try source.processed(by: .watermark(mark, anchorX: anchorX, anchorY: anchorY, margin: margin))
         try expect(result, marked(source, mark, x: x, y: y), within: 1)
         #expect(result.size == source.size)
     }
 
-    @Test func marginsBeyondTheImageLeaveIt() throws {
+    @Test func marginBeyondImageHidesWatermark() throws {
         let (source, mark) = (try noise(20, 12), try noise(4, 4))
         for anchor in [0.0, 1] {
             let processor = WatermarkProcessor(mark, anchorX: anchor, anchorY: anchor, margin: 400)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [0.001, 0.3, 0.5, 0.99])
-    func opacityMakesItFainter(opacity: Double) throws {
+    func opacityFadesWatermark(opacity: Double) throws {
         for hasAlpha in [false, true] {
             let (source, mark) = (try noise(30, 20), try noise(8, 5, hasAlpha: hasAlpha))
             let result = try source.processed(by: .watermark(mark, opacity: opacity))
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [(0.2, 6), (0.5, 15), (1, 30), (0.01, 1), (0.517, 16), (1e-300, 1)])
-    func itsWidthIsAPartOfTheImages(fraction: Double, width: Int) throws {
+    func watermarkWidthIsFractionOfImageWidth(fraction: Double, width: Int) throws {
         let (source, mark) = (try noise(30, 20), try noise(8, 6))
         let scaled = try mark.processed(
             by: .resize(to: PixelSize(width, ResizeProcessor.maximumSide), upscale: true))
@@ -69,7 +69,7 @@ import Testing
         try expect(result, marked(source, scaled, x: 0, y: 0), within: 1)
     }
 
-    @Test func itIsKnownByItsPixels() throws {
+    @Test func watermarkEqualityComparesPixels() throws {
         let (mark, twin) = (try noise(8, 5), try noise(8, 5))
         #expect(mark.bitmap !== twin.bitmap)
         #expect(WatermarkProcessor(mark) == WatermarkProcessor(twin))

@@ -55,7 +55,7 @@ struct CacheShowLine: Decodable, Sendable {
         return try #require(try result.objects(Removal.self).first)
     }
 
-    @Test func infoCountsWhatIsThere() async throws {
+    @Test func infoReportsEntriesAndBytes() async throws {
         let tool = try Tool()
         let empty = try await info(tool)
         #expect(empty.entries == 0 && empty.bytes == 0 && empty.expired == 0 && empty.oldest == nil)
@@ -90,7 +90,7 @@ struct CacheShowLine: Decodable, Sendable {
     }
 
     @Test(arguments: ["show", "remove"])
-    func whatIsNotThereIsAnError(command: String) async throws {
+    func missingEntryReportsNotInCache(command: String) async throws {
         let tool = try Tool()
         let result = try await tool.cache(command, "http://127.0.0.1/a.png", "--json")
         #expect(result.status == 1)

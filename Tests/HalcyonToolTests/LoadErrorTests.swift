@@ -51,7 +51,7 @@ import Testing
         ("bad/page.html", "notAnImage"), ("bad/heic-header.heic", "damagedImage"),
         ("bad/truncated.jpg", "damagedImage"), ("bad/bomb-60000x60000.png", "limitExceeded"),
     ])
-    func whatAServerSendsIsNoImageAndIsNotStored(file: String, code: String) async throws {
+    func invalidImageFromServerIsNotStored(file: String, code: String) async throws {
         let tool = try Tool()
         let server = try await fixtureServer(file, headers: ["Content-Type": "image/jpeg"])
         try await expectFailure(server.url("/\(file)").absoluteString, code, tool: tool)
@@ -122,7 +122,7 @@ import Testing
         try await expectFailure(fixture("png/rgb8.png"), "processing", "--process", option)
     }
 
-    @Test func aCacheThatDoesNotHaveIt() async throws {
+    @Test func cacheOnlyPolicyReportsMissingEntry() async throws {
         try await expectFailure("http://127.0.0.1/a.png", "notInCache", "--policy", "only-cache")
     }
 

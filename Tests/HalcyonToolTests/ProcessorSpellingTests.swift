@@ -90,7 +90,7 @@ import Testing
         try ProcessorTable.processor(text) { _ in try logo ?? ProcessorCalls.logo() }
     }
 
-    @Test(arguments: all.indices) func aSpellingIsItsProcessor(index: Int) throws {
+    @Test(arguments: all.indices) func spellingsMakeTheirProcessors(index: Int) throws {
         let (text, processor) = Self.all[index]
         #expect(processor.isEqual(to: try read(text)), "\(text)")
     }
@@ -158,7 +158,7 @@ import Testing
         "tint=#f00:Multiply", "blend", "blend=", "blend=normal", "matrix", "matrix=1,2,3", "matrix=a,b",
         "matrix=1,2,3,4,5,6,7,8,9,10,11,", "watermark", "watermark=", "watermark=:0.5", "watermark=@1%,1%",
     ])
-    func whatDoesNotSuitIsRefusedWithWhatIsTaken(text: String) throws {
+    func invalidProcessorArgumentErrorShowsUsage(text: String) throws {
         let name = String(text.prefix { $0 != "=" })
         let error = try #require(throws: ValidationError.self) { try read(text) }
         #expect(error.message.contains("; \(name) takes \(name)"))

@@ -85,7 +85,7 @@ private func sources(_ program: Program) -> [ImageSource] {
 
 // MARK: - The tables: statements
 
-private func ofARequest(_ program: Program) -> ImageRequest {
+private func requestPropertyExamples(_ program: Program) -> ImageRequest {
     let (small, mirror) = (program.small, program.mirror)
     var request = ImageRequest(program.url)
     request.source = .provider(Cover(id: 7))
@@ -108,7 +108,7 @@ private func ofARequest(_ program: Program) -> ImageRequest {
     return request
 }
 
-private func ofItsDecode(_ request: inout ImageRequest) {
+private func decodeOptionExamples(_ request: inout ImageRequest) {
     request.decode = DecodeOptions(target: TargetSize(PixelSize(320, 240)), firstFrameOnly: true)
     request.decode.target = TargetSize(PixelSize(320, 240))
     request.decode.target = TargetSize(PixelSize(320, 240), mode: .fill)
@@ -119,7 +119,7 @@ private func ofItsDecode(_ request: inout ImageRequest) {
     request.decode.preloadAllFrames = true
 }
 
-private func ofItsCaches(_ request: inout ImageRequest) {
+private func cachePolicyExamples(_ request: inout ImageRequest) {
     request.cachePolicy = .default
     request.cachePolicy = .reload
     request.cachePolicy = .revalidate
@@ -148,7 +148,7 @@ private func ofItsCaches(_ request: inout ImageRequest) {
     request.cachePolicy.diskExtension = .expirationTime(.seconds(86_400))
 }
 
-private func ofItsTransfer(_ request: inout ImageRequest, hooks: DownloadHooks) {
+private func networkOptionExamples(_ request: inout ImageRequest, hooks: DownloadHooks) {
     request.network.headers.set("Referer", "https://example.org/")
     request.network.headers.set("Cookie", "session=1")
     request.network.credential = .basic(user: "reader", password: "secret")
@@ -162,7 +162,7 @@ private func ofItsTransfer(_ request: inout ImageRequest, hooks: DownloadHooks) 
     request.network.minimumRate = MinimumRate(bytesPerSecond: 100, over: .seconds(30))
 }
 
-private func ofADownloader(_ program: Program) -> ImageDownloader {
+private func downloaderConfigurationExamples(_ program: Program) -> ImageDownloader {
     var curl = CurlTransport.Configuration()
     curl.keepsCookies = true
     curl.certificateFile = "/etc/ssl/example.pem"
@@ -191,7 +191,7 @@ private func ofADownloader(_ program: Program) -> ImageDownloader {
     return ImageDownloader(settings)
 }
 
-private func ofARunningDownloader(_ downloader: ImageDownloader, url: URL) async throws {
+private func runningDownloaderExamples(_ downloader: ImageDownloader, url: URL) async throws {
     let result = try await downloader.download(url)
     downloader.defaultHeaders.set("Accept", "image/*")
     downloader.setDefaultHeader("Accept", "image/*")
@@ -203,7 +203,7 @@ private func ofARunningDownloader(_ downloader: ImageDownloader, url: URL) async
     print(result.data.count, result.metrics as Any)
 }
 
-private func ofAPipeline(_ program: Program, downloader: ImageDownloader, disk: DiskCache) -> ImagePipeline {
+private func pipelineExamples(_ program: Program, downloader: ImageDownloader, disk: DiskCache) -> ImagePipeline {
     let cache = ImageCache(disk: disk, serializer: .jpeg(quality: 0.8), keyFilter: .s3())
     var configuration = ImagePipeline.Configuration(cache: cache, downloader: downloader)
     configuration.originalCache = program.originals
@@ -218,13 +218,13 @@ private func ofAPipeline(_ program: Program, downloader: ImageDownloader, disk: 
     return ImagePipeline(configuration: configuration)
 }
 
-private func ofPartialBodies(_ settings: inout ImageDownloader.Configuration, disk: DiskCache) -> ImagePipeline {
+private func partialBodyExamples(_ settings: inout ImageDownloader.Configuration, disk: DiskCache) -> ImagePipeline {
     settings.partialBodies = PartialBodyFiles(in: disk)
     let configuration = ImagePipeline.Configuration(resumesDownloads: false)
     return ImagePipeline(configuration: configuration)
 }
 
-private func ofALoad(
+private func loadExamples(
     _ request: ImageRequest, url: URL, pipeline: ImagePipeline, show: @escaping @Sendable (Image?) -> Void
 ) async throws {
     let task = pipeline.task(for: request)
@@ -244,7 +244,7 @@ private func ofALoad(
     _ = (bytes, data, encoded)
 }
 
-private func ofACache(_ cache: ImageCache, url: URL, image: Image, data: Data) async throws {
+private func imageCacheExamples(_ cache: ImageCache, url: URL, image: Image, data: Data) async throws {
     let shown = cache.image(inMemoryFor: url)
     let found = try await cache.image(for: url)
     let level = await cache.cachedLevel(for: url)
@@ -263,7 +263,7 @@ private func ofACache(_ cache: ImageCache, url: URL, image: Image, data: Data) a
     _ = (shown, found, level, extended)
 }
 
-private func ofItsLevels(bundled: URL, folder: URL) async {
+private func cacheLevelExamples(bundled: URL, folder: URL) async {
     let memory = MemoryCacheConfiguration(costLimit: 64 << 20, countLimit: 500, timeToLive: .seconds(300))
     var disk = DiskCache.Configuration(sizeLimit: 512 << 20, expiration: .days(30))
     disk.usesHashedFileName = false
@@ -277,7 +277,7 @@ private func ofItsLevels(bundled: URL, folder: URL) async {
     _ = (memory, path)
 }
 
-private func ofAPrefetcher(_ requests: [ImageRequest]) async {
+private func prefetcherExamples(_ requests: [ImageRequest]) async {
     let prefetcher = ImagePrefetcher(requests, destination: .memory, concurrency: 5)
     prefetcher.start()
     prefetcher.pause()
@@ -287,7 +287,7 @@ private func ofAPrefetcher(_ requests: [ImageRequest]) async {
     _ = outcome
 }
 
-private func ofImages(_ program: Program) throws {
+private func imageValueExamples(_ program: Program) throws {
     let (data, first, second) = (program.data, program.first, program.second)
     let format = FormatSniffer.format(of: data)
     let image = try Image(data: data)

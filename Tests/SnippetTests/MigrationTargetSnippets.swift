@@ -7,7 +7,7 @@ import Halcyon
     var picture: Image?
 }
 
-private func ofATargetsOptions(_ options: inout ImageTarget.Options, _ missing: Image) {
+private func targetOptionExamples(_ options: inout ImageTarget.Options, _ missing: Image) {
     options.transition = .fade()
     options.transition = .flip(from: .left).forced
     options.keepsCurrent = true
@@ -19,13 +19,13 @@ private func ofATargetsOptions(_ options: inout ImageTarget.Options, _ missing: 
     options.waitsForTransition = true
 }
 
-@MainActor private func ofATarget(_ cell: Cell, _ request: ImageRequest, _ options: ImageTarget.Options) {
+@MainActor private func imageTargetExamples(_ cell: Cell, _ request: ImageRequest, _ options: ImageTarget.Options) {
     let target = ImageTarget { content in cell.picture = content.image }
     target.setImage(request, options: options)
     target.cancel()
 }
 
-private func ofAPlayer(_ image: Image, _ playback: inout AnimatedImagePlayer.Configuration) {
+private func animationPlayerExamples(_ image: Image, _ playback: inout AnimatedImagePlayer.Configuration) {
     let player = AnimatedImagePlayer(image)
     player?.maximumFrameRate = 30
     playback.framePreloadCount = 10

@@ -5,7 +5,7 @@ import HalcyonGTK
 
 // The right-hand columns of docs/Migrating.md that are about GTK's widgets; `MigratingTests` looks for them here.
 
-@MainActor private func ofAView(_ url: URL) {
+@MainActor private func imageViewExamples(_ url: URL) {
     let view = ImageView()
     view.setImage(from: url)
     view.background.setImage(from: url)
@@ -22,7 +22,7 @@ import HalcyonGTK
     view.setImage(from: url, transition: .fade())
 }
 
-@MainActor private func ofALargePicture() -> ZoomView {
+@MainActor private func zoomViewExamples() -> ZoomView {
     let zoomed = ZoomView()
     zoomed.zoom = 2
     return zoomed
@@ -34,13 +34,13 @@ private let viewTypes: [Any.Type] = [
     Indicator.self,
 ]
 
-@MainActor private func ofAnAnimation() -> AnyObject? {
+@MainActor private func animatedViewExamples() -> AnyObject? {
     let view = AnimatedImageView()
     let player = view.player
     return player
 }
 
-@MainActor private func ofWidgets(
+@MainActor private func adoptedWidgetExamples(
     _ picture: UnsafeMutablePointer<GtkWidget>, _ button: UnsafeMutablePointer<GtkWidget>, _ url: URL
 ) {
     ImageView.of(picture)?.setImage(from: url)

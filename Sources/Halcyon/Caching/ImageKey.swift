@@ -149,7 +149,7 @@ public struct ImageKey: Hashable, Sendable {
 enum SourceText {
     static func withoutUser(_ text: String) -> (text: String, user: KeyedHash?) {
         // Searched by bytes: file names that contain @2x are looked up as often as others.
-        guard text.utf8.contains(UInt8(ascii: "@")), let start = authority(in: text.utf8) else { return (text, nil) }
+        guard text.contains(byte: UInt8(ascii: "@")), let start = authority(in: text.utf8) else { return (text, nil) }
         let authority = text.utf8[start...].prefix { !ends.contains($0) }
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return (text, nil) }
         var plain = text

@@ -59,14 +59,25 @@ extension ImageRequest: ImageKeyConvertible {
 
     /// Returns the key for a user that stands for the credential. The URL must have no credential any more.
     func key(filter: CacheKeyFilter?, user: KeyedHash?) -> ImageKey {
+        if user == nil, filter == nil, let key = identity?.key { return key }
+        return newKey(filter: filter, user: user)
+    }
+
+    fileprivate func newKey(filter: CacheKeyFilter?, user: KeyedHash?) -> ImageKey {
         // A `cacheKey` of the program may be a URL as well.
         let (source, named) = SourceText.withoutUser(cacheKey ?? source.key(filter: filter))
         return ImageKey(source: source, decode: decode, processors: processors, coders: coders, user: user ?? named)
     }
 
+    /// Whether nothing in the request identifies a user.
+    fileprivate var isAnonymous: Bool {
+        guard case .remote(let url) = source else { return true }
+        let network = network
+        return network.credential == nil && network.user == nil && network.headers.isEmpty && !url.hasUser
+    }
+
     private var ownUser: KeyedHash? {
-        guard case .remote = source else { return nil }
-        if network.credential == nil, network.user == nil, network.headers.isEmpty { return nil }
+        guard identity?.key == nil, case .remote = source, !isAnonymous else { return nil }
         return KeyedHash(
             user: network.user, credential: network.credential, headers: network.headers.showing(network.credential),
             fields: .standard)
@@ -75,10 +86,24 @@ extension ImageRequest: ImageKeyConvertible {
     /// Moves the user and password of the URL to the request's credential, so that they are never stored, reported or logged.
     /// Copies nothing if the URL has none.
     mutating func takeCredentialOfURL() {
-        guard case .remote(let url) = source, url.hasUser else { return }
+        guard identity?.key == nil, case .remote(let url) = source, url.hasUser else { return }
         if network.credential == nil, !network.headers.contains("Authorization") {
             network.credential = url.credential
         }
         source = .remote(url.withoutUser)
+    }
+}
+
+/// The facts about a request that follow from its own options alone, for all its copies.
+final class RequestIdentity: Sendable {
+    /// The key of the image for a cache without a filter; nil for a request with a credential or header fields, which may
+    /// identify a user.
+    let key: ImageKey?
+    /// The scale in the source's name.
+    let namedScale: Double
+
+    init(_ request: ImageRequest) {
+        namedScale = request.source.namedScale
+        key = request.isAnonymous ? request.newKey(filter: nil, user: nil) : nil
     }
 }

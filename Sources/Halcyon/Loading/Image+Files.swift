@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 extension Image {
     /// Reads and decodes a file on the calling thread. Takes `scale` from the file's name: 2 for `photo@2x.png`.
@@ -42,6 +43,7 @@ extension Image {
 enum ImageScale {
     /// Returns 2 or 3 if the name says so, otherwise 1.
     static func named(in key: String) -> Double {
+        guard key.contains(byte: UInt8(ascii: "@")) || key.contains(byte: UInt8(ascii: "%")) else { return 1 }
         var key = key
         return key.withUTF8 { bytes in
             // The shortest such name is "a@2x.png".

@@ -1,4 +1,8 @@
 import Foundation
+import HalcyonCodecs
+import HalcyonProcessing
+import HalcyonSystem
+import Synchronization
 
 /// A request for an image: the source it is loaded from, and how it is decoded, processed and cached.
 ///
@@ -9,39 +13,79 @@ import Foundation
 ///
 /// Two requests are equal if a pipeline loads them in the same way: their options are equal, the same options were given,
 /// and their caches and coders are the same objects.
+///
+/// A copy costs one reference. What the options decide alone, such as the key in the caches, is computed once for all copies.
 public struct ImageRequest: Equatable, Sendable {
+    private var storage: Storage
+
     /// The place that the image is loaded from.
-    public var source: ImageSource
+    public var source: ImageSource {
+        get { storage.values.source }
+        set { values.source = newValue }
+    }
     /// The sources that stand in, in this order, for a source that has no image, each after the retries of the one
     /// before. None by default.
     ///
     /// They are loaded with the other options of this request, each under its own key in the caches; header fields that
     /// may hold a secret are not sent to another origin than the source's. Nothing is tried after a cancellation.
     /// `ImageResponse.source` tells which source the image came from.
-    public var alternatives: [ImageSource] = [] { didSet { given.insert(.alternatives) } }
+    public var alternatives: [ImageSource] {
+        get { storage.values.alternatives }
+        set { values.alternatives = newValue }
+    }
     /// The source that is loaded instead of `source` while the downloader's `networkMonitor` reports a constrained
     /// connection, unless the caches have `source`. Nil by default.
-    public var lowDataAlternative: ImageSource?
+    public var lowDataAlternative: ImageSource? {
+        get { storage.values.lowDataAlternative }
+        set { values.lowDataAlternative = newValue }
+    }
     /// The options of the decode, such as the size and the limits.
-    public var decode: DecodeOptions { didSet { given.insert(.decode) } }
+    public var decode: DecodeOptions {
+        get { storage.values.decode }
+        set { values.decode = newValue }
+    }
     /// The processors, applied in order. A `.resize` that comes first becomes part of the decode.
-    public var processors: [any ImageProcessor] { didSet { given.insert(.processors) } }
+    public var processors: [any ImageProcessor] {
+        get { storage.values.processors }
+        set { values.processors = newValue }
+    }
     /// The policy that says which caches are read and written.
-    public var cachePolicy: CachePolicy { didSet { given.insert(.cachePolicy) } }
+    public var cachePolicy: CachePolicy {
+        get { storage.values.cachePolicy }
+        set { values.cachePolicy = newValue }
+    }
     /// The key of the source in the caches; nil, the default, is the URL after the cache's `keyFilter`. Equal keys must
     /// mean equal images.
-    public var cacheKey: String?
+    public var cacheKey: String? {
+        get { storage.values.cacheKey }
+        set { values.cacheKey = newValue }
+    }
     /// The serializer that makes the bytes that the disk keeps; nil, the default, is the cache's own.
-    public var serializer: (any CacheSerializer)?
+    public var serializer: (any CacheSerializer)? {
+        get { storage.values.serializer }
+        set { values.serializer = newValue }
+    }
     /// The cache for the finished image; nil, the default, is the pipeline's.
-    public var targetCache: ImageCache?
+    public var targetCache: ImageCache? {
+        get { storage.values.targetCache }
+        set { values.targetCache = newValue }
+    }
     /// The cache for the source's bytes; nil, the default, is the pipeline's `originalCache`, else the one of the finished
     /// image.
-    public var originalCache: ImageCache?
+    public var originalCache: ImageCache? {
+        get { storage.values.originalCache }
+        set { values.originalCache = newValue }
+    }
     /// The network options, such as headers, timeouts and retries; a nil option takes the pipeline's.
-    public var network: NetworkOptions
+    public var network: NetworkOptions {
+        get { storage.values.network }
+        set { values.network = newValue }
+    }
     /// The priority of the load, `.normal` by default. Change that of a running load through `ImageTask.priority`.
-    public var priority: RequestPriority { didSet { given.insert(.priority) } }
+    public var priority: RequestPriority {
+        get { storage.values.priority }
+        set { values.priority = newValue }
+    }
     /// Whether the load's events include previews while bytes arrive, for the formats that support it (JPEG, PNG, GIF,
     /// WebP). False by default.
     ///
@@ -49,24 +93,39 @@ public struct ImageRequest: Equatable, Sendable {
     /// request's size and processed as the image will be, as long as all previews together cost no more than one and a
     /// half decodes. The bytes are held twice until the last has arrived. There are no previews if the `DecodeBudget`
     /// has no memory free for them.
-    public var wantsPreviews = false { didSet { given.insert(.wantsPreviews) } }
+    public var wantsPreviews: Bool {
+        get { storage.values.wantsPreviews }
+        set { values.wantsPreviews = newValue }
+    }
     /// Whether there is a preview of every part that arrives, such as each scan of a progressive JPEG, whatever the
     /// cost. It has an effect only if `wantsPreviews` is true. False by default.
-    public var wantsEveryPreview = false { didSet { given.insert(.wantsEveryPreview) } }
+    public var wantsEveryPreview: Bool {
+        get { storage.values.wantsEveryPreview }
+        set { values.wantsEveryPreview = newValue }
+    }
 
     /// The coders for this request alone; nil, the default, takes the pipeline's. Requests with other coders never find
     /// their results, and the disk does not keep these: it keeps only the source's bytes.
-    public var coders: CoderRegistry?
+    public var coders: CoderRegistry? {
+        get { storage.values.coders }
+        set { values.coders = newValue }
+    }
     /// The image's `scale`, the number of pixels for one unit of a view. Nil, the default, takes it from the source's
     /// name or key: 2 for `photo@2x.png`, 3 for `photo@3x.png`, otherwise 1. It is not part of any cache key.
-    public var scale: Double?
+    public var scale: Double? {
+        get { storage.values.scale }
+        set { values.scale = newValue }
+    }
 
     /// The change that is made to the image, and to previews, at their delivery. Nil, the default, makes none. It is
     /// not part of any cache key.
-    public var modifier: ImageModifier?
+    public var modifier: ImageModifier? {
+        get { storage.values.modifier }
+        set { values.modifier = newValue }
+    }
 
     /// The options that were given explicitly, which the pipeline's `defaults` do not change.
-    private(set) var given: GivenOptions = []
+    var given: GivenOptions { storage.values.given }
 
     /// Creates a request for a source.
     ///
@@ -77,16 +136,14 @@ public struct ImageRequest: Equatable, Sendable {
         cachePolicy: CachePolicy? = nil,
         network: NetworkOptions = NetworkOptions(), priority: RequestPriority? = nil
     ) {
-        self.source = source
-        self.processors = processors ?? []
-        self.decode = decode ?? DecodeOptions()
-        self.cachePolicy = cachePolicy ?? .default
-        self.network = network
-        self.priority = priority ?? .normal
-        if processors != nil { given.insert(.processors) }
-        if decode != nil { given.insert(.decode) }
-        if cachePolicy != nil { given.insert(.cachePolicy) }
-        if priority != nil { given.insert(.priority) }
+        var values = Values(
+            source: source, decode: decode ?? DecodeOptions(), processors: processors ?? [],
+            cachePolicy: cachePolicy ?? .default, network: network, priority: priority ?? .normal)
+        if processors != nil { values.given.insert(.processors) }
+        if decode != nil { values.given.insert(.decode) }
+        if cachePolicy != nil { values.given.insert(.cachePolicy) }
+        if priority != nil { values.given.insert(.priority) }
+        storage = Storage(values)
     }
 
     /// Creates a request for a URL; a nil URL gives a request that fails with `ImagePipelineError.invalidRequest`.
@@ -101,8 +158,70 @@ public struct ImageRequest: Equatable, Sendable {
     }
 }
 
+// MARK: - Storage
+
+extension ImageRequest {
+    /// The properties, which are described where they are public. Defaults are not given, assigned values are.
+    fileprivate struct Values {
+        var source: ImageSource
+        var alternatives: [ImageSource] = [] { didSet { given.insert(.alternatives) } }
+        var lowDataAlternative: ImageSource?
+        var decode: DecodeOptions { didSet { given.insert(.decode) } }
+        var processors: [any ImageProcessor] { didSet { given.insert(.processors) } }
+        var cachePolicy: CachePolicy { didSet { given.insert(.cachePolicy) } }
+        var cacheKey: String?
+        var serializer: (any CacheSerializer)?
+        var targetCache: ImageCache?
+        var originalCache: ImageCache?
+        var network: NetworkOptions
+        var priority: RequestPriority { didSet { given.insert(.priority) } }
+        var wantsPreviews = false { didSet { given.insert(.wantsPreviews) } }
+        var wantsEveryPreview = false { didSet { given.insert(.wantsEveryPreview) } }
+        var coders: CoderRegistry?
+        var scale: Double?
+        var modifier: ImageModifier?
+        var given: GivenOptions = []
+    }
+
+    /// The memory of the copies of one request.
+    ///
+    /// `@unchecked Sendable` because `values` is only changed while one request has the storage.
+    private final class Storage: @unchecked Sendable {
+        var values: Values
+        let identity = AtomicLazyReference<RequestIdentity>()
+
+        init(_ values: Values) {
+            self.values = values
+        }
+    }
+
+    private var values: Values {
+        get { storage.values }
+        _modify {
+            if !isKnownUniquelyReferenced(&storage) || storage.identity.load() != nil {
+                storage = Storage(storage.values)
+            }
+            yield &storage.values
+        }
+    }
+
+    /// The facts that follow from the options alone; nil if they may be others the next time, as the attributes of a file and
+    /// the key of a provider.
+    var identity: RequestIdentity? {
+        if let identity = storage.identity.load() { return identity }
+        guard source.isConstant(isNamed: cacheKey != nil) else { return nil }
+        return storage.identity.storeIfNil(RequestIdentity(self))
+    }
+}
+
 extension ImageRequest {
     public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
+        left.storage === right.storage || left.storage.values == right.storage.values
+    }
+}
+
+extension ImageRequest.Values: Equatable {
+    static func == (left: Self, right: Self) -> Bool {
         left.source == right.source && left.alternatives == right.alternatives
             && left.lowDataAlternative == right.lowDataAlternative && left.decode == right.decode
             && left.processors.isEqual(to: right.processors)

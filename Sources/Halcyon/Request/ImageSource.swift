@@ -1,6 +1,7 @@
 import Foundation
 import HalcyonCache
 import HalcyonNetwork
+import HalcyonSystem
 
 /// The place that an image is loaded from.
 public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
@@ -24,6 +25,10 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
             self = .malformed("", reason: "there is no URL")
             return
         }
+        if Self.isPlainWebURL(url.absoluteString) {
+            self = .remote(url)
+            return
+        }
         switch url.scheme?.lowercased() {
         case "http", "https":
             guard let host = url.host(), !host.isEmpty else {
@@ -36,6 +41,17 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         case let scheme?: self = .malformed(url.absoluteString, reason: "the scheme \(scheme) is not supported")
         case nil: self = .malformed(url.absoluteString, reason: "the URL has no scheme")
         }
+    }
+
+    /// Returns whether a text is a URL of the web with a host, in the usual form: a URL takes long to say so by its parts.
+    private static func isPlainWebURL(_ text: String) -> Bool {
+        let scheme = text.utf8.starts(with: "https://".utf8) ? 8 : text.utf8.starts(with: "http://".utf8) ? 7 : 0
+        // With an "@", the host stands elsewhere.
+        guard scheme > 0, let first = text.utf8.dropFirst(scheme).first, !text.contains(byte: UInt8(ascii: "@")) else {
+            return false
+        }
+        return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first | 0x20)
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
     }
 
     /// Creates a source from the text of a URL; spaces and other characters that a URL may not contain are
@@ -90,6 +106,18 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
             if let found = provider(url) { return .provider(found) }
         }
         return self
+    }
+
+    /// Whether the source's key and scale are always the same. Those of a file depend on its attributes, those of a provider on
+    /// the provider.
+    ///
+    /// - Parameter isNamed: whether the request has a key of its own.
+    func isConstant(isNamed: Bool) -> Bool {
+        switch self {
+        case .remote, .dataURL, .data, .malformed: true
+        case .file: isNamed
+        case .provider: false
+        }
     }
 
     /// The scale in the source's name, for an `Image.scale` that the request does not set.

@@ -36,7 +36,7 @@ struct ResolvedRequest: Sendable {
             sender = coordinator.configuration.user(of: request)
             key = request.key(filter: target.keyFilter, user: sender)
             isRevalidation = false
-            defaultScale = request.source.namedScale
+            defaultScale = request.identity?.namedScale ?? request.source.namedScale
         }
 
         init(_ request: ImageRequest, key: ImageKey? = nil, isRevalidation: Bool, as former: Parts) {
@@ -150,10 +150,8 @@ extension ResolvedRequest {
 
     /// The cache directives of the request's header fields.
     var control: RequestCacheControl {
-        let mayAsk =
-            RequestCacheControl.isIn(request.network.headers)
-            || RequestCacheControl.isIn(coordinator.configuration.downloader.defaultHeaders)
-        return mayAsk ? RequestCacheControl(sentHeaders) : .none
+        let downloader = coordinator.configuration.downloader
+        return downloader.sendsCacheDirectives(with: request.network.headers) ? RequestCacheControl(sentHeaders) : .none
     }
 
     /// Whether the server may be asked after an answer was delivered: not if its own answer would be discarded, nor by
@@ -174,6 +172,7 @@ extension ResolvedRequest {
 extension ImagePipeline.Configuration {
     /// Returns the user that a request is for, with the header fields that the downloader adds to it.
     func user(of request: ImageRequest) -> KeyedHash? {
+        if downloader.isAnonymous, request.identity?.key != nil { return nil }
         guard case .remote(let url) = request.source else { return nil }
         return downloader.user(
             of: url, headers: request.network.headers, credential: request.network.credential,

@@ -94,7 +94,7 @@ extension URL {
     /// Whether the URL contains a user name or a password.
     package var hasUser: Bool {
         // An "@" means that only before the path; the search for it excludes nearly all URLs.
-        absoluteString.utf8.contains(UInt8(ascii: "@")) && (user != nil || password != nil)
+        absoluteString.contains(byte: UInt8(ascii: "@")) && (user != nil || password != nil)
     }
 
     /// The credential of the user name and password that the URL contains.

@@ -26,12 +26,14 @@ public final class ImageDownloader: Sendable {
     let cookieOwner = UUID().uuidString
     /// Whether the default fields do not identify a user.
     private let hasPlainHeaders: Atomic<Bool>
+    private let hasCacheDirectives: Atomic<Bool>
 
     /// Creates a downloader, with the default configuration unless another is given.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         hasNoUsers = configuration.interceptors.isEmpty && !configuration.transport.identifiesUsers
         hasPlainHeaders = Atomic(!configuration.credentialFields.areIn(configuration.headers))
+        hasCacheDirectives = Atomic(RequestCacheControl.isIn(configuration.headers))
         slots = TransferSlots(
             perHost: configuration.transfersPerHost, total: configuration.transfers,
             aside: configuration.slowTransfers, order: configuration.order)
@@ -47,13 +49,19 @@ public final class ImageDownloader: Sendable {
     }
 
     /// Whether nothing in the downloader itself identifies the user of a request.
-    var isAnonymous: Bool { hasNoUsers && hasPlainHeaders.load(ordering: .relaxed) }
+    package var isAnonymous: Bool { hasNoUsers && hasPlainHeaders.load(ordering: .relaxed) }
 
     private func changeHeaders(_ change: (inout HTTPHeaders) -> Void) {
         headers.withLock { headers in
             change(&headers)
             hasPlainHeaders.store(!configuration.credentialFields.areIn(headers), ordering: .relaxed)
+            hasCacheDirectives.store(RequestCacheControl.isIn(headers), ordering: .relaxed)
         }
+    }
+
+    /// Returns whether the fields of a request, or those that are added to it, may have directives for caches.
+    package func sendsCacheDirectives(with headers: HTTPHeaders) -> Bool {
+        hasCacheDirectives.load(ordering: .relaxed) || !headers.isEmpty && RequestCacheControl.isIn(headers)
     }
 
     /// Sets a default field, replacing all with its name; nil removes them. Unlike changes through `defaultHeaders`,

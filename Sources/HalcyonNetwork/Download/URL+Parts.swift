@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 extension URL {
     /// The URL's scheme, host and port, in the form in which origins are compared.
@@ -22,6 +23,7 @@ extension URL {
     /// The URL's text without its fragment, which is not sent to servers.
     package var withoutFragment: String {
         let text = absoluteString
+        guard text.contains(byte: UInt8(ascii: "#")) else { return text }
         // By bytes: characters take many times as long, and this is called at several steps of each load.
         return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
     }

@@ -38,7 +38,7 @@ import Testing
         return (files, fixture, disk)
     }
 
-    @Test func whatWaitsIsOnTheDiskWhenTheApplicationHasEnded() async throws {
+    @Test func stagedEntriesAreWrittenBeforeApplicationEnds() async throws {
         let (files, fixture, disk) = try await held()
         let application = try Application()
         application.on("shutdown") { files.release(.write) }
@@ -61,7 +61,7 @@ import Testing
 
     // MARK: - Windows
 
-    @Test func whatHasExpiredGoesWhenAWindowIsMinimised() async throws {
+    @Test func minimizingWindowRemovesExpiredImages() async throws {
         try Window.requireScreen()
         let clock = ManualClock()
         let fixture = PipelineFixture(clock: clock.timeSource)
@@ -134,7 +134,7 @@ import Testing
 
     // MARK: - The network
 
-    @Test func whoWaitsForTheNetworkGoesOnWhenItIsBack() async throws {
+    @Test func waitingLoadResumesWhenNetworkReturns() async throws {
         let monitor = GIONetworkMonitor.shared
         let transport = ScriptedTransport()
         let fixture = PipelineFixture { configuration in

@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func whatIsDrawnOnASurfaceLeavesTheImageAlone() throws {
+    @Test func drawingOnSurfaceDoesNotChangeImage() throws {
         let image = try Self.opaque(2, 2)
         let before = bytes(image)
         let surface = try image.makeSurface()

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [true, false], [(24, 16), (48, 32), (11, 7), (30, 30)])
-    func looksAsDrawnByGTK(isOpaque: Bool, size: (width: Int, height: Int)) async throws {
+    func cairoDrawingMatchesGTKDrawing(isOpaque: Bool, size: (width: Int, height: Int)) async throws {
         let (area, window) = try await area()
         for fit in [ContentFit.contain, .cover, .fill, .scaleDown] {
             let (lent, copied) = (ImagePaintable(), ImagePaintable())
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// GTK keeps what it has drawn, to see what is new in the next frame.
-    @Test func whatWasDrawnIsThereThoughNothingElseKeepsIt() async throws {
+    @Test func renderNodeKeepsItsBitmapAlive() async throws {
         let (area, window) = try await area()
         let paintable = ImagePaintable()
         paintable.follow(area)

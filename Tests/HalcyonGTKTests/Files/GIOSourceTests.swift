@@ -87,7 +87,7 @@ import Testing
         #expect(provider.uri == url.absoluteString)
     }
 
-    @Test func aFileThatChangesIsAnother() async throws {
+    @Test func changedFileGetsNewCacheKey() async throws {
         let url = try file("a.png", png())
         let before = GFileImage(uri: url.absoluteString)
         #expect(before.cacheKey == GFileImage(uri: url.absoluteString).cacheKey)
@@ -148,7 +148,7 @@ import Testing
         #expect(try await provider.data() == png())
     }
 
-    @Test func whatAURINames() async throws {
+    @Test func uriMakesMatchingImageSource() async throws {
         #expect(ImageSource.gio("https://host/a.png") == ImageSource(URL(string: "https://host/a.png")))
         #expect(ImageSource.gio("file:///a.png") == .file(URL(filePath: "/a.png")))
         for text in ["", "a.png", "/a.png", "resource:///a\0b"] {

@@ -158,7 +158,7 @@ import Testing
     }
 
     /// Whatever the size of the view has become by a little.
-    @Test func theSameAgainIsNothingNew() async throws {
+    @Test func repeatedRequestKeepsShownImage() async throws {
         let (view, window) = try await shown(100, 50)
         let url = try serve()
         _ = await set(view, ImageRequest(url))
@@ -175,7 +175,7 @@ import Testing
     }
 
     /// Nor is a callback made for it while a larger one is on its way.
-    @Test func theSameAgainWhileItIsRenewed() async throws {
+    @Test func repeatedRequestWaitsForLargerImage() async throws {
         let (view, window) = try await shown(100, 50)
         let url = try serve()
         var request = ImageRequest(url)
@@ -238,7 +238,7 @@ import Testing
     }
 
     /// Back to what is shown while another image is on its way, and what is shown must be loaded anew.
-    @Test func backToWhatIsShown() async throws {
+    @Test func failedReturnToShownImageKeepsIt() async throws {
         let (view, window) = try await shown(100, 50)
         var request = ImageRequest(try serve())
         request.cachePolicy.writes = []
@@ -274,7 +274,7 @@ import Testing
         window.close()
     }
 
-    @Test func anotherFitIsAnotherImage() async throws {
+    @Test func changedContentFitLoadsAnotherSize() async throws {
         let (view, window) = try await shown(100, 100)
         view.contentFit = .cover
         _ = await set(view, ImageRequest(try serve()))
@@ -301,7 +301,7 @@ import Testing
     }
 
     /// An image that was loaded ahead is there in the same call.
-    @Test func whatAViewWillAskFor() async throws {
+    @Test func fittingRequestPreloadsImageForView() async throws {
         let (view, window) = try await shown(100, 50)
         for (index, fit) in [ContentFit.contain, .cover, .fill, .scaleDown].enumerated() {
             view.contentFit = fit

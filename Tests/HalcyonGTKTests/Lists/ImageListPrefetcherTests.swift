@@ -79,7 +79,7 @@ import Testing
         scene.list.close()
     }
 
-    @Test func itFollowsTheDirectionOfTheScrolling() async throws {
+    @Test func prefetchFollowsScrollDirection() async throws {
         let scene = try Scene(fixture)
         scene.list.show()
         try await settle(scene, try ahead(scene.list))
@@ -108,7 +108,7 @@ import Testing
         scene.list.close()
     }
 
-    @Test func noMoreThanMayBeAtOnceAndInAll() async throws {
+    @Test func prefetchHonoursConcurrencyAndItemLimit() async throws {
         let gate = ScriptedTransportGate()
         holdAll(by: gate)
         let scene = try Scene(fixture, configuration: .init(screens: 2, maximumItems: 4, concurrency: 3))
@@ -122,7 +122,7 @@ import Testing
         scene.list.close()
     }
 
-    @Test func whatIsNoLongerAheadIsStopped() async throws {
+    @Test func prefetchStopsForItemsNoLongerAhead() async throws {
         holdAll()
         let scene = try Scene(fixture)
         scene.list.show()
@@ -134,7 +134,7 @@ import Testing
         scene.list.close()
     }
 
-    @Test func whatHasComeIntoSightIsLoadedToItsEnd() async throws {
+    @Test func prefetchContinuesForVisibleItems() async throws {
         let gate = ScriptedTransportGate()
         holdAll(by: gate)
         let scene = try Scene(fixture, configuration: .init(concurrency: 1))
@@ -195,7 +195,7 @@ import Testing
         scene.list.close()
     }
 
-    @Test func aListThatIsDestroyedEndsIt() async throws {
+    @Test func destroyedListCancelsPrefetch() async throws {
         holdAll()
         let scene = try Scene(fixture)
         scene.list.show()
@@ -206,7 +206,7 @@ import Testing
         scene.prefetcher?.stop()
     }
 
-    @Test(arguments: [false, true]) func stoppedOrForgottenItDoesNothing(isForgotten: Bool) async throws {
+    @Test(arguments: [false, true]) func stoppedPrefetcherCancelsLoadsAndDisconnects(isForgotten: Bool) async throws {
         holdAll()
         let scene = try Scene(fixture)
         scene.list.show()

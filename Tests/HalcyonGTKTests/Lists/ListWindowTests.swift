@@ -12,7 +12,7 @@ import Testing
         let visible: Range<Int>
     }
 
-    @Test func whatIsSeen() {
+    @Test func visibleItemsFollowScrollPosition() {
         // 100 items of 10 each, a hundred of which are seen at a time.
         let cases = [
             Case(visible: 0..<10), Case(value: 5, visible: 0..<11), Case(value: 10, visible: 1..<11),
@@ -35,7 +35,7 @@ import Testing
         #expect(shifted.visible == 1..<11)
     }
 
-    @Test func whatIsAhead() {
+    @Test func itemsAheadFollowScrollDirection() {
         let middle = ListWindow(value: 500, lower: 0, upper: 1000, pageSize: 40, count: 100)
         #expect(middle.ahead(.forward, screens: 1, limit: 100) == [54, 55, 56, 57])
         #expect(middle.ahead(.backward, screens: 1, limit: 100) == [49, 48, 47, 46])
@@ -74,7 +74,7 @@ import Testing
         return (plan, works)
     }
 
-    @Test func theNearestIsFirstAndNoMoreThanMayBeAtOnce() throws {
+    @Test func nearestItemIsNextWithinConcurrency() throws {
         var (plan, works) = plan([10, 11, 12, 13], started: [10, 11])
         #expect(plan.next(atMost: 2) == nil && plan.next(atMost: 3) == 12)
         plan.end(try #require(works[10]))
@@ -86,7 +86,7 @@ import Testing
         #expect(plan.next(atMost: 2) == nil)
     }
 
-    @Test func whatIsNoLongerAheadIsStoppedUnlessItIsSeen() throws {
+    @Test func movedPlanStopsItemsOutsideAheadAndVisible() throws {
         var (plan, works) = plan([10, 11, 12, 13], started: [10, 11, 13])
         plan.end(try #require(works[13]))
         #expect(plan.move(to: [12, 13, 14], visible: 11..<12).map(\.name) == [10])

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func whatShowsNoImageIsNotTaken() throws {
+    @Test func widgetsWithoutImageAreNotAdopted() throws {
         #expect(ImageView.of(try widget { gtk_label_new("") }) == nil)
         #expect(ImageButton.of(try widget { gtk_picture_new() }) == nil)
     }

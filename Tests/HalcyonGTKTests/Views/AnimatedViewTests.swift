@@ -32,7 +32,7 @@ import Testing
     }
 
     /// The view's player is its user's too.
-    @Test func whatItsUserDoesToThePlayerIsSeen() async throws {
+    @Test func manualPlayerChangesSurviveRemapping() async throws {
         let url = try fixture.serve("animation/mixed.gif")
         try Window.requireScreen()
         let view = ImageView()
@@ -120,7 +120,7 @@ import Testing
 
     /// Another animation of the same size takes the place of one whose frames have not all arrived: it is not a longer version
     /// of the same one.
-    @Test(arguments: [true, false]) func anotherAnimationIsNotMoreOfTheFormer(isInMemory: Bool) async throws {
+    @Test(arguments: [true, false]) func newAnimationReplacesPartialOneOfEqualSize(isInMemory: Bool) async throws {
         let data = try TestFiles.data("animation/mixed.gif")
         let (former, other) = (PipelineFixture.url("former.gif"), serve(data, "other.gif"))
         let half = data.count / 2
@@ -149,7 +149,7 @@ import Testing
     }
 
     /// Nor in a parent that is not seen.
-    @Test func whatIsTransparentStandsStill() async throws {
+    @Test func transparentViewPausesAnimation() async throws {
         let url = try fixture.serve("animation/mixed.gif")
         try Window.requireScreen()
         let view = AnimatedImageView()
@@ -196,7 +196,7 @@ import Testing
     }
 
     /// T-50: the frames come in the order of the turn there and back, whichever the screen had no time for.
-    @Test func thereAndBack() async throws {
+    @Test func bounceModePlaysForwardThenBackward() async throws {
         try Window.requireScreen()
         let view = AnimatedImageView()
         view.playback.mode = .bounce
@@ -221,7 +221,7 @@ import Testing
     }
 
     /// T-50: a stopped player keeps its frame, drawn and reported, though the decoded ones are released.
-    @Test func whatStopsKeepsItsFrame() async throws {
+    @Test func stoppedAnimationKeepsCurrentFrame() async throws {
         let (view, window) = try await shown(Greys.gif(8, frames: 5, each: .milliseconds(40)))
         let player = try #require(view.player)
         await Window.run { player.currentFrameIndex == 3 }
@@ -252,7 +252,7 @@ import Testing
     }
 
     /// The animation plays once the view is seen, from the frame that was sought.
-    @Test func playingBeforeItIsSeen() async throws {
+    @Test func playBeforeMappingStartsAtSoughtFrame() async throws {
         let data = try Greys.gif(8, frames: 5, each: .seconds(3600))
         try Window.requireScreen()
         let view = AnimatedImageView()

@@ -104,7 +104,7 @@ import Testing
         window.close()
     }
 
-    @Test func anIndicatorIsThereForAsLongAsItLoads() async throws {
+    @Test func indicatorIsShownWhileImageLoads() async throws {
         let data = try TestFiles.data("png/rgb8.png")
         let (first, second) = (data.prefix(data.count / 2), data.dropFirst(data.count / 2))
         try Window.requireScreen()
@@ -153,7 +153,7 @@ import Testing
         await Window.run { gone == nil }
     }
 
-    @Test func whatIsNotSeenIsLessUrgent() async throws {
+    @Test func hiddenViewLoadsWithLowPriority() async throws {
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         try Window.requireScreen()
         let view = ImageView()

@@ -42,7 +42,7 @@ import Testing
     }
 
     /// T-47.
-    @Test func ofThreeTheLastIsShown() async throws {
+    @Test func lastOfThreeRequestsIsShown() async throws {
         let (view, window) = try await shown()
         let gates = (0..<3).map { _ in ScriptedTransportGate() }
         let ends = Ends()
@@ -151,7 +151,7 @@ import Testing
     }
 
     /// T-49: the image for failures: set, set to none, and not set.
-    @Test func whatIsSeenOfAFailure() async throws {
+    @Test func failureOptionSelectsShownImage() async throws {
         let (view, window) = try await shown()
         let url = PipelineFixture.url("broken.png")
         fixture.transport.answer(url, with: .data(Data("no image".utf8)))

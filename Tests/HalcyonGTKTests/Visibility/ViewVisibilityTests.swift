@@ -44,7 +44,7 @@ import Testing
         var seen: [Bool] { views.map(\.isPlaying) }
     }
 
-    @Test(arguments: [Int32(0), 20]) func whatIsScrolledAwayStandsStill(margin: Int32) async throws {
+    @Test(arguments: [Int32(0), 20]) func viewScrolledOutOfSightPauses(margin: Int32) async throws {
         let url = try fixture.serve("animation/mixed.gif")
         try Window.requireScreen()
         let page = try await Page(margin: margin)

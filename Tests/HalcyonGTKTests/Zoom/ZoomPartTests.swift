@@ -66,7 +66,7 @@ import Testing
     }
 
     /// It is at its place before the first frame of the new zoom.
-    @Test func thePlaceIsThereAtOnce() async throws {
+    @Test func centerAppliesBeforeFirstFrame() async throws {
         let (zoomed, window) = try await shown(ImageRequest(serve(try Data(Self.square.get()))))
         zoomed.zoom = 2
         zoomed.center(x: 600, y: 400)
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// Where the whole is as sharp, nothing lies over it.
-    @Test func zoomedOutThereIsNoPart() async throws {
+    @Test func detailIsRemovedWhenZoomedOut() async throws {
         let (zoomed, window) = try await shown(ImageRequest(serve(try Data(Self.square.get()))))
         zoomed.zoom = 1
         await Window.run { zoomed.shownDetail != nil }
@@ -257,7 +257,7 @@ import Testing
     }
 
     /// The wheel, fingers, dragging and a double click.
-    @Test func whatItsUserDoes() async throws {
+    @Test func gesturesChangeZoomAndPosition() async throws {
         let (zoomed, window) = try await shown(ImageRequest(serve(try Self.picture(1000, 500))))
         #expect(zoomed.fittingZoom == 0.2)
         zoomed.toggle(around: (x: 50, y: 50))
@@ -294,7 +294,7 @@ import Testing
     }
 
     /// The same address, and as large, but another picture.
-    @Test func aReloadIsAnotherPicture() async throws {
+    @Test func reloadReplacesDetailOfChangedImage() async throws {
         let url = serve(try Data(Self.square.get()))
         let (zoomed, window) = try await shown(ImageRequest(url))
         zoomed.zoom = 1
@@ -313,7 +313,7 @@ import Testing
     }
 
     /// The part is not of what the processors make.
-    @Test func processorsTakeThePartAway() async throws {
+    @Test func processedRequestRemovesDetail() async throws {
         let url = serve(try Data(Self.square.get()))
         let (zoomed, window) = try await shown(ImageRequest(url))
         zoomed.zoom = 1
@@ -328,7 +328,7 @@ import Testing
     }
 
     /// The thumbnail that it was opened from, which is in memory.
-    @Test func aThumbnailStandsIn() async throws {
+    @Test func cachedThumbnailIsShownUntilImageLoads() async throws {
         let url = serve(try Data(Self.square.get()))
         var thumbnail = ImageRequest(url)
         thumbnail.decode.target = TargetSize(PixelSize(64, 64))

@@ -9,7 +9,7 @@ import Testing
         ZoomPlan(viewport: (200, 100), image: PixelSize(4000, 1000), zoom: zoom, scaleFactor: scaleFactor)
     }
 
-    @Test func theWholeFits() {
+    @Test func detailWithoutZoomCoversWholeImage() {
         #expect(plan(nil).factor == 0.05)
         #expect(plan(nil).picture == .init(x: 0, y: 25, width: 200, height: 50))
         let detail = plan(nil).detail(at: (0, 0))
@@ -31,7 +31,7 @@ import Testing
         #expect(close == .init(region: PixelRect(x: 68, y: 21, width: 39, height: 20), target: PixelSize(39, 20)))
     }
 
-    @Test func whatIsLoadedIsEnoughForALittleScrolling() throws {
+    @Test func loadedDetailCoversSmallScrolls() throws {
         let detail = try #require(plan(0.5).detail(at: (600, 200)))
         for place in [(600.0, 200.0), (560, 180), (649, 224)] { #expect(plan(0.5).isEnough(detail, at: place)) }
         for place in [(540.0, 200.0), (655, 200), (600, 170), (600, 230)] {
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Odd sizes and places give a part of the image, or none.
-    @Test func anythingGoes() {
+    @Test func detailRegionStaysInsideImage() {
         for zoom in [nil, 0.001, 0.3, 1, 64] as [Double?] {
             for image in [PixelSize(1, 1), PixelSize(1, 30_000), PixelSize(12_000, 9_000)] {
                 for place in [(-50.0, -50.0), (0, 0), (1e6, 1e6), (123.4, 567.8)] {

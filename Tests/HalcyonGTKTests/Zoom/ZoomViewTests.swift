@@ -55,7 +55,7 @@ import Testing
         return try await Window.rendering(of: zoomed.widget, width: 200, height: 100)
     }
 
-    @Test func theWholeIsLoadedForTheWindowAlone() async throws {
+    @Test func wholeImageIsLoadedAtWindowSize() async throws {
         let (zoomed, window) = try await shown()
         #expect(zoomed.shownZoom == 200 / 2400.0 && zoomed.view.content.image?.size == PixelSize(200, 100))
         zoomed.zoom = 1
@@ -82,7 +82,7 @@ import Testing
         window.close()
     }
 
-    @Test func theMiddleStaysWhereItIs() async throws {
+    @Test func zoomKeepsCenter() async throws {
         let (zoomed, window) = try await shown()
         zoomed.zoom = 1
         zoomed.center(x: 1000, y: 500)
@@ -98,7 +98,7 @@ import Testing
         window.close()
     }
 
-    @Test func anotherImageTakesItsPlace() async throws {
+    @Test func newImageReplacesDetail() async throws {
         let (zoomed, window) = try await shown()
         zoomed.zoom = 1
         await Window.run { zoomed.isSharp }
@@ -109,7 +109,7 @@ import Testing
         window.close()
     }
 
-    @Test func oddZooms() async throws {
+    @Test func invalidZoomsAreClamped() async throws {
         let (zoomed, window) = try await shown()
         for (zoom, expected) in [(Double.nan, 1.0), (.infinity, 1), (-3, 0.001), (0, 0.001), (1e9, 64)] {
             zoomed.zoom = zoom
@@ -132,7 +132,7 @@ import Testing
     }
 
     /// Before any of it is laid out.
-    @Test func severalStepsAtOnce() async throws {
+    @Test func consecutiveZoomChangesKeepCenter() async throws {
         let (zoomed, window) = try await shown()
         zoomed.zoom = 1
         zoomed.center(x: 1000, y: 500)
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// The requested image is not yet the one that is seen.
-    @Test func theNextImageIsOnItsWay() async throws {
+    @Test func detailBelongsToShownImageWhileNextLoads() async throws {
         let (zoomed, window) = try await shown()
         let next = PipelineFixture.url("next.png")
         var answer = ScriptedTransport.Answer.data(Data("no image".utf8))
@@ -163,7 +163,7 @@ import Testing
     }
 
     /// The part is not drawn over the whole but in its place.
-    @Test func whatIsBeneathATranslucentPartIsNotSeen() async throws {
+    @Test func translucentDetailIsNotBlendedWithImageBelow() async throws {
         let (zoomed, window) = try await shown(try serve(Self.picture(alpha: 128)))
         zoomed.zoom = 1
         zoomed.center(x: 1200, y: 600)
@@ -190,7 +190,7 @@ import Testing
         window.close()
     }
 
-    @Test func itGoesWithItsWindow() async throws {
+    @Test func zoomViewIsReleasedWithItsWindow() async throws {
         weak var gone: ZoomView?
         do {
             let (zoomed, window) = try await shown()

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func whatFitsRunsAtOnce() async throws {
+    @Test func workThatFitsStartsImmediately() async throws {
         let budget = ByteBudget(capacity: 10)
         let (record, gate) = (Record(), Gate())
         let first = start("first", 6, of: budget, in: record, until: gate)
@@ -54,7 +54,7 @@ import Testing
         while kept.ticket != nil { await Task.yield() }
     }
 
-    @Test func nobodyGoesPastWhoNeedsMuch() async throws {
+    @Test func smallWorkDoesNotOvertakeLargeWork() async throws {
         let budget = ByteBudget(capacity: 10)
         let (record, gate) = (Record(), Gate())
         let holder = start("holder", 5, of: budget, in: record, until: gate)
@@ -67,7 +67,7 @@ import Testing
         #expect(budget.available == 10)
     }
 
-    @Test func theMostUrgentIsServedFirst() async throws {
+    @Test func mostUrgentReservationIsServedFirst() async throws {
         let budget = ByteBudget(capacity: 10)
         let (record, gate) = (Record(), Gate())
         let holder = start("holder", 10, of: budget, in: record, until: gate)
@@ -83,7 +83,7 @@ import Testing
         #expect(record.names == ["holder", "raised", "high", "low"])
     }
 
-    @Test func whoIsCancelledLeavesTheQueueAndLetsOthersPass() async throws {
+    @Test func cancelledWorkLeavesQueueToOthers() async throws {
         let budget = ByteBudget(capacity: 10)
         let (record, gate) = (Record(), Gate())
         let holder = start("holder", 5, of: budget, in: record, until: gate)
@@ -98,7 +98,7 @@ import Testing
         #expect(budget.available == 10)
     }
 
-    @Test func whoWasCancelledBeforeTakesNothing() async throws {
+    @Test func cancelledTicketReservesNothing() async throws {
         let budget = ByteBudget(capacity: 10)
         let ticket = WorkTicket()
         ticket.cancel()
@@ -145,7 +145,7 @@ import Testing
 
     /// A thousand works of all sizes, a third of them cancelled: what is out never exceeds the capacity, and all of it
     /// comes back.
-    @Test func itIsNeverOverdrawn() async throws {
+    @Test func reservationsNeverExceedCapacity() async throws {
         let budget = ByteBudget(capacity: 100)
         let (held, most) = (Lock(0), Lock(0))
         await withTaskGroup { group in

@@ -56,7 +56,7 @@ import Testing
             (0, nil), (799_999, nil), (800_000, .warning), (899_999, .warning), (900_000, .high), (949_999, .high),
             (950_000, .critical), (5_000_000, .critical), (-5, nil),
         ] as [(Int, MemoryPressure?)])
-    func nearALimit(used: Int, step: MemoryPressure?) throws {
+    func pressureStepFollowsMemoryUsage(used: Int, step: MemoryPressure?) throws {
         #expect(try pressure(Self.version2, ["groups/a/b/memory.current": "\(used)\n"]) == step)
         #expect(try pressure(Self.version1, ["g/my memory/b/memory.usage_in_bytes": "\(used)\n"]) == step)
         // An ancestor's limit, of version 2, counts as well.
@@ -65,7 +65,7 @@ import Testing
                 == step)
     }
 
-    @Test func whatCanBeDroppedDoesNotCount() throws {
+    @Test func reclaimableMemoryDoesNotCount() throws {
         let full = ["groups/a/b/memory.current": "990000\n"]
         #expect(try pressure(Self.version2, full) == .critical)
         for (stat, step) in [
@@ -174,7 +174,7 @@ import Testing
         #expect(await seen.next() == nil)
     }
 
-    @Test func whereNothingWakesTheThreadItLooks() async throws {
+    @Test func pressureIsPolledWithoutNotifications() async throws {
         let tree = try Tree(["proc/pressure/memory": "some total=0\nfull total=0\n"])
         let source = SystemMemoryPressure(root: tree.path, interval: .milliseconds(5), repeatAfter: .seconds(100_000))
         let (steps, continuation) = AsyncStream.makeStream(of: MemoryPressure.self)

@@ -55,7 +55,7 @@ struct DeliveryQueueTests {
         #expect(received.withLock { $0 } == [])
     }
 
-    @Test func ofManyThreadsOneDeliversAtATimeAndNothingIsLeft() async {
+    @Test func concurrentDeliveriesAreSerialAndComplete() async {
         let (isBusy, received) = (Lock(false), Lock<[Int]>([]))
         let overlaps = Lock(0)
         let queue = DeliveryQueue<Int> { value in

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct FifoTests {
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func itIsWhatAnArrayIs(seed: UInt64) {
+    func fifoBehavesLikeArray(seed: UInt64) {
         var chance = FixedChance(state: seed)
         var (fifo, model) = (Fifo<Int>(), [Int]())
         for step in 0..<4000 {
@@ -23,7 +23,7 @@ import Testing
         #expect(fifo.isEmpty && fifo.first == nil)
     }
 
-    @Test func whatIsTakenIsNotHeld() {
+    @Test func poppedElementIsReleased() {
         final class Thing {}
         var fifo = Fifo<Thing>()
         fifo.append(Thing())
@@ -60,7 +60,7 @@ private struct FixedChance {
 }
 
 @Suite struct FifoEndsTests {
-    @Test func bothEndsGiveWhatAnArrayGives() {
+    @Test func fifoPopsAtBothEndsLikeArray() {
         var (fifo, model) = (Fifo<Int>(), [Int]())
         for step in 0..<2_000 {
             switch (step &* 7 + step / 13) % 5 {

@@ -35,7 +35,7 @@ import Testing
         #expect(lock.withLock { $0 } == 2)
     }
 
-    @Test func itLetsItsStateGo() {
+    @Test func lockReleasesItsState() {
         final class Thing {}
         weak var thing: Thing?
         do {

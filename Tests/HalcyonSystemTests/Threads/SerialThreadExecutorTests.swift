@@ -87,7 +87,7 @@ import Testing
         #expect(await other.notes.sorted() == Array(0..<200))
     }
 
-    @Test func whatWaitsStillRunsWhenTheExecutorIsLetGo() async {
+    @Test func queuedWorkRunsAfterExecutorIsReleased() async {
         let (count, done, gate) = (Lock(0), Gate(), Gate())
         do {
             let executor = SerialThreadExecutor(name: "gone")

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 5])
-    func asMuchRunsAtATimeAsThereAreThreads(threads: Int) async throws {
+    func poolRunsAsManyWorksAsThreads(threads: Int) async throws {
         let pool = ThreadPool(name: "wide", threads: threads)
         let (arrived, all) = (Lock(0), Gate())
         try await withThrowingTaskGroup { group in
@@ -46,7 +46,7 @@ import Testing
         #expect(try await pool.run { _ in 42 } == 42)
     }
 
-    @Test func theMostUrgentRunsFirst() async throws {
+    @Test func mostUrgentWorkRunsFirst() async throws {
         let blocked = await BlockedPool()
         for priority in [RequestPriority.low, .veryHigh, .veryLow, .normal, .high] {
             blocked.submit("\(priority)", priority)
@@ -125,7 +125,7 @@ import Testing
         #expect(blocked.ran == ["last"])
     }
 
-    @Test func cancelledBeforeItIsQueuedItNeverRuns() async throws {
+    @Test func workCancelledBeforeQueueingNeverRuns() async throws {
         let blocked = await BlockedPool()
         let ticket = WorkTicket()
         ticket.cancel()
@@ -215,7 +215,7 @@ import Testing
         #expect(ended >= 500 * 2 / 3)
     }
 
-    @Test func whatWaitsStillRunsWhenThePoolIsLetGo() async {
+    @Test func queuedWorkRunsAfterPoolIsReleased() async {
         let (count, done, gate) = (Lock(0), Gate(), Gate())
         do {
             let pool = ThreadPool(name: "gone", threads: 1)

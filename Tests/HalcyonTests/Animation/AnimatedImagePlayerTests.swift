@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: [
         (RepeatCount.file, [2, 1, 0]), (.finite(2), [1, 0]), (.once, [0]), (.finite(-3), [0]),
     ])
-    func itEndsAfterItsLoops(count: RepeatCount, remaining: [Int]) throws {
+    func playerEndsAfterRepeatCount(count: RepeatCount, remaining: [Int]) throws {
         let (player, notes) = try player(Film().image(frames: 2, loops: 3), .init(repeatCount: count))
         player.play()
         run(player, 0...20)
@@ -78,7 +78,7 @@ import Testing
         #expect(notes.loops == remaining + remaining && notes.ends == 2)
     }
 
-    @Test func onesThatAreInfiniteDoNotEnd() throws {
+    @Test func infiniteRepeatCountNeverEnds() throws {
         let (player, notes) = try player(Film().image(frames: 2, loops: 1), .init(repeatCount: .infinite))
         player.play()
         run(player, 0...20)
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// The due frame is not decoded in time: the newest before it is shown, and later ones never before it.
-    @Test func whatIsMissingIsStoodInForByTheNewestBefore() throws {
+    @Test func missingFrameIsReplacedByNewestEarlierFrame() throws {
         let (player, notes) = try player(Film().image(frames: 8))
         let ready = Lock(0)
         player.onFrameReady = { ready.withLock { $0 += 1 } }
@@ -114,7 +114,7 @@ import Testing
         #expect(notes.frames == [0, 1, 3] && player.timeToNextFrame == .milliseconds(80))
     }
 
-    @Test func stoppedItStandsAndLetsGo() throws {
+    @Test func stoppedPlayerKeepsFrameAndReleasesBuffer() throws {
         let film = Film()
         let pool = work.pool()
         let (player, notes) = try player(film.image(frames: 4), pool: pool)
@@ -199,7 +199,7 @@ import Testing
     @Test(arguments: [
         (PlaybackMode.reverse, [2, 1, 0, 2]), (.bounce, [0, 1, 2, 1, 0]), (.reverseBounce, [2, 1, 0, 1, 2]),
     ])
-    func theOtherOrders(mode: PlaybackMode, frames: [Int]) throws {
+    func playbackModesOrderFrames(mode: PlaybackMode, frames: [Int]) throws {
         let (player, notes) = try player(Film().image(frames: 3), .init(mode: mode))
         player.play()
         // The time stands until the first frame is there; that of the image itself is.
@@ -209,7 +209,7 @@ import Testing
     }
 
     /// Its last frame is broken: played once more it begins anew all the same.
-    @Test func whatIsOverBeginsAnew() throws {
+    @Test func finishedPlayerRestarts() throws {
         let (player, notes) = try player(Film(torn: [1]).image(frames: 2, loops: 1))
         for start in [0, 10] {
             player.play()
@@ -224,7 +224,7 @@ import Testing
     }
 
     /// As with a slider beside a player that stands still.
-    @Test func playingFromWhereItWasSought() throws {
+    @Test func playStartsAtSoughtFrame() throws {
         let (player, notes) = try player(Film().image(frames: 4))
         player.seek(to: 2)
         run(player, [0])
@@ -251,7 +251,7 @@ import Testing
     }
 
     /// The end is reported when it is passed on the way to a stop.
-    @Test func aStopBehindTheEnd() throws {
+    @Test func stopAfterEndReportsEndOnce() throws {
         for hasFrames in [true, false] {
             let (player, notes) = try player(Film().image(frames: 3, loops: 1))
             player.play()
@@ -288,7 +288,7 @@ import Testing
     }
 
     /// The player was not to be called meanwhile, so the time does not count.
-    @Test func timeThatStoodStillIsNotMadeUpFor() throws {
+    @Test func pausedTimeIsNotCaughtUp() throws {
         let (player, notes) = try player(Film().image(frames: 8))
         player.play()
         run(player, [0, 1])
@@ -315,7 +315,7 @@ import Testing
         #expect(player.currentFrameIndex == 1)
     }
 
-    @Test func aCallbackMayChangeTheCourse() throws {
+    @Test func callbacksMayStopSeekOrRestart() throws {
         let (player, notes) = try player(Film().image(frames: 2, loops: 2))
         player.onFrame = { _, index in if index == 1 { player.stop() } }
         player.play()
@@ -351,7 +351,7 @@ import Testing
         }
     }
 
-    @Test func whatArrivesIsPlayedMeanwhile() throws {
+    @Test func arrivingFramesArePlayed() throws {
         let (player, notes) = try player(Film().image(frames: 2, loops: 1), isComplete: false)
         player.play()
         run(player, 0...4)
@@ -364,7 +364,7 @@ import Testing
         #expect(notes.frames == [0, 1, 2, 3] && notes.ends == 1)
     }
 
-    @Test func backwardsWaitsForTheLastFrame() throws {
+    @Test func reversePlaybackWaitsForLastFrame() throws {
         let (player, notes) = try player(Film().image(frames: 2), .init(mode: .reverse), isComplete: false)
         player.play()
         run(player, 0...4)

@@ -36,7 +36,7 @@ import Testing
     }
 
     /// There is room for three frames; in step, many players need no more than one does.
-    @Test func thoseInStepShareEvenALittle() throws {
+    @Test func synchronizedPlayersShareSmallPool() throws {
         let (film, pool) = (Film(), work.pool(frames: 3))
         let image = try film.image(frames: 20)
         let players = try (0..<50).map { _ in try player(image, pool) }
@@ -50,7 +50,7 @@ import Testing
         #expect(Array(film.asked.prefix(25)) == Array(1..<20) + Array(1..<7))
     }
 
-    @Test func whoComesLaterJoins() throws {
+    @Test func laterPlayerJoinsRunningAnimation() throws {
         let (film, pool) = (Film(), work.pool())
         let image = try film.image(frames: 20)
         let (first, second) = (try player(image, pool), try player(image, pool))
@@ -76,7 +76,7 @@ import Testing
         #expect(pool.keptBytes == 0)
     }
 
-    @Test func anotherRateOrOrderDoesNotJoin() throws {
+    @Test func playersOfDifferentRateOrOrderStaySeparate() throws {
         let (film, pool) = (Film(), work.pool())
         let image = try film.image(frames: 20)
         let (first, faster) = (try player(image, pool), try player(image, pool))
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// Players that are apart in a pool that is too small for them: each still gets its frames, in order.
-    @Test func thoseApartGetTheirFramesToo() throws {
+    @Test func unsynchronizedPlayersGetAllFrames() throws {
         let (film, pool) = (Film(), work.pool(frames: 2))
         let image = try film.image(frames: 20)
         let players = try (0..<5).map { _ in try player(image, pool, joins: false) }
@@ -110,7 +110,7 @@ import Testing
         #expect(pool.keptBytes <= 2 * 5 * 4)
     }
 
-    @Test func theLimitIsSharedOutAmongThoseThatPlay() throws {
+    @Test func poolLimitIsDividedAmongRunningPlayers() throws {
         let pool = work.pool(frames: 12)
         let players = try (0..<4).map { _ in try player(Film().image(frames: 100), pool) }
         players[0].play()
@@ -147,7 +147,7 @@ import Testing
             source: Film(), size: PixelSize(2000, 2000), durations: [.seconds(1), .seconds(1)], loopCount: 0)
     }
 
-    @Test func whatNobodyPlaysIsForgotten() throws {
+    @Test func framesAreReleasedWithLastPlayer() throws {
         let pool = work.pool()
         var film: Film? = Film()
         weak let source = film
@@ -165,7 +165,7 @@ import Testing
         #expect(pool.keptBytes == 0)
     }
 
-    @Test func whoLeavesDuringADecodeLeavesNothing() throws {
+    @Test func stopDuringDecodeKeepsNoFrames() throws {
         let (film, pool) = (Film(), work.pool())
         let one = try player(film.image(frames: 20), pool)
         one.play()
@@ -180,7 +180,7 @@ import Testing
 
     /// All running players hold at most half of the budget, and give it back when they stop; a player that finds no room
     /// reports so, and plays once there is some.
-    @Test func whatPlaysIsHeldFromTheBudget() throws {
+    @Test func playersReserveFramesFromBudget() throws {
         // Two frames of four bytes for each.
         let budget = DecodeBudget(capacity: 40)
         let pool = work.pool(budget: budget)
@@ -203,7 +203,7 @@ import Testing
     }
 
     /// An animation that plays for ever does not block a decode for ever.
-    @Test func whatPlaysMakesRoomForADecode() async throws {
+    @Test func playersReleaseBudgetForDecode() async throws {
         let budget = DecodeBudget(capacity: 40)
         let pool = work.pool(budget: budget)
         let players = try (0..<2).map { _ in try player(Film().image(frames: 20), pool) }

@@ -23,7 +23,7 @@ import Testing
         #expect(Self.frames(Self.playback([2, 1, 3]), 14) == [0, 0, 1, 2, 2, 2, 0, 0, 1, 2, 2, 2, 0, 0])
     }
 
-    @Test func theOtherOrders() {
+    @Test func playbackModesOrderFrames() {
         #expect(Self.frames(Self.playback([1, 2, 1], mode: .reverse), 8) == [2, 1, 1, 0, 2, 1, 1, 0])
         #expect(Self.frames(Self.playback([1, 1, 1], mode: .bounce), 9) == [0, 1, 2, 1, 0, 1, 2, 1, 0])
         #expect(Self.frames(Self.playback([1, 1, 1], mode: .reverseBounce), 6) == [2, 1, 0, 1, 2, 1])
@@ -33,7 +33,7 @@ import Testing
         #expect(Self.frames(Self.playback([1, 1], mode: .bounce), 5) == [0, 1, 0, 1, 0])
     }
 
-    @Test func itEndsOnTheLastFrame() {
+    @Test func finitePlaybackEndsOnLastFrame() {
         #expect(Self.frames(Self.playback([1, 1], loops: 2), 6) == [0, 1, 0, 1, 1, 1])
         #expect(Self.frames(Self.playback([1, 1, 1], mode: .reverse, loops: 1), 5) == [2, 1, 0, 0, 0])
         // There and back.
@@ -68,7 +68,7 @@ import Testing
         #expect(Self.playback([5], loops: 1).untilNext == .milliseconds(5))
     }
 
-    @Test func whatComesNext() {
+    @Test func upcomingFramesFollowPlaybackOrder() {
         #expect(Self.playback([1, 1, 1, 1]).upcoming(3) == [0, 1, 2])
         var playback = Self.playback([1, 1, 1, 1])
         playback.advance(by: .milliseconds(3))
@@ -81,7 +81,7 @@ import Testing
         #expect(Self.playback([1, 1, 1], isComplete: false).upcoming(9) == [0, 1, 2])
     }
 
-    @Test func itSeeksWithinWhatThereIs() {
+    @Test func seekIsClampedToFramesAndLoops() {
         var playback = Self.playback([1, 1, 1], loops: 3)
         playback.seek(to: 2, loop: 1)
         #expect(playback.frame == 2 && playback.loopsRemaining == 2)
@@ -96,7 +96,7 @@ import Testing
         #expect(endless.frame == 1 && endless.tick > 0)
     }
 
-    @Test func whatArrivesIsPlayedAsFarAsItIsThere() {
+    @Test func incompletePlaybackHoldsAtLastArrivedFrame() {
         var playback = Self.playback([1, 1], loops: 1, isComplete: false)
         playback.advance(by: .milliseconds(50))
         #expect(playback.frame == 1 && playback.isHeld && playback.untilNext == nil && !playback.isOver)
@@ -109,7 +109,7 @@ import Testing
         #expect(playback.isOver && playback.frame == 3)
     }
 
-    @Test func backwardsBeginsWhenAllIsThere() {
+    @Test func reversePlaybackBeginsWhenComplete() {
         var playback = Self.playback([1, 1], mode: .reverse, isComplete: false)
         playback.advance(by: .milliseconds(50))
         #expect(playback.frame == 0 && playback.isHeld)
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// Any way of cutting a time into pieces comes to the same frame.
-    @Test func itDoesNotMatterHowOftenItIsAsked() {
+    @Test func playbackIsIndependentOfStepSize() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {
             let units = (0..<Int.random(in: 1...6, using: &random)).map { _ in Int.random(in: 1...5, using: &random) }

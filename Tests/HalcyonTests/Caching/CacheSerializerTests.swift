@@ -31,7 +31,7 @@ private final class SeenInputs: Sendable {
 
 @Suite(.timeLimit(.minutes(5)))
 struct CacheSerializerTests {
-    @Test func itsBytesAreWhatLandsOnDiskAndItReadsThemBack() async throws {
+    @Test func serializedBytesAreStoredAndReadBack() async throws {
         let seen = SeenInputs()
         let fixture = PipelineFixture {
             $0.cache = ImageCache(disk: $0.cache.disk, serializer: TurningSerializer(seen: seen))
@@ -56,7 +56,7 @@ struct CacheSerializerTests {
         #expect(try await fixture.pipeline.cache.image(for: url)?.hasSamePixels(as: first) == true)
     }
 
-    @Test func aProcessedImageIsKeptAsItSays() async throws {
+    @Test func serializerEncodesProcessedImage() async throws {
         let seen = SeenInputs()
         let fixture = PipelineFixture()
         let url = try fixture.serve("jpeg/baseline-444.jpg")
@@ -77,7 +77,7 @@ struct CacheSerializerTests {
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test func nilKeepsNothing() async throws {
+    @Test func nilFromSerializerStoresNothing() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgba8.png")
         var request = ImageRequest(url)
@@ -87,7 +87,7 @@ struct CacheSerializerTests {
         #expect(await fixture.diskEntries() == 0)
     }
 
-    @Test func whatItCannotReadIsRemovedAndAskedForAgain() async throws {
+    @Test func entryUnreadableBySerializerIsDownloadedAgain() async throws {
         struct Refusing: CacheSerializer {
             func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? { input.original }
             func encodedImage(in stored: Data) throws -> Data { throw CocoaError(.fileReadCorruptFile) }

@@ -105,7 +105,7 @@ struct ClearedCacheTests {
     /// One process has looked up what the source's encodings have in common, another removes the source, and the first
     /// one stores: the encodings from before the removal must not count again.
     @Test(arguments: [true, false])
-    func whatIsEncodedAcrossARemovalBringsNothingBack(bySameProcess: Bool) async throws {
+    func encodeSpanningRemovalRestoresNothing(bySameProcess: Bool) async throws {
         let folder = PipelineFixture.temporaryFolder()
         let fixture = PipelineFixture(folder: folder)
         let url = try fixture.serve("png/rgb8.png")

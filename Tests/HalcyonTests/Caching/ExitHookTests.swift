@@ -25,7 +25,7 @@ struct ExitHookTests {
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test func whatIsStagedIsWrittenBeforeTheProgramEnds() async throws {
+    @Test func stagedEntriesAreWrittenAtExit() async throws {
         let folder = PipelineFixture.temporaryFolder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let cache = await Self.fill(path, signals: [])
@@ -34,7 +34,7 @@ struct ExitHookTests {
         try await check(folder)
     }
 
-    @Test func aSignalWaitsForItAndEndsTheProgramAsItWould() async throws {
+    @Test func signalWritesStagedEntriesThenTerminates() async throws {
         let folder = PipelineFixture.temporaryFolder()
         await #expect(processExitsWith: .signal(SIGTERM)) { [path = folder.path as String] in
             let cache = await Self.fill(path, signals: [SIGTERM])

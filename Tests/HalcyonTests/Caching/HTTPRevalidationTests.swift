@@ -68,7 +68,7 @@ struct HTTPRevalidationTests {
     }
 
     @Test(arguments: [true, false])
-    func whatIsFoundOutBehindIsInBothCaches(changed: Bool) async throws {
+    func backgroundRevalidationUpdatesBothCaches(changed: Bool) async throws {
         let answer = ScriptedTransport.Answer.data(
             try TestFiles.data("jpeg/gray.jpg"), headers: ["Cache-Control": "max-age=60"])
         let fixture = try await fixture(
@@ -98,7 +98,7 @@ struct HTTPRevalidationTests {
         #expect(try await fixture.pipeline.response(for: ImageRequest(url)).cacheRule == .fresh)
     }
 
-    @Test func nothingIsAskedBehindForWhatWouldBeThrownAway() async throws {
+    @Test func noStoreRequestIsNotRevalidatedInBackground() async throws {
         let fixture = try await fixture(whileRevalidate, then: .status(304))
         let found = try await fixture.pipeline.response(for: ImageRequest(url, cachePolicy: .noStore))
         #expect(found.cacheRule == .revalidated)
@@ -115,7 +115,7 @@ struct HTTPRevalidationTests {
         #expect(fixture.transport.requests.last?.headers["If-None-Match"] == "\"one\"")
     }
 
-    @Test func whatIsRemovedMeanwhileIsDeliveredAndDoesNotComeBackToDisk() async throws {
+    @Test func revalidationDoesNotRestoreRemovedEntry() async throws {
         let gate = ScriptedTransportGate()
         let fixture = try await fixture(
             ["Cache-Control": "max-age=60", "ETag": "\"one\""], then: .status(304).held(by: gate))
@@ -151,7 +151,7 @@ struct HTTPRevalidationTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
-    @Test func aReloadAsksForWhatIsImmutableToo() async throws {
+    @Test func reloadIgnoresImmutable() async throws {
         let fixture = try await fixture(
             ["Cache-Control": "max-age=600, immutable", "ETag": "\"one\""],
             then: .data(try TestFiles.data("jpeg/gray.jpg")))
@@ -160,7 +160,7 @@ struct HTTPRevalidationTests {
         #expect(fixture.transport.requests.last?.headers["If-None-Match"] == nil)
     }
 
-    @Test func whatIsNoneOfHTTPsHasNoRule() async throws {
+    @Test func nonHTTPSourceHasNoCacheRule() async throws {
         let fixture = PipelineFixture(clock: clock.timeSource)
         let data = try TestFiles.data("png/rgb8.png")
         for policy in [CachePolicy.default, .revalidate] {
@@ -170,7 +170,7 @@ struct HTTPRevalidationTests {
         }
     }
 
-    @Test func whatTheDiskGivesAtOnceHeedsTheRequest() async throws {
+    @Test func synchronousDiskReadHonoursRequestHeaders() async throws {
         let fixture = try await fixture(["Cache-Control": "max-age=60"], after: 30, then: .status(404))
         fixture.pipeline.cache.clearMemory()
         var request = ImageRequest(url, cachePolicy: .synchronousDisk)

@@ -36,7 +36,7 @@ struct ImageCacheTests {
         ]
     }
 
-    @Test func whatIsStoredUnderOneNameIsFoundUnderItsOther() async throws {
+    @Test func equivalentKeysShareOneEntry() async throws {
         let (image, data) = try image()
         for (name, other) in names() {
             #expect(await cache.cachedLevel(for: name) == nil)

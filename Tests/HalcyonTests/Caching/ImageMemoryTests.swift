@@ -42,7 +42,7 @@ struct ImageMemoryTests {
     }
 
     @Test(arguments: ["png/rgb8.png", "animation/keep.gif"])
-    func whatIsOnScreenIsFoundWhateverHappens(file: String) async throws {
+    func imageOnScreenIsFoundAfterEviction(file: String) async throws {
         let onScreen = try image(file)
         let cache = ImageCache(
             memory: MemoryCacheConfiguration(costLimit: onScreen.cost * 3), disk: nil, memoryPressure: pressure)

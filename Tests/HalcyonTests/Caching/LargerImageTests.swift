@@ -47,7 +47,7 @@ struct LargerImageTests {
     }
 
     /// The first look-up finds what came before it, in either level.
-    @Test func whatIsOnScreenServesAfterItLeftTheCache() async throws {
+    @Test func evictedImageOnScreenServesSmallerRequest() async throws {
         let url = try #require(URL(string: "https://example.org/a.jpg"))
         let onScreen = try Image(data: try TestFiles.data("jpeg/baseline-420.jpg"))
         let cache = ImageCache(disk: nil, memoryPressure: nil)
@@ -61,7 +61,7 @@ struct LargerImageTests {
         #expect(cache.image(inMemoryFor: request(url, fit: 20))?.bitmap === onScreen.bitmap)
     }
 
-    @Test func onlyWhereTheRequestAllowsIt() async throws {
+    @Test func largerImageServesOnlyIfPolicyAccepts() async throws {
         let url = try fixture.serve("jpeg/baseline-420.jpg")
         _ = try await fixture.pipeline.image(for: url)
         var strict = request(url, fit: 20)
@@ -71,7 +71,7 @@ struct LargerImageTests {
         #expect(try await origin(strict) == .disk)
     }
 
-    @Test func anotherPictureNeverServes() async throws {
+    @Test func croppedOrProcessedImageDoesNotServeOthers() async throws {
         let url = try fixture.serve("jpeg/baseline-420.jpg")
         let other = try fixture.serve("jpeg/gray.jpg")
         _ = try await fixture.pipeline.image(for: url)

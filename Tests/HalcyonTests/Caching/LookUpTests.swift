@@ -24,7 +24,7 @@ struct LookUpTests {
         return all
     }
 
-    @Test func whatAnswersOtherFieldsIsToldAsThatOnTheDiskToo() async throws {
+    @Test func varyMismatchIsReportedForBothLevels() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png", headers: ["Vary": "X-Kind"])
         _ = try await fixture.pipeline.image(for: url)

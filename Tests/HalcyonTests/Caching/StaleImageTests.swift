@@ -60,7 +60,7 @@ struct StaleImageTests {
     }
 
     @Test(arguments: [false, true])
-    func whatIsRemovedWhileItIsEncodedDoesNotComeBack(all: Bool) async throws {
+    func entryRemovedDuringEncodeIsNotStored(all: Bool) async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let serializer = StoppingSerializer()
@@ -92,7 +92,7 @@ struct StaleImageTests {
     }
 
     /// Newer bytes for which there is no room are not kept; the older ones must not be either.
-    @Test func whatFindsNoRoomDoesNotLeaveTheOlderOneThere() async throws {
+    @Test func unstagedReloadRemovesOlderEntry() async throws {
         let files = FaultInjectingFileSystem()
         let folder = PipelineFixture.temporaryFolder()
         let fixture = PipelineFixture(folder: folder) {

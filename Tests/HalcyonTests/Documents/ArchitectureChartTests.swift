@@ -36,7 +36,7 @@ import Testing
         #expect(charts.contains { Self.types(in: $0).contains("DiskCache") })
     }
 
-    @Test func whatChartsNameIsDeclared() throws {
+    @Test func typesNamedInChartsAreDeclared() throws {
         let sources = try DeclarationIndex(folder: Self.root.appending(path: "Sources"))
         for chart in try Self.charts() {
             for name in Self.types(in: chart) { #expect(sources.declares(String(name)), "\(name)") }
@@ -68,7 +68,7 @@ import Testing
         for folder in Set(told).subtracting(there).sorted() { Issue.record("\(folder) is not there") }
     }
 
-    @Test func whatHostileInputCanDoIsTried() throws {
+    @Test func listedThreatsNameExistingTests() throws {
         let rows = try Self.section("What hostile input can do").split(separator: "\n").filter {
             $0.hasPrefix("|") && !$0.hasPrefix("| threat |") && !$0.hasPrefix("| --- |")
         }

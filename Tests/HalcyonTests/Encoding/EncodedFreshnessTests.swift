@@ -32,14 +32,14 @@ struct EncodedFreshnessTests {
             ("no-cache", "no-cache"), ("private, max-age=5", "private, max-age=5"), ("no-store", "no-store"),
             ("max-age=99999999999999999999", "max-age=315360000"), ("", nil),
         ] as [(String, String?)])
-    func whatTheServerSaysIsPassedOn(sent: String, told: String?) async throws {
+    func cacheControlOfServerIsPassedOn(sent: String, told: String?) async throws {
         let fixture = PipelineFixture(clock: ManualClock().timeSource)
         let url = try fixture.serve("png/rgb8.png", headers: sent.isEmpty ? [:] : ["Cache-Control": sent])
         let answer = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(answer.freshness.cacheControl == told)
     }
 
-    @Test func whatWasAskedForWithACredentialIsPrivate() async throws {
+    @Test func imageRequestedWithCredentialIsPrivate() async throws {
         let fixture = PipelineFixture(clock: ManualClock().timeSource)
         let url = try fixture.serve("png/rgb8.png", headers: ["Cache-Control": "max-age=5"])
         let open = PipelineFixture.url("public")
@@ -54,7 +54,7 @@ struct EncodedFreshnessTests {
 
     /// A cookie that the transport adds is not visible above it.
     @Test(arguments: [true, false])
-    func whatATransportWithCookiesBroughtIsPrivate(keepsCookies: Bool) async throws {
+    func imageFromCookieTransportIsPrivate(keepsCookies: Bool) async throws {
         let image = try TestFiles.data("png/rgb8.png")
         let server = try RawServer { connection in
             guard connection.readRequest() != nil else { return }

@@ -129,7 +129,7 @@ struct PipelineEventTests {
         #expect(all.contains("broken"))
     }
 
-    @Test func whatLoadsShareIsToldOfEach() async throws {
+    @Test func sharedWorkIsReportedForEachLoad() async throws {
         let fixture = PipelineFixture()
         let gate = ScriptedTransportGate()
         let url = try fixture.serve("png/rgb8.png", gate: gate)

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct DownloadHookLoadTests {
     /// T-10: what the decryptor makes is what is decoded and cached.
-    @Test func whatTheDataHookMakesIsDecodedAndCached() async throws {
+    @Test func dataHookOutputIsDecodedAndCached() async throws {
         let transport = ScriptedTransport()
         let fixture = PipelineFixture {
             var download = ImageDownloader.Configuration(transport: transport)

@@ -58,7 +58,7 @@ struct FailureMemoryTests {
         ].map { .failure(DownloadError($0, url: PipelineFixture.url("a"))) }
 
     @Test(arguments: passing)
-    func whatMayPassIsNot(_ answer: ScriptedTransport.Answer) async throws {
+    func transientFailureIsNotRemembered(_ answer: ScriptedTransport.Answer) async throws {
         let fixture = try fixture(answer)
         var request = ImageRequest(url)
         request.network.retries = 0
@@ -67,7 +67,7 @@ struct FailureMemoryTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
-    @Test func aCancelledLoadIsNot() async throws {
+    @Test func cancelledLoadIsNotRemembered() async throws {
         let fixture = try fixture(.status(404).held(by: ScriptedTransportGate()))
         let task = fixture.pipeline.task(for: ImageRequest(url))
         try await fixture.transport.waitForRequests(1)
@@ -80,7 +80,7 @@ struct FailureMemoryTests {
         ("max-age=600", 599, true), ("max-age=600", 600, false), ("max-age=5", 4, true), ("max-age=5", 5, false),
         ("max-age=0", 0, false), ("no-store", 0, false), ("no-cache", 0, false), ("public", 59, true),
     ])
-    func httpSaysHowLongSomethingIsGone(_ control: String, _ seconds: Int, _ isRemembered: Bool) async throws {
+    func cacheControlLimitsRememberedFailure(_ control: String, _ seconds: Int, _ isRemembered: Bool) async throws {
         let fixture = try fixture(.status(404, headers: ["Cache-Control": control]))
         _ = await error(fixture)
         clock.advance(by: .seconds(seconds))
@@ -88,7 +88,7 @@ struct FailureMemoryTests {
         #expect(fixture.transport.requestCount == (isRemembered ? 1 : 2))
     }
 
-    @Test func whoWantsToKnowAsksAnyway() async throws {
+    @Test func rememberedFailureIsRetriedOnRequest() async throws {
         for change in [
             { (request: inout ImageRequest) in request.network.retriesFailures = true },
             { $0.cachePolicy.reads = [] },
@@ -103,7 +103,7 @@ struct FailureMemoryTests {
         }
     }
 
-    @Test func aSuccessClears() async throws {
+    @Test func successClearsRememberedFailure() async throws {
         let fixture = try fixture(.data(Data("no image".utf8)))
         _ = await error(fixture)
         #expect(fixture.pipeline.rememberedFailureCount == 1)
@@ -143,13 +143,13 @@ struct FailureMemoryTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
-    @Test func aPipelineCanDoWithout() async throws {
+    @Test func failureMemoryCanBeDisabled() async throws {
         let fixture = PipelineFixture(clock: clock.timeSource) { $0.remembersFailures = false }
         for _ in 0..<2 { #expect(!isRemembered(await error(fixture))) }
         #expect(fixture.transport.requestCount == 2)
     }
 
-    @Test func theirNumberIsBounded() async throws {
+    @Test func rememberedFailuresAreLimited() async throws {
         let fixture = PipelineFixture(disk: false, clock: clock.timeSource)
         for index in 0..<1_200 { _ = try? await fixture.pipeline.image(for: PipelineFixture.url("\(index)")) }
         #expect((900...1_000).contains(fixture.pipeline.rememberedFailureCount))

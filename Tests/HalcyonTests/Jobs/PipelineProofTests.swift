@@ -50,7 +50,7 @@ struct PipelineProofTests {
     }
 
     /// The most urgent of those that share a transfer counts, for as long as it is there.
-    @Test func theHighestOfThoseWhoShareCountsWhileItIsThere() async throws {
+    @Test func highestPrioritySharedLoadCountsUntilCancelled() async throws {
         for stays in [true, false] {
             let gate = ScriptedTransportGate()
             let (fixture, blocker) = try await queue(gate)
@@ -72,7 +72,7 @@ struct PipelineProofTests {
 
     // MARK: - Encoded answers
 
-    @Test func ofAHundredForOneEncodingOneMayLeave() async throws {
+    @Test func cancelledCallerLeavesSharedEncodeRunning() async throws {
         let fixture = PipelineFixture()
         let gate = ScriptedTransportGate()
         let url = try fixture.serve("png/rgb8.png", gate: gate)
@@ -141,7 +141,7 @@ struct PipelineProofTests {
         return try Image(bitmap: bitmap, info: ImageInfo(format: .png, size: size)).data(as: .png)
     }
 
-    @Test func whatBrokeOffIsGoneOnWithByTheNextLoad() async throws {
+    @Test func nextLoadResumesInterruptedDownload() async throws {
         let body = try largeImage()
         let part = 2 << 20
         try #require(body.count > part + (1 << 20))

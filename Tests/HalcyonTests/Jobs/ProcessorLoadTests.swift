@@ -135,7 +135,7 @@ import Testing
         #expect(image.color(x: 101, y: 400)?.alpha == 0)
     }
 
-    @Test func whatFailsIsAnErrorAndNotStored() async throws {
+    @Test func failedProcessingIsNotStored() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         var request = ImageRequest(url, processors: [.invert, FailingProcessor()])

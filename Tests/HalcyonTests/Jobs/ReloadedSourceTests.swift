@@ -29,7 +29,7 @@ struct ReloadedSourceTests {
 
     /// Neither the bytes nor the decode of the first load are shared from then on, whether it is cancelled or not.
     @Test(arguments: [true, false])
-    func whatItHasReplacedIsNotFoundAgain(isCancelled: Bool) async throws {
+    func decodeOfReplacedBytesIsNotShared(isCancelled: Bool) async throws {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
         // A URL without an entry in memory.
         let request = ImageRequest(url, cachePolicy: CachePolicy(writes: .diskOriginal))
@@ -46,7 +46,7 @@ struct ReloadedSourceTests {
 
     /// The result of the first load is for its waiters alone, and in no cache.
     @Test(arguments: [CachePolicy.default, .storeProcessed, .keepOriginal])
-    func whatIsOlderIsNotKept(policy: CachePolicy) async throws {
+    func decodeOfOlderBytesIsNotCached(policy: CachePolicy) async throws {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
         let request = ImageRequest(url, processors: [.flip(.vertical)], cachePolicy: policy)
         let first = try await held(request, in: fixture)
@@ -63,7 +63,7 @@ struct ReloadedSourceTests {
     }
 
     /// The disk's bytes are older than an answer that comes while they are decoded.
-    @Test func bytesOfTheDiskAreOlder() async throws {
+    @Test func diskBytesDoNotReplaceNewerReload() async throws {
         let folder = PipelineFixture.temporaryFolder()
         let former = PipelineFixture(folder: folder)
         former.transport.answer(url, with: .data(try image(Self.green)))
@@ -79,7 +79,7 @@ struct ReloadedSourceTests {
     }
 
     /// An entry that a program removes does not come back with a load that began before.
-    @Test func whatWasRemovedStaysAway() async throws {
+    @Test func loadBegunBeforeRemovalIsNotCached() async throws {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
         let first = try await held(ImageRequest(url), in: fixture)
         await fixture.pipeline.cache.remove(url)
@@ -91,7 +91,7 @@ struct ReloadedSourceTests {
     }
 
     /// A load that began after the reload joins nothing of before, and what is newer is kept.
-    @Test func theNextLoadIsKept() async throws {
+    @Test func loadBegunAfterReloadIsCached() async throws {
         let fixture = PipelineFixture { [decoder] in $0.coders.add(decoder) }
         let request = ImageRequest(url, processors: [.flip(.vertical)])
         let first = try await held(request, in: fixture)

@@ -55,7 +55,7 @@ struct StalePreviewTests {
     }
 
     @Test(arguments: [true, false])
-    func itIsShownAtOnceAndA304EndsInTheSameImage(inMemory: Bool) async throws {
+    func stalePreviewEqualsImageAfterNotModified(inMemory: Bool) async throws {
         let gate = ScriptedTransportGate()
         let fixture = try await fixture(inMemory: inMemory, then: .status(304).held(by: gate))
         // The gate opens only once the preview is there.
@@ -99,7 +99,7 @@ struct StalePreviewTests {
         #expect(Image(bitmap: preview.bitmap, info: preview.info).hasSamePixels(as: image))
     }
 
-    @Test func whatIsFreshIsShownWhereTheServerIsAskedAnyway() async throws {
+    @Test func freshImageIsPreviewedDuringForcedRevalidation() async throws {
         let gate = ScriptedTransportGate()
         let fixture = try await fixture(
             ["Cache-Control": "max-age=1000", "ETag": "\"one\""], inMemory: true, then: .status(304).held(by: gate))
@@ -138,7 +138,7 @@ struct StalePreviewTests {
     }
 
     /// The server forbids it, the fields are others, the policy reads nothing or may not ask.
-    @Test func whatMayNotBeUsedIsNotShown() async throws {
+    @Test func unusableStaleImageIsNotShown() async throws {
         for control in ["no-cache", "max-age=60, must-revalidate"] {
             for inMemory in [true, false] {
                 let fixture = try await fixture(

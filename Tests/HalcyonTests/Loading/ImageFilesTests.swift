@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeReadSaysWhy() throws {
+    @Test func unreadableFileErrorHasCode() throws {
         try withFolder { folder in
             func code(_ url: URL, maximumBytes: Int = 1000) -> String? {
                 do {

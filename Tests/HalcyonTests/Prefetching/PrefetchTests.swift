@@ -34,7 +34,7 @@ import Testing
         #expect(await fixture.pipeline.jobCount == 0)
     }
 
-    @Test func whatIsThereIsSkippedWithoutATransfer() async throws {
+    @Test func cachedImagesAreSkippedByPrefetch() async throws {
         let fixture = PipelineFixture()
         let urls = try serve(6, on: fixture)
         for url in urls[..<3] { _ = try await fixture.pipeline.image(for: url) }
@@ -97,7 +97,7 @@ import Testing
         #expect(fixture.transport.requests(for: fresh).count == 2)
     }
 
-    @Test func whatFailsIsToldWithItsErrorAndEndsNothingElse() async throws {
+    @Test func failedPrefetchIsReportedAndOthersContinue() async throws {
         let fixture = PipelineFixture()
         let good = try fixture.serve("png/rgb8.png")
         let text = PipelineFixture.url("text")
@@ -119,7 +119,7 @@ import Testing
         #expect(await fixture.diskEntries() == 1)
     }
 
-    @Test func whatTheDiskNeverKeepsIsSkippedForIt() async throws {
+    @Test func sourcesNotKeptOnDiskAreSkipped() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let local = [
@@ -169,7 +169,7 @@ import Testing
         #expect(late == [expected[3]])
     }
 
-    @Test(arguments: [1, 3, 5]) func noMoreRunAtOnceThanSaid(concurrency: Int) async throws {
+    @Test(arguments: [1, 3, 5]) func prefetchHonoursConcurrency(concurrency: Int) async throws {
         let fixture = PipelineFixture()
         let gate = ScriptedTransportGate()
         let urls = try serve(20, on: fixture, gate: gate)

@@ -67,7 +67,7 @@ import Testing
     }
 
     /// One that blocks its thread would hold up all loads there.
-    @Test func itIsNotCalledOnTheThreadOfTheJobs() async throws {
+    @Test func providerIsNotCalledOnJobThread() async throws {
         struct Named: ImageDataProvider {
             let cacheKey = "named"
             let threads: Lock<[String]>
@@ -126,7 +126,7 @@ import Testing
         #expect(try await fixture.pipeline.response(for: ImageRequest(.provider(mended))).origin == .provider)
     }
 
-    @Test func theLastOneOutCancelsTheProvider() async throws {
+    @Test func lastCancelledLoadCancelsProvider() async throws {
         let fixture = PipelineFixture()
         let provider = Provider(gate: ScriptedTransportGate(), result: .success(try png()))
         let tasks = (0..<2).map { _ in fixture.pipeline.task(for: ImageRequest(.provider(provider))) }

@@ -17,7 +17,7 @@ struct CredentialTests {
         (.basic(user: "test", password: "123\u{A3}"), "Basic dGVzdDoxMjPCow=="),
         (.bearer("abc.def"), "Bearer abc.def"),
     ])
-    func itIsShownAndNotSaid(credential: Credential, field: String) async throws {
+    func credentialIsSentButNotDescribed(credential: Credential, field: String) async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: request(url, credential))
@@ -44,7 +44,7 @@ struct CredentialTests {
         }
     }
 
-    @Test func itStaysAtItsOrigin() async throws {
+    @Test func credentialIsNotSentToRedirectTarget() async throws {
         let fixture = PipelineFixture()
         let (first, second) = (PipelineFixture.url("a"), URL(web: "http://elsewhere.test/b"))
         fixture.transport.answer(first, with: .redirect(to: second.absoluteString))

@@ -14,7 +14,7 @@ import Testing
         return request
     }
 
-    @Test func itIsDoneAtEachDeliveryAndNeverCached() async throws {
+    @Test func modifierIsAppliedPerDeliveryAndNotCached() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let loaded = try await fixture.pipeline.response(for: request(url, .template.appending(.scale(3))))
@@ -30,7 +30,7 @@ import Testing
         #expect(fixture.decodes.value == 1)
     }
 
-    @Test func aHitThatIsGivenAtOnceHasIt() async throws {
+    @Test func synchronousHitIsModified() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: url)
@@ -91,7 +91,7 @@ import Testing
         #expect(result.isTemplate && result.mirrorsForRightToLeft && result.scale == 2)
     }
 
-    @Test func previewsHaveItToo() async throws {
+    @Test func previewsAreModified() async throws {
         let fixture = PipelineFixture { $0.coders = .standard() }
         let url = PipelineFixture.url("a.jpg")
         let data = try TestFiles.data("jpeg/progressive.jpg")

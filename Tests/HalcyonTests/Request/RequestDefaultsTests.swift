@@ -64,7 +64,7 @@ struct RequestDefaultsTests {
     }
 
     @Test(arguments: options)
-    func theLaterWins(_ option: Option) async {
+    func laterSettingOverridesEarlierOne(_ option: Option) async {
         let request = ImageRequest(PipelineFixture.url("a"))
         #expect(await seen(option, request, hasDefault: false) == option.own)
         #expect(await seen(option, request, hasDefault: true) == option.defaulted)
@@ -84,7 +84,7 @@ struct RequestDefaultsTests {
         #expect(last == asGiven)
     }
 
-    @Test func whatTheInitialiserIsGivenCounts() {
+    @Test func initializerArgumentsOverrideDefaults() {
         var defaults = RequestDefaults()
         for option in Self.options { option.setDefault(&defaults) }
         let url = PipelineFixture.url("a")
@@ -103,7 +103,7 @@ struct RequestDefaultsTests {
         #expect(RequestDefaults().applied(to: ImageRequest(url)).cachePolicy == .default)
     }
 
-    @Test func aLoadAndTheCachesGoByThem() async throws {
+    @Test func loadAndCachesUseDefaults() async throws {
         var stored = CachePolicy.storeProcessed
         stored.waitsForStore = true
         let fixture = PipelineFixture { [stored] in

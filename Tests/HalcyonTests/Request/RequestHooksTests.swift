@@ -32,7 +32,7 @@ struct RequestHooksTests {
         return RequestHooks(id: name, hooks)
     }
 
-    @Test func whatADecryptorMakesIsDecodedAndCached() async throws {
+    @Test func decryptedDataIsDecodedAndCached() async throws {
         let fixture = PipelineFixture()
         let plain = try TestFiles.data("png/rgb8.png")
         let url = PipelineFixture.url("secret")
@@ -62,7 +62,7 @@ struct RequestHooksTests {
         #expect(Set(names) == ["a", "b", nil])
     }
 
-    @Test func theSameHoldsForADownloader() async throws {
+    @Test func downloadsWithDifferentHooksDoNotShareTransfer() async throws {
         let transport = ScriptedTransport()
         let downloader = ImageDownloader(ImageDownloader.Configuration(transport: transport))
         let url = PipelineFixture.url("a")
@@ -81,7 +81,7 @@ struct RequestHooksTests {
         #expect(transport.requestCount == 2)
     }
 
-    @Test func theDownloadersOwnComeFirst() async throws {
+    @Test func downloaderHooksRunBeforeRequestHooks() async throws {
         let order = Lock<[String]>([])
         func noting(_ name: String) -> DownloadHooks {
             @Sendable func note(_ what: String) { order.withLock { $0.append("\(name) \(what)") } }
@@ -117,7 +117,7 @@ struct RequestHooksTests {
         #expect(order.withLock { $0 } == steps.flatMap { ["1 \($0)", "2 \($0)"] })
     }
 
-    @Test func eachOfBothMayRefuse() async throws {
+    @Test func downloaderAndRequestHooksMayBothRefuse() async throws {
         let transport = ScriptedTransport()
         let url = PipelineFixture.url("a")
         transport.answer(url, with: .data(Data("ab".utf8)))
@@ -198,7 +198,7 @@ struct RequestHooksTests {
         #expect(loads.value == 1)
     }
 
-    @Test func aPipelinesDownloaderSaysWhoAsks() {
+    @Test func defaultDownloaderSendsApplicationUserAgent() {
         let downloader = ImagePipeline.Configuration.defaultDownloader(application: "Shop", version: "2.1")
         #expect(downloader.defaultHeaders["User-Agent"] == "Shop/2.1 Halcyon/\(HalcyonVersion.current)")
         #expect(downloader.defaultHeaders["Accept"]?.contains("image/png") == true)
@@ -237,7 +237,7 @@ struct RequestHooksTests {
         #expect(fixture.transport.requests.map { $0.headers["Authorization"] } == ["Bearer secret", nil])
     }
 
-    @Test func aDigestNeedsATransportThatCan() async throws {
+    @Test func digestCredentialRequiresSupportingTransport() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         var request = ImageRequest(url)

@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeSeenLoadsBehindOthers() async throws {
+    @Test func invisibleTargetLoadsWithLowPriority() async throws {
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         let target = ImageTarget(surface: SizedScreen(8))
         target.isVisible = false
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// One that waits for a room asks the server once it has one.
-    @Test func aReloadOfWhatWaits() async throws {
+    @Test func reloadOfWaitingTargetAsksServer() async throws {
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.image(for: ImageRequest(url))
         let screen = SizedScreen()

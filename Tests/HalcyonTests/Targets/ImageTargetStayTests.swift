@@ -52,7 +52,7 @@ import Testing
     }
 
     /// An image that stood in for another one that was called off is not the image before it.
-    @Test func whatStoodInIsNotTakenForWhatWasShown() async throws {
+    @Test func cancelledStandInIsNotTheShownImage() async throws {
         let (first, second) = (try fixture.serve("png/rgb8.png"), try fixture.serve("png/rgba8.png"))
         _ = try await fixture.pipeline.response(for: ImageRequest(second))
         let screen = SizedScreen(8)

@@ -38,7 +38,7 @@ import Testing
     }
 
     /// T-47.
-    @Test func ofThreeTheLastIsShownAndEachEndsOnce() async throws {
+    @Test func lastRequestIsShownAndEachCompletesOnce() async throws {
         let gate = ScriptedTransportGate()
         let files = ["png/rgb8.png", "png/rgba8.png", "jpeg/gray.jpg"]
         let urls = try files.map { try fixture.serve($0, gate: gate) }
@@ -84,7 +84,7 @@ import Testing
         #expect(screen.contents == ["nothing"] && ends.all.count == 1)
     }
 
-    @Test func aPipelineThatCancelsAllEndsIt() async throws {
+    @Test func cancelAllEndsTargetLoad() async throws {
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         let target = ImageTarget(surface: screen)
         set(target, url)
@@ -94,7 +94,7 @@ import Testing
         #expect(ends.all == ["1 cancelled"])
     }
 
-    @Test func anotherSizeMayStandIn() async throws {
+    @Test func cachedImageOfOtherSizeIsPlaceholder() async throws {
         let url = try fixture.serve("png/rgb8.png")
         #expect(ImageTarget.Placeholder.cached(ImageRequest(url), in: fixture.pipeline) == nil)
         var small = ImageRequest(url)
@@ -148,7 +148,7 @@ import Testing
         #expect(fixture.transport.cancelled.count == 1)
     }
 
-    @Test func clearedItShowsNothing() async throws {
+    @Test func clearedTargetShowsNothing() async throws {
         let url = try fixture.serve("png/rgb8.png")
         let target = ImageTarget(surface: screen)
         set(target, url)
@@ -192,7 +192,7 @@ import Testing
     }
 
     /// A is shown, B was cancelled: a new request for B loads B.
-    @Test func whatWasCalledOffIsNotTakenForWhatIsShown() async throws {
+    @Test func cancelledRequestIsNotTakenAsShownImage() async throws {
         let gate = ScriptedTransportGate()
         let (first, second) = (try fixture.serve("png/rgb8.png"), try fixture.serve("png/rgba8.png", gate: gate))
         let target = ImageTarget(surface: screen)
@@ -233,7 +233,7 @@ import Testing
         #expect(screen.contents.last == "placeholder \(PixelSize(3, 1))" && screen.contents.count == count + 1)
     }
 
-    @Test func itMayLeaveTheShowingToItsUser() async throws {
+    @Test func targetWithoutAutomaticSettingShowsNothing() async throws {
         let url = try fixture.serve("png/rgb8.png")
         let target = ImageTarget(surface: screen)
         set(target, url, .init(setsAutomatically: false))
@@ -293,7 +293,7 @@ import Testing
     }
 
     /// T-48.
-    @Test func whatComesDuringATransition() async throws {
+    @Test func newRequestDuringTransitionCompletesBoth() async throws {
         let (first, second) = (try fixture.serve("png/rgb8.png"), try fixture.serve("png/rgba8.png"))
         let target = ImageTarget(surface: screen)
         set(target, first, .init(transition: .fade(), waitsForTransition: true))
@@ -309,7 +309,7 @@ import Testing
 
     // MARK: - Priority
 
-    @Test func aTargetThatNobodySeesIsLessUrgent() async throws {
+    @Test func targetPriorityOverridesRequestPriority() async throws {
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         let target = ImageTarget(surface: screen)
         target.priority = .low

@@ -9,7 +9,7 @@ struct CancelAllTests {
     /// `HALCYON_SOAK` runs the full count.
     private static let loads = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 1_000 : 100_000
 
-    @Test func everythingUnderWayEndsAndWhatComesAfterIsLoaded() async throws {
+    @Test func cancelAllEndsRunningLoadsNotLaterOnes() async throws {
         let fixture = PipelineFixture()
         let url = PipelineFixture.url("a.png")
         let data = try TestFiles.data("png/rgb8.png")
@@ -37,7 +37,7 @@ struct CancelAllTests {
     }
 
     /// The gate stays closed: nothing but the cancellation ends the revalidation.
-    @Test func aRevalidationBehindAnAnswerEndsWithIt() async throws {
+    @Test func cancelAllEndsBackgroundRevalidation() async throws {
         let clock = ManualClock()
         let fixture = PipelineFixture(clock: clock.timeSource)
         let url = PipelineFixture.url("a.png")
@@ -56,7 +56,7 @@ struct CancelAllTests {
         #expect(await fixture.pipeline.runningCount == 0)
     }
 
-    @Test func noAlternativeIsTriedAfterIt() async throws {
+    @Test func cancelAllPreventsAlternatives() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
         let other = try fixture.serve("png/rgba8.png")
@@ -98,7 +98,7 @@ struct CancelAllTests {
     }
 
     /// Called again and again while others begin: each load ends once, in its image or cancelled.
-    @Test func againstLoadsThatBegin() async throws {
+    @Test func cancelAllEndsEachConcurrentLoadOnce() async throws {
         let fixture = PipelineFixture(disk: false)
         var urls: [URL] = []
         for file in ["png/rgb8.png", "png/rgba8.png", "jpeg/baseline-420.jpg"] { urls.append(try fixture.serve(file)) }
@@ -131,7 +131,7 @@ struct CancelAllTests {
     }
 
     /// Each task gets the error by itself, though one transfer and one decode were for all of them.
-    @Test func whoAsksForAnEmptyBodyGetsAnErrorOfItsOwn() async throws {
+    @Test func emptyBodyFailsEachRequest() async throws {
         let fixture = PipelineFixture()
         let url = PipelineFixture.url("empty")
         let gate = ScriptedTransportGate()

@@ -42,7 +42,7 @@ struct EventBufferTests {
         try await feeder.value
     }
 
-    @Test func ofTheProgressThatNobodyReadsOnlyTheNewestIsKept() async throws {
+    @Test func unreadProgressKeepsOnlyNewestValue() async throws {
         let fixture = PipelineFixture()
         let size = try TestFiles.data("png/rgb8.png").count
         try await load(fixture, "png/rgb8.png", pieces: 40, previews: false) { task, begin in

@@ -32,7 +32,7 @@ import Testing
         #expect(image.withPixels { [UInt8]($0) } == Self.pixels)
     }
 
-    @Test func whatItWritesItReads() throws {
+    @Test func encodedPixelsAreDecodedBack() throws {
         let image = try Image(width: 7, height: 1, pixels: Self.pixels)
         let data = try image.data(as: .qoi, coders: coders)
         #expect(try Image(data: data, coders: coders).withPixels { [UInt8]($0) } == Self.pixels)
@@ -51,7 +51,7 @@ import Testing
         #expect(throws: CodecError.self) { try Image(data: file, coders: coders) }
     }
 
-    @Test func itComesAndGoesAtRunTime() throws {
+    @Test func coderIsAddedAndRemovedAtRunTime() throws {
         let coders = CoderRegistry.standard()
         #expect(!coders.canDecode(Self.file))
         let registration = coders.add(QOICoder())
@@ -61,7 +61,7 @@ import Testing
         #expect(!coders.canDecode(Self.file) && !coders.canEncode(.qoi))
     }
 
-    @Test func itIsUnderAHundredLines() throws {
+    @Test func coderIsShorterThanHundredLines() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         let lines = try ["QOICoder.swift", "QOIPixels.swift"].map {
             try String(contentsOf: folder.appending(path: $0), encoding: .utf8).split(separator: "\n").count
