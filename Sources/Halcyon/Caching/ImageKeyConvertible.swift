@@ -29,7 +29,13 @@ extension ImageKey: ImageKeyConvertible {
 extension URL: ImageKeyConvertible {
     /// Returns the key of a request for the URL with no other properties.
     public static func imageKey(of item: URL, filter: CacheKeyFilter?) -> ImageKey {
-        ImageRequest.imageKey(of: ImageRequest(item), filter: filter)
+        let text = item.absoluteString
+        if filter == nil, ImageSource.isPlainWebURL(text) {
+            // The same key as below, without a request.
+            return ImageKey(
+                source: withoutFragment(text), decode: DecodeOptions(), processors: [], coders: nil, user: nil)
+        }
+        return ImageRequest.imageKey(of: ImageRequest(item), filter: filter)
     }
 
     public static func sourceURL(of item: URL) -> URL? { item }
@@ -46,6 +52,7 @@ extension ImageRequest: ImageKeyConvertible {
     /// the request's own credential and header fields identify. `ImagePipeline.key(for:)` also covers those that a pipeline's
     /// downloader adds.
     public static func imageKey(of item: ImageRequest, filter: CacheKeyFilter?) -> ImageKey {
+        if filter == nil, let key = item.identity?.key { return key }
         var request = item
         request.takeCredentialOfURL()
         return request.key(filter: filter, user: request.ownUser)
@@ -69,15 +76,8 @@ extension ImageRequest: ImageKeyConvertible {
         return ImageKey(source: source, decode: decode, processors: processors, coders: coders, user: user ?? named)
     }
 
-    /// Whether nothing in the request identifies a user.
-    fileprivate var isAnonymous: Bool {
-        guard case .remote(let url) = source else { return true }
-        let network = network
-        return network.credential == nil && network.user == nil && network.headers.isEmpty && !url.hasUser
-    }
-
     private var ownUser: KeyedHash? {
-        guard identity?.key == nil, case .remote = source, !isAnonymous else { return nil }
+        guard case .remote = source, hasFields else { return nil }
         return KeyedHash(
             user: network.user, credential: network.credential, headers: network.headers.showing(network.credential),
             fields: .standard)
@@ -103,7 +103,24 @@ final class RequestIdentity: Sendable {
     let namedScale: Double
 
     init(_ request: ImageRequest) {
-        namedScale = request.source.namedScale
-        key = request.isAnonymous ? request.newKey(filter: nil, user: nil) : nil
+        let source = request.source
+        guard case .remote(let url) = source else {
+            namedScale = source.namedScale
+            key = request.newKey(filter: nil, user: nil)
+            return
+        }
+        let text = url.absoluteString
+        namedScale = ImageScale.named(in: text)
+        let mayHaveUser = text.contains(byte: UInt8(ascii: "@"))
+        if request.hasFields || mayHaveUser && url.hasUser {
+            key = nil
+        } else if mayHaveUser || request.cacheKey != nil {
+            key = request.newKey(filter: nil, user: nil)
+        } else {
+            // As above, with one search of the text less.
+            key = ImageKey(
+                source: URL.withoutFragment(text), decode: request.decode, processors: request.processors,
+                coders: request.coders, user: nil)
+        }
     }
 }

@@ -127,6 +127,12 @@ public struct ImageRequest: Equatable, Sendable {
     /// The options that were given explicitly, which the pipeline's `defaults` do not change.
     var given: GivenOptions { storage.values.given }
 
+    /// Whether header fields or a credential may identify a user.
+    var hasFields: Bool {
+        !storage.values.network.headers.isEmpty || storage.values.network.credential != nil
+            || storage.values.network.user != nil
+    }
+
     /// Creates a request for a source.
     ///
     /// A nil argument takes the pipeline's `defaults`, and if those are nil too: no processors, the default
@@ -136,14 +142,15 @@ public struct ImageRequest: Equatable, Sendable {
         cachePolicy: CachePolicy? = nil,
         network: NetworkOptions = NetworkOptions(), priority: RequestPriority? = nil
     ) {
-        var values = Values(
-            source: source, decode: decode ?? DecodeOptions(), processors: processors ?? [],
-            cachePolicy: cachePolicy ?? .default, network: network, priority: priority ?? .normal)
-        if processors != nil { values.given.insert(.processors) }
-        if decode != nil { values.given.insert(.decode) }
-        if cachePolicy != nil { values.given.insert(.cachePolicy) }
-        if priority != nil { values.given.insert(.priority) }
-        storage = Storage(values)
+        var given: GivenOptions = []
+        if processors != nil { given.insert(.processors) }
+        if decode != nil { given.insert(.decode) }
+        if cachePolicy != nil { given.insert(.cachePolicy) }
+        if priority != nil { given.insert(.priority) }
+        storage = Storage(
+            Values(
+                source: source, decode: decode ?? DecodeOptions(), processors: processors ?? [],
+                cachePolicy: cachePolicy ?? .default, network: network, priority: priority ?? .normal, given: given))
     }
 
     /// Creates a request for a URL; a nil URL gives a request that fails with `ImagePipelineError.invalidRequest`.
@@ -188,17 +195,34 @@ extension ImageRequest {
     /// `@unchecked Sendable` because `values` is only changed while one request has the storage.
     private final class Storage: @unchecked Sendable {
         var values: Values
-        let identity = AtomicLazyReference<RequestIdentity>()
+        /// Not an `AtomicLazyReference`, whose functions look up the metadata of their types at each call.
+        private let known = Atomic<Unmanaged<RequestIdentity>?>(nil)
 
-        init(_ values: Values) {
+        init(_ values: consuming Values) {
             self.values = values
+        }
+
+        deinit {
+            known.load(ordering: .acquiring)?.release()
+        }
+
+        /// The identity that was set; nil before.
+        var identity: RequestIdentity? { known.load(ordering: .acquiring)?.takeUnretainedValue() }
+
+        /// Sets the identity unless another thread has set its own, and returns the one that is set.
+        func setIdentity(_ identity: RequestIdentity) -> RequestIdentity {
+            let new = Unmanaged.passRetained(identity)
+            let result = known.compareExchange(expected: nil, desired: new, ordering: .acquiringAndReleasing)
+            guard !result.exchanged, let other = result.original else { return identity }
+            new.release()
+            return other.takeUnretainedValue()
         }
     }
 
     private var values: Values {
         get { storage.values }
         _modify {
-            if !isKnownUniquelyReferenced(&storage) || storage.identity.load() != nil {
+            if !isKnownUniquelyReferenced(&storage) || storage.identity != nil {
                 storage = Storage(storage.values)
             }
             yield &storage.values
@@ -208,9 +232,9 @@ extension ImageRequest {
     /// The facts that follow from the options alone; nil if they may be others the next time, as the attributes of a file and
     /// the key of a provider.
     var identity: RequestIdentity? {
-        if let identity = storage.identity.load() { return identity }
+        if let identity = storage.identity { return identity }
         guard source.isConstant(isNamed: cacheKey != nil) else { return nil }
-        return storage.identity.storeIfNil(RequestIdentity(self))
+        return storage.setIdentity(RequestIdentity(self))
     }
 }
 
@@ -218,6 +242,11 @@ extension ImageRequest {
     public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
         left.storage === right.storage || left.storage.values == right.storage.values
     }
+}
+
+extension ImageRequest: CustomReflectable {
+    /// The properties by their names, as `dump` and debuggers show them.
+    public var customMirror: Mirror { Mirror(self, children: Mirror(reflecting: storage.values).children) }
 }
 
 extension ImageRequest.Values: Equatable {

@@ -44,7 +44,7 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns whether a text is a URL of the web with a host, in the usual form: a URL takes long to say so by its parts.
-    private static func isPlainWebURL(_ text: String) -> Bool {
+    static func isPlainWebURL(_ text: String) -> Bool {
         let scheme = text.utf8.starts(with: "https://".utf8) ? 8 : text.utf8.starts(with: "http://".utf8) ? 7 : 0
         // With an "@", the host stands elsewhere.
         guard scheme > 0, let first = text.utf8.dropFirst(scheme).first, !text.contains(byte: UInt8(ascii: "@")) else {

@@ -21,8 +21,10 @@ extension URL {
 
 extension URL {
     /// The URL's text without its fragment, which is not sent to servers.
-    package var withoutFragment: String {
-        let text = absoluteString
+    package var withoutFragment: String { Self.withoutFragment(absoluteString) }
+
+    /// Returns the text of a URL without its fragment.
+    package static func withoutFragment(_ text: String) -> String {
         guard text.contains(byte: UInt8(ascii: "#")) else { return text }
         // By bytes: characters take many times as long, and this is called at several steps of each load.
         return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text

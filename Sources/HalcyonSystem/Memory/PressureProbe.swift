@@ -8,13 +8,20 @@ struct PressureProbe {
     private let interval: Double
     private var filter: PressureFilter
     private var triggers: [(file: Int32, step: MemoryPressure)] = []
-    private var gauge: MemoryGauge
+    /// The files to open triggers on, and the time for it.
+    private var due: (files: [String], time: Double)?
+    /// Nil until the first reading, one interval after the start: a program that ends before that pays for nothing.
+    private var gauge: MemoryGauge?
     /// The file in which the kernel counts stalls; nil without PSI.
     private var stallFile: String?
     private var stalls: (counts: MemoryStalls, time: Double)?
-    private var gaugeTime: Double
+    private var gaugeTime = 0.0
     /// The seconds after which the groups and their limits are looked up anew.
     private static let gaugeLife = 30.0
+    /// The seconds after the first reading until triggers are opened, during which the counters are read. The kernel lets a
+    /// process that has triggers end only after a grace period of its own, 10 to 20 ms for each: most programs that are
+    /// shorter than this have nothing to free.
+    static let triggerDelay = 10.0
 
     /// - Parameter wake: a descriptor whose other end, when closed, wakes and ends the thread.
     init(root: String, wake: Int32, interval: Duration, repeatAfter: Duration) {
@@ -22,16 +29,30 @@ struct PressureProbe {
         self.wake = wake
         self.interval = max(0.001, Self.seconds(interval))
         filter = PressureFilter(repeatAfter: Self.seconds(repeatAfter))
+    }
+
+    /// Finds the files to read.
+    mutating func begin(at now: Double) {
         let groups = ControlGroups(root: root)
         gauge = MemoryGauge(groups)
-        gaugeTime = Self.now()
+        gaugeTime = now
         // The file of the process's own group reflects that group's limit; that of the machine is the next best.
         let own = groups.folders(controller: "").first.map { $0 + "/memory.pressure" }
         let files = [own, root + "/proc/pressure/memory"].compactMap { $0 }
         stallFile = files.first { SystemText.read($0).flatMap { MemoryStalls($0) } != nil }
         // Under another root these are plain files, which writing a trigger would only damage.
-        guard root.isEmpty else { return }
-        for file in files where triggers.isEmpty { triggers = Self.openTriggers(file) }
+        if root.isEmpty { due = (files, now + Self.triggerDelay) }
+    }
+
+    /// Opens the triggers if it is time.
+    ///
+    /// - Returns: whether the kernel wakes the thread now.
+    mutating func openDueTriggers(at now: Double) -> Bool {
+        if let due, now >= due.time {
+            for file in due.files where triggers.isEmpty { triggers = Self.openTriggers(file) }
+            self.due = nil
+        }
+        return !triggers.isEmpty
     }
 
     func close() {
@@ -44,12 +65,14 @@ struct PressureProbe {
         while true {
             var files = [pollfd(fd: wake, events: Int16(POLLIN), revents: 0)]
             files += triggers.map { pollfd(fd: $0.file, events: Int16(POLLPRI), revents: 0) }
-            let looks = gauge.hasLimits || (triggers.isEmpty && stallFile != nil)
+            let looks = gauge?.hasLimits ?? true || (triggers.isEmpty && stallFile != nil)
             let pause = looks ? min(interval, Self.gaugeLife) : Self.gaugeLife
             let count = poll(&files, nfds_t(files.count), Int32(pause * 1000))
             guard count >= 0 || errno == EINTR || errno == EAGAIN || errno == ENOMEM else { return nil }
             guard count <= 0 || files[0].revents == 0 else { return nil }
             let now = Self.now()
+            if gauge == nil { begin(at: now) }
+            _ = openDueTriggers(at: now)
             let steps = [count > 0 ? triggered(files.dropFirst()) : nil, gauged(at: now), stalled(at: now)]
             if let step = steps.compactMap({ $0 }).max(), filter.admits(step, at: now) { return step }
         }
@@ -77,7 +100,7 @@ struct PressureProbe {
             gauge = MemoryGauge(ControlGroups(root: root))
             gaugeTime = now
         }
-        return gauge.pressure()
+        return gauge?.pressure()
     }
 
     /// Returns the step of the counted stalls, if no trigger wakes the thread.

@@ -1,8 +1,9 @@
 /// The memory pressure that the kernel reports: the time that programs wait for memory (PSI), and how near this process's
 /// control groups (version 1 or 2) are to their limits.
 ///
-/// If the kernel grants triggers, it wakes the thread at a stall; else its counters are read every second, and without either
-/// only the limits are. One thread watches, for as long as there are subscribers. A step is reported again when it rises, or
+/// The counters of stalls are read every second at first. After ten seconds the kernel wakes the thread instead, if it grants
+/// triggers, which take a program that ends some time to release; without counters
+/// only the limits are read. One thread watches, for as long as there are subscribers. A step is reported again when it rises, or
 /// after ten seconds.
 public final class SystemMemoryPressure: MemoryPressureSource {
     /// The shared instance of the process.

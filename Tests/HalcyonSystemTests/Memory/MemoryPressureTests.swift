@@ -196,6 +196,21 @@ import Testing
         subscription.cancel()
     }
 
+    @Test func triggersAreOpenedLate() throws {
+        var probe = PressureProbe(root: "", wake: -1, interval: .seconds(1), repeatAfter: .seconds(1))
+        defer { probe.close() }
+        var isWoken = probe.openDueTriggers(at: 1e9)
+        #expect(!isWoken)
+        probe.begin(at: 100)
+        isWoken = probe.openDueTriggers(at: 99.9 + PressureProbe.triggerDelay)
+        #expect(!isWoken)
+        // Where the kernel grants none, there are none later either.
+        let granted = PressureProbe.openTriggers("/proc/pressure/memory")
+        for trigger in granted { close(trigger.file) }
+        isWoken = probe.openDueTriggers(at: 100 + PressureProbe.triggerDelay)
+        #expect(isWoken == !granted.isEmpty)
+    }
+
     @Test func theThreadEndsWithTheLastSubscriptionAndBeginsAnew() async throws {
         // The real system's files, triggers included, where there are any.
         for _ in 0..<3 {

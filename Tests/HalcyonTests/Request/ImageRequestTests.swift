@@ -8,6 +8,7 @@ import Testing
 
 /// Requests are equal if a pipeline loads them in the same way.
 @Suite struct ImageRequestTests {
+    private static let registry = CoderRegistry()
     private static let url = URL(string: "http://images.test/a")
 
     /// A change to one property, which makes another request.
@@ -31,7 +32,7 @@ import Testing
         Change(testDescription: "priority") { $0.priority = .high },
         Change(testDescription: "wantsPreviews") { $0.wantsPreviews = true },
         Change(testDescription: "wantsEveryPreview") { $0.wantsEveryPreview = true },
-        Change(testDescription: "coders") { $0.coders = CoderRegistry() },
+        Change(testDescription: "coders") { $0.coders = registry },
         Change(testDescription: "scale") { $0.scale = 2 },
         Change(testDescription: "modifier") { $0.modifier = .template },
     ]
@@ -49,6 +50,52 @@ import Testing
         #expect(changed != request)
         #expect(changed == changed)
         #expect(ImageRequest(Self.url, processors: [.flip(.horizontal)]) == request)
+    }
+
+    @Test(arguments: changes) func aChangeOfACopyLeavesTheOther(_ change: Change) {
+        let request = ImageRequest(Self.url)
+        let cache = ImageCache(disk: nil)
+        // From here on the copies share a key.
+        let key = cache.key(for: request)
+        var copy = request
+        change.make(&copy)
+        #expect(request == ImageRequest(Self.url) && cache.key(for: request) == key)
+        var fresh = ImageRequest(Self.url)
+        change.make(&fresh)
+        #expect(cache.key(for: copy) == cache.key(for: fresh))
+    }
+
+    @Test func aFileThatChangesHasAnotherKeyInTheSameRequest() throws {
+        let folder = TemporaryFolder()
+        let file = folder.url.appending(path: "a.png")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data("one".utf8).write(to: file)
+        let (request, cache) = (ImageRequest(file), ImageCache(disk: nil))
+        let key = cache.key(for: request)
+        try Data("another".utf8).write(to: file)
+        #expect(cache.key(for: request) != key)
+    }
+
+    @Test(arguments: [
+        "http://images.test/a", "HTTPS://images.test/a", "http://images.test/a#top", "http://images.test/a?b=c#d#e",
+        "http://me:secret@images.test/a", "http://@images.test/a", "http://images.test/photo@2x.png",
+        "http://images.test/%40", "http://images.test:8080/", "http://[::1]/a", "http://1.2.3.4?a@b", "http:///a", "http://",
+        "http://%31/a", "http://-a/", "http://ä.test/ü", "ftp://images.test/a", "http:a", "//images.test/a",
+    ])
+    func aURLHasTheKeyOfItsRequest(_ text: String) throws {
+        let url = try #require(URL(string: text))
+        let (cache, filtering) = (
+            ImageCache(disk: nil), ImageCache(disk: nil, keyFilter: CacheKeyFilter { $0.absoluteString + "!" })
+        )
+        let key = cache.key(for: url)
+        #expect(key == cache.key(for: ImageRequest(url)))
+        #expect(filtering.key(for: url) == filtering.key(for: ImageRequest(url)))
+        // Fields that name no user make the key in another way.
+        #expect(key == cache.key(for: ImageRequest(url, network: NetworkOptions(headers: ["Accept": "image/*"]))))
+        #expect(!"\(key.source)".contains("secret"))
+        if case .remote = ImageSource(url) {
+            #expect(url.host()?.isEmpty == false && ["http", "https"].contains(url.scheme?.lowercased()))
+        }
     }
 
     @Test func anOptionThatWasGivenIsAnotherRequest() {

@@ -6,6 +6,7 @@ import HalcyonTesting
 final class LoadedImages: Sendable {
     let pipeline: ImagePipeline
     let requests: [ImageRequest]
+    let urls: [URL]
     /// The URLs as the floor's keys: ready-made strings, as in a program that keeps them.
     let texts: [String]
     let floor: LockedDictionary<String, Image>
@@ -21,8 +22,17 @@ final class LoadedImages: Sendable {
         let texts = (0..<count).map { "https://images.example.org/photos/2026/\($0).jpg?width=640" }
         let requests = texts.map { ImageRequest(URL(string: $0)) }
         var images: [String: Image] = [:]
-        for (text, request) in zip(texts, requests) { images[text] = try await pipeline.image(for: request) }
+        for (text, request) in zip(texts, requests) {
+            let image = try await pipeline.image(for: request)
+            images[text] = image
+            try await pipeline.cache.store(image, for: resized(URL(string: text)), to: .memory)
+        }
         return LoadedImages(pipeline, requests, texts, LockedDictionary(images))
+    }
+
+    /// Returns a new request for a URL with a processor.
+    static func resized(_ url: URL?) -> ImageRequest {
+        ImageRequest(url, processors: [.resize(to: PixelSize(320, 240), mode: .fill)])
     }
 
     private init(
@@ -32,6 +42,7 @@ final class LoadedImages: Sendable {
         self.pipeline = pipeline
         self.requests = requests
         self.texts = texts
+        urls = requests.compactMap { request in if case .remote(let url) = request.source { url } else { nil } }
         self.floor = floor
     }
 }

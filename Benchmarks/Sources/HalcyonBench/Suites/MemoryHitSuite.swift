@@ -95,13 +95,20 @@ struct MemoryHitSuite: Suite {
     /// Measures the lookup that a view makes before it shows a placeholder.
     private func lookups(_ images: LoadedImages) -> [Comparison] {
         let cache = images.pipeline.configuration.cache
-        let (requests, texts, floor) = (images.requests, images.texts, images.floor)
+        let (requests, texts, urls, floor) = (images.requests, images.texts, images.urls, images.floor)
         // Keys of their own for each thread, as in a program whose threads make their requests.
         let keys = (0..<2).map { _ in requests.map { cache.key(for: $0) } }
         return [1, 2].flatMap { threads in
             [
                 comparison(
                     "image(inMemoryFor:)", threads: threads, { cache.image(inMemoryFor: requests[$0]) != nil },
+                    floor: { floor[texts[$0]] != nil }),
+                comparison(
+                    "image(inMemoryFor:) by URL", threads: threads, { cache.image(inMemoryFor: urls[$0]) != nil },
+                    floor: { floor[texts[$0]] != nil }),
+                comparison(
+                    "image(inMemoryFor:) by a new request with a processor", threads: threads,
+                    { cache.image(inMemoryFor: LoadedImages.resized(urls[$0])) != nil },
                     floor: { floor[texts[$0]] != nil }),
                 Comparison(
                     name: "memory-hit",
