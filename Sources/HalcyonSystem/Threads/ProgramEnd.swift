@@ -22,11 +22,16 @@ enum ProgramEnd {
         return true
     }()
 
+    /// The work that threads have taken at the end, kept: a continuation that is freed before it is resumed reports that on the
+    /// program's standard error.
+    private static let untouched = Lock<[@Sendable () -> Void]>([])
+
     /// Runs a piece of work; never returns once the program is ending.
-    static func run(_ work: () -> Void) {
+    static func run(_ work: @escaping @Sendable () -> Void) {
         // Increment before load here, store before load in `begin`: at least one of the two threads sees the other's write.
         working.add(1, ordering: .sequentiallyConsistent)
         if begun.load(ordering: .sequentiallyConsistent) {
+            untouched.withLock { $0.append(work) }
             stand()
         }
         work()

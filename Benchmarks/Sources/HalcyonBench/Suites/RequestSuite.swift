@@ -40,7 +40,34 @@ struct RequestSuite: Suite {
             comparison("pipeline.data(for:), no decode", server, urls) {
                 try await pipeline.data(for: ImageRequest($0)).count
             },
+            sharing(server, urls[0], configuration),
         ]
+    }
+
+    /// Compares 1,000 requests of one URL at the same time, which share a transfer and a decode, with one transfer.
+    private func sharing(
+        _ server: ServerProcess, _ url: URL, _ configuration: ImageDownloader.Configuration
+    ) -> Comparison {
+        Comparison(
+            name: "request", variant: "1,000 of one URL, image(for:)", unit: .milliseconds, operations: 1,
+            subject: {
+                let pipeline = ImagePipeline(
+                    configuration: ImagePipeline.Configuration(
+                        cache: ImageCache(disk: nil), downloader: ImageDownloader(configuration)))
+                return try await Sample.of {
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for _ in 0..<1_000 {
+                            group.addTask {
+                                guard try await pipeline.image(for: url).width == 160 else {
+                                    throw BenchmarkFailure("another image")
+                                }
+                            }
+                        }
+                        try await group.waitForAll()
+                    }
+                }
+            },
+            floor: { try Self.floor(server, count: 1) })
     }
 
     private func comparison(
@@ -66,7 +93,7 @@ struct RequestSuite: Suite {
         guard received == size else { throw BenchmarkFailure("a body of \(received ?? 0) bytes") }
     }
 
-    private static func floor(_ server: ServerProcess) throws -> Sample {
+    private static func floor(_ server: ServerProcess, count: Int = count) throws -> Sample {
         var good: Int32 = 0
         let sample = server.address.absoluteString.withCString { address in
             var job = bench_requests(
