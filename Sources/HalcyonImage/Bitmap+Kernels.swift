@@ -58,3 +58,42 @@ private func withCancellation<Result>(
             UnsafeMutableRawPointer(mutating: pointer))
     }
 }
+
+// MARK: - Packed pixels
+
+extension Bitmap {
+    /// The number of bytes of the packed pixels: three a pixel if all are opaque, otherwise four.
+    package static func packedByteCount(of size: PixelSize, isOpaque: Bool) -> Int? {
+        guard let (count, overflow) = size.area?.multipliedReportingOverflow(by: isOpaque ? 3 : 4), !overflow else {
+            return nil
+        }
+        return count
+    }
+
+    /// Writes the pixels without the alpha that all of them share.
+    ///
+    /// - Parameter bytes: as many bytes as `packedByteCount` says.
+    package func pack(into bytes: UnsafeMutableRawBufferPointer) {
+        withPixels { pixels in
+            guard isOpaque else { return bytes.copyMemory(from: pixels) }
+            halcyon_pack(
+                pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), width * height,
+                bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        }
+    }
+
+    /// Creates a bitmap from packed pixels, which are as many bytes as `packedByteCount` says.
+    ///
+    /// - Throws: `BitmapError`.
+    package convenience init(size: PixelSize, isOpaque: Bool, packed: UnsafeRawBufferPointer) throws {
+        guard packed.count == Self.packedByteCount(of: size, isOpaque: isOpaque) else {
+            throw BitmapError.invalidSize(size)
+        }
+        try self.init(size: size, isOpaque: isOpaque) { pixels in
+            guard isOpaque else { return pixels.copyMemory(from: packed) }
+            halcyon_unpack(
+                packed.baseAddress?.assumingMemoryBound(to: UInt8.self), size.width * size.height,
+                pixels.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        }
+    }
+}

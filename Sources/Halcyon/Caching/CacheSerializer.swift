@@ -18,7 +18,7 @@ public protocol CacheSerializer: Sendable {
     /// Returns the bytes unchanged by default.
     func data(forOriginal bytes: Data, url: URL?) throws -> Data?
 
-    /// Returns the encoded image in stored bytes, which is then decoded. Returns the bytes unchanged by default; a serializer
+    /// Returns the image in stored bytes, as a file's bytes or as another serializer made them, which is then decoded. Returns the bytes unchanged by default; a serializer
     /// that encrypts its data decrypts it here. If it throws, the look-up is a miss and the entry is removed.
     func encodedImage(in stored: Data) throws -> Data
 }
@@ -37,34 +37,45 @@ public struct CacheSerializerInput: Sendable {
     public let original: Data?
     /// Whether the image was processed, so that it differs from its source.
     public let isProcessed: Bool
+    /// Whether the disk's files have readable names, by which other programs may open them.
+    public let hasReadableName: Bool
     /// The URL of the image's source; nil if it has none.
     public let url: URL?
     /// The coders that can encode the image.
     public let coders: CoderRegistry
 
-    /// Creates an input. By default the image counts as unprocessed, and the coders are the shared registry.
+    /// Creates an input. By default the image counts as unprocessed, its file has no readable name, and the coders are the
+    /// shared registry.
     public init(
-        image: Image, original: Data?, isProcessed: Bool = false, url: URL?, coders: CoderRegistry = .shared
+        image: Image, original: Data?, isProcessed: Bool = false, hasReadableName: Bool = false, url: URL?,
+        coders: CoderRegistry = .shared
     ) {
         self.image = image
         self.original = original
         self.isProcessed = isProcessed
+        self.hasReadableName = hasReadableName
         self.url = url
         self.coders = coders
     }
 }
 
-/// A serializer that keeps the source's bytes if the image shows them unchanged, and otherwise encodes it without loss.
+/// A serializer that keeps the source's bytes if the image shows them unchanged, and otherwise the image without loss.
+///
+/// A processed still image is kept as its pixels, which are read in a twentieth of the time of a PNG and written without an
+/// encoder: 3 bytes a pixel if it is opaque, otherwise 4, so that 320 x 240 pixels take 230 kB, where a PNG takes about 150 and
+/// a JPEG 25. `.png` and `.jpeg(quality:)` are smaller. If files have readable names, by which other programs open them, it
+/// becomes a PNG.
 ///
 /// An animation without its source's bytes keeps its format if that can hold it: WebP is encoded without loss; GIF, which has
-/// 256 colours and no soft edges, is kept only if the image was not processed. Any other animation becomes an animated PNG; a
-/// still image becomes a PNG. Nothing is kept if the build has no PNG encoder.
+/// 256 colours and no soft edges, is kept only if the image was not processed. Any other animation becomes an animated PNG, and
+/// any other still image a PNG. Neither is kept if the build has no PNG encoder.
 public struct DefaultCacheSerializer: CacheSerializer, Hashable {
     /// Creates a serializer; it has no parameters.
     public init() {}
 
     public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
         if let original = input.original { return original }
+        if input.isProcessed, !input.hasReadableName, let pixels = StoredBitmap.data(of: input.image) { return pixels }
         return try input.coders.encode(
             input.image, as: format(for: input), options: EncodeOptions(quality: 1, isLossless: true), context: context)
     }
@@ -78,7 +89,7 @@ public struct DefaultCacheSerializer: CacheSerializer, Hashable {
 }
 
 extension CacheSerializer where Self == DefaultCacheSerializer {
-    /// A serializer that keeps the source's bytes, and otherwise encodes the image without loss.
+    /// A serializer that keeps the source's bytes, and otherwise the image without loss, in the form that is read the fastest.
     public static var `default`: DefaultCacheSerializer { DefaultCacheSerializer() }
 }
 

@@ -22,7 +22,13 @@ struct DiskImageReader {
         try Task.checkCancellation()
         let options = key.finishedOptions
         do {
-            let pixels = try await decoded(try await bytes(of: entry), options: options)
+            let data = try await bytes(of: entry)
+            let pixels: Image
+            if let stored = try StoredBitmap(data, limits: options.limits) {
+                pixels = try await image(of: stored)
+            } else {
+                pixels = try await decoded(data, options: options)
+            }
             return CachedImage(image: pixels.withInfo(info), encodedBytes: entry.data.count, http: http)
         } catch let error as CodecError {
             if error.blamesBytes { await cache.disk?.remove(place) }
@@ -77,6 +83,13 @@ struct DiskImageReader {
         return try await ThreadPools.cpu.run(ticket: ticket) { [serializer] _ in
             try serializer.readableImage(in: entry.data)
         }
+    }
+
+    private func image(of stored: StoredBitmap) async throws -> Image {
+        try coders.budget.check(stored.workingBytes)
+        return try await ThreadPools.cpu.run(
+            ticket: ticket, reserving: stored.workingBytes, of: coders.budget.bytes
+        ) { _ in try stored.image() }
     }
 
     private func decoded(_ data: Data, options: DecodeOptions) async throws -> Image {

@@ -59,7 +59,8 @@ struct DiskImageWriter {
 
     private func serialized(_ image: Image, original: Data?, isProcessed: Bool = false) async throws -> Data? {
         let input = CacheSerializerInput(
-            image: image, original: original, isProcessed: isProcessed, url: url, coders: coders)
+            image: image, original: original, isProcessed: isProcessed,
+            hasReadableName: !disk.configuration.usesHashedFileName, url: url, coders: coders)
         return try await ThreadPools.cpu.run(ticket: ticket) { [serializer] context in
             try serializer.data(for: input, context: context)
         }

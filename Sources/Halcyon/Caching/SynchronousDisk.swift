@@ -43,8 +43,10 @@ struct SynchronousDisk {
             metrics.misses.append(CacheMiss(.diskProcessed, reason))
             return nil
         case .answers(let rule):
-            let pixels = try decoded(
-                entry, resolved.coordinator.configuration.coders, options: resolved.key.finishedOptions, &metrics)
+            let (coders, options) = (resolved.coordinator.configuration.coders, resolved.key.finishedOptions)
+            let pixels =
+                try stored(entry, coders, options: options, &metrics)
+                ?? decoded(entry, coders, options: options, &metrics)
             let cached = CachedImage(
                 image: pixels.withInfo(finished.info), encodedBytes: entry.data.count, http: finished.http)
             return ((cached, rule), .diskProcessed)
@@ -76,6 +78,17 @@ struct SynchronousDisk {
         resolved.key.firstEntrySynchronously(at: place, isForAll: isForAll) {
             cache.disk?.entrySynchronously(for: $0, extending: resolved.cachePolicy.diskExtension)
         }
+    }
+
+    private func stored(
+        _ entry: DiskEntry, _ coders: CoderRegistry, options: DecodeOptions, _ metrics: inout LoadMetrics
+    ) throws -> Image? {
+        let watch = Stopwatch()
+        let data = try resolved.serializer.readableImage(in: entry.data)
+        guard let stored = try StoredBitmap(data, limits: options.limits) else { return nil }
+        let image = try coders.budget.withReservation(of: stored.workingBytes) { try stored.image() }
+        metrics.decode = watch.elapsed
+        return image
     }
 
     private func decoded(

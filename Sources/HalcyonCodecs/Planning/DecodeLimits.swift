@@ -48,7 +48,7 @@ public struct DecodeLimits: Hashable, Sendable {
     /// Checks the sides and the area of one frame.
     ///
     /// - Throws: `CodecError.limitExceeded`.
-    package func check(_ size: PixelSize) throws {
+    package func check(_ size: PixelSize) throws(CodecError) {
         let side = min(maximumSide, Bitmap.maximumSide)
         try Self.require("longest side", max(size.width, size.height), atMost: side)
         try Self.require("pixels", size.area ?? .max, atMost: maximumPixels)
@@ -113,7 +113,7 @@ public struct DecodeLimits: Hashable, Sendable {
         try Self.require("metadata bytes", metadataBytes, atMost: maximumMetadataBytes)
     }
 
-    private static func require(_ what: String, _ value: Int, atMost limit: Int) throws {
+    private static func require(_ what: String, _ value: Int, atMost limit: Int) throws(CodecError) {
         guard value <= limit else { throw CodecError.limitExceeded(what, value: value, limit: limit) }
     }
 }

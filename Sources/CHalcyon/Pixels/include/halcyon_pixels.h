@@ -56,6 +56,11 @@ void halcyon_row_sink_close(halcyon_row_sink *sink);
 /// Whether every pixel of the result is written.
 bool halcyon_row_sink_is_full(const halcyon_row_sink *sink);
 
+/// Writes opaque pixels without their alpha: `3 * count` bytes. Little-endian machines only, as all of Halcyon.
+void halcyon_pack(const uint8_t *pixels, size_t count, uint8_t *packed);
+/// Writes the pixels that `halcyon_pack` was given: `4 * count` bytes.
+void halcyon_unpack(const uint8_t *packed, size_t count, uint8_t *pixels);
+
 /// Writes `source` turned upright. `orientation` is the EXIF value, 1 to 8; the sides of `result` are exchanged for 5
 /// to 8.
 halcyon_status halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation,
