@@ -40,7 +40,8 @@ struct HalcyonBench {
         // End to end comes first: in a heap that has seen large blocks come and go, less memory is returned to the
         // system between two runs, and the growth of resident memory would look too small.
         let suites: [any Suite] = [
-            EndToEndSuite(), RequestSuite(), MemoryHitSuite(), DiskHitSuite(), StoredImageSuite(), DiskStoreSuite(), DiskManySuite(),
+            EndToEndSuite(), RequestSuite(), MemoryHitSuite(), DiskHitSuite(), StoredImageSuite(), DiskStoreSuite(),
+            DiskManySuite(),
             DecodeSuite(), ProcessingSuite(python: options.python),
         ]
         guard let filter = options.filter else { return suites }

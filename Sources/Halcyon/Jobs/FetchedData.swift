@@ -158,7 +158,7 @@ struct RecentFetches {
 /// The budget for the encoded bytes of files, disk entries and finished transfers that wait to be decoded.
 ///
 /// Reading is faster than decoding: without a limit, a thousand simultaneous requests would have all their files in
-/// memory. The limit is 16 MiB for each core, at most a tenth of the memory grant and at least 16 MiB: no core decodes
+/// memory. The limit is 4 MiB for each core, at most a tenth of the memory grant and at least 8 MiB: no core decodes
 /// faster because more bytes are ready. The size of a file is known only once it is read, so each request waits for a
 /// reservation of a usual size and then takes the rest.
 ///
@@ -167,7 +167,7 @@ struct RecentFetches {
 /// for the network.
 enum EncodedDataBudget {
     static let budget = ByteBudget(
-        capacity: max(16 << 20, min(SystemGrant.current.cores * (16 << 20), SystemGrant.current.memory / 10)))
+        capacity: max(8 << 20, min(SystemGrant.current.cores * (4 << 20), SystemGrant.current.memory / 10)))
 
     private static let usual = 256 << 10
 

@@ -54,7 +54,8 @@ struct StoredBitmapTests {
     }
 
     @Test func aProfileComesBack() async throws {
-        let fixture = PipelineFixture()
+        // The fixture's own decoder leaves profiles out.
+        let fixture = PipelineFixture { $0.coders = .standard() }
         var request = Self.request(try fixture.serve("color/adobe.jpg"))
         request.decode.color = .asStored
         let made = try await fixture.pipeline.image(for: request)

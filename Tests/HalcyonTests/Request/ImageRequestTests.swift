@@ -79,7 +79,8 @@ import Testing
     @Test(arguments: [
         "http://images.test/a", "HTTPS://images.test/a", "http://images.test/a#top", "http://images.test/a?b=c#d#e",
         "http://me:secret@images.test/a", "http://@images.test/a", "http://images.test/photo@2x.png",
-        "http://images.test/%40", "http://images.test:8080/", "http://[::1]/a", "http://1.2.3.4?a@b", "http:///a", "http://",
+        "http://images.test/%40", "http://images.test:8080/", "http://[::1]/a", "http://1.2.3.4?a@b", "http:///a",
+        "http://",
         "http://%31/a", "http://-a/", "http://ä.test/ü", "ftp://images.test/a", "http:a", "//images.test/a",
     ])
     func aURLHasTheKeyOfItsRequest(_ text: String) throws {
