@@ -63,9 +63,10 @@ public struct Image: Sendable {
     }
 
     private func replacing(_ bitmap: Bitmap, animation: AnimatedImage?) -> Image {
-        var image = Image(bitmap: bitmap, info: info, animation: animation)
-        (image.scale, image.colorProfile) = (scale, colorProfile)
-        (image.isTemplate, image.mirrorsForRightToLeft) = (isTemplate, mirrorsForRightToLeft)
+        let isAlike = animation == nil && facts.animation == nil
+        let facts = isAlike ? facts : Facts(info: info, animation: animation, colorProfile: colorProfile)
+        var image = Image(bitmap: bitmap, facts: facts)
+        (image.scale, image.isTemplate, image.mirrorsForRightToLeft) = (scale, isTemplate, mirrorsForRightToLeft)
         return image
     }
 
@@ -77,15 +78,26 @@ extension Image {
     /// A closure that makes this image again from its bitmap, for as long as the source of its frames is kept alive elsewhere;
     /// nil if that source is not an object and therefore cannot be referenced weakly. The closure keeps neither alive.
     package var makeOfPixels: (@Sendable (Bitmap) -> Image?)? {
-        let frames = animation?.weakReference
-        guard animation == nil || frames != nil else { return nil }
+        guard let animation else {
+            return { [facts, scale, isTemplate, mirrorsForRightToLeft] bitmap in
+                var image = Image(bitmap: bitmap, facts: facts)
+                (image.scale, image.isTemplate, image.mirrorsForRightToLeft) = (
+                    scale, isTemplate, mirrorsForRightToLeft
+                )
+                return image
+            }
+        }
+        guard let frames = animation.weakReference else { return nil }
         return { [info, scale, isTemplate, mirrorsForRightToLeft, colorProfile] bitmap in
-            let animation = frames?()
-            guard frames == nil || animation != nil else { return nil }
-            var image = Image(bitmap: bitmap, info: info, animation: animation)
-            (image.scale, image.colorProfile) = (scale, colorProfile)
-            (image.isTemplate, image.mirrorsForRightToLeft) = (isTemplate, mirrorsForRightToLeft)
+            guard let animation = frames() else { return nil }
+            var image = Image(
+                bitmap: bitmap, facts: Facts(info: info, animation: animation, colorProfile: colorProfile))
+            (image.scale, image.isTemplate, image.mirrorsForRightToLeft) = (scale, isTemplate, mirrorsForRightToLeft)
             return image
         }
+    }
+
+    private init(bitmap: Bitmap, facts: Facts) {
+        (self.bitmap, self.facts) = (bitmap, facts)
     }
 }
