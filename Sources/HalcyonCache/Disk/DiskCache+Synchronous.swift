@@ -80,6 +80,14 @@ extension DiskCache {
         return found?.entry
     }
 
+    /// Returns an entry that can be read without waiting for a disk, and counts the read; nil also if that cannot be told.
+    func entryInMemory(for key: DiskKey, extending: ExpirationExtension?) -> DiskEntry? {
+        let found = store.readCached(key, now: timeSource.now, extending: extending ?? configuration.accessExtension)
+        guard let found else { return nil }
+        state.withLock { $0.statistics.hits += 1 }
+        return found.entry
+    }
+
     /// Counts a write, and starts a trim after it if the size limit is exceeded.
     func written(_ bytes: Int, _ write: () throws -> Bool) throws(DiskCacheError) -> Bool {
         do {

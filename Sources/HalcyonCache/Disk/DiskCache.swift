@@ -76,7 +76,7 @@ public final class DiskCache: Sendable {
 
     /// Returns the entry for a key; nil if there is none, if it has expired, or if the task is cancelled first.
     ///
-    /// Staged entries are returned at once. The access is recorded and extends the entry's expiration, at most once a
+    /// Staged entries are returned at once, and so are entries of at most 128 KiB that the kernel has in memory. The access is recorded and extends the entry's expiration, at most once a
     /// minute.
     /// - Parameter extending: the effect of the access on the entry's expiration; nil, the default, is the configuration's.
     public func entry(for key: DiskKey, extending: ExpirationExtension? = nil) async -> DiskEntry? {
@@ -89,6 +89,9 @@ public final class DiskCache: Sendable {
         for key: DiskKey, extending: ExpirationExtension? = nil, ticket: WorkTicket
     ) async -> DiskEntry? {
         if let write = staging.write(for: key) { return entry(staged: write) }
+        if !Task.isCancelled, !ticket.isCancelled, let entry = entryInMemory(for: key, extending: extending) {
+            return entry
+        }
         return try? await threads.run(ticket: ticket) { [self] _ in entryOnDisk(for: key, extending: extending) }
     }
 

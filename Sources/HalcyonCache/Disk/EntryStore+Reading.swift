@@ -7,6 +7,8 @@ extension EntryStore {
     private static let tailSize = 4096
     /// The size in bytes from which the end of a file is checked before memory is allocated for the whole.
     private static let largeFile = 16 << 20
+    /// The size in bytes of the largest file that is read on a caller's thread: its checksum and copy take 20 us.
+    private static let smallFile = 128 << 10
 
     /// The result of reading an entry's file.
     private enum Reading {
@@ -27,6 +29,25 @@ extension EntryStore {
             if let entry = read(file, status, key, now: now, extending: extending) { return entry }
         }
         return readOnlyFolders.isEmpty ? nil : readElsewhere(key)
+    }
+
+    /// Reads and verifies an entry if it is small and the kernel has it in memory, without waiting for a disk.
+    ///
+    /// - Returns: nil in any other case, also if the file's times have to be written or the file has to be removed: then `read`
+    ///   finds out.
+    func readCached(_ key: DiskKey, now: Date, extending: ExpirationExtension) -> StoredEntry? {
+        // The secret and the owner may have to be read from the disk.
+        guard key.user == nil, isOwnerKnown, let file = try? files.openCached(folder.file(naming.file(for: key))) else {
+            return nil
+        }
+        defer { try? files.close(file) }
+        guard let status = try? files.status(of: file), Self.canBeEntry(status), isOwn(status),
+            status.size <= Self.smallFile, FileTime(now) < status.modified,
+            let whole = contents(of: file, from: 0, size: status.size, isCached: true),
+            let footer = verifiedFooter(of: whole, status),
+            !times(of: status, lifetime: EntryTimes.seconds(footer.lifetime), extending: extending, now: now).areDue
+        else { return nil }
+        return stored(whole, footer, key, status) { status.modified }
     }
 
     /// Reads and verifies an entry from its open file.
@@ -75,12 +96,17 @@ extension EntryStore {
             guard EntryFooter(endOf: tail.bytes, fileSize: status.size) != nil else { return .damaged }
         }
         guard let whole = mapped ?? contents(of: file, from: 0, size: status.size) else { return .unreadable }
+        return verifiedFooter(of: whole, status).map { .intact(whole, $0) } ?? .damaged
+    }
+
+    /// Returns the footer of a whole file; nil if the file is damaged.
+    private func verifiedFooter(of whole: FileBuffer, _ status: FileStatus) -> EntryFooter? {
         guard let footer = EntryFooter(endOf: whole.bytes, fileSize: status.size),
             EntryFooter.isIntact(trailer: UnsafeRawBufferPointer(rebasing: whole.bytes[footer.payloadLength...])),
             EntryFooter.checksum(UnsafeRawBufferPointer(rebasing: whole.bytes[..<footer.payloadLength]))
                 == footer.payloadChecksum
-        else { return .damaged }
-        return .intact(whole, footer)
+        else { return nil }
+        return footer
     }
 
     /// Returns the verified entry of a file.
@@ -211,12 +237,17 @@ extension EntryStore {
     }
 
     /// Reads a number of bytes; returns nil if that fails, which does not mean that the file is damaged.
-    private func contents(of file: Int32, from start: Int, size: Int) -> FileBuffer? {
+    ///
+    /// - Parameter isCached: whether only bytes in memory are read.
+    private func contents(of file: Int32, from start: Int, size: Int, isCached: Bool = false) -> FileBuffer? {
         FileBuffer(size: size) { buffer in
             var done = 0
             while done < size {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-                guard let count = try? files.read(file, into: rest, at: start + done), count > 0 else { return false }
+                let (rest, offset) = (UnsafeMutableRawBufferPointer(rebasing: buffer[done...]), start + done)
+                let read =
+                    try? isCached
+                    ? files.readCached(file, into: rest, at: offset) : files.read(file, into: rest, at: offset)
+                guard let count = read, count > 0 else { return false }
                 done += count
             }
             return true
@@ -229,18 +260,25 @@ extension EntryStore {
     private func touch(
         _ file: Int32, _ status: FileStatus, lifetime: TimeInterval, extending: ExpirationExtension, now: Date
     ) -> FileTime {
-        let access = FileTime(now)
+        let times = times(of: status, lifetime: lifetime, extending: extending, now: now)
+        // The file may belong to another user, or the file system may be read-only: the entry is valid without it.
+        guard times.areDue,
+            (try? files.setTimes(of: file, accessed: FileTime(now), modified: times.keptUntil)) != nil
+        else { return status.modified }
+        return times.keptUntil
+    }
+
+    /// Returns the time until which an access keeps an entry, and whether it is time to write that to the file.
+    private func times(
+        of status: FileStatus, lifetime: TimeInterval, extending: ExpirationExtension, now: Date
+    ) -> (keptUntil: FileTime, areDue: Bool) {
         let extended = extending.lifetime(own: lifetime).map { FileTime(now.addingTimeInterval($0)) }
         let keptUntil = max(status.modified, extended ?? status.modified)
         // A last access in the future comes from a wrong clock, and is corrected.
-        let isDue =
-            Self.isDue(access.seconds, since: status.accessed.seconds)
+        let areDue =
+            Self.isDue(FileTime(now).seconds, since: status.accessed.seconds)
             || keptUntil.seconds - status.modified.seconds >= Self.timeStep
-        // The file may belong to another user, or the file system may be read-only: the entry is valid without it.
-        guard isDue, (try? files.setTimes(of: file, accessed: access, modified: keptUntil)) != nil else {
-            return status.modified
-        }
-        return keptUntil
+        return (keptUntil, areDue)
     }
 
     /// Returns whether two times differ by at least a step. A file's time may be any number.

@@ -65,6 +65,9 @@ final class EntryStore: Sendable {
     /// Returns whether the folder belongs to no other user, or may belong to any.
     func mayUseFolder() -> Bool { (try? checkFolder()) != nil }
 
+    /// Whether the owner of the folder needs no check.
+    var isOwnerKnown: Bool { ownership == nil || isOurs.load(ordering: .relaxed) }
+
     /// Checks the folder's owner, unless any is allowed or the check has succeeded already.
     ///
     /// - Throws: `DiskCacheError.foreignFolder`.

@@ -6,6 +6,12 @@ import Glibc
 package protocol FileSystem: Sendable {
     /// Opens a file and returns its descriptor.
     func open(_ path: String, for access: FileAccess) throws(SystemCallError) -> Int32
+    /// Opens a file for reading if its path is in memory. Never waits for a disk.
+    func openCached(_ path: String) throws(SystemCallError) -> Int32
+    /// Reads at an offset as `read` does, but only bytes that are in memory. Never waits for a disk.
+    func readCached(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(SystemCallError) -> Int
     /// Returns the status of an open file.
     func status(of file: Int32) throws(SystemCallError) -> FileStatus
     /// Returns the status of the file at a path. For a symbolic link, that is the status of the link itself.
@@ -55,8 +61,18 @@ package protocol FileSystem: Sendable {
 }
 
 /// Defaults for the requirements that were added later, so that file systems without them still conform: then nothing is
-/// mapped, nothing can be synchronized, and the rest is done by the other calls.
+/// mapped, nothing is known to be in memory, nothing can be synchronized, and the rest is done by the other calls.
 extension FileSystem {
+    package func openCached(_ path: String) throws(SystemCallError) -> Int32 {
+        throw SystemCallError(.open, code: EAGAIN)
+    }
+
+    package func readCached(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(SystemCallError) -> Int {
+        throw SystemCallError(.read, code: EAGAIN)
+    }
+
     package func status(atPath path: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
         try status(at: String(cString: path))
     }

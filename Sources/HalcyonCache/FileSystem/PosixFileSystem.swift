@@ -29,6 +29,18 @@ package struct PosixFileSystem: FileSystem {
         return file
     }
 
+    package func openCached(_ path: String) throws(SystemCallError) -> Int32 {
+        try call(.open) {
+            path.withCString { halcyon_open_cached($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+        }
+    }
+
+    package func readCached(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(SystemCallError) -> Int {
+        try call(.read) { halcyon_read_cached(file, buffer.baseAddress, buffer.count, offset) }
+    }
+
     package func status(of file: Int32) throws(SystemCallError) -> FileStatus {
         var result = stat()
         try call(.status) { fstat(file, &result) }

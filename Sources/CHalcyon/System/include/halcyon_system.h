@@ -2,6 +2,9 @@
 #ifndef HALCYON_SYSTEM_H
 #define HALCYON_SYSTEM_H
 
+#include <stddef.h>
+#include <sys/types.h>
+
 /// Names the calling thread, cut to the 15 bytes that the kernel keeps.
 void halcyon_name_thread(const char *name);
 
@@ -15,6 +18,14 @@ int sched_getcpu(void);
 /// Opens a file without updating its time of last access (O_NOATIME), which only its owner may; for others it opens
 /// the file normally. Returns -1 and sets errno as open does.
 int halcyon_open_unnoticed(const char *path, int flags);
+
+/// Does the same if the kernel has the path in memory, and never waits for a disk. Returns -1 and sets errno as open does,
+/// EAGAIN if the path is not in memory, ENOSYS if the kernel cannot tell (before 5.12).
+int halcyon_open_cached(const char *path, int flags);
+
+/// Reads the bytes at an offset that the kernel has in memory, and never waits for a disk. Returns their number, which may be
+/// less than `size`, or -1 and sets errno, EAGAIN if it has none of them, EOPNOTSUPP if the file system cannot tell.
+ssize_t halcyon_read_cached(int file, void *buffer, size_t size, off_t offset);
 
 /// Opens a file in a folder that has no name and never gets one, for reading and appending. Returns -1 and sets errno
 /// as open does, EOPNOTSUPP or EISDIR if the file system does not support such files.
