@@ -16,7 +16,7 @@ struct DiskImageReader {
     /// Returns the finished image from its own entry. Bytes that are not an image are removed. An image that exceeds a limit is
     /// a miss, since it can be made again from its source.
     func finished(_ key: ImageKey) async throws -> CachedImage? {
-        guard key.isProcessed, key.isStorable, let (entry, place) = await finishedEntry(key),
+        guard key.isProcessed, key.isStorable, let (entry, diskKey) = await finishedEntry(key),
             let (info, http) = entry.finishedImage
         else { return nil }
         try Task.checkCancellation()
@@ -31,7 +31,7 @@ struct DiskImageReader {
             }
             return CachedImage(image: pixels.withInfo(info), encodedBytes: entry.data.count, http: http)
         } catch let error as CodecError {
-            if error.blamesBytes { await cache.disk?.remove(place) }
+            if error.blamesBytes { await cache.disk?.remove(diskKey) }
             return nil
         }
     }
@@ -40,7 +40,7 @@ struct DiskImageReader {
     ///
     /// - Throws: `CodecError` if a limit is exceeded; errors of a processor; `CancellationError`.
     func madeOfOriginal(_ key: ImageKey) async throws -> CachedImage? {
-        guard let (entry, place) = await originalEntry(key) else { return nil }
+        guard let (entry, diskKey) = await originalEntry(key) else { return nil }
         try Task.checkCancellation()
         let (options, processors) = key.steps
         let (data, unprocessed): (Data, Image)
@@ -48,7 +48,7 @@ struct DiskImageReader {
             data = try await bytes(of: entry)
             unprocessed = try await decoded(data, options: options)
         } catch let error as CodecError where error.blamesBytes {
-            await cache.disk?.remove(place)
+            await cache.disk?.remove(diskKey)
             return nil
         }
         var image = unprocessed
@@ -62,11 +62,11 @@ struct DiskImageReader {
     }
 
     /// Returns the entry with the source's bytes for a key, and the key under which it was found.
-    func originalEntry(_ key: ImageKey) async -> (entry: DiskEntry, place: DiskKey)? {
+    func originalEntry(_ key: ImageKey) async -> (entry: DiskEntry, diskKey: DiskKey)? {
         await key.firstEntry(at: \.originalDiskKey, isForAll: \.isOriginalForAll, entry)
     }
 
-    private func finishedEntry(_ key: ImageKey) async -> (entry: DiskEntry, place: DiskKey)? {
+    private func finishedEntry(_ key: ImageKey) async -> (entry: DiskEntry, diskKey: DiskKey)? {
         await key.firstEntry(at: \.processedDiskKey, isForAll: \.isFinishedForAll, entry)
     }
 
@@ -114,21 +114,21 @@ extension DiskImageReader {
 extension ImageKey {
     /// Returns the user's own entry, or else the entry that is shared by all users.
     func firstEntry(
-        at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) async -> DiskEntry?
-    ) async -> (entry: DiskEntry, place: DiskKey)? {
-        let own = place(self)
+        at diskKey: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) async -> DiskEntry?
+    ) async -> (entry: DiskEntry, diskKey: DiskKey)? {
+        let own = diskKey(self)
         if let found = await entry(own) { return (found, own) }
-        guard user != nil, case let everybodys = place(of(nil)), let found = await entry(everybodys), isForAll(found)
+        guard user != nil, case let shared = diskKey(of(nil)), let found = await entry(shared), isForAll(found)
         else { return nil }
-        return (found, everybodys)
+        return (found, shared)
     }
 
     /// Does the same as `firstEntry`, on the caller's thread.
     func firstEntrySynchronously(
-        at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) -> DiskEntry?
+        at diskKey: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) -> DiskEntry?
     ) -> DiskEntry? {
-        if let found = entry(place(self)) { return found }
-        guard user != nil, let found = entry(place(of(nil))), isForAll(found) else { return nil }
+        if let found = entry(diskKey(self)) { return found }
+        guard user != nil, let found = entry(diskKey(of(nil))), isForAll(found) else { return nil }
         return found
     }
 }

@@ -58,10 +58,10 @@ extension ImageCache {
     }
 
     func peek(
-        _ key: ImageKey, at place: @Sendable (ImageKey) -> DiskKey, isForAll: @Sendable (DiskEntry) -> Bool,
+        _ key: ImageKey, at diskKey: @Sendable (ImageKey) -> DiskKey, isForAll: @Sendable (DiskEntry) -> Bool,
         ticket: WorkTicket = WorkTicket()
     ) async -> DiskEntry? {
-        await key.firstEntry(at: place, isForAll: isForAll) { await disk?.peek($0, ticket: ticket) }?.entry
+        await key.firstEntry(at: diskKey, isForAll: isForAll) { await disk?.peek($0, ticket: ticket) }?.entry
     }
 
     /// Returns the extended data that was given to `store` with an image; nil if the disk does not have the image.

@@ -140,11 +140,11 @@ public final class ImageCache: Sendable {
     }
 
     func remember(_ cached: CachedImage, for key: ImageKey, expiration: StorageExpiration?) {
-        let place = key.storageKey(for: cached.http)
+        let stored = key.storageKey(for: cached.http)
         // The user's own entry would be found before the shared one.
-        if place.user != key.user { memoryCache.remove(key) }
-        memoryCache.insert(cached, for: place, cost: cached.image.cost, expiration: expiration)
-        sizes.add(place) { memoryCache.contains($0) }
+        if stored.user != key.user { memoryCache.remove(key) }
+        memoryCache.insert(cached, for: stored, cost: cached.image.cost, expiration: expiration)
+        sizes.add(stored) { memoryCache.contains($0) }
     }
 
     /// Returns the smallest image of the same source that has at least the requested pixels.

@@ -20,10 +20,10 @@ struct ImageStore {
             !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk, fetched.claimStore()
         else { return false }
         let http = fetched.provenance.http
-        let place = resolved.key.storageKey(for: http)
-        let (cache, key) = (resolved.originals, place.originalDiskKey)
+        let stored = resolved.key.storageKey(for: http)
+        let (cache, key) = (resolved.originals, stored.originalDiskKey)
         // The user's own entry would be found before the shared one.
-        if place.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
+        if stored.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
         if resolved.serializer is DefaultCacheSerializer, !resolved.cachePolicy.waitsForStore,
             !cache.stores.isPending(key)
         {
@@ -34,7 +34,7 @@ struct ImageStore {
             if isStaged { return true }
         }
         let shown = resolved.key.showsAllOfItsSource ? image : nil
-        let writer = writer(to: disk, place)
+        let writer = writer(to: disk, stored)
         // A write that fails only means that the entry is not cached.
         return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { isWanted in
             var writer = writer
@@ -47,10 +47,10 @@ struct ImageStore {
     ///
     /// - Returns: whether the queue has accepted it.
     func storeFinished(_ made: LoadedImage) -> Bool {
-        guard resolved.hasPlaceOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return false }
-        let place = resolved.key.storageKey(for: made.provenance.http)
-        let (cache, key) = (resolved.target, place.processedDiskKey)
-        if place.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
+        guard resolved.hasEntryOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return false }
+        let stored = resolved.key.storageKey(for: made.provenance.http)
+        let (cache, key) = (resolved.target, stored.processedDiskKey)
+        if stored.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
         guard resolved.cachePolicy.writes.contains(.diskProcessed) else {
             // The stored entry belongs to an earlier response and is older than the source's bytes now.
             guard made.provenance.origin == .network, resolved.cachePolicy.writes.contains(.diskOriginal) else {
@@ -59,7 +59,7 @@ struct ImageStore {
             forget(key, in: cache)
             return false
         }
-        let writer = writer(to: disk, place)
+        let writer = writer(to: disk, stored)
         return store(bytes: made.image.cost, in: cache, as: key) { isWanted in
             var writer = writer
             writer.isWanted = isWanted

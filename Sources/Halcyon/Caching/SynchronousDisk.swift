@@ -25,7 +25,7 @@ struct SynchronousDisk {
     }
 
     private func finished(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CacheLevel)? {
-        guard resolved.hasPlaceOfItsOwn, resolved.target.disk != nil else { return nil }
+        guard resolved.hasEntryOfItsOwn, resolved.target.disk != nil else { return nil }
         guard resolved.cachePolicy.reads.contains(.diskProcessed) else {
             metrics.misses.append(CacheMiss(.diskProcessed, .policy))
             return nil
@@ -73,9 +73,9 @@ struct SynchronousDisk {
     }
 
     private func entry(
-        in cache: ImageCache, at place: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool
+        in cache: ImageCache, at diskKey: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool
     ) -> DiskEntry? {
-        resolved.key.firstEntrySynchronously(at: place, isForAll: isForAll) {
+        resolved.key.firstEntrySynchronously(at: diskKey, isForAll: isForAll) {
             cache.disk?.entrySynchronously(for: $0, extending: resolved.cachePolicy.diskExtension)
         }
     }

@@ -53,13 +53,13 @@ struct EncodeJob {
         }
         let watch = Stopwatch()
         let looked = await subscription.withTicket {
-            await EncodedPlaces.find(resolved, format, options, ticket: $0)
+            await EncodedSlots.find(resolved, format, options, ticket: $0)
         }
         try Task.checkCancellation()
         let took = watch.elapsed
         var fetched: FetchedData?
-        var places = looked?.places
-        if let (place, kept) = looked?.found {
+        var slots = looked?.slots
+        if let (slot, kept) = looked?.found {
             switch FreshnessCheck(resolved).verdict(on: kept.provenance.http) {
             case .answers(let rule):
                 subscription.note(.cacheHit(.diskEncoded, rule), took: took)
@@ -67,11 +67,11 @@ struct EncodeJob {
             case .refused(let reason):
                 subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reason)), took: took)
             }
-            switch try await confirmed(kept, in: place) {
+            switch try await confirmed(kept, in: slot) {
             case .answer(let answer): return answer
             case .outdated(let data, let renewed):
                 fetched = data
-                places?.renew(renewed)
+                slots?.renew(renewed)
             case .unknown: break
             }
         } else if looked != nil {
@@ -81,19 +81,19 @@ struct EncodeJob {
         let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
         // Retained until here, so that the load finds the bytes that were fetched for the comparison.
         withExtendedLifetime(fetched) {}
-        return try await encode(loaded, as: format, options, in: places)
+        return try await encode(loaded, as: format, options, in: slots)
     }
 
     private enum Confirmation {
         case answer(EncodedAnswer)
         /// The source's bytes have changed.
-        case outdated(FetchedData, EncodedPlace)
+        case outdated(FetchedData, EncodedSlot)
         case unknown
     }
 
     /// Revalidates an encoding by fetching the source's own bytes: as long as those are the same, the encoding of them
     /// is good, and nothing is decoded.
-    private func confirmed(_ kept: EncodedAnswer, in place: EncodedPlace) async throws -> Confirmation {
+    private func confirmed(_ kept: EncodedAnswer, in slot: EncodedSlot) async throws -> Confirmation {
         let check = FreshnessCheck(resolved)
         guard resolved.cachePolicy.reads.contains(.diskOriginal), let hash = kept.sourceHash,
             check.matchesVaryingFields(kept.provenance.http)
@@ -108,21 +108,21 @@ struct EncodeJob {
         let isSame = try await subscription.compute { _ in ContentHash.text(of: fetched.data) == hash }
         guard isSame else {
             // The other encodings were made from the former bytes as well.
-            return .outdated(fetched, await place.breakSeal(resolved))
+            return .outdated(fetched, await slot.breakSeal(resolved))
         }
         // The bytes have proved to be an image before.
         FetchJob.keep(fetched, of: nil, resolved, subscription)
         let (http, mayBeKept) = (fetched.provenance.http, fetched.provenance.mayBeKept)
         if mayBeKept {
-            await place.refresh(kept, http: http, resolved.cachePolicy)
+            await slot.refresh(kept, http: http, resolved.cachePolicy)
         } else {
-            await place.disk.remove(place.key)
+            await slot.disk.remove(slot.key)
         }
         return .answer(kept.used(by: fetched.provenance.rule, http: http, mayBeKept: mayBeKept))
     }
 
     private func encode(
-        _ loaded: LoadedImage, as format: ImageFormat, _ options: EncodeOptions, in places: EncodedPlaces?
+        _ loaded: LoadedImage, as format: ImageFormat, _ options: EncodeOptions, in slots: EncodedSlots?
     ) async throws -> EncodedAnswer {
         try Task.checkCancellation()
         let (coders, image, bytes, provenance) = (
@@ -152,8 +152,8 @@ struct EncodeJob {
         }
         subscription.note(.encoded(bytes: answer.data.count, watch.elapsed))
         let isOutdated = loaded.fetched?.isOutdated(in: .disk) ?? false
-        if let place = places?.place(of: provenance.http), provenance.mayBeKept, !isOutdated,
-            place.store(answer, resolved)
+        if let slot = slots?.slot(of: provenance.http), provenance.mayBeKept, !isOutdated,
+            slot.store(answer, resolved)
         {
             subscription.note(.stored(.diskEncoded))
         }

@@ -42,7 +42,7 @@ struct LoadJob {
     // MARK: - Disk
 
     private func finishedOnDisk() async throws -> LoadedImage? {
-        guard resolved.hasPlaceOfItsOwn, resolved.isRemote, resolved.target.disk != nil else { return nil }
+        guard resolved.hasEntryOfItsOwn, resolved.isRemote, resolved.target.disk != nil else { return nil }
         guard resolved.cachePolicy.reads.contains(.diskProcessed) else {
             subscription.note(.cacheMissed(CacheMiss(.diskProcessed, .policy)))
             return nil

@@ -124,10 +124,10 @@ struct PrefetchJob {
         return await isOnDisk(resolved.target, at: \.processedDiskKey)
     }
 
-    private func isOnDisk(_ cache: ImageCache, at place: (ImageKey) -> DiskKey) async -> Bool {
+    private func isOnDisk(_ cache: ImageCache, at diskKey: (ImageKey) -> DiskKey) async -> Bool {
         guard let disk = cache.disk else { return false }
-        if await disk.contains(place(resolved.key)) { return true }
-        return resolved.key.user == nil ? false : await disk.contains(place(resolved.key.of(nil)))
+        if await disk.contains(diskKey(resolved.key)) { return true }
+        return resolved.key.user == nil ? false : await disk.contains(diskKey(resolved.key.of(nil)))
     }
 }
 
@@ -139,7 +139,7 @@ extension ResolvedRequest {
 
     /// Whether the disk is to store the finished image in a separate entry.
     fileprivate var keepsFinished: Bool {
-        isRemote && cachePolicy.writes.contains(.diskProcessed) && hasPlaceOfItsOwn && target.disk != nil
+        isRemote && cachePolicy.writes.contains(.diskProcessed) && hasEntryOfItsOwn && target.disk != nil
     }
 }
 

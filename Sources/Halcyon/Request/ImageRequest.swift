@@ -18,7 +18,7 @@ import Synchronization
 public struct ImageRequest: Equatable, Sendable {
     private var storage: Storage
 
-    /// The place that the image is loaded from.
+    /// The source that the image is loaded from.
     public var source: ImageSource {
         get { storage.values.source }
         set { values.source = newValue }

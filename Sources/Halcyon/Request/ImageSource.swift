@@ -3,7 +3,7 @@ import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The place that an image is loaded from.
+/// The source of an image: a URL, a file, data, or a provider.
 public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     /// An http or https URL.
     case remote(URL)

@@ -126,17 +126,17 @@ struct ResolvedRequest: Sendable {
 
     /// Reports the server's answer to the caches: everything that other loads make from earlier answers is older.
     func tellOthers(of answer: FetchedData) {
-        let (place, fetch) = (key.storageKey(for: answer.provenance.http), FetchKey(self))
+        let (stored, fetch) = (key.storageKey(for: answer.provenance.http), FetchKey(self))
         for cache in originals === target ? [target] : [target, originals] {
             cache.changes.add(cachePolicy.writes, for: key, by: fetch, asked: answer.mark)
-            if place.user != key.user {
-                cache.changes.add(cachePolicy.writes, for: place, by: fetch, asked: answer.mark)
+            if stored.user != key.user {
+                cache.changes.add(cachePolicy.writes, for: stored, by: fetch, asked: answer.mark)
             }
         }
     }
 
     /// Whether the disk keeps the finished image apart from its source.
-    var hasPlaceOfItsOwn: Bool { key.isProcessed && key.isStorable }
+    var hasEntryOfItsOwn: Bool { key.isProcessed && key.isStorable }
 }
 
 // MARK: - The server's view

@@ -4,7 +4,7 @@ import Foundation
 public struct ImageResponse: Sendable {
     /// The finished image, decoded and processed.
     public let image: Image
-    /// The place in which the image was found.
+    /// The origin of the image.
     public let origin: ImageOrigin
     /// The source that the image came from.
     public let source: ImageSource
@@ -47,7 +47,7 @@ public struct ImageResponse: Sendable {
     }
 }
 
-/// The place in which an image was found when it was requested.
+/// The origin of a result: the cache or the source that had the image when it was requested.
 public enum ImageOrigin: String, Sendable, Hashable, CaseIterable {
     /// The memory cache, which had the image decoded and processed.
     case memory

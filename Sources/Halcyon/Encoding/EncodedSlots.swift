@@ -4,8 +4,8 @@ import HalcyonCodecs
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The place of an encoding on the disk, and the state of the disk when the work on the encoding began.
-struct EncodedPlace: Sendable {
+/// The slot of an encoding on the disk, and the state of the disk when the work on the encoding began.
+struct EncodedSlot: Sendable {
     let disk: DiskCache
     let key: DiskKey
     let sealKey: DiskKey
@@ -14,11 +14,11 @@ struct EncodedPlace: Sendable {
     /// Whether the seal was on the disk.
     var isSealed = false
     var removals: Int
-    /// Whether it is the place for all users, in a request of one user.
+    /// Whether it is the slot for all users, in a request of one user.
     let isForAll: Bool
 }
 
-extension EncodedPlace {
+extension EncodedSlot {
     /// Queues an encoded image for the disk.
     ///
     /// - Returns: whether the queue had room for it.
@@ -26,23 +26,23 @@ extension EncodedPlace {
         guard !resolved.cachePolicy.writes.isDisjoint(with: .disk) else { return false }
         let (cache, source) = (resolved.target, resolved.key.source)
         let expiration = resolved.cachePolicy.diskExpiration
-        let place = self
-        return cache.stores.add(bytes: answer.data.count, to: place.key, isForced: resolved.cachePolicy.waitsForStore) {
+        let slot = self
+        return cache.stores.add(bytes: answer.data.count, to: slot.key, isForced: resolved.cachePolicy.waitsForStore) {
             isNewest in
-            let isWanted = { isNewest() && cache.removals.count(source) == place.removals }
+            let isWanted = { isNewest() && cache.removals.count(source) == slot.removals }
             guard isWanted() else { return }
-            let seal = await place.sealed()
+            let seal = await slot.sealed()
             let metadata = answer.metadata(seal: seal, http: answer.provenance.http)
-            await place.disk.stage(answer.data, metadata: metadata, for: place.key, expiration: expiration)
+            await slot.disk.stage(answer.data, metadata: metadata, for: slot.key, expiration: expiration)
             // The write may have waited long for room.
             if !isWanted() {
-                await place.disk.remove(place.key)
-                await place.disk.remove(place.sealKey)
+                await slot.disk.remove(slot.key)
+                await slot.disk.remove(slot.sealKey)
             }
         }
     }
 
-    /// Returns the source's seal on the disk, after storing this place's if there is none. If two processes store one
+    /// Returns the source's seal on the disk, after storing this slot's if there is none. If two processes store one
     /// at the same time the later one counts, and encodings under the other are made once more.
     private func sealed() async -> String {
         let there = await disk.peek(sealKey).flatMap { String(data: $0.metadata, encoding: .utf8) }
@@ -55,7 +55,7 @@ extension EncodedPlace {
     }
 
     /// Updates the freshness of a stored encoding after a revalidation. An encoding that is for one user now is removed
-    /// from the place for all users.
+    /// from the slot for all users.
     func refresh(_ answer: EncodedAnswer, http: HTTPCacheMetadata?, _ cachePolicy: CachePolicy) async {
         guard !cachePolicy.writes.isDisjoint(with: .disk) else { return }
         guard !isForAll || ImageKey.isForAll(http) else { return await disk.remove(key) }
@@ -67,8 +67,8 @@ extension EncodedPlace {
 
     /// Invalidates all encodings of a source, which are older than the bytes that its server has now.
     ///
-    /// - Returns: the place in its new state.
-    func breakSeal(_ resolved: ResolvedRequest) async -> EncodedPlace {
+    /// - Returns: the slot in its new state.
+    func breakSeal(_ resolved: ResolvedRequest) async -> EncodedSlot {
         let (removals, source) = (resolved.target.removals, resolved.key.source)
         removals.mark(source)
         var renewed = self
@@ -79,59 +79,59 @@ extension EncodedPlace {
     }
 }
 
-/// The places in which an encoding may be kept: that of the request's user, and that of all users.
-struct EncodedPlaces: Sendable {
-    private var own: EncodedPlace
-    private var everybodys: EncodedPlace?
+/// The slots in which an encoding may be kept: that of the request's user, and that of all users.
+struct EncodedSlots: Sendable {
+    private var own: EncodedSlot
+    private var shared: EncodedSlot?
 
-    private init(_ own: EncodedPlace, _ everybodys: EncodedPlace? = nil) {
-        (self.own, self.everybodys) = (own, everybodys)
+    private init(_ own: EncodedSlot, _ shared: EncodedSlot? = nil) {
+        (self.own, self.shared) = (own, shared)
     }
 
-    /// Returns the place for an encoding that is made from a server's answer.
-    func place(of http: HTTPCacheMetadata?) -> EncodedPlace {
-        http?.isShared == true ? everybodys ?? own : own
+    /// Returns the slot for an encoding that is made from a server's answer.
+    func slot(of http: HTTPCacheMetadata?) -> EncodedSlot {
+        http?.isShared == true ? shared ?? own : own
     }
 
-    mutating func renew(_ place: EncodedPlace) {
-        if place.isForAll { everybodys = place } else { own = place }
+    mutating func renew(_ slot: EncodedSlot) {
+        if slot.isForAll { shared = slot } else { own = slot }
     }
 
-    /// Returns the places of an encoding, and the stored encoding in one of them; nil if the request does not use the
+    /// Returns the slots of an encoding, and the stored encoding in one of them; nil if the request does not use the
     /// disk for it.
     static func find(
         _ resolved: ResolvedRequest, _ format: ImageFormat, _ options: EncodeOptions, ticket: WorkTicket
-    ) async -> (places: EncodedPlaces, found: (place: EncodedPlace, kept: EncodedAnswer)?)? {
+    ) async -> (slots: EncodedSlots, found: (slot: EncodedSlot, kept: EncodedAnswer)?)? {
         let policy = resolved.cachePolicy
         guard let disk = resolved.target.disk, resolved.key.isStorable,
             !policy.reads.union(policy.writes).isDisjoint(with: .disk)
         else { return nil }
         let (own, kept) = await look(of: resolved.key, in: disk, resolved, format, options, ticket: ticket)
-        if let kept { return (EncodedPlaces(own), (own, kept)) }
-        guard resolved.key.user != nil else { return (EncodedPlaces(own), nil) }
+        if let kept { return (EncodedSlots(own), (own, kept)) }
+        guard resolved.key.user != nil else { return (EncodedSlots(own), nil) }
         let (shared, keptForAll) = await look(
             of: resolved.key.of(nil), in: disk, resolved, format, options, ticket: ticket)
-        let places = EncodedPlaces(own, shared)
-        guard let keptForAll, ImageKey.isForAll(keptForAll.provenance.http) else { return (places, nil) }
-        return (places, (shared, keptForAll))
+        let slots = EncodedSlots(own, shared)
+        guard let keptForAll, ImageKey.isForAll(keptForAll.provenance.http) else { return (slots, nil) }
+        return (slots, (shared, keptForAll))
     }
 
     private static func look(
         of imageKey: ImageKey, in disk: DiskCache, _ resolved: ResolvedRequest, _ format: ImageFormat,
         _ options: EncodeOptions, ticket: WorkTicket
-    ) async -> (place: EncodedPlace, kept: EncodedAnswer?) {
+    ) async -> (slot: EncodedSlot, kept: EncodedAnswer?) {
         let policy = resolved.cachePolicy
         let removals = resolved.target.removals.count(resolved.key.source)
         let (key, sealKey) = (imageKey.encodedDiskKey(format, options), imageKey.encodedSealKey)
         let sealEntry = await disk.entry(for: sealKey, extending: nil, ticket: ticket)
         let seal = sealEntry.flatMap { String(data: $0.metadata, encoding: .utf8) }
-        let place = EncodedPlace(
+        let slot = EncodedSlot(
             disk: disk, key: key, sealKey: sealKey, seal: seal ?? resolved.target.removals.seal(after: removals),
             isSealed: seal != nil, removals: removals, isForAll: imageKey.user != resolved.key.user)
         guard let seal, !policy.reads.isDisjoint(with: .disk),
             let entry = await disk.entry(for: key, extending: policy.diskExtension, ticket: ticket),
             let kept = EncodedAnswer(entry, at: key, seal: seal)
-        else { return (place, nil) }
-        return (place, kept)
+        else { return (slot, nil) }
+        return (slot, kept)
     }
 }
