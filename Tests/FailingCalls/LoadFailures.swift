@@ -62,13 +62,14 @@ struct LoadFailures {
         }
     }
 
-    /// The number of open descriptors without the timers of libdispatch, which opens one for each clock at its first use and
-    /// keeps it.
+    /// The number of open descriptors without those of libdispatch, which opens its event loop and a timer for each clock at
+    /// their first use and keeps them.
     private static var descriptors: Int {
         let (files, folder) = (FileManager.default, "/proc/self/fd")
         let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
-        return names.count {
-            (try? files.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) != "anon_inode:[timerfd]"
+        return names.count { name in
+            let target = try? files.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
+            return target?.hasPrefix("anon_inode:") != true
         }
     }
 }
