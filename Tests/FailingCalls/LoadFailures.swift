@@ -14,6 +14,8 @@ struct LoadFailures {
         failure.arm(first: 0)
         guard await load(1) == nil else { return FailingCalls.say("wrong load while no call failed") }
         let calls = failure.disarm()
+        // The report is open from here on.
+        FailingCalls.say("\(calls) calls")
         let before = Self.descriptors
         for first in stride(from: 1, through: calls, by: failure.step) {
             FailingCalls.say("at load \(first)")
