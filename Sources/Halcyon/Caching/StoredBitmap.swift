@@ -3,7 +3,7 @@ import HalcyonCodecs
 import HalcyonImage
 
 /// The pixels of a finished image as the disk keeps them: not encoded, so that they are read at the speed of memory, which is
-/// 20 times as fast as a PNG.
+/// six times as fast as a PNG.
 ///
 /// The bytes are a header of 24 bytes, the ICC profile of the pixels, if they have one, and the rows from top to bottom, with
 /// three bytes a pixel if all are opaque, otherwise four. Numbers are little-endian. Only finished entries of a cache are read

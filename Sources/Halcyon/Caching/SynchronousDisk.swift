@@ -44,9 +44,7 @@ struct SynchronousDisk {
             return nil
         case .answers(let rule):
             let (coders, options) = (resolved.coordinator.configuration.coders, resolved.key.finishedOptions)
-            let pixels =
-                try stored(entry, coders, options: options, &metrics)
-                ?? decoded(entry, coders, options: options, &metrics)
+            let pixels = try decoded(entry, coders, options: options, isFinished: true, &metrics)
             let cached = CachedImage(
                 image: pixels.withInfo(finished.info), encodedBytes: entry.data.count, http: finished.http)
             return ((cached, rule), .diskProcessed)
@@ -80,27 +78,19 @@ struct SynchronousDisk {
         }
     }
 
-    private func stored(
-        _ entry: DiskEntry, _ coders: CoderRegistry, options: DecodeOptions, _ metrics: inout LoadMetrics
-    ) throws -> Image? {
-        let watch = Stopwatch()
-        let data = try resolved.serializer.readableImage(in: entry.data)
-        guard let stored = try StoredBitmap(data, limits: options.limits) else { return nil }
-        let image = try coders.budget.withReservation(of: stored.workingBytes) { try stored.image() }
-        metrics.decode = watch.elapsed
-        return image
-    }
-
     private func decoded(
-        _ entry: DiskEntry, _ coders: CoderRegistry, options: DecodeOptions, _ metrics: inout LoadMetrics
+        _ entry: DiskEntry, _ coders: CoderRegistry, options: DecodeOptions, isFinished: Bool = false,
+        _ metrics: inout LoadMetrics
     ) throws -> Image {
         let watch = Stopwatch()
+        defer { metrics.decode = watch.elapsed }
         let data = try resolved.serializer.readableImage(in: entry.data)
+        if isFinished, let stored = try StoredBitmap(data, limits: options.limits) {
+            return try coders.budget.withReservation(of: stored.workingBytes) { try stored.image() }
+        }
         let plan = try coders.plan(data, options: options)
-        let image = try coders.budget.withReservation(of: plan.workingBytes) {
+        return try coders.budget.withReservation(of: plan.workingBytes) {
             try coders.decode(data, plan: plan, context: .uncancellable)
         }
-        metrics.decode = watch.elapsed
-        return image
     }
 }
