@@ -78,6 +78,8 @@ public final class ImagePipeline: Sendable {
     nonisolated(nonsending) public func response(for request: ImageRequest) async throws -> ImageResponse {
         let resolved = ResolvedRequest(request, for: coordinator)
         if let response = cachedResponse(for: resolved) { return response }
+        // Otherwise a load that ends before its end is awaited could still succeed.
+        try Task.checkCancellation()
         let task = ImageTask(resolved)
         task.start()
         return try await task.response
@@ -145,7 +147,8 @@ public final class ImagePipeline: Sendable {
     /// the loads that they had under way as failed and go on with the next: `ImagePrefetcher.stop()` ends them.
     /// Transfers that others have begun with the same downloader go on; `ImageDownloader.cancelAll()` ends those too.
     public func cancelAll() {
-        JobActor.perform { [coordinator] in coordinator.cancelAll() }
+        // Behind the loads that were started before.
+        JobActor.submit { [coordinator] in coordinator.cancelAll() }
     }
 
     /// Forgets the remembered failures of one URL, or all if it is nil, so that the next load asks the server again.

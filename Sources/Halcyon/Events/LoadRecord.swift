@@ -1,17 +1,13 @@
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The record of one load: it passes the load's events on to the pipeline's readers, and sums them up in the load's
-/// metrics.
+/// The record of one load, and the root of its subscriptions: it passes the load's events on to the pipeline's readers,
+/// and sums them up in the load's metrics.
 @JobActor
-final class LoadRecord {
+final class LoadRecord: Subscription {
     let source: ImageSource
-    /// The root of the load's subscriptions.
-    private(set) lazy var subscription = Subscription(priority: priority) { [weak self] in self?.take($0) }
 
     private let hub: EventHub
-    private let priority: RequestPriority
-    private let receive: (@JobActor (JobEvent) -> Void)?
     private let load: Int
     private let watch = Stopwatch()
     private var sums = LoadMetrics()
@@ -25,18 +21,17 @@ final class LoadRecord {
     ) {
         self.hub = hub
         self.source = source
-        self.priority = priority
-        self.receive = receive
         load = hub.nextLoad()
+        super.init(priority: priority, receive: receive)
         hub.publish(.started, load: load, source: source.description)
     }
 
-    private func take(_ event: JobEvent) {
+    override func send(_ event: JobEvent) {
         if case .note(let note) = event {
             sums.add(note)
             hub.publish(note.kind, load: load, source: source.description)
         }
-        receive?(event)
+        super.send(event)
     }
 
     /// Returns the metrics of the load.

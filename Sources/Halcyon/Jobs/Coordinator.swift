@@ -23,7 +23,6 @@ final class Coordinator {
     private struct Running {
         let task: ImageTask
         let record: LoadRecord
-        let work: Task<Void, Never>
     }
 
     private var running: [ObjectIdentifier: Running] = [:]
@@ -40,31 +39,29 @@ final class Coordinator {
     func start(_ task: ImageTask) {
         guard !task.hasEnded else { return }
         let record = LoadRecord(hub, source: task.request.source, priority: task.priority) { task.receive($0) }
-        let (resolved, subscription) = (task.resolved, record.subscription)
-        let work = Task {
-            let result: Result<ImageResponse, any Error>
-            do {
-                let response = try await SourceAttempts(resolved: resolved, subscription: subscription).first {
-                    try await RequestLoad(resolved: $0, subscription: subscription).response()
-                }
-                let metrics = record.metrics(completing: response.metrics, rule: response.cacheRule)
-                result = .success(response.standingIn(for: resolved.source, metrics))
-            } catch {
-                result = .failure(ImagePipelineError.wrapping(error, source: resolved.source))
+        running[ObjectIdentifier(task)] = Running(task: task, record: record)
+        RequestLoad(resolved: task.resolved, subscription: record).begin { self.end(task, record, $0) }
+    }
+
+    private func end(_ task: ImageTask, _ record: LoadRecord, _ loaded: Result<ImageResponse, any Error>) {
+        let source = task.resolved.source
+        let result =
+            loaded
+            .map {
+                $0.standingIn(for: source, record.metrics(completing: $0.metrics, rule: $0.cacheRule))
             }
-            running[ObjectIdentifier(task)] = nil
-            task.end(result)
-            record.end(of: task, result)
-        }
-        running[ObjectIdentifier(task)] = Running(task: task, record: record, work: work)
+            .mapError { ImagePipelineError.wrapping($0, source: source) }
+        running[ObjectIdentifier(task)] = nil
+        task.end(result)
+        record.end(of: task, result)
     }
 
     func cancel(_ task: ImageTask) {
-        running[ObjectIdentifier(task)]?.work.cancel()
+        running[ObjectIdentifier(task)]?.record.cancel()
     }
 
     func priorityChanged(of task: ImageTask) {
-        running[ObjectIdentifier(task)]?.record.subscription.setPriority(task.priority)
+        running[ObjectIdentifier(task)]?.record.setPriority(task.priority)
     }
 
     // MARK: - Other loads
@@ -85,7 +82,7 @@ final class Coordinator {
     ) async throws -> (value: Value, metrics: LoadMetrics) {
         defer { others[ObjectIdentifier(record)] = nil }
         do {
-            let (value, provenance) = try await work(record.subscription)
+            let (value, provenance) = try await work(record)
             return (value, record.end(provenance))
         } catch {
             record.fail(ImagePipelineError.wrapping(error, source: record.source))
@@ -120,7 +117,7 @@ final class Coordinator {
         // Copied before anything ends: a caller that is notified of an end may start another load.
         let (tasks, records) = (running.values.map(\.task), Array(others.values))
         for task in tasks { task.cancel() }
-        for record in records { record.subscription.cancel() }
+        for record in records { record.cancel() }
     }
 
     /// The number of image tasks that are running.

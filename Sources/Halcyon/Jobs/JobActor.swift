@@ -20,9 +20,20 @@ actor JobActor {
     /// The order makes "cancel, then ask again" a new load: a cancelled job leaves the jobs that it waits for in the
     /// same step, down the whole graph.
     nonisolated static func perform(_ body: @escaping @JobActor @Sendable () -> Void) {
-        // Swift has `assumeIsolated` with a closure isolated to the actor for the main actor alone. Both branches below
-        // run the body on the executor's thread, so the isolation that the cast removes holds.
-        let isolated = unsafeBitCast(body, to: (@Sendable () -> Void).self)
-        if executor.isCurrent { isolated() } else { executor.submit(isolated) }
+        if executor.isCurrent { withoutIsolation(body)() } else { submit(body) }
+    }
+
+    /// Runs `body` on the actor after all work that was submitted before, and never within the caller's work: callbacks that
+    /// begin the next load do not deepen the stack.
+    nonisolated static func submit(_ body: @escaping @JobActor @Sendable () -> Void) {
+        executor.submit(withoutIsolation(body))
+    }
+
+    /// Swift has `assumeIsolated` with a closure isolated to the actor for the main actor alone. The callers run the result on
+    /// the executor's thread, so the isolation that the cast removes holds.
+    nonisolated private static func withoutIsolation(
+        _ body: @escaping @JobActor @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        unsafeBitCast(body, to: (@Sendable () -> Void).self)
     }
 }

@@ -34,16 +34,34 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         let wait = Wait(jobs.nextID(), for: self, subscription)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if Task.isCancelled || subscription.isCancelled {
-                    return continuation.resume(throwing: CancellationError())
-                }
-                wait.begin(continuation)
-                join(key, wait, work)
+                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+                begin(wait, for: key, work: work) { continuation.resume(with: $0) }
             }
         } onCancel: {
             // The wait has begun before the actor can run this, or never begins.
             JobActor.perform { wait.cancel() }
         }
+    }
+
+    /// Joins the job that is under way for `key`, or a new one that does `work`, without a task that waits for it.
+    ///
+    /// - Parameter end: called once, with the result of the job, or with `CancellationError` as soon as the subscription
+    ///   is cancelled.
+    func join(
+        _ key: Key, _ subscription: Subscription,
+        work: @escaping @JobActor @Sendable (Subscription) async throws -> Output,
+        end: @escaping @JobActor (Result<Output, any Error>) -> Void
+    ) {
+        begin(Wait(jobs.nextID(), for: self, subscription), for: key, work: work, end: end)
+    }
+
+    private func begin(
+        _ wait: Wait, for key: Key, work: @escaping @JobActor @Sendable (Subscription) async throws -> Output,
+        end: @escaping @JobActor (Result<Output, any Error>) -> Void
+    ) {
+        if wait.subscription.isCancelled { return end(.failure(CancellationError())) }
+        wait.begin(end)
+        join(key, wait, work)
     }
 
     private func join(
@@ -62,8 +80,8 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         _ id: Int, priority: RequestPriority,
         _ work: @escaping @JobActor @Sendable (Subscription) async throws -> Output
     ) {
-        let subscription = Subscription(priority: priority) { [weak self] event in
-            guard let self else { return }
+        // Retains the pool until the job ends, as its task does.
+        let subscription = Subscription(priority: priority) { [self] event in
             for wait in jobs.record(event, of: id) { wait.subscription.send(event) }
         }
         let task = Task {
@@ -96,21 +114,23 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         let id: Int
         let subscription: Subscription
         private let pool: JobPool
-        private var continuation: CheckedContinuation<Output, any Error>?
+        private var onEnd: (@JobActor (Result<Output, any Error>) -> Void)?
 
         init(_ id: Int, for pool: JobPool, _ subscription: Subscription) {
             (self.id, self.pool, self.subscription) = (id, pool, subscription)
         }
 
-        func begin(_ continuation: CheckedContinuation<Output, any Error>) {
-            self.continuation = continuation
+        func begin(_ onEnd: @escaping @JobActor (Result<Output, any Error>) -> Void) {
+            self.onEnd = onEnd
             subscription.add(self)
         }
 
         func end(_ result: Result<Output, any Error>) {
             subscription.remove(self)
-            continuation?.resume(with: result)
-            continuation = nil
+            // Cleared before it is called, since the caller may do anything.
+            let onEnd = onEnd
+            self.onEnd = nil
+            onEnd?(result)
         }
 
         func setPriority(_ priority: RequestPriority) { pool.setPriority(priority, of: self) }

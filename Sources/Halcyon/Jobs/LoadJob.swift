@@ -24,6 +24,18 @@ struct LoadJob {
         }
     }
 
+    /// Joins the same job without a task that waits for it.
+    ///
+    /// - Parameter end: called once, as by `JobPool.join`.
+    static func join(
+        for resolved: ResolvedRequest, _ subscription: Subscription,
+        end: @escaping @JobActor (Result<LoadedImage, any Error>) -> Void
+    ) {
+        let key = LoadKey(resolved, image: resolved.key)
+        resolved.coordinator.loads.join(
+            key, subscription, work: { try await LoadJob(resolved, $0).run() }, end: end)
+    }
+
     private func run() async throws -> LoadedImage {
         defer { early.end() }
         early.showStaleInMemory()

@@ -49,7 +49,7 @@ struct SourceAttempts {
     ///
     /// - Throws: `CancellationError`, after which no other source is tried.
     private func failure(_ error: any Error, of source: ImageSource) throws -> ImagePipelineError {
-        try Task.checkCancellation()
+        try subscription.checkCancellation()
         guard let error = ImagePipelineError.wrapping(error, source: source) as? ImagePipelineError else { throw error }
         return error
     }
@@ -69,14 +69,55 @@ struct RequestLoad {
     let resolved: ResolvedRequest
     let subscription: Subscription
 
+    /// Loads the image, from the request's source or else from an alternative.
+    ///
+    /// - Parameter end: called once, with the response, `ImagePipelineError.invalidRequest` or an error of the stages.
+    func begin(_ end: @escaping @JobActor (Result<ImageResponse, any Error>) -> Void) {
+        guard mayNeedTask else { return join(end) }
+        Task {
+            do {
+                end(
+                    .success(
+                        try await SourceAttempts(resolved: resolved, subscription: subscription).first {
+                            try await RequestLoad(resolved: $0, subscription: subscription).response()
+                        }))
+            } catch {
+                end(.failure(error))
+            }
+        }
+    }
+
+    /// Whether there is more to await than the load job: other sources, or the store.
+    private var mayNeedTask: Bool {
+        let request = resolved.request
+        return !request.alternatives.isEmpty || request.lowDataAlternative != nil || request.cachePolicy.waitsForStore
+    }
+
+    /// Calls `end` with the response from the request's own source. It creates no task, so that a thousand requests of one
+    /// image, which share all that follows, cost little more than one.
+    private func join(_ end: @escaping @JobActor (Result<ImageResponse, any Error>) -> Void) {
+        let watch = Stopwatch()
+        do {
+            try resolved.request.validate()
+        } catch {
+            return end(.failure(error))
+        }
+        if let loaded = inMemory() { return end(.success(response(loaded, watch))) }
+        LoadJob.join(for: resolved, subscription) { result in end(result.map { response($0, watch) }) }
+    }
+
     /// Returns the response to the request.
     ///
     /// - Throws: `ImagePipelineError.invalidRequest`, and the errors of the stages.
-    func response() async throws -> ImageResponse {
+    private func response() async throws -> ImageResponse {
         let watch = Stopwatch()
         try resolved.request.validate()
         let loaded = try await image()
         if resolved.cachePolicy.waitsForStore { await ImageStore(resolved).drain() }
+        return response(loaded, watch)
+    }
+
+    private func response(_ loaded: LoadedImage, _ watch: Stopwatch) -> ImageResponse {
         var metrics = LoadMetrics()
         metrics.total = watch.elapsed
         metrics.decode = loaded.decode
@@ -88,9 +129,15 @@ struct RequestLoad {
             fetched: loaded.fetched)
     }
 
-    /// Returns the image as it is before its delivery. Memory is looked up again: the job that was under way when the
-    /// request was made may have ended since.
+    /// Returns the image as it is before its delivery.
     func image() async throws -> LoadedImage {
+        if let loaded = inMemory() { return loaded }
+        return try await LoadJob.image(of: resolved, for: subscription)
+    }
+
+    /// Returns the image in memory, which is looked up again: the job that was under way when the request was made may have
+    /// ended since.
+    private func inMemory() -> LoadedImage? {
         let watch = Stopwatch()
         if let cached = resolved.target.image(for: resolved.key, policy: resolved.cachePolicy),
             case .answers(let rule) = FreshnessCheck(resolved).verdict(on: cached.http, mayRevalidateInBackground: true)
@@ -100,6 +147,6 @@ struct RequestLoad {
             return LoadedImage(cached, rule: rule, origin: .memory)
         }
         subscription.note(.cacheMissed(CacheMiss(.memory, resolved.memoryMiss)), took: watch.elapsed)
-        return try await LoadJob.image(of: resolved, for: subscription)
+        return nil
     }
 }

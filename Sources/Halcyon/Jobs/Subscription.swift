@@ -18,10 +18,16 @@ enum JobEvent: Sendable {
 }
 
 /// A fact that a stage reports to each load that shares it.
-struct LoadNote: Sendable {
+///
+/// A class, since each of a thousand loads that share a stage receives it, and a copy of a kind retains all that it holds.
+final class LoadNote: Sendable {
     let kind: PipelineEvent.Kind
     /// The duration of the look-up, if the note is about one.
-    var took: Duration?
+    let took: Duration?
+
+    init(_ kind: PipelineEvent.Kind, took: Duration?) {
+        (self.kind, self.took) = (kind, took)
+    }
 }
 
 /// The interest of one subscriber in a job: its priority, and the receiver of the job's events.
@@ -30,15 +36,15 @@ struct LoadNote: Sendable {
 /// threads that it waits for, with the highest priority of its subscribers. Priority flows down along subscriptions,
 /// progress and previews flow up.
 @JobActor
-final class Subscription {
+class Subscription {
     private(set) var priority: RequestPriority
     /// Whether `cancel()` was called. A cancelled subscription joins no more jobs.
     private(set) var isCancelled = false
-    private let receive: @JobActor (JobEvent) -> Void
+    private let receive: (@JobActor (JobEvent) -> Void)?
     /// The work that the subscription waits for: one at a time, except for early images.
     private var works: [any SubscribedWork] = []
 
-    init(priority: RequestPriority, receive: @escaping @JobActor (JobEvent) -> Void) {
+    init(priority: RequestPriority, receive: (@JobActor (JobEvent) -> Void)?) {
         self.priority = priority
         self.receive = receive
     }
@@ -46,12 +52,12 @@ final class Subscription {
     // MARK: - Events
 
     func send(_ event: JobEvent) {
-        receive(event)
+        receive?(event)
     }
 
     /// Reports a fact to each waiting load.
     func note(_ kind: PipelineEvent.Kind, took: Duration? = nil) {
-        send(.note(LoadNote(kind: kind, took: took)))
+        send(.note(LoadNote(kind, took: took)))
     }
 
     // MARK: - Priority

@@ -22,8 +22,8 @@ struct PrefetchJob {
             let resolved = await resolve(request, to: destination, for: coordinator)
             try resolved.request.validate()
             let record = coordinator.begin(request.source, priority: urgency.value)
-            urgency.add(record.subscription)
-            defer { urgency.remove(record.subscription) }
+            urgency.add(record)
+            defer { urgency.remove(record) }
             return try await coordinator.run(record) { subscription in
                 let job = PrefetchJob(resolved: resolved, destination: destination, subscription: subscription)
                 if await job.isThere() {

@@ -158,7 +158,7 @@ public final class ImageTask: Sendable {
 
     func start() {
         state.withLock { $0.isStarted = true }
-        JobActor.perform { self.resolved.coordinator.start(self) }
+        JobActor.submit { self.resolved.coordinator.start(self) }
     }
 
     var hasEnded: Bool { state.withLock { $0.result != nil } }

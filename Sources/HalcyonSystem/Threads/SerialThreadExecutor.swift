@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// An executor with one thread, on which an actor's jobs run in the order of their arrival.
 ///
@@ -13,16 +14,16 @@ package final class SerialThreadExecutor: SerialExecutor {
     private struct State {
         var waiting: [Work] = []
         var isStopped = false
-        var thread: pthread_t?
     }
 
     private let queue = WaitQueue(State())
+    private let thread = ThreadNumber()
 
     package init(name: String) {
-        let queue = self.queue
+        let (queue, thread) = (queue, thread)
         // The thread retains the queue, not the executor, so that it ends when the last owner releases the executor.
         WorkerThread.startOrBorrow(name: name) { [executor = Unowned(self)] in
-            queue.withLock { $0.thread = pthread_self() }
+            thread.value.store(pthread_self(), ordering: .relaxed)
             // The two arrays are swapped, so that no array is allocated for each turn.
             var batch: [Work] = []
             while true {
@@ -62,11 +63,17 @@ package final class SerialThreadExecutor: SerialExecutor {
 
     /// Whether the caller runs on the executor's thread.
     package var isCurrent: Bool {
-        queue.withLock { $0.thread } == pthread_self()
+        // The thread itself has written its number before; no other thread has that number.
+        thread.value.load(ordering: .relaxed) == pthread_self()
     }
 
     package func checkIsolated() {
         precondition(isCurrent, "not on this executor's thread")
+    }
+
+    /// The number of the thread, 0 until it runs.
+    private final class ThreadNumber: Sendable {
+        let value = Atomic<pthread_t>(0)
     }
 
     private struct Unowned: Sendable {

@@ -38,6 +38,7 @@ import Testing
         }
         work.cancel()
         await #expect(throws: CancellationError.self) { try await work.value }
+        #expect(fixture.transport.requestCount == 0)
     }
 
     @Test func cancellingOneOfTwoLeavesTheOther() async throws {
