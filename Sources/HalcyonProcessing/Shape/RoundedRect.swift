@@ -24,6 +24,15 @@ struct RoundedRect {
         return min((size.width + 1) / 2, max(cut, Int(inset.rounded(.up))))
     }
 
+    /// Returns a number of columns at either end of a row that are cut off entirely.
+    func empty(row: Int) -> (left: Int, right: Int) {
+        let (top, bottom) = (cut.emptyColumns(row: row), cut.emptyColumns(row: size.height - 1 - row))
+        return (
+            max(corners.contains(.topLeft) ? top : 0, corners.contains(.bottomLeft) ? bottom : 0),
+            max(corners.contains(.topRight) ? top : 0, corners.contains(.bottomRight) ? bottom : 0)
+        )
+    }
+
     /// Returns the coverage of a row's middle: 1, except in rows that the inset cuts.
     func middle(row: Int) -> Float { Float(Self.edge(row, size.height, inset)) }
 
@@ -99,6 +108,9 @@ struct CornerCut {
 
     /// Returns the number of columns of a row up to the last one that is cut.
     func columns(row: Int) -> Int { row < reach ? rows[row].end : 0 }
+
+    /// Returns the number of columns of a row that are cut off entirely.
+    func emptyColumns(row: Int) -> Int { row < reach ? rows[row].start : 0 }
 
     /// The area that is cut off a pixel.
     subscript(column: Int, row: Int) -> Float {

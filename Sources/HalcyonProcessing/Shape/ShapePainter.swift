@@ -41,10 +41,34 @@ struct ShapePainter {
                 for row in 0..<bitmap.height {
                     if row % 16 == 0 { try context.checkCancellation() }
                     let start = row * bitmap.width
-                    paint(
-                        row, UnsafeBufferPointer(rebasing: source[start..<(start + bitmap.width)]), canvas[row],
-                        isOpaque: bitmap.isOpaque)
+                    let line = UnsafeBufferPointer(rebasing: source[start..<(start + bitmap.width)])
+                    if onlyCuts {
+                        _ = canvas[row].update(fromContentsOf: line)
+                        if cuts, !outer.isPlain(row: row) { cut(row, canvas[row]) }
+                    } else {
+                        paint(row, line, canvas[row], isOpaque: bitmap.isOpaque)
+                    }
                 }
+            }
+        }
+    }
+
+    /// Whether nothing is drawn, and there is nothing behind the image.
+    private var onlyCuts: Bool { inner == nil && !(ground.w > 0 && clips) }
+
+    /// Cuts the ends of a row of the image.
+    private func cut(_ row: Int, _ target: UnsafeMutableBufferPointer<UInt32>) {
+        let width = target.count
+        let margin = outer.margin(row: row)
+        let empty = outer.empty(row: row)
+        let left = min(empty.left, margin)
+        let right = max(width - empty.right, width - margin, margin)
+        target[..<left].update(repeating: 0)
+        target[right...].update(repeating: 0)
+        for columns in [left..<margin, max(margin, width - margin)..<right] {
+            for column in columns {
+                let covered = outer.coverage(column: column, row: row)
+                if covered < 1 { target[column] = Self.packed(Self.vector(target[column]) * covered) }
             }
         }
     }
@@ -97,11 +121,13 @@ struct ShapePainter {
     private static func premultiplied(_ color: Color) -> SIMD4<Float> { vector(color.packed) }
 
     private static func vector(_ pixel: UInt32) -> SIMD4<Float> {
-        SIMD4<Float>(unsafeBitCast(pixel.littleEndian, to: SIMD4<UInt8>.self))
+        SIMD4<Float>(
+            Float(pixel & 255), Float(pixel >> 8 & 255), Float(pixel >> 16 & 255), Float(pixel >> 24))
     }
 
     private static func packed(_ pixel: SIMD4<Float>) -> UInt32 {
-        let rounded = (pixel + 0.5).clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
-        return unsafeBitCast(SIMD4<UInt8>(truncatingIfNeeded: SIMD4<Int32>(rounded)), to: UInt32.self).littleEndian
+        // A conversion of a whole vector to integers is a call for each of its parts.
+        func byte(_ value: Float) -> UInt32 { UInt32(min(max(value + 0.5, 0), 255)) }
+        return byte(pixel.x) | byte(pixel.y) << 8 | byte(pixel.z) << 16 | byte(pixel.w) << 24
     }
 }
