@@ -19,7 +19,7 @@ struct EncodeJob {
     ) async throws -> EncodedAnswer {
         try resolved.request.validate()
         let request = resolved.changing { $0.showsNothing() }
-        let key = EncodeKey(load: LoadKey(request, image: request.key), encoding: encoding)
+        let key = EncodeKey(load: LoadKey(request), encoding: encoding)
         let answer = try await request.coordinator.encodes.value(for: key, subscription) {
             let job = EncodeJob(resolved: request, encoding: encoding, subscription: $0)
             return switch encoding.kind {

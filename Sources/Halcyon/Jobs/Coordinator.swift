@@ -45,12 +45,14 @@ final class Coordinator {
 
     private func end(_ task: ImageTask, _ record: LoadRecord, _ loaded: Result<ImageResponse, any Error>) {
         let source = task.resolved.source
-        let result =
-            loaded
-            .map {
-                $0.standingIn(for: source, record.metrics(completing: $0.metrics, rule: $0.cacheRule))
-            }
-            .mapError { ImagePipelineError.wrapping($0, source: source) }
+        let result: Result<ImageResponse, any Error>
+        switch loaded {
+        case .success(let response):
+            let metrics = record.metrics(completing: response.metrics, rule: response.cacheRule)
+            result = .success(response.standingIn(for: source, metrics))
+        case .failure(let error):
+            result = .failure(ImagePipelineError.wrapping(error, source: source))
+        }
         running[ObjectIdentifier(task)] = nil
         task.end(result)
         record.end(of: task, result)
@@ -98,7 +100,7 @@ final class Coordinator {
             $0.showsNothing()
             $0.cachePolicy.waitsForStore = false
         }
-        let key = LoadKey(request, image: request.key)
+        let key = LoadKey(request)
         guard revalidations.insert(key).inserted else { return }
         let record = begin(request.source, priority: .veryLow)
         Task {

@@ -10,8 +10,11 @@ struct LoadKey: Hashable, Sendable {
     private(set) var wantsEveryPreview: Bool
     let fetch: FetchKey
 
-    init(_ resolved: ResolvedRequest, image: ImageKey) {
-        self.image = image
+    /// Creates the key of the load of a request.
+    ///
+    /// - Parameter image: the key of the image of a step; nil, the default, takes the request's.
+    init(_ resolved: ResolvedRequest, image: ImageKey? = nil) {
+        self.image = image ?? resolved.key
         var policy = resolved.cachePolicy
         // Each caller applies these options by itself.
         (policy.acceptsLarger, policy.waitsForStore, policy.readsDiskSynchronously) = (false, false, false)

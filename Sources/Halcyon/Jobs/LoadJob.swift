@@ -18,8 +18,7 @@ struct LoadJob {
 
     /// Returns the image, by a job that is shared by all callers that ask for it at the same time.
     static func image(of resolved: ResolvedRequest, for subscription: Subscription) async throws -> LoadedImage {
-        let key = LoadKey(resolved, image: resolved.key)
-        return try await resolved.coordinator.loads.value(for: key, subscription) {
+        try await resolved.coordinator.loads.value(for: LoadKey(resolved), subscription) {
             try await LoadJob(resolved, $0).run()
         }
     }
@@ -31,9 +30,8 @@ struct LoadJob {
         for resolved: ResolvedRequest, _ subscription: Subscription,
         end: @escaping @JobActor (Result<LoadedImage, any Error>) -> Void
     ) {
-        let key = LoadKey(resolved, image: resolved.key)
         resolved.coordinator.loads.join(
-            key, subscription, work: { try await LoadJob(resolved, $0).run() }, end: end)
+            LoadKey(resolved), subscription, work: { try await LoadJob(resolved, $0).run() }, end: end)
     }
 
     private func run() async throws -> LoadedImage {

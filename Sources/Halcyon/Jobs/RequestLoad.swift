@@ -73,14 +73,14 @@ struct RequestLoad {
     ///
     /// - Parameter end: called once, with the response, `ImagePipelineError.invalidRequest` or an error of the stages.
     func begin(_ end: @escaping @JobActor (Result<ImageResponse, any Error>) -> Void) {
-        guard mayNeedTask else { return join(end) }
+        guard awaitsMore else { return join(end) }
         Task {
+            let attempts = SourceAttempts(resolved: resolved, subscription: subscription)
             do {
-                end(
-                    .success(
-                        try await SourceAttempts(resolved: resolved, subscription: subscription).first {
-                            try await RequestLoad(resolved: $0, subscription: subscription).response()
-                        }))
+                let response = try await attempts.first {
+                    try await RequestLoad(resolved: $0, subscription: subscription).response()
+                }
+                end(.success(response))
             } catch {
                 end(.failure(error))
             }
@@ -88,13 +88,13 @@ struct RequestLoad {
     }
 
     /// Whether there is more to await than the load job: other sources, or the store.
-    private var mayNeedTask: Bool {
+    private var awaitsMore: Bool {
         let request = resolved.request
         return !request.alternatives.isEmpty || request.lowDataAlternative != nil || request.cachePolicy.waitsForStore
     }
 
-    /// Calls `end` with the response from the request's own source. It creates no task, so that a thousand requests of one
-    /// image, which share all that follows, cost little more than one.
+    /// Calls `end` with the response from the request's own source. It creates no task: a thousand requests of one image share
+    /// all that follows, and their tasks would be a fifth of the whole cost.
     private func join(_ end: @escaping @JobActor (Result<ImageResponse, any Error>) -> Void) {
         let watch = Stopwatch()
         do {

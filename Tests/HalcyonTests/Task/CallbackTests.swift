@@ -32,6 +32,21 @@ import Testing
         #expect(calls.value == 1)
     }
 
+    /// Each load begins in the callback of the one before, on the thread that ends loads. Calls within each other would exhaust
+    /// that thread's stack.
+    @Test func inlineCallbacksThatBeginTheNextLoadDoNotDeepenTheStack() async throws {
+        let fixture = PipelineFixture()
+        await withCheckedContinuation { continuation in
+            Self.chain(5_000, in: fixture.pipeline) { continuation.resume() }
+        }
+        #expect(await fixture.pipeline.runningCount == 0)
+    }
+
+    private static func chain(_ count: Int, in pipeline: ImagePipeline, _ end: @escaping @Sendable () -> Void) {
+        guard count > 0 else { return end() }
+        pipeline.load(ImageRequest(URL?.none), callbackQueue: .inline) { _ in chain(count - 1, in: pipeline, end) }
+    }
+
     @Test @MainActor func onTheMainThreadAMemoryHitIsInlineOrLaterAsAskedFor() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")

@@ -56,6 +56,23 @@ struct CancelAllTests {
         #expect(await fixture.pipeline.runningCount == 0)
     }
 
+    @Test func cancelAllInACallbackEndsTheLoadThatTheCallbackBegan() async throws {
+        let fixture = PipelineFixture()
+        let (first, second) = (try fixture.serve("png/rgb8.png"), PipelineFixture.url("b.png"))
+        fixture.transport.answer(
+            second, with: .data(try TestFiles.data("png/rgb8.png")).held(by: ScriptedTransportGate()))
+        let pipeline = fixture.pipeline
+        let task = await withCheckedContinuation { continuation in
+            pipeline.load(ImageRequest(first), callbackQueue: .inline) { _ in
+                let task = pipeline.task(for: ImageRequest(second))
+                pipeline.cancelAll()
+                continuation.resume(returning: task)
+            }
+        }
+        // The gate stays closed: nothing else ends it.
+        await #expect(throws: CancellationError.self) { try await task.response }
+    }
+
     @Test func cancelAllPreventsAlternatives() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
