@@ -94,7 +94,7 @@ struct RequestLoad {
     }
 
     /// Calls `end` with the response from the request's own source. It creates no task: a thousand requests of one image share
-    /// all that follows, and their tasks would be a fifth of the whole cost.
+    /// all that follows, and their tasks would be a quarter of the whole cost.
     private func join(_ end: @escaping @JobActor (Result<ImageResponse, any Error>) -> Void) {
         let watch = Stopwatch()
         do {
