@@ -62,6 +62,15 @@ public enum ResizeMode: String, Sendable, Hashable, CaseIterable {
     case fill
     /// Exactly the size of the box, with any change of the aspect ratio.
     case stretch
+
+    /// Hashes the case; the raw value would be hashed as a text.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .fit: hasher.combine(0 as UInt8)
+        case .fill: hasher.combine(1 as UInt8)
+        case .stretch: hasher.combine(2 as UInt8)
+        }
+    }
 }
 
 /// The filter that computes the pixels of a resized image from those of its source.
@@ -83,4 +92,7 @@ public enum ResizeFilter: String, Sendable, Hashable, CaseIterable {
         case .lanczos: HALCYON_FILTER_LANCZOS
         }
     }
+
+    /// Hashes the case; the raw value would be hashed as a text.
+    public func hash(into hasher: inout Hasher) { hasher.combine(kernel.rawValue) }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import HalcyonCache
 import HalcyonCodecs
 import HalcyonImage
@@ -30,13 +29,18 @@ public struct ImageKey: Hashable, Sendable {
             var hasher = Hasher()
             // Hashed by bytes: strings that `String` treats as equal, as composed and decomposed letters, may be different
             // sources.
-            ExactString(source).hash(into: &hasher)
+            source.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
             // Only the options that commonly differ within a program; `==` compares all of them.
-            hasher.combine(decode.target)
-            hasher.combine(decode.region)
+            if let target = decode.target { hasher.combine(target) }
+            if let region = decode.region { hasher.combine(region) }
             for processor in processors { hasher.combine(processor) }
             if let user { hasher.combine(user) }
             hash = hasher.finalize()
+        }
+
+        func isEqual(to other: Parts) -> Bool {
+            hash == other.hash && coders === other.coders && user == other.user && source.hasSameBytes(as: other.source)
+                && decode == other.decode && processors.isEqual(to: other.processors)
         }
     }
 
@@ -68,7 +72,8 @@ public struct ImageKey: Hashable, Sendable {
         source: String, decode: DecodeOptions, processors: [any ImageProcessor], coders: CoderRegistry?,
         user: KeyedHash?
     ) {
-        parts = Parts(source: source, decode: decode, processors: processors.flattened, coders: coders, user: user)
+        let processors = processors.isEmpty ? processors : processors.flattened
+        parts = Parts(source: source, decode: decode, processors: processors, coders: coders, user: user)
     }
 
     /// Returns the key of the same image for another user, or of the shared image if the user is nil.
@@ -86,13 +91,7 @@ public struct ImageKey: Hashable, Sendable {
     static func isForAll(_ http: HTTPCacheMetadata?) -> Bool { http?.isShared ?? true }
 
     public static func == (left: ImageKey, right: ImageKey) -> Bool {
-        let (left, right) = (left.parts, right.parts)
-        if left === right { return true }
-        guard left.hash == right.hash, left.coders === right.coders, left.user == right.user,
-            ExactString(left.source) == ExactString(right.source),
-            left.decode == right.decode
-        else { return false }
-        return left.processors.isEqual(to: right.processors)
+        left.parts === right.parts || left.parts.isEqual(to: right.parts)
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -237,21 +236,10 @@ struct ExactString: Hashable {
         self.text = text
     }
 
-    static func == (left: ExactString, right: ExactString) -> Bool {
-        var (left, right) = (left.text, right.text)
-        // Native strings, which nearly all are, are not copied for this.
-        return left.withUTF8 { left in
-            right.withUTF8 { right in
-                guard left.count == right.count else { return false }
-                guard let first = left.baseAddress, let second = right.baseAddress else { return true }
-                return memcmp(first, second, left.count) == 0
-            }
-        }
-    }
+    static func == (left: ExactString, right: ExactString) -> Bool { left.text.hasSameBytes(as: right.text) }
 
     func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        text.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         // A terminator separates the text from the value that is hashed next.
         hasher.combine(0xFF as UInt8)
     }

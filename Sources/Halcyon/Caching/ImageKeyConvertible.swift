@@ -29,13 +29,13 @@ extension ImageKey: ImageKeyConvertible {
 extension URL: ImageKeyConvertible {
     /// Returns the key of a request for the URL with no other properties.
     public static func imageKey(of item: URL, filter: CacheKeyFilter?) -> ImageKey {
-        let text = item.absoluteString
-        if filter == nil, ImageSource.isPlainWebURL(text) {
-            // The same key as below, without a request.
-            return ImageKey(
-                source: withoutFragment(text), decode: DecodeOptions(), processors: [], coders: nil, user: nil)
+        let text = URLText(item)
+        guard filter == nil, text.isPlainWeb else {
+            return ImageRequest.imageKey(of: ImageRequest(item), filter: filter)
         }
-        return ImageRequest.imageKey(of: ImageRequest(item), filter: filter)
+        // The same key, without a request.
+        return ImageKey(
+            source: text.withoutFragment, decode: DecodeOptions(), processors: [], coders: nil, user: nil)
     }
 
     public static func sourceURL(of item: URL) -> URL? { item }
@@ -102,24 +102,25 @@ final class RequestIdentity: Sendable {
     /// The scale in the source's name.
     let namedScale: Double
 
-    init(_ request: ImageRequest) {
-        let source = request.source
-        guard case .remote(let url) = source else {
+    /// Returns nil if the facts may be others the next time, as the attributes of a file and the key of a provider.
+    init?(_ request: ImageRequest) {
+        guard case .remote(let url) = request.source else {
+            let source = request.source
+            guard source.isConstant(isNamed: request.cacheKey != nil) else { return nil }
             namedScale = source.namedScale
             key = request.newKey(filter: nil, user: nil)
             return
         }
-        let text = url.absoluteString
-        namedScale = ImageScale.named(in: text)
-        let mayHaveUser = text.contains(byte: UInt8(ascii: "@"))
-        if request.hasFields || mayHaveUser && url.hasUser {
+        let text = URLText(url)
+        namedScale = text.namedScale
+        if request.hasFields || text.mayHaveUser && url.hasUser {
             key = nil
-        } else if mayHaveUser || request.cacheKey != nil {
+        } else if text.mayHaveUser || request.cacheKey != nil {
             key = request.newKey(filter: nil, user: nil)
         } else {
             // As above, with one search of the text less.
             key = ImageKey(
-                source: URL.withoutFragment(text), decode: request.decode, processors: request.processors,
+                source: text.withoutFragment, decode: request.decode, processors: request.processors,
                 coders: request.coders, user: nil)
         }
     }

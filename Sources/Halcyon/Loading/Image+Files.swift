@@ -43,11 +43,10 @@ extension Image {
 enum ImageScale {
     /// Returns 2 or 3 if the name says so, otherwise 1.
     static func named(in key: String) -> Double {
-        guard key.contains(byte: UInt8(ascii: "@")) || key.contains(byte: UInt8(ascii: "%")) else { return 1 }
-        var key = key
-        return key.withUTF8 { bytes in
+        key.withBytes { bytes in
             // The shortest such name is "a@2x.png".
-            guard bytes.count >= 8 else { return 1 }
+            guard bytes.count >= 8, bytes.contains(byte: UInt8(ascii: "@")) || bytes.contains(byte: UInt8(ascii: "%"))
+            else { return 1 }
             for index in 0..<bytes.count - 3 {
                 if bytes[index] == UInt8(ascii: "@"), let scale = scale(bytes, at: index + 1) { return scale }
                 if bytes[index] == UInt8(ascii: "%"), bytes[index + 1] == UInt8(ascii: "4"),

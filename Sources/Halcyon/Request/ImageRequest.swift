@@ -229,12 +229,11 @@ extension ImageRequest {
         }
     }
 
-    /// The facts that follow from the options alone; nil if they may be others the next time, as the attributes of a file and
-    /// the key of a provider.
+    /// The facts that follow from the options alone; nil if they may be others the next time.
     var identity: RequestIdentity? {
         if let identity = storage.identity { return identity }
-        guard source.isConstant(isNamed: cacheKey != nil) else { return nil }
-        return storage.setIdentity(RequestIdentity(self))
+        guard let identity = RequestIdentity(self) else { return nil }
+        return storage.setIdentity(identity)
     }
 }
 

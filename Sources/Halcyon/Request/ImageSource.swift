@@ -25,7 +25,7 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
             self = .malformed("", reason: "there is no URL")
             return
         }
-        if Self.isPlainWebURL(url.absoluteString) {
+        if URLText(url).isPlainWeb {
             self = .remote(url)
             return
         }
@@ -41,17 +41,6 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         case let scheme?: self = .malformed(url.absoluteString, reason: "the scheme \(scheme) is not supported")
         case nil: self = .malformed(url.absoluteString, reason: "the URL has no scheme")
         }
-    }
-
-    /// Returns whether a text is a URL of the web with a host, in the usual form: a URL takes long to say so by its parts.
-    static func isPlainWebURL(_ text: String) -> Bool {
-        let scheme = text.utf8.starts(with: "https://".utf8) ? 8 : text.utf8.starts(with: "http://".utf8) ? 7 : 0
-        // With an "@", the host stands elsewhere.
-        guard scheme > 0, let first = text.utf8.dropFirst(scheme).first, !text.contains(byte: UInt8(ascii: "@")) else {
-            return false
-        }
-        return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first | 0x20)
-            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
     }
 
     /// Creates a source from the text of a URL; spaces and other characters that a URL may not contain are

@@ -56,7 +56,8 @@ extension [any ImageProcessor] {
 
     /// The processors, with each chain replaced by its own processors.
     package var flattened: [any ImageProcessor] {
-        guard contains(where: { $0 is ChainProcessor }) else { return self }
+        // Types are compared, since a cast takes as long as a look-up in a cache.
+        guard contains(where: { type(of: $0) == ChainProcessor.self }) else { return self }
         return flatMap { ($0 as? ChainProcessor)?.processors ?? [$0] }
     }
 }
