@@ -8,6 +8,19 @@ import Testing
     let key = DiskFixture.key
     let data = DiskFixture.data
 
+    @Test func anEntryIsKeptSevenDaysByDefault() async throws {
+        let configuration = DiskCache.Configuration()
+        #expect(configuration.expiration == .days(7))
+        #expect(configuration.accessExtension == .cacheTime)
+        #expect(configuration.sweepInterval == .seconds(1800))
+        let clock = ManualClock()
+        let folder = URL.temporaryDirectory.appending(path: "halcyon-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let cache = DiskCache(folder: folder, configuration: configuration, timeSource: clock.timeSource)
+        try await cache.store(data, for: key)
+        #expect(await cache.entry(for: key)?.keptUntil == clock.now.addingTimeInterval(7 * 86_400))
+    }
+
     @Test func pastItsTimeAnEntryIsAMiss() async throws {
         let fixture = DiskFixture(accessExtension: .none)
         try await fixture.cache.store(data, for: key, expiration: .seconds(100))

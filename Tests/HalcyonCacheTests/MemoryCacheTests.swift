@@ -40,9 +40,12 @@ import Testing
 
     @Test func defaults() {
         let configuration = MemoryCacheConfiguration()
-        #expect(configuration.costLimit == min(SystemGrant.current.memory / 4, 1 << 30))
+        #expect(configuration.costLimit == MemoryCacheConfiguration.costLimit(ofMemory: SystemGrant.current.memory))
+        #expect(MemoryCacheConfiguration.costLimit(ofMemory: 400 << 20) == 100 << 20)
+        #expect(MemoryCacheConfiguration.costLimit(ofMemory: 64 << 30) == 1 << 30)
         #expect(configuration.countLimit == nil)
         #expect(configuration.timeToLive == .seconds(300))
+        #expect(configuration.sweepInterval == .seconds(120))
         // The system's own clock, read coarsely.
         let cache = MemoryCache<Int, Int>()
         #expect(cache.insert(1, for: 1, cost: configuration.costLimit / 2))

@@ -107,4 +107,37 @@ import Testing
         #expect(try coders.decode(broken).animation == nil)
         #expect(whole.frameCount == 9)
     }
+
+    /// The chunks of an APNG, which tests drop or repeat.
+    private func chunks(_ data: Data) -> [Data] {
+        var (all, start) = ([Data](), 8)
+        while start + 8 <= data.count {
+            let length = data[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+            all.append(Data(data[start..<start + 12 + length]))
+            start += 12 + length
+        }
+        return all
+    }
+
+    private func isNamed(_ chunk: Data, _ name: String) -> Bool { chunk[4..<8].elementsEqual(name.utf8) }
+
+    /// A sequence with gaps, without data, or of a single frame: what `probe` says is what is there.
+    @Test func probeAndDecodeAgreeOnDamagedSequences() throws {
+        let data = try Fixture.read("png/apng.png")
+        let (signature, all) = (data.prefix(8), chunks(data))
+        let registry = CoderRegistry.standard()
+        for dropped in all.indices where isNamed(all[dropped], "fcTL") || isNamed(all[dropped], "fdAT") {
+            var kept = all
+            kept.remove(at: dropped)
+            let damaged = Data(signature + kept.joined())
+            let info = try registry.probe(damaged)
+            let image = try registry.decode(damaged)
+            #expect(image.info == info)
+            #expect(image.animation?.frameCount ?? 1 == info.frameCount)
+            #expect(info.frameCount < 3)
+        }
+        let still = Data(signature + all.filter { !isNamed($0, "fcTL") && !isNamed($0, "fdAT") }.joined())
+        #expect(try registry.probe(still).frameCount == 1)
+        #expect(try registry.decode(still).animation == nil)
+    }
 }

@@ -37,6 +37,27 @@ import Testing
         #expect(indices(bitmap) == [0, 0, 0, 2, 1, 1, 0, 0])
     }
 
+    @Test func runsMayBeStoredTopDown() throws {
+        let runs: [UInt8] = [2, 1, 0, 2, 1, 1, 1, 2, 0, 1]
+        let bitmap = try registry.decode(file(4, -2, bits: 8, compression: 1, runs)).bitmap
+        #expect(indices(bitmap) == [1, 1, 0, 0, 0, 0, 0, 2])
+    }
+
+    /// A header of 56 bytes with masks, of which the last declares alpha.
+    private func masked(_ pixels: [UInt8]) -> Data {
+        let masks = [0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000].flatMap { little($0, 4) }
+        let head = Array("BM".utf8) + little(70 + pixels.count, 4) + little(0, 4) + little(70, 4)
+        let info = little(56, 4) + little(pixels.count / 4, 4) + little(1, 4) + little(1, 2) + little(32, 2)
+        return Data(head + info + little(3, 4) + little(0, 20) + masks + pixels)
+    }
+
+    @Test func anAlphaOfZeroEverywhereIsNone() throws {
+        let opaque = try registry.decode(masked([255, 0, 0, 0, 0, 255, 0, 0])).bitmap
+        #expect(indices(opaque) == [3, 2])
+        let used = try registry.decode(masked([255, 0, 0, 0, 0, 255, 0, 255])).bitmap
+        #expect(used.bytes == [0, 0, 0, 0, 0, 255, 0, 255])
+    }
+
     @Test func runsBeyondTheImageAreDropped() throws {
         for runs in [
             [255, 3, 0, 0, 255, 3, 0, 0, 9, 9], [255, 3, 0, 2, 0, 255], [1, 1, 0, 2, 255, 0, 0, 4, 2, 2, 2, 2, 0, 1],
@@ -77,8 +98,6 @@ import Testing
             let error = #expect(throws: CodecError.self) { try registry.decode(data) }
             #expect(error?.code == "damagedImage")
         }
-        // Rows from the top down cannot be run-length encoded.
-        #expect(throws: CodecError.self) { try registry.decode(file(2, -2, bits: 8, compression: 1, [0, 1])) }
     }
 
     @Test func wideMasksAreRoundedToo() {

@@ -18,7 +18,10 @@ import Testing
         let data = try bomb.data()
         let small = DecodeOptions(target: TargetSize(PixelSize(40, 40)))
         for options in [DecodeOptions(), small] {
-            #expect(bomb.accepted.contains(outcome { try registry.decode(data, options: options) }), "\(bomb.why)")
+            // Its rows are reduced as they come.
+            let isReduced = options == small && bomb.name == "whole-17000x17000.png"
+            let accepted = isReduced ? ["image"] : bomb.accepted
+            #expect(accepted.contains(outcome { try registry.decode(data, options: options) }), "\(bomb.why)")
         }
         // A header that can be read is a valid result; one that cannot is an error of the same kinds.
         let probe = outcome { try registry.probe(data) }

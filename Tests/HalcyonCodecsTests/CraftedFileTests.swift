@@ -142,11 +142,12 @@ import Testing
         let seconds = try processorSeconds { pixels = try registry.decode(file).bitmap.bytes }
         #expect(pixels == [0, 0, 255, 255])
         #expect(seconds < 0.5, "\(seconds) s")
+        // No pixel is in what is changed or missing.
         var damaged = file
         damaged[damaged.count - 20] ^= 1
-        #expect(throws: CodecError.self) { try registry.decode(damaged) }
-        #expect(throws: CodecError.self) { try registry.decode(file.dropLast(12)) }
-        #expect(throws: CodecError.self) { try registry.decode(file.prefix(file.count / 2)) }
+        for other in [damaged, file.dropLast(12), file.prefix(file.count / 2)] {
+            #expect(try registry.decode(other).bitmap.bytes == pixels)
+        }
     }
 
     @Test(arguments: [false, true]) func pixelsThatEndTooEarlyAreDamaged(isInterlaced: Bool) throws {

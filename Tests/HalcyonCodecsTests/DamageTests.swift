@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [
         ("bad/truncated.jpg", "damagedImage"), ("bad/truncated.png", "damagedImage"),
         ("bad/truncated.webp", "damagedImage"), ("bad/truncated.gif", "damagedImage"),
-        ("bad/bad-crc.png", "damagedImage"), ("bad/zero-bytes.jpg", "notAnImage"), ("bad/page.html", "notAnImage"),
+        ("bad/zero-bytes.jpg", "notAnImage"), ("bad/page.html", "notAnImage"),
         ("bad/text.txt", "notAnImage"), ("bad/movie.mp4", "notAnImage"), ("bad/heic-header.heic", "damagedImage"),
     ])
     func hasItsOwnError(_ file: String, _ code: String) throws {
@@ -48,11 +48,13 @@ import Testing
         for part in 0..<parts {
             let cut = data.prefix(data.count * part / parts)
             do {
-                // Only what stands behind the pixels may be missing: later frames, metadata, what fills a BMP's rows up.
+                // Only what stands behind the pixels may be missing: end marks, later frames, metadata, what fills a BMP's rows up.
                 let image = try registry.decode(cut)
                 #expect(image.bitmap.bytes == whole, "\(part)/\(parts)")
                 let hasMore = fixture.frames > 1 || fixture.file.contains("-behind")
-                #expect(["gif", "webp", "tiff", "bmp"].contains(fixture.format) || hasMore, "\(part)/\(parts)")
+                #expect(
+                    ["gif", "webp", "tiff", "bmp", "png", "jpeg"].contains(fixture.format) || hasMore,
+                    "\(part)/\(parts)")
                 tryFrames(of: image)
             } catch let error as CodecError {
                 #expect(["damagedImage", "notAnImage"].contains(error.code))
@@ -114,18 +116,6 @@ import Testing
             let data = try Fixture.read(file)
             let whole = try registry.decode(data).bitmap.bytes
             #expect(try registry.decode(data.prefix(data.count * 9 / 10)).bitmap.bytes == whole)
-        }
-    }
-
-    @Test func aPNGWithoutItsEndIsDamaged() throws {
-        let data = try Fixture.read("png/rgb8.png")
-        #expect(throws: CodecError.self) { try registry.decode(data.dropLast(12)) }
-        #expect(throws: CodecError.self) { try registry.decode(data.dropLast(1)) }
-    }
-
-    @Test func aJPEGWithoutItsEndIsDamaged() throws {
-        for file in ["jpeg/baseline-420.jpg", "jpeg/progressive.jpg"] {
-            #expect(throws: CodecError.self) { try registry.decode(Fixture.read(file).dropLast(2)) }
         }
     }
 

@@ -53,4 +53,35 @@ import Testing
             try registry.decode(Fixture.read("png/1x1.png"), options: DecodeOptions(target: target))
         }
     }
+
+    /// The pixels in the file may be more than those that are decoded, where rows or a scale spare the others.
+    @Test(arguments: ["png/rgb8.png", "jpeg/gray.jpg"]) func whatIsDecodedIsLimited(file: String) throws {
+        let limits = DecodeLimits(maximumPixels: 24 * 16)
+        let error = #expect(throws: CodecError.self) { try decode(file, limits) }
+        #expect(error == .limitExceeded("pixels", value: 48 * 32, limit: 24 * 16))
+        let small = DecodeOptions(target: TargetSize(PixelSize(24, 16)), limits: limits)
+        #expect(try registry.decode(Fixture.read(file), options: small).size == PixelSize(24, 16))
+        let source = DecodeLimits(maximumPixels: 24 * 16, maximumSourcePixels: 48 * 32 - 1)
+        #expect(throws: CodecError.limitExceeded("pixels in the file", value: 48 * 32, limit: 48 * 32 - 1)) {
+            try registry.decode(
+                Fixture.read(file), options: DecodeOptions(target: TargetSize(PixelSize(24, 16)), limits: source))
+        }
+    }
+
+    /// Neither rows nor a scale spare the pixels of these.
+    @Test(arguments: ["gif/animated.gif", "png/adam7-rgba.png", "avif/420.avif"])
+    func whatIsDecodedAsAWholeIsLimitedAsAWhole(file: String) throws {
+        let options = DecodeOptions(target: TargetSize(PixelSize(5, 5)), limits: DecodeLimits(maximumPixels: 100))
+        let error = #expect(throws: CodecError.self) { try registry.decode(Fixture.read(file), options: options) }
+        #expect(error?.code == "limitExceeded")
+    }
+
+    @Test(arguments: [PixelSize(1, 65_535), PixelSize(65_535, 1)]) func theLongestLineIsAnImage(size: PixelSize) throws
+    {
+        let pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
+        let bitmap = try Bitmap(size: size, isOpaque: false, pixels: pixels)
+        let image = Image(bitmap: bitmap, info: ImageInfo(format: .png, size: size, hasAlpha: true))
+        let data = try registry.encode(image, as: .png)
+        #expect(try registry.decode(data).size == size)
+    }
 }

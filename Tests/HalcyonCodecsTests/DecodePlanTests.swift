@@ -155,14 +155,31 @@ import Testing
             return encoder.bytes
         }
         let size = PixelSize(10, 20)
-        let different = [
-            DecodeOptions(), DecodeOptions(maximumBytes: 0), DecodeOptions(target: TargetSize(size)),
-            DecodeOptions(target: TargetSize(size, mode: .fill)),
-            DecodeOptions(target: TargetSize(size, upscale: true)),
-            DecodeOptions(target: TargetSize(size.transposed)),
-            DecodeOptions(target: TargetSize(size), maximumBytes: 1),
+        /// Options for each property that changes the pixels, by its name.
+        let different: [String: [DecodeOptions]] = [
+            "target": [
+                DecodeOptions(target: TargetSize(size)), DecodeOptions(target: TargetSize(size, mode: .fill)),
+                DecodeOptions(target: TargetSize(size, mode: .stretch)),
+                DecodeOptions(target: TargetSize(size, upscale: true)),
+                DecodeOptions(target: TargetSize(size.transposed)),
+            ],
+            "maximumBytes": [
+                DecodeOptions(maximumBytes: 0), DecodeOptions(maximumBytes: 1),
+                DecodeOptions(target: TargetSize(size), maximumBytes: 1),
+            ],
+            "region": [(0, 0, 10, 20), (1, 0, 10, 20), (0, 1, 10, 20), (0, 0, 11, 20), (0, 0, 10, 21)].map {
+                DecodeOptions(region: PixelRect(x: $0.0, y: $0.1, width: $0.2, height: $0.3))
+            },
+            "color": [DecodeOptions(color: .asStored)],
+            "firstFrameOnly": [DecodeOptions(firstFrameOnly: true)],
         ]
-        #expect(Set(different.map(key)).count == different.count)
+        let all = [DecodeOptions()] + different.values.joined()
+        #expect(Set(all.map(key)).count == all.count)
+        #expect(different.values.allSatisfy { !$0.isEmpty })
+        // They decide when the frames are decoded, and which files are refused.
+        let others: Set = ["preloadAllFrames", "limits"]
         #expect(key(DecodeOptions(limits: DecodeLimits(maximumPixels: 1))) == key(DecodeOptions()))
+        #expect(key(DecodeOptions(preloadAllFrames: true)) == key(DecodeOptions()))
+        #expect(Set(Mirror(reflecting: DecodeOptions()).children.compactMap(\.label)) == others.union(different.keys))
     }
 }

@@ -6,6 +6,16 @@ import Testing
 @Suite struct EncodeOptionsTests {
     let coders = CoderRegistry.standard()
 
+    @Test func theQualityIs85PercentByDefault() throws {
+        #expect(EncodeOptions().quality == 0.85)
+        let image = try sampleImage(PixelSize(64, 48))
+        let data = try image.data(as: .jpeg)
+        #expect(try data == image.data(as: .jpeg, options: EncodeOptions(quality: 0.85)))
+        #expect(try data != image.data(as: .jpeg, options: EncodeOptions(quality: 0.8)))
+        // A quality that is no number is the default.
+        #expect(try data == image.data(as: .jpeg, options: EncodeOptions(quality: .nan)))
+    }
+
     @Test(arguments: [ImageFormat.jpeg, .webp, .avif]) func aFileFitsIntoItsBytes(format: ImageFormat) throws {
         let image = try sampleImage(PixelSize(320, 240))
         let best = try coders.encode(image, as: format, options: EncodeOptions(quality: 0.9)).count

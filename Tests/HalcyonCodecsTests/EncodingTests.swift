@@ -97,15 +97,23 @@ import Testing
     }
 
     @Test func keysTellOptionsApart() {
-        let different = [
-            EncodeOptions(), EncodeOptions(quality: 0.5), EncodeOptions(isLossless: true),
-            EncodeOptions(background: .black), EncodeOptions(isProgressive: true),
-        ]
-        let keys = different.map { options in
+        func key(_ options: EncodeOptions) -> [UInt8] {
             var key = KeyEncoder()
             options.encode(into: &key)
             return key.bytes
         }
-        #expect(Set(keys).count == different.count)
+        /// Options for each property that changes the bytes, by its name.
+        let different: [String: EncodeOptions] = [
+            "quality": EncodeOptions(quality: 0.5), "isLossless": EncodeOptions(isLossless: true),
+            "background": EncodeOptions(background: .black), "isProgressive": EncodeOptions(isProgressive: true),
+            "maximumSide": EncodeOptions(maximumSide: 7), "maximumBytes": EncodeOptions(maximumBytes: 7),
+            "firstFrameOnly": EncodeOptions(firstFrameOnly: true),
+            "keepsOrientation": EncodeOptions(keepsOrientation: true),
+            "keepsColorProfile": EncodeOptions(keepsColorProfile: false),
+        ]
+        #expect(Set(([EncodeOptions()] + different.values).map(key)).count == different.count + 1)
+        #expect(key(EncodeOptions(maximumTotalPixels: 1)) == key(EncodeOptions()))
+        let properties = Mirror(reflecting: EncodeOptions()).children.compactMap(\.label)
+        #expect(Set(properties) == Set(different.keys).union(["maximumTotalPixels"]))
     }
 }

@@ -25,7 +25,7 @@ import Testing
         #expect(orientation([]) == .up)
         #expect(orientation(block(0)) == .up)
         #expect(orientation(block(9)) == .up)
-        #expect(orientation(block(6, type: 9)) == .up)
+        #expect(orientation(block(6, type: 5)) == .up)
         let whole = block(6)
         for length in 0..<19 { #expect(orientation(Array(whole.prefix(length))) == .up) }
     }
@@ -36,5 +36,11 @@ import Testing
             bytes[byte] = 0xFF
             #expect(orientation(bytes) == .up)
         }
+    }
+
+    /// Bytes, short and long numbers, signed ones, and undefined bytes.
+    @Test(arguments: [1, 3, 4, 6, 7, 8, 9] as [UInt8]) func orientationIsReadFromAnyInteger(type: UInt8) {
+        #expect(orientation(block(6, type: type)) == .right)
+        #expect(orientation(block(0, type: type)) == .up)
     }
 }

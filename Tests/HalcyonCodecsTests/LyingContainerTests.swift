@@ -100,7 +100,7 @@ import Testing
         func check() throws {
             let info = ImageInfo(format: .heic, size: PixelSize(64, 64))
             let extent = try data.read { try ISOItems($0, format: .heic).extent(of: info) }
-            try DecodeLimits().check(extent, fileBytes: data.count)
+            try DecodeLimits().check(extent, of: info, fileBytes: data.count)
         }
     }
 

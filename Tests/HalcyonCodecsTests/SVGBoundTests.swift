@@ -23,6 +23,43 @@ import Testing
         }
     }
 
+    /// Each of them ended the process.
+    @Test(arguments: [
+        "<filter id='f'><feFlood/><feTile/></filter><rect x='99' width='9' height='9' filter='url(#f)'/>",
+        "<text y='9' font-size='1e7'>a</text>", "<text y='9' style='font-size: 1e7px'>a</text>",
+        "<text y='9' style='font: 30000in serif'>a</text>",
+        "<style>text { font-size: 100000000% }</style><text>a</text>",
+        "<g font-size='1000em'><g font-size='1000em'><text font-size='1000em'>a</text></g></g>",
+        "<symbol id='s'><text font-size='3000em'>a</text></symbol><g font-size='3000em'><use href='#s'/></g>",
+    ])
+    func whatEndsTheProcessIsRefused(_ body: String) {
+        let error = #expect(throws: CodecError.self) { try decode(body) }
+        #expect(error?.code == "damagedImage" || error?.code == "limitExceeded")
+    }
+
+    @Test func fontsOfUsualSizesAreDrawn() throws {
+        for body in [
+            "<text y='9' font-size='900000'>a</text>", "<g font-size='2em'><text font-size='200%'>a</text></g>",
+            "<g font-size='1e7'/>",
+        ] {
+            #expect(throws: Never.self) { try decode(body) }
+        }
+    }
+
+    /// The attribute would take a minute and gigabytes; browsers ignore it.
+    @Test func unitLengthsAreIgnored() throws {
+        func body(_ length: String) -> String {
+            """
+            <filter id='f'><feConvolveMatrix order='3' kernelMatrix='0 0 0 0 1 0 0 0 0' \(length)/></filter>\
+            <rect width='9' height='9' fill='red' filter='url(#f)'/>
+            """
+        }
+        let plain = try decode(body("")).bitmap.bytes
+        for length in ["1", "1e-3", "1e6", "0.01 0.01"] {
+            #expect(try decode(body("kernelUnitLength='\(length)'")).bitmap.bytes == plain)
+        }
+    }
+
     // MARK: Depth
 
     /// How one element of a chain is made: from its number, and how it refers to the next, nil for the last.

@@ -172,4 +172,49 @@ import Testing
             #expect(error?.code == "damagedImage")
         }
     }
+
+    /// The canvas of a side with a fraction is rounded up, and the drawing keeps its scale.
+    @Test func aFractionDoesNotStretchTheDrawing() throws {
+        let data = document("width='16' height='15.2'", "<rect width='16' height='15' fill='red'/>")
+        let bitmap = try registry.decode(data).bitmap
+        #expect(bitmap.size == PixelSize(16, 16))
+        #expect(bitmap.pixel(x: 3, y: 14)?.alpha == 255)
+        #expect(bitmap.pixel(x: 3, y: 15)?.alpha == 0)
+    }
+
+    @Test(arguments: [
+        ("width='1em' height='2em'", PixelSize(16, 32)), ("width='2ex' height='16'", PixelSize(16, 16)),
+        ("height='1em' viewBox='0 0 40 20'", PixelSize(32, 16)),
+        ("width='1em' height='1em' font-size='20'", PixelSize(20, 20)),
+        ("width='1em' height='1em' style='font-size: 20px'", PixelSize(20, 20)),
+    ])
+    func sizesMayBeInFonts(_ attributes: String, _ size: PixelSize) throws {
+        #expect(try registry.probe(document(attributes)).size == size)
+    }
+
+    /// The encodings that a declaration or a mark names, and comments of any length before the drawing.
+    @Test(arguments: [
+        ("<?xml version='1.0' encoding='UTF-16'?>", String.Encoding.utf16),
+        ("<?xml version='1.0' encoding='UTF-16'?>", .utf16LittleEndian),
+        ("<?xml version='1.0' encoding='UTF-16'?>", .utf16BigEndian),
+        ("<?xml version='1.0' encoding='ISO-8859-1'?>", .isoLatin1),
+        ("<?xml version=\"1.0\" encoding = \"windows-1252\"?>", .windowsCP1252),
+        ("<?xml version='1.0' encoding='Shift_JIS'?>", .ascii), ("", .utf8),
+        ("<!-- \(String(repeating: "a ", count: 9000)) -->", .utf8),
+        ("<?xml version='1.0'?>\n" + String(repeating: "<!-- a <b> -->\n", count: 2000), .utf8),
+    ])
+    func documentsOfAnyEncodingAreRead(_ start: String, _ encoding: String.Encoding) throws {
+        let title = encoding == .ascii ? "" : "<title>\u{E9}t\u{E9}</title>"
+        let text =
+            "\(start)<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>\(title)"
+            + "<rect width='9' height='9' fill='#f00'/></svg>"
+        let bitmap = try registry.decode(try #require(text.data(using: encoding))).bitmap
+        #expect(bitmap.size == PixelSize(9, 9))
+        #expect(bitmap.pixel(x: 4, y: 4)?.red == 255)
+    }
+
+    @Test func aCommentWithoutEndIsNoDrawing() {
+        let data = Data("<!-- \(String(repeating: "-", count: 2 << 20))".utf8)
+        #expect(FormatSniffer.format(of: data) == nil)
+    }
 }

@@ -156,6 +156,18 @@ struct DownloaderTests {
         #expect(left <= .seconds(100_000) && left > .seconds(90_000))
     }
 
+    @Test func timeoutsOfADownloaderByDefault() async throws {
+        let transport = ScriptedTransport()
+        let downloader = ImageDownloader(ImageDownloader.Configuration(transport: transport))
+        transport.answer(fixture.url(), with: .data(body))
+        _ = try await downloader.download(fixture.url())
+        let request = try #require(transport.requests.first)
+        #expect(request.connectTimeout == .seconds(10))
+        #expect(request.idleTimeout == .seconds(15))
+        #expect(request.totalTimeout == nil)
+        #expect(DownloadTimeouts().minimumRate == MinimumRate(bytesPerSecond: 100, over: .seconds(30)))
+    }
+
     @Test func theTotalLimitBoundsTheWaitForATurn() async throws {
         let fixture = DownloaderFixture(perHost: 1)
         let gate = ScriptedTransportGate()

@@ -141,4 +141,23 @@ struct PriorityTests {
         for task in tasks { _ = try await task.value }
         #expect(fixture.transport.requestCount == 20)
     }
+
+    /// The limits that the program does not set: 6 transfers for each host, 24 in all, and 24 slow ones besides.
+    @Test(arguments: [(1, 6), (30, 24)]) func limitsOfADownloaderByDefault(hosts: Int, expected: Int) async throws {
+        let transport = ScriptedTransport()
+        let downloader = ImageDownloader(ImageDownloader.Configuration(transport: transport))
+        let (gate, count) = (ScriptedTransportGate(), 30)
+        var tasks: [Task<DownloadResult, any Error>] = []
+        for index in 0..<count {
+            let url = URL(web: "http://host-\(index % hosts).test/\(index)")
+            transport.answer(url, with: .data(Data()).held(by: gate))
+            tasks.append(Task { try await downloader.download(url) })
+        }
+        try await transport.waitForRequests(expected)
+        while downloader.waitingCount < count - expected { await Task.yield() }
+        #expect(transport.requestCount == expected)
+        #expect(downloader.configuration.slowTransfers == 24)
+        gate.open()
+        for task in tasks { _ = try await task.value }
+    }
 }

@@ -122,4 +122,26 @@ import Testing
         _ = try await tool.load(fixture(Self.source), "--max-bytes", "6144", "-o", tool.path("a.png"))
         #expect(try tool.data("a.png") == TestFiles.data(Self.source))
     }
+
+    @Test func anImageThatNothingChangesIsCopiedUnlessItIsReencoded() async throws {
+        let tool = try Tool()
+        let bytes = try TestFiles.data(Self.source)
+        _ = try await tool.load(fixture(Self.source), "-o", tool.path("a.png"))
+        #expect(try tool.data("a.png") == bytes)
+        _ = try await tool.load(fixture(Self.source), "-o", tool.path("b.png"), "--reencode")
+        let encoded = try tool.data("b.png")
+        #expect(encoded != bytes)
+        let (image, original) = (try decoded(encoded), try decoded(bytes))
+        for y in 0..<32 {
+            for x in 0..<48 { #expect(image.bytes(x: x, y: y) == original.bytes(x: x, y: y)) }
+        }
+    }
+
+    @Test func aLimitOfPixelsRefusesAnImage() async throws {
+        let tool = try Tool()
+        let child = try await tool.run(["load", fixture(Self.source), "--max-pixels", "1535"])
+        #expect(child.status != 0)
+        #expect(child.errors.contains("1536"))
+        #expect(try await tool.load(fixture(Self.source), "--max-pixels", "1536").load().size == PixelSize(48, 32))
+    }
 }

@@ -69,6 +69,39 @@ import Testing
         #expect(table.rows.flatMap { DocumentTable.code(in: $0[0]) } == names)
     }
 
+    /// The names of all tests, with every type of their file.
+    private static func tests() throws -> Set<String> {
+        let folder = SnippetTests.root.appending(path: "Tests")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
+            $0.hasSuffix("Tests.swift")
+        }
+        return try files.reduce(into: []) { all, file in
+            let text = try SnippetTests.text(of: "Tests/" + file)
+            let types = text.matches(of: /(?:struct|class|enum) (\w+)/).map(\.output.1)
+            for function in text.matches(of: /func (\w+)/).map(\.output.1) {
+                all.formUnion(types.map { "\($0).\(function)" })
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (["", "Kingfisher", "Halcyon"], 1, MigrationProofs.kingfisher),
+        (["`SDWebImageOptions`", "Halcyon"], 0, MigrationProofs.sdWebImage),
+    ])
+    func eachOptionWithACounterpartIsShownByATest(header: [String], column: Int, proofs: [String: String]) throws {
+        let (table, tests) = (try #require(try Self.tables().first { $0.header == header }), try Self.tests())
+        for row in table.rows {
+            let name = try #require(DocumentTable.code(in: row[column]).first)
+            let answer = try #require(row.last)
+            if answer.hasPrefix("Void") || answer.hasPrefix("None") {
+                #expect(proofs[name] == nil || !DocumentTable.code(in: answer).isEmpty)
+                continue
+            }
+            let proof = try #require(proofs[name], "no test for \(name)")
+            #expect(tests.contains(proof), "\(proof) is no test")
+        }
+    }
+
     @Test(arguments: [MigrationNames.kingfisherTypes, MigrationNames.sdWebImageTypes, MigrationNames.nukeTypes])
     func theTypesOfTheOthersAreAllThere(names: [String]) throws {
         let known = Set(try Self.tables().flatMap(\.rows).flatMap { DocumentTable.code(in: $0[0]) })

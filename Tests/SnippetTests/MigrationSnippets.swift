@@ -123,6 +123,7 @@ private func cachePolicyExamples(_ request: inout ImageRequest) {
     request.cachePolicy = .default
     request.cachePolicy = .reload
     request.cachePolicy = .revalidate
+    request.cachePolicy = .showStaleAndRevalidate
     request.cachePolicy = .memoryOrReload
     request.cachePolicy = .memoryOnly
     request.cachePolicy = .onlyIfCached
@@ -237,6 +238,7 @@ private func loadExamples(
     for try await event in pipeline.events(for: request) { print(event) }
     for await event in pipeline.events { print(event) }
     pipeline.load(request, callbackQueue: .mainOrInline) { show(try? $0.get().image) }
+    pipeline.cancelAll()
     pipeline.forgetFailures()
     pipeline.forgetFailures(url)
     await pipeline.shutdown()

@@ -3,7 +3,7 @@ import Testing
 
 /// Every Swift block of the documentation stands, but for white space, in a file that this target compiles.
 @Suite struct SnippetTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
     static let documents: [String] = {

@@ -47,7 +47,8 @@ halcyon_codec_status halcyon_jpeg_decode(const uint8_t *data, size_t size, const
     halcyon_jpeg_prepare(&info, layout);
     jpeg_start_decompress(&info);
     read_rows(&info, layout, pixels, sink);
-    // Reads up to the end marker, so that a file that is truncated between two scans is detected.
+    halcyon_jpeg_check_end(&info);
+    // Reads up to the end marker, which may be missing.
     jpeg_finish_decompress(&info);
     jpeg_destroy_decompress(&info);
     return HALCYON_CODEC_OK;

@@ -27,9 +27,14 @@ static void leave_with_current_message(j_common_ptr info) {
 static void judge_warning(j_common_ptr info, int level) {
     if (level >= 0) return;
     switch (info->err->msg_code) {
-    // The data ends, or a marker comes, before the pixels do: libjpeg fills the missing part with grey. Halcyon does
-    // not accept that as an image, because it is what a broken transfer looks like.
+    // The data ends before its end marker, which libjpeg then supplies: no pixel need be missing. Only an arithmetic decoder
+    // does not tell whether one is.
     case JWRN_JPEG_EOF:
+        guard_of(info)->is_cut = true;
+        if (info->is_decompressor && ((j_decompress_ptr)info)->arith_code) leave_with_current_message(info);
+        break;
+    // A marker comes before the pixels do: libjpeg fills the missing part with grey. Halcyon does not accept that as an
+    // image, because it is what a broken transfer looks like.
     case JWRN_HIT_MARKER:
         leave_with_current_message(info);
         break;
@@ -58,6 +63,16 @@ void halcyon_jpeg_check_scans(j_decompress_ptr info) {
     }
 }
 
+void halcyon_jpeg_check_end(j_decompress_ptr info) {
+    if (!guard_of((j_common_ptr)info)->is_cut || !jpeg_has_multiple_scans(info)) return;
+    // The precision that is missing of each coefficient, which only progressive files tell.
+    bool is_whole = info->coef_bits != NULL;
+    for (int component = 0; is_whole && component < info->num_components; component++) {
+        for (int index = 0; index < DCTSIZE2; index++) is_whole = is_whole && info->coef_bits[component][index] == 0;
+    }
+    if (!is_whole) halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "its last scans are missing");
+}
+
 void halcyon_jpeg_watch(j_common_ptr info) {
     halcyon_jpeg_guard *guard = guard_of(info);
     if (info->is_decompressor) halcyon_jpeg_check_scans((j_decompress_ptr)info);
@@ -77,6 +92,7 @@ void halcyon_jpeg_guard_errors(halcyon_jpeg_guard *guard, halcyon_codec_call *ca
     guard->failure = failure;
     guard->status = HALCYON_CODEC_OK;
     guard->steps = 0;
+    guard->is_cut = false;
 }
 
 void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info) {

@@ -19,6 +19,8 @@ typedef struct {
     /// The status that libjpeg's own errors have in this call.
     halcyon_codec_status failure;
     unsigned steps;
+    /// Whether the data ended before its end marker.
+    bool is_cut;
 } halcyon_jpeg_guard;
 
 /// Installs the error hook in `info`, before jpeg_create_*.
@@ -33,6 +35,9 @@ _Noreturn void halcyon_jpeg_leave(j_common_ptr info, halcyon_codec_status status
 /// Leaves libjpeg if a file has more scans than any real one, or if they would cost more passes over its pixels than
 /// any real one's.
 void halcyon_jpeg_check_scans(j_decompress_ptr info);
+
+/// Leaves libjpeg if the data ended before its end marker, and scans may be missing. Called once all that arrived is read.
+void halcyon_jpeg_check_end(j_decompress_ptr info);
 
 /// Checks the scans, and every sixteenth time the cancellation. This is libjpeg's progress hook; it must be called by
 /// hand where libjpeg does not call it.

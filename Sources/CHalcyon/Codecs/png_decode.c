@@ -39,10 +39,16 @@ static void skip_metadata(png_structp png) {
 /// maximum.
 static bool set_up_conversion(png_structp png, png_infop info, bool is_deep) {
     png_byte color = png_get_color_type(png, info);
-    bool has_alpha = (color & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+    png_bytep alpha = NULL;
+    png_color_16p transparent = NULL;
+    int count = 0;
+    // A tRNS before the palette is dropped by libpng, which still says that it is valid.
+    bool has_transparency = png_get_tRNS(png, info, &alpha, &count, &transparent) != 0 && count > 0;
+    bool has_alpha = (color & PNG_COLOR_MASK_ALPHA) != 0 || has_transparency;
     png_set_expand(png);
     if (!(color & PNG_COLOR_MASK_COLOR)) png_set_gray_to_rgb(png);
     if (is_deep) {
+        png_set_expand_16(png);
         // In the machine's byte order.
         if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);
     } else {
@@ -69,8 +75,7 @@ static void start(png_structp png, png_infop info) {
     state->is_started = true;
     check_layout(png, info, state->layout);
     size_t width = (size_t)state->layout.width;
-    bool is_deep = state->layout.deep.convert != NULL && png_get_bit_depth(png, info) == 16
-                   && png_get_interlace_type(png, info) == PNG_INTERLACE_NONE;
+    bool is_deep = state->layout.deep.convert != NULL && png_get_interlace_type(png, info) == PNG_INTERLACE_NONE;
     state->has_alpha = set_up_conversion(png, info, is_deep);
     state->is_interlaced = png_set_interlace_handling(png) > 1;
     if (state->is_interlaced && state->has_one_row) png_error(png, "its rows do not come in order");
@@ -101,15 +106,18 @@ static void take_row(png_structp png, png_bytep new_row, png_uint_32 y, int pass
     if (state->has_one_row) state->sink.put(state->sink.context, (int)y, row);
 }
 
-/// Called at the end chunk.
+/// Returns whether every row has arrived. Some errors in the compressed data only make libpng stop unpacking it.
+static bool has_all_rows(png_structp png, const decoding *state) {
+    return state->is_started
+           && (state->is_interlaced ? png_get_current_pass_number(png) > 6
+                                    : png_get_current_row_number(png) >= (png_uint_32)state->layout.height);
+}
+
+/// Called at the end chunk, or where the data ends without it.
 static void finish(png_structp png, png_infop info) {
     (void)info;
     decoding *state = png_get_progressive_ptr(png);
-    // Some errors in the compressed data only make libpng stop unpacking it.
-    bool is_whole = state->is_started
-                    && (state->is_interlaced ? png_get_current_pass_number(png) > 6
-                                             : png_get_current_row_number(png) >= (png_uint_32)state->layout.height);
-    if (!is_whole) png_error(png, "its pixels end too early");
+    if (!has_all_rows(png, state)) png_error(png, "its pixels end too early");
     if (state->has_alpha && state->is_interlaced) {
         halcyon_premultiply(state->pixels, (size_t)state->layout.width * (size_t)state->layout.height);
     }
@@ -120,12 +128,16 @@ static void set_up_reader(png_structp png, decoding *state) {
     // The header was already checked against the caller's limits; libpng's own default is a million.
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     skip_metadata(png);
+    // As browsers do: an image whose pixels can all be unpacked is shown, whatever its checksums say. A changed header would
+    // be another image, so its checksum is compared before.
+    png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+    png_set_option(png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
     // The push reader is used even if all data is present: it skips compressed data after the last row, which the
     // other reader unpacks to its end, up to a thousand times its length.
     png_set_progressive_read_fn(png, state, start, take_row, finish);
 }
 
-/// Reads up to the end chunk, so that a file that is truncated after its pixels is detected.
+/// Reads up to the end chunk, which may be missing.
 static void read_file(png_structp png, png_infop info, decoding *state, const uint8_t *data, size_t size) {
     set_up_reader(png, state);
     for (size_t offset = 0; offset < size && !state->is_finished; offset += piece) {
@@ -134,7 +146,9 @@ static void read_file(png_structp png, png_infop info, decoding *state, const ui
         // libpng only reads the bytes.
         png_process_data(png, info, (png_bytep)data + offset, count);
     }
-    if (!state->is_finished) png_error(png, "the file was cut off");
+    if (state->is_finished) return;
+    if (!has_all_rows(png, state)) png_error(png, "the file was cut off");
+    finish(png, info);
 }
 
 static halcyon_codec_status decode(const uint8_t *data, size_t size, decoding *state) {
@@ -284,6 +298,10 @@ int halcyon_png_stream_rows(const halcyon_png_stream *stream) {
 
 bool halcyon_png_stream_is_finished(const halcyon_png_stream *stream) {
     return stream->state.is_finished;
+}
+
+bool halcyon_png_stream_is_whole(const halcyon_png_stream *stream) {
+    return stream->state.is_finished || has_all_rows(stream->png, &stream->state);
 }
 
 void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bitmap bitmap) {

@@ -21,10 +21,17 @@ static RsvgHandle *open_document(const uint8_t *data, size_t size, halcyon_codec
         return NULL;
     }
     rsvg_handle_set_dpi(handle, 96);
+    // The size of fonts in browsers; that of librsvg is 12 pixels.
+    static const char style[] = ":root:not([font-size]) { font-size: 16px; }";
+    if (!rsvg_handle_set_stylesheet(handle, (const guint8 *)style, sizeof style - 1, &error)) {
+        fail(call, error);
+        g_object_unref(handle);
+        return NULL;
+    }
     return handle;
 }
 
-/// Returns one side of the root element in pixels, 0 if it depends on a font.
+/// Returns one side of the root element in pixels. Fonts have their standard size of 16 pixels.
 static double absolute(RsvgLength length) {
     switch (length.unit) {
     case RSVG_UNIT_PX: return length.length;
@@ -33,6 +40,8 @@ static double absolute(RsvgLength length) {
     case RSVG_UNIT_MM: return length.length * 96 / 25.4;
     case RSVG_UNIT_PT: return length.length * 96 / 72;
     case RSVG_UNIT_PC: return length.length * 16;
+    case RSVG_UNIT_EM: return length.length * 16;
+    case RSVG_UNIT_EX: return length.length * 8;
     default: return 0;
     }
 }
@@ -74,8 +83,9 @@ static halcyon_codec_status draw(RsvgHandle *handle, cairo_surface_t *surface, h
         return HALCYON_CODEC_DAMAGED;
     }
     cairo_t *context = cairo_create(surface);
-    // Scaled by the context, so that the image is stretched instead of letterboxed.
-    cairo_scale(context, bitmap.width / width, bitmap.height / height);
+    // Scaled by the context, so that the image is stretched instead of letterboxed. The canvas of a side with a fraction is
+    // rounded up, not the drawing.
+    cairo_scale(context, bitmap.width / ceil(width), bitmap.height / ceil(height));
     RsvgRectangle viewport = {0, 0, width, height};
     GError *error = NULL;
     halcyon_codec_status status = HALCYON_CODEC_OK;

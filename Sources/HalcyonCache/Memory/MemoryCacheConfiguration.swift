@@ -31,9 +31,9 @@ public struct MemoryCacheConfiguration: Sendable, Hashable {
     }
 
     /// A quarter of the memory that the system grants this process, at most 1 GiB.
-    public static var defaultCostLimit: Int {
-        min(SystemGrant.current.memory / 4, 1 << 30)
-    }
+    public static var defaultCostLimit: Int { costLimit(ofMemory: SystemGrant.current.memory) }
+
+    static func costLimit(ofMemory bytes: Int) -> Int { min(bytes / 4, 1 << 30) }
 }
 
 /// The contents of a `MemoryCache`, and its counters since it was created.

@@ -6,8 +6,8 @@
     /// A decoder for the BMP files of Windows and OS/2, without an external library: 1 to 32 bits per pixel, RLE4 and
     /// RLE8, bit fields with alpha, stored bottom-up or top-down. It does not write BMP.
     ///
-    /// The fourth byte of a 32-bit pixel is alpha only if a mask declares it. Pixels that a run-length coded file skips
-    /// get the first colour of the palette.
+    /// The fourth byte of a 32-bit pixel is alpha only if a mask declares it and a pixel uses it: if alpha is zero everywhere,
+    /// the image is opaque, as in browsers. Pixels that a run-length coded file skips get the first colour of the palette.
     package struct BMPCoder: ImageDecoder {
         package init() {}
 

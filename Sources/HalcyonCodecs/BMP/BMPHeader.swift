@@ -50,8 +50,8 @@
             let isKnown =
                 switch compression {
                 case Self.plain: [1, 2, 4, 8, 16, 24, 32].contains(bits)
-                case Self.runs8: bits == 8 && !isTopDown
-                case Self.runs4: bits == 4 && !isTopDown
+                case Self.runs8: bits == 8
+                case Self.runs4: bits == 4
                 case Self.fields, Self.alphaFields: bits == 16 || bits == 32
                 default: false
                 }

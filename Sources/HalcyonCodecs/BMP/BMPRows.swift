@@ -16,6 +16,7 @@
             let length = stride * (canvas.height - 1) + (bitCount + 7) / 8
             guard reader.has(length, at: header.pixelOffset) else { throw BMPHeader.damaged("the file was cut off") }
             let bytes = UnsafeRawBufferPointer(rebasing: reader.bytes[header.pixelOffset...])
+            let hasAlpha = try header.hasAlpha && usesAlpha(bytes, stride: stride, header: header, context: context)
             for row in 0..<canvas.height {
                 if row % 64 == 0 { try context.checkCancellation() }
                 let source = UnsafeRawBufferPointer(rebasing: bytes[(row * stride)...])
@@ -23,11 +24,31 @@
                 let target = UnsafeMutableBufferPointer(rebasing: canvas.pixels[start..<start + canvas.width])
                 switch header.bits {
                 case 24: copy(source, into: target)
-                case 16: unpack(source, bytes: 2, header: header, into: target)
-                case 32: unpack(source, bytes: 4, header: header, into: target)
+                case 16, 32: unpack(source, header: header, hasAlpha: hasAlpha, into: target)
                 default: look(up: source, header: header, into: target)
                 }
             }
+        }
+
+        /// Returns whether the alpha of any pixel is above zero.
+        private static func usesAlpha(
+            _ bytes: UnsafeRawBufferPointer, stride: Int, header: BMPHeader, context: WorkContext
+        ) throws -> Bool {
+            for row in 0..<header.size.height {
+                if row % 64 == 0 { try context.checkCancellation() }
+                let source = UnsafeRawBufferPointer(rebasing: bytes[(row * stride)...])
+                for x in 0..<header.size.width where header.masks[3].value(pixel(x, of: source, bits: header.bits)) > 0
+                {
+                    return true
+                }
+            }
+            return false
+        }
+
+        private static func pixel(_ x: Int, of row: UnsafeRawBufferPointer, bits: Int) -> Int {
+            bits == 16
+                ? Int(row.loadUnaligned(fromByteOffset: x * 2, as: UInt16.self))
+                : Int(row.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self))
         }
 
         private static func look(
@@ -53,16 +74,13 @@
         }
 
         private static func unpack(
-            _ source: UnsafeRawBufferPointer, bytes: Int, header: BMPHeader,
+            _ source: UnsafeRawBufferPointer, header: BMPHeader, hasAlpha: Bool,
             into target: UnsafeMutableBufferPointer<UInt32>
         ) {
             let (red, green, blue, alpha) = (header.masks[0], header.masks[1], header.masks[2], header.masks[3])
             for x in target.indices {
-                let pixel =
-                    bytes == 2
-                    ? Int(source.loadUnaligned(fromByteOffset: x * 2, as: UInt16.self))
-                    : Int(source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self))
-                let opacity = header.hasAlpha ? alpha.value(pixel) : 255
+                let pixel = pixel(x, of: source, bits: header.bits)
+                let opacity = hasAlpha ? alpha.value(pixel) : 255
                 func channel(_ mask: BMPMask) -> UInt32 { UInt32((mask.value(pixel) * opacity + 127) / 255) }
                 target[x] = channel(blue) | channel(green) << 8 | channel(red) << 16 | UInt32(opacity) << 24
             }

@@ -21,7 +21,9 @@
             try data.withUnsafeBytes { bytes in
                 try ISOImageHeader(ByteReader(bytes)).check()
                 try ISOItems(ByteReader(bytes), format: .heic).check()
-                return try HEICFile.read(bytes) { $0.info }
+                let info = try HEICFile.read(bytes) { $0.info }
+                guard !info.size.isEmpty else { throw CodecError.damaged(.heic, reason: "its size is zero") }
+                return info
             }
         }
 

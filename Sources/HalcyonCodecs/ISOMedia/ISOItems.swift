@@ -223,6 +223,10 @@ struct ISOItems {
         guard format == .avif, let header = Self.box("tkhd", in: body), let version = header.byte(0),
             let table = Self.box("stbl", in: Self.box("minf", in: Self.box("mdia", in: body)))
         else { return }
+        // Tracks of sound and text may lie beside the pictures'. libavif reads every list of formats.
+        let formats = ISOBox.all(in: table).lazy.filter { $0.isNamed("stsd") }
+            .flatMap { ISOBox.all(in: $0.body, from: 8) }
+        guard formats.contains(where: { $0.isNamed("av01") }) else { return }
         // The sides are 16.16 fixed-point numbers, of which the integer part is read.
         let place = version == 1 ? 88 : 76
         guard let width = header.bigEndian16(place), let height = header.bigEndian16(place + 4) else { return }

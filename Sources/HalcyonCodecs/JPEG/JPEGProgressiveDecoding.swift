@@ -97,6 +97,7 @@
                     return try CoderRegistry([JPEGCoder()], budget: budget)
                         .decode(state.header, options: options, context: context)
                 }
+                try state.started?.stream.end(context: context)
                 guard let started = state.started, started.stream.progress.is_finished else {
                     throw CodecError.damaged(.jpeg, reason: "the file was cut off")
                 }
@@ -113,7 +114,9 @@
                 return nil
             }
             try options.limits.check(info, metadataBytes: coder.metadataByteCount(header))
-            return try DecodePlan(info: info, options: options, decoder: coder)
+            let plan = try DecodePlan(info: info, options: options, decoder: coder)
+            try plan.check(options.limits)
+            return plan
         }
 
         private static func image(_ started: Started, isPreview: Bool, context: WorkContext) throws -> Image {
@@ -158,6 +161,11 @@
                         stream, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, call)
                 }
             }
+        }
+
+        /// Ends the data, which may lack its end marker.
+        func end(context: WorkContext) throws {
+            try CodecCall.decode(.jpeg, context: context) { halcyon_jpeg_stream_end(stream, $0) }
         }
 
         /// Returns the pixels that are decoded so far; opaque only if none is missing.

@@ -7,7 +7,6 @@ enum Exif {
     /// 65,535.
     private static let maximumEntries = 512
     private static let orientationTag = 0x0112
-    private static let shortType = 3
 
     /// Returns the orientation in a TIFF structure (the bytes after `Exif\0\0` in a JPEG), or `.up` if there is none or
     /// the structure is broken: a bad tag must not make the image fail.
@@ -25,8 +24,15 @@ enum Exif {
             let entry = directory + 2 + index * 12
             guard let tag = short(entry) else { return .up }
             guard tag == orientationTag else { continue }
-            guard short(entry + 2) == shortType, let value = short(entry + 8) else { return .up }
-            return Orientation(rawValue: value) ?? .up
+            // A short number by the standard; writers also use bytes and long numbers, signed ones and undefined bytes.
+            let value: Int? =
+                switch short(entry + 2) {
+                case 1, 6, 7: reader.byte(entry + 8)
+                case 3, 8: short(entry + 8)
+                case 4, 9: long(entry + 8)
+                default: nil
+                }
+            return value.flatMap { Orientation(rawValue: $0) } ?? .up
         }
         return .up
     }

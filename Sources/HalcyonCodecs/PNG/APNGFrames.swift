@@ -1,5 +1,4 @@
 #if PNG
-    import CZlib
     import Foundation
     import HalcyonImage
     import HalcyonSystem
@@ -106,9 +105,7 @@
 
     extension PNGCoder: AnimatedImageDecoder {
         package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
-            guard let frames = APNGFrames(data, info: info) else {
-                throw CodecError.damaged(.png, reason: "its first frame is incomplete")
-            }
+            guard let frames = APNGFrames(data, info: info) else { throw PNGCoder.noFrame }
             return APNGFrameReader(data: data, frames: frames, info: info)
         }
     }
@@ -154,7 +151,6 @@
             for chunk in PNGChunks(reader, from: entry.chunks.lowerBound) {
                 guard chunk.end <= entry.chunks.upperBound else { break }
                 guard chunk.isNamed(entry.isDefaultImage ? "IDAT" : "fdAT") else { continue }
-                try check(chunk, in: reader)
                 // The body of an fdAT is a sequence number followed by the body of an IDAT.
                 file.append(contentsOf: reader.bytes[chunk.bodyRange].dropFirst(entry.isDefaultImage ? 0 : 4))
             }
@@ -163,34 +159,21 @@
             return file
         }
 
-        /// Checks the checksum of a chunk in the file, because libpng gets one that is computed anew.
-        private func check(_ chunk: PNGChunks.Chunk, in reader: ByteReader) throws {
-            let named = reader.part(at: chunk.offset + 4, length: 4 + chunk.declaredLength)
-            guard reader.bigEndian32(chunk.bodyRange.upperBound) == Int(Self.checksum(named.bytes)) else {
-                throw CodecError.damaged(.png, reason: "a frame's checksum is wrong")
-            }
-        }
-
         /// Appends a chunk, given by its name and body.
         static func append(_ named: Data, to file: inout Data) {
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: named.count - 4).bigEndian) { file.append(contentsOf: $0) }
             file.append(named)
-            let sum = named.withUnsafeBytes { Self.checksum($0) }
+            let sum = named.withUnsafeBytes { PNGChunks.checksum($0) }
             withUnsafeBytes(of: sum.bigEndian) { file.append(contentsOf: $0) }
         }
 
         /// Completes the last chunk of the file with its length and checksum. The chunk begins at `start` with a
         /// placeholder for the length.
         private static func closeChunk(at start: Int, in file: inout Data) {
-            let sum = file.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[(start + 4)...])) }
+            let sum = file.withUnsafeBytes { PNGChunks.checksum(UnsafeRawBufferPointer(rebasing: $0[(start + 4)...])) }
             let length = UInt32(truncatingIfNeeded: file.count - start - 8).bigEndian
             withUnsafeBytes(of: length) { file.replaceSubrange(start..<start + 4, with: $0) }
             withUnsafeBytes(of: sum.bigEndian) { file.append(contentsOf: $0) }
-        }
-
-        private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-            UInt32(
-                truncatingIfNeeded: crc32_z(0, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count))
         }
     }
 #endif

@@ -11,6 +11,7 @@
                 self, options: options, budget: budget,
                 // Every chunk that describes the pixels precedes them.
                 isHeaderWhole: { $0.read { PNGChunks($0).contains { $0.isNamed("IDAT") || $0.isNamed("IEND") } } },
+                isAnimation: { data, _ in data.read { PNGHeader.isAnimation($0) } },
                 makeRows: { try PNGStream(plan: $0, deep: PNGCoder.deepTransform(for: $1, plan: $0)) })
         }
     }
@@ -35,8 +36,8 @@
         deinit { halcyon_png_stream_free(stream) }
 
         var rows: Int { Int(halcyon_png_stream_rows(stream)) }
-        var ending: RowEnding { isFinished ? .rows : .cutOff }
-        private var isFinished: Bool { halcyon_png_stream_is_finished(stream) }
+        var ending: RowEnding { isWhole ? .rows : .cutOff }
+        private var isWhole: Bool { halcyon_png_stream_is_whole(stream) }
 
         func append(_ data: Data, context: WorkContext) throws {
             try CodecCall.decode(.png, context: context) { call in
@@ -48,7 +49,7 @@
         }
 
         func bitmap(context: WorkContext) throws -> Bitmap {
-            let isOpaque = isFinished && !plan.info.hasAlpha
+            let isOpaque = isWhole && !plan.info.hasAlpha
             return try CodecCall.decode(.png, size: plan.nativeSize, isOpaque: isOpaque, context: context) {
                 bitmap, _ in
                 halcyon_png_stream_read(stream, bitmap)

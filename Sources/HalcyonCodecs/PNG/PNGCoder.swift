@@ -15,7 +15,26 @@
 
         package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .png) }
 
-        package func probe(_ data: Data) throws -> ImageInfo { try data.read { try PNGHeader.info($0) } }
+        /// Reads the header. The frames of a whole APNG are those that are in order; a file that is cut off has the number that
+        /// it declares.
+        package func probe(_ data: Data) throws -> ImageInfo {
+            try data.read { reader in
+                var info = try PNGHeader.info(reader)
+                guard info.isAnimated, PNGHeader.isWhole(reader) else { return info }
+                info.frameCount = APNGFrames(data, info: info)?.entries.count ?? 1
+                if !info.isAnimated { info.loopCount = nil }
+                return info
+            }
+        }
+
+        /// Returns the extent by the number of frames that the header declares, which may be more than there are.
+        package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+            CodedExtent((try? data.read { try PNGHeader.info($0) }) ?? info)
+        }
+
+        static let noFrame = CodecError.damaged(.png, reason: "its first frame is incomplete")
+
+        private static func isAnimation(_ data: Data) -> Bool { data.read { PNGHeader.isAnimation($0) } }
 
         package func metadataByteCount(_ data: Data) -> Int { data.read { PNGHeader.metadataByteCount($0) } }
 
@@ -28,10 +47,9 @@
             return profile
         }
 
-        /// Returns the conversion of 16-bit channels before they are rounded to 8 bits; nil if they have to be rounded
-        /// first, or need no conversion.
+        /// Returns the conversion of 16-bit channels before they are multiplied by alpha and rounded to 8 bits; nil if they
+        /// have to be rounded first, or need no conversion.
         static func deepTransform(for data: Data, plan: DecodePlan) throws -> ColorTransform? {
-            guard !plan.info.isAnimated else { return nil }
             let profile = data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0) : nil }
             guard plan.converts(profile) else { return nil }
             return try ColorTransforms.shared.transform(for: profile, isDeep: true)
@@ -40,14 +58,14 @@
         /// Returns the memory of an APNG, which is two canvases in addition to that of the first frame, and the frame
         /// as a file of its own; or of a still image, which is the conversion of its 16-bit channels.
         package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
-            guard !info.isAnimated else { return data.count.adding(2, times: nativeSize.bitmapBytes) }
+            guard !Self.isAnimation(data) else { return data.count.adding(2, times: nativeSize.bitmapBytes) }
             return data.read { PNGHeader.isDeep($0) ? PNGColor.profile($0)?.workingBytes ?? 0 : 0 }
         }
 
         /// Returns false for Adam7, each of whose passes covers the whole image, and for APNG, whose frames are drawn
         /// onto each other.
         package func deliversRows(of data: Data, info: ImageInfo) -> Bool {
-            !info.isAnimated && data.read { $0.byte(28) } == 0
+            !Self.isAnimation(data) && data.read { $0.byte(28) } == 0
         }
 
         package func decodeRows(
@@ -61,7 +79,10 @@
         /// Decodes the image, or the first frame of an APNG: the default image of an APNG need not be a frame, and is
         /// then a notice for programs that show no animations.
         package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-            if plan.info.isAnimated, let frames = APNGFrames(data, info: plan.info), !frames.beginsWithDefaultImage {
+            let frames = Self.isAnimation(data) ? APNGFrames(data, info: plan.info) : nil
+            // What a file shows that is cut off before its first frame is not what the whole file shows.
+            if frames == nil, Self.isAnimation(data), !data.read({ PNGHeader.isWhole($0) }) { throw Self.noFrame }
+            if let frames, !frames.beginsWithDefaultImage {
                 var compositor = FrameCompositor(
                     APNGFrameReader(data: data, frames: frames, info: plan.info), size: plan.storedSize)
                 return try compositor.canvas(at: 0, context: context)

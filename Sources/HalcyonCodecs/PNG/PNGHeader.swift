@@ -1,4 +1,5 @@
 #if PNG
+    import CZlib
     import HalcyonImage
 
     /// The header of a PNG: the chunks before its pixels, read without libpng.
@@ -23,12 +24,24 @@
             return header.info
         }
 
-        /// Returns whether the image is a still one with 16-bit channels that is not interlaced, so that its rows
-        /// arrive one after the other.
+        /// Returns whether the colours of the image can be converted in 16 bits, before they are multiplied by their alpha: a
+        /// still image with 16-bit channels or with alpha whose rows arrive one after the other.
         static func isDeep(_ reader: ByteReader) -> Bool {
-            reader.byte(24) == 16 && reader.byte(28) == 0
-                && !PNGChunks(reader).prefix { !$0.isNamed("IDAT") }
-                    .contains { $0.isNamed("acTL") }
+            guard reader.byte(28) == 0, !isAnimation(reader) else { return false }
+            let kind = reader.byte(25)
+            return reader.byte(24) == 16 || kind == 4 || kind == 6
+                || PNGChunks(reader).prefix { !$0.isNamed("IDAT") }.contains { $0.isNamed("tRNS") }
+        }
+
+        /// Returns whether the file is an APNG, which may have a single frame, other than the image that programs without
+        /// animations show.
+        static func isAnimation(_ reader: ByteReader) -> Bool {
+            PNGChunks(reader).prefix { !$0.isNamed("IDAT") }.contains { $0.isNamed("acTL") }
+        }
+
+        /// Returns whether the file is there up to its end.
+        static func isWhole(_ reader: ByteReader) -> Bool {
+            PNGChunks(reader).contains { $0.isNamed("IEND") && reader.has(12, at: $0.offset) }
         }
 
         /// Returns the number of bytes of all chunks that are neither pixels nor needed to read them.
@@ -55,6 +68,12 @@
             guard reader.matches("IHDR", at: 12), reader.bigEndian32(8) == 13, let width = reader.bigEndian32(16),
                 let height = reader.bigEndian32(20), let bits = reader.byte(24), let kind = reader.byte(25)
             else { throw Self.damaged("its header is cut off") }
+            // The checksums of pixels are ignored; a changed header would be another image.
+            if let checksum = reader.bigEndian32(29) {
+                guard checksum == Int(PNGChunks.checksum(reader.part(at: 12, length: 17).bytes)) else {
+                    throw Self.damaged("its header is damaged")
+                }
+            }
             let sides = 1...Int(Int32.max)
             guard sides.contains(width), sides.contains(height) else { throw Self.damaged("its size is zero") }
             guard Self.depths[kind]?.contains(bits) == true else {
@@ -91,6 +110,12 @@
 
     /// The chunks of a PNG one after the other, up to the end of the data. Checksums are left to libpng.
     struct PNGChunks: Sequence, IteratorProtocol {
+        /// Returns the checksum of a chunk's name and body.
+        static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+            UInt32(
+                truncatingIfNeeded: crc32_z(0, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count))
+        }
+
         struct Chunk {
             /// The data that begins with the chunk's name.
             fileprivate let named: ByteReader

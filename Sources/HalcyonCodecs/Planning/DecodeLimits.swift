@@ -3,8 +3,12 @@ import HalcyonImage
 
 /// The limits on the values that a file's header may declare. A file beyond them is refused before memory is allocated.
 public struct DecodeLimits: Hashable, Sendable {
-    /// The maximum number of pixels of one frame as stored. 2^28 by default, a bitmap of 1 GiB.
+    /// The maximum number of pixels of one frame that are decoded at once. 2^28 by default, a bitmap of 1 GiB. A file with
+    /// more can still be decoded to fewer, if its format is decoded row by row or at a scale, as JPEG and PNG are.
     public var maximumPixels: Int
+    /// The maximum number of pixels of a still image in its file, however few of them are decoded. 2^30 by default: some five
+    /// seconds for a JPEG.
+    public var maximumSourcePixels: Int
     /// The maximum length of the longer side in pixels. 65,535 by default, the maximum of JPEG and GIF; never more than
     /// `Bitmap.maximumSide`.
     public var maximumSide: Int
@@ -24,7 +28,7 @@ public struct DecodeLimits: Hashable, Sendable {
     /// bytes of WebP or AVIF can declare any number of white pixels. 65,536 by default; only files of a single colour
     /// reach it.
     public var maximumPixelsPerByte: Int
-    /// The maximum ratio of the longer side to the shorter one. 32,768 by default.
+    /// The maximum ratio of the longer side to the shorter one. 65,535 by default.
     public var maximumSideRatio: Int
     /// The maximum number of bytes of EXIF, ICC, XMP and comments together. 16 MiB by default.
     public var maximumMetadataBytes: Int
@@ -32,10 +36,12 @@ public struct DecodeLimits: Hashable, Sendable {
     /// Creates limits; omitted arguments take the defaults that the properties state.
     public init(
         maximumPixels: Int = 1 << 28, maximumSide: Int = 65_535, maximumFrames: Int = 10_000,
-        maximumTotalPixels: Int = 1 << 32, maximumPixelsPerByte: Int = 65_536, maximumSideRatio: Int = 32_768,
-        maximumMetadataBytes: Int = 16 << 20, maximumTotalPixelsPerByte: Int = 16_384
+        maximumTotalPixels: Int = 1 << 32, maximumPixelsPerByte: Int = 65_536, maximumSideRatio: Int = 65_535,
+        maximumMetadataBytes: Int = 16 << 20, maximumTotalPixelsPerByte: Int = 16_384,
+        maximumSourcePixels: Int = 1 << 30
     ) {
         self.maximumPixels = maximumPixels
+        self.maximumSourcePixels = maximumSourcePixels
         self.maximumSide = maximumSide
         self.maximumFrames = maximumFrames
         self.maximumTotalPixels = maximumTotalPixels
@@ -49,16 +55,27 @@ public struct DecodeLimits: Hashable, Sendable {
     ///
     /// - Throws: `CodecError.limitExceeded`.
     package func check(_ size: PixelSize) throws(CodecError) {
-        let side = min(maximumSide, Bitmap.maximumSide)
-        try Self.require("longest side", max(size.width, size.height), atMost: side)
+        try check(sides: size)
         try Self.require("pixels", size.area ?? .max, atMost: maximumPixels)
     }
 
-    /// Checks the values of a header: the size, the ratio of the sides, the frames and the metadata.
+    private func check(sides size: PixelSize) throws(CodecError) {
+        let side = min(maximumSide, Bitmap.maximumSide)
+        try Self.require("longest side", max(size.width, size.height), atMost: side)
+    }
+
+    /// Checks the values of a header: the size, the ratio of the sides, the frames and the metadata. The pixels that are
+    /// decoded are checked with their plan.
     ///
     /// - Throws: `CodecError.limitExceeded`.
     package func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
-        try check(info.size)
+        if info.isAnimated {
+            try check(info.size)
+        } else {
+            try check(sides: info.size)
+            let most = max(maximumPixels, maximumSourcePixels)
+            try Self.require("pixels in the file", info.size.area ?? .max, atMost: most)
+        }
         let sides = (min(info.size.width, info.size.height), max(info.size.width, info.size.height))
         try Self.require("ratio of the sides", sides.1 / max(sides.0, 1), atMost: maximumSideRatio)
         try Self.require("frames", info.frameCount, atMost: maximumFrames)
@@ -80,8 +97,9 @@ public struct DecodeLimits: Hashable, Sendable {
     /// Checks the extent that the data unpacks to, which may exceed the size that the image declares.
     ///
     /// - Throws: `CodecError.limitExceeded`.
-    func check(_ extent: CodedExtent, fileBytes: Int) throws {
-        try check(extent.largest)
+    func check(_ extent: CodedExtent, of info: ImageInfo, fileBytes: Int) throws {
+        // The image itself is checked with its plan.
+        if extent.largest != info.storedSize { try check(extent.largest) }
         let pixels = extent.largest.area ?? .max
         if pixels > 1 << 24 {
             try Self.require("pixels per byte", pixels / max(fileBytes, 1), atMost: maximumPixelsPerByte)
@@ -160,7 +178,7 @@ extension ImageDecoder {
         try limits.check(info, metadataBytes: metadataByteCount(data))
         // A vector image has no pixels of its own.
         guard !info.isVector else { return info }
-        try limits.check(codedExtent(of: data, info: info), fileBytes: fileBytes ?? .max)
+        try limits.check(codedExtent(of: data, info: info), of: info, fileBytes: fileBytes ?? .max)
         return info
     }
 }

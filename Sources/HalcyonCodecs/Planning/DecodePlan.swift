@@ -73,6 +73,11 @@ public struct DecodePlan: Hashable, Sendable {
         workingBytes = nativeSize.bitmapBytes
     }
 
+    /// Checks the pixels that are decoded at once.
+    ///
+    /// - Throws: `CodecError.limitExceeded`.
+    func check(_ limits: DecodeLimits) throws(CodecError) { try limits.check(isStreamed ? finalSize : nativeSize) }
+
     /// Returns whether pixels with this profile are converted.
     func converts(_ profile: ColorProfile?) -> Bool {
         if case .icc(_, let model) = profile, model != .cmyk { return convertsColor }

@@ -112,7 +112,9 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
             return .frames(ArrivingFrames(decoder, data: data, options: options, budget: budget))
         }
         // EXIF behind the pixels may rotate the image, which determines whether a region lies within it.
-        guard let plan = try? DecodePlan(info: info, options: options, decoder: decoder) else { return .waiting }
+        guard let plan = try? DecodePlan(info: info, options: options, decoder: decoder),
+            (try? plan.check(options.limits)) != nil
+        else { return .waiting }
         let bytes = decoder.arrivingBytes(of: data, plan: plan).adding(1, times: keptBytes(data))
         guard let memory = budget.hold(bytes), let stream = try makeRows(plan, data) else { return .waiting }
         do {

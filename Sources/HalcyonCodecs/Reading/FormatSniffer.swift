@@ -101,15 +101,23 @@ public enum FormatSniffer {
 }
 
 extension FormatSniffer {
-    /// The number of bytes of a text that are examined, large enough for a long comment before `<svg`.
+    /// The number of bytes of a text that are examined behind comments, and the maximum number of bytes of these.
     private static let textPrefix = 4096
+    private static let maximumComments = 1 << 20
 
     /// Returns the kind of a text, or nil if the data is not text.
     static func text(_ reader: ByteReader) -> SniffResult? {
+        if let text = utf16(reader) { return kind(of: text) }
         let start = reader.matches([0xEF, 0xBB, 0xBF], at: 0) ? 3 : 0
-        let part = reader.part(at: start, length: textPrefix)
-        guard isText(part) else { return nil }
-        let text = String(decoding: part.bytes, as: UTF8.self).lowercased()
+        let part = reader.part(at: endOfComments(reader, from: start), length: textPrefix)
+        let isUTF8 = !declaresEncoding(reader.part(at: start, length: 200))
+        guard isText(part, isUTF8: isUTF8) else { return nil }
+        // Only ASCII counts.
+        return kind(of: String(decoding: part.bytes, as: UTF8.self))
+    }
+
+    private static func kind(of text: String) -> SniffResult {
+        let text = text.lowercased()
         guard let first = text.unicodeScalars.first(where: { !$0.properties.isWhitespace }) else {
             return .other("blank text")
         }
@@ -120,11 +128,48 @@ extension FormatSniffer {
         }
     }
 
-    /// Returns whether the bytes have no control characters but the usual blanks and are well-formed UTF-8 up to the
-    /// cut.
-    private static func isText(_ reader: ByteReader) -> Bool {
+    /// Returns the beginning of a text in UTF-16, which has a byte order mark or begins with a bracket.
+    private static func utf16(_ reader: ByteReader) -> String? {
+        let marks: [([UInt8], Bool)] = [
+            ([0xFF, 0xFE], false), ([0xFE, 0xFF], true), ([0x3C, 0], false), ([0, 0x3C], true),
+        ]
+        guard let isBig = marks.first(where: { reader.matches($0.0, at: 0) })?.1 else { return nil }
+        let units = (0..<min(reader.count, textPrefix) / 2).compactMap { index in
+            (isBig ? reader.bigEndian16(index * 2) : reader.littleEndian16(index * 2)).map { UInt16($0) }
+        }
+        let text = String(decoding: units.drop { $0 == 0xFEFF }, as: UTF16.self)
+        return text.unicodeScalars.contains { $0.value < 0x20 && !$0.properties.isWhitespace } ? nil : text
+    }
+
+    /// Returns the offset behind an XML declaration and the comments at the beginning.
+    private static func endOfComments(_ reader: ByteReader, from start: Int) -> Int {
+        let limit = start + maximumComments
+        var offset = start
+        while offset < limit {
+            let next = reader.bytes[offset...].firstIndex { ![0x09, 0x0A, 0x0C, 0x0D, 0x20].contains($0) } ?? offset
+            guard
+                let mark = [("<?", "?>"), ("<!--", "-->")].first(where: { reader.matches(Array($0.0.utf8), at: next) }),
+                let end = reader.part(at: next, length: limit - next).bytes.firstRange(of: mark.1.utf8)
+            else { return offset }
+            offset = next + end.upperBound
+        }
+        return offset
+    }
+
+    /// Returns whether an XML declaration names an encoding other than UTF-8.
+    private static func declaresEncoding(_ reader: ByteReader) -> Bool {
+        guard reader.matches("<?xml", at: 0) else { return false }
+        let declaration = String(decoding: reader.bytes.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self).lowercased()
+        guard let name = declaration.firstMatch(of: /encoding\s*=\s*["']([^"']+)/)?.output.1 else { return false }
+        return !["utf-8", "utf8", "us-ascii"].contains(name)
+    }
+
+    /// Returns whether the bytes have no control characters but the usual blanks and are well-formed UTF-8, if they have to
+    /// be, up to the cut.
+    private static func isText(_ reader: ByteReader, isUTF8: Bool) -> Bool {
         let controls = reader.bytes.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D].contains($0) || $0 == 0x7F }
         guard reader.count > 0, !controls else { return false }
+        guard isUTF8 else { return true }
         // A cut inside of a character leaves up to three bytes of it.
         return (0...min(3, reader.count - 1)).contains { rest in
             String(validating: reader.bytes.dropLast(rest), as: UTF8.self) != nil

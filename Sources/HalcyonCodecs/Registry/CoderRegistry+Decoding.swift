@@ -57,6 +57,7 @@ extension CoderRegistry {
         try options.limits.check(embedded)
         var plan = try DecodePlan(info: info, options: options, decoder: decoder)
         plan.measure(data, decoder: decoder, embedded: embedded)
+        try plan.check(options.limits)
         return plan
     }
 

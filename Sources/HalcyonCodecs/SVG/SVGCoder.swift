@@ -76,18 +76,36 @@
             try data.withUnsafeBytes { bytes in
                 let document = document(in: bytes)
                 let value = try WorkerThread.run(name: "halcyon-svg", stackSize: stackSize) {
-                    try SVGCost.check(try SVGReader.read(document))
-                    return try body(document)
+                    let description = try SVGReader.read(document)
+                    try SVGCost.check(description)
+                    guard description.hasUnitLengths else { return try body(document) }
+                    return try withoutUnitLengths(document).withUnsafeBytes(body)
                 }
                 guard let value else { throw BitmapError.outOfMemory(bytes: stackSize) }
                 return value
             }
         }
 
+        /// Returns the document without its attributes `kernelUnitLength`, under a name that nothing knows. Browsers ignore them;
+        /// librsvg scales the drawing up by as much as they say, which takes a minute and gigabytes for a thousandth.
+        ///
+        /// - Throws: `CodecError.damaged` if the document is in an encoding in which they are not found.
+        private static func withoutUnitLengths(_ document: UnsafeRawBufferPointer) throws(CodecError) -> [UInt8] {
+            let (name, letter) = (Array("kernelUnitLength".utf8), UInt8(ascii: "x"))
+            var (bytes, start, count) = (Array(document), 0, 0)
+            while let range = bytes[start...].firstRange(of: name) {
+                bytes[range.upperBound - 1] = letter
+                (start, count) = (range.upperBound, count + 1)
+            }
+            guard count > 0 else { throw .damaged(.svg, reason: "the lengths of a filter cannot be read") }
+            return bytes
+        }
+
         /// Returns the document up to its last bracket, because the parser accepts nothing but blanks behind the end of
         /// the document. A document in UTF-16, where a bracket has two bytes, is returned as a whole.
         private static func document(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-            guard let first = bytes.first, first < 0xFE else { return bytes }
+            // UTF-16 begins with its mark, or with a bracket beside a zero.
+            guard let first = bytes.first, first > 0, first < 0xFE, bytes.count > 1, bytes[1] > 0 else { return bytes }
             let end = bytes.lastIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
             return UnsafeRawBufferPointer(rebasing: bytes[..<end])
         }

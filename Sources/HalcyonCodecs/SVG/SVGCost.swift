@@ -16,6 +16,8 @@
         private static let maximumLevels = 4096
         /// The maximum depth of `:not()` within `:not()`, 3.5 KB of stack each.
         private static let maximumNegations = 1024
+        /// The maximum size of a font in pixels. librsvg 2.54 ends the process from 2^21 on.
+        private static let maximumFontSize = 1 << 20
         /// The maximum product of the selectors and the elements that they are matched against, some 15 ns for each
         /// match.
         private static let maximumMatches = 100_000_000
@@ -34,6 +36,10 @@
             }
             let selectors = style.count(of: Set("{,+~".utf8))
             try require("selectors times elements", selectors * document.elements.count, atMost: maximumMatches)
+            if document.letters > 0 {
+                let size = document.elements.reduce(0) { max($0, document.fontSize(of: $1)) }
+                try require("pixels of a font", Int(min(size, 1e15)), atMost: maximumFontSize)
+            }
             var reach = SVGReach(document, style: style)
             try require(
                 "elements and letters to draw", try reach.drawn(maximumLevels: maximumLevels), atMost: maximumDrawn)

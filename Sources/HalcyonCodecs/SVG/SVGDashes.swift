@@ -33,6 +33,10 @@
         private var fontSize = 16.0
         /// The largest factor by which a font is declared larger than that of the enclosing element.
         private(set) var fontGrowth = 1.0
+        /// Whether fonts may be so large that their growth has to be measured for each element.
+        var mayHaveLargeText: Bool { fontSize > 1000 || ownFontGrowth > 1 || fontGrowth > 1 }
+        /// The largest growth that an element declares itself.
+        private var ownFontGrowth = 1.0
         /// Whether lines may keep the length of their dashes when they are scaled, and the scale that styles apply.
         private var hasFixedLines = false
         private var styledScale = 1.0
@@ -77,7 +81,7 @@
         /// Reads the style sheets, after all elements.
         mutating func read(sheets: [UInt8]) {
             // The growth that an element declares itself counts for that element alone.
-            fontGrowth = 1
+            (ownFontGrowth, fontGrowth) = (fontGrowth, 1)
             read(style: sheets)
         }
 
@@ -197,6 +201,9 @@
 
         /// Returns the maximum length of the outlines of letters: that of a letter is about four times its height.
         func outline(letters: Int, growth: Double) -> Double { Double(letters) * fontSize * growth * 6 }
+
+        /// Returns the maximum size of a font in pixels.
+        func fontSize(growth: Double) -> Double { fontSize * growth }
 
         /// The factor by which outlines may be longer in pixels than in units, at the largest size of a drawing.
         var outerScale: Double {

@@ -26,7 +26,8 @@
             var letters = 0
             /// The maximum length of its outline in units of its dashes; measured only if there are dashes.
             var outline = 0.0
-            /// The factor by which its font may be larger than one whose size is given in pixels.
+            /// The factor by which its font may be larger than one whose size is given in pixels; measured only if there are
+            /// dashes or fonts that may be large.
             var fontGrowth = 1.0
             /// The factor by which outlines within it are longer in pixels than in those units.
             var scale = 1.0
@@ -67,8 +68,10 @@
         var textReferences = 0
         var dashes = SVGDashes()
         /// The factor by which an element's font may be larger where the element is used than where it is defined;
-        /// measured only if there are dashes.
+        /// measured only if there are dashes or fonts that may be large.
         private var usedFontGrowth = 1.0
+        /// Whether a filter has a `kernelUnitLength`.
+        var hasUnitLengths = false
         /// Whether a property that is not inherited by default is declared to be inherited.
         var inheritsAll = false
 
@@ -76,6 +79,9 @@
 
         /// Returns whether the letters of an element are drawn, or may be.
         func drawsLetters(_ element: Element) -> Bool { element.isText || textReferences > 0 }
+
+        /// Returns the maximum size in pixels of an element's font.
+        func fontSize(of element: Element) -> Double { dashes.fontSize(growth: element.fontGrowth * usedFontGrowth) }
 
         /// Returns the maximum number of dashes of an element.
         func dashes(of element: Element) -> Double {

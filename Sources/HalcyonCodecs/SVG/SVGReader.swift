@@ -58,7 +58,8 @@
             let reader = SVGReader(bytes)
             try reader.parse()
             reader.document.dashes.read(sheets: SVGStyleText(reader.document.styles).bytes)
-            guard reader.document.dashes.shortest != nil else { return reader.document }
+            let mayHaveLargeText = reader.document.letters > 0 && reader.document.dashes.mayHaveLargeText
+            guard reader.document.dashes.shortest != nil || mayHaveLargeText else { return reader.document }
             let measuring = SVGReader(bytes, measuredBy: reader.document.dashes)
             try measuring.parse()
             measuring.document.measureUses()
@@ -209,6 +210,10 @@
             }
             let isForeign = space.map { String(cString: $0) }
             guard isForeign != "http://www.w3.org/2001/XInclude" else { return refuse("it includes a document") }
+            // librsvg 2.54 ends the process where a tile has no area, for which a shape outside of the drawing is enough.
+            guard elementName != "feTile" else {
+                return refuse("it has a feTile, for which librsvg may end the process")
+            }
             let kind: SVGDocument.Kind =
                 switch elementName {
                 case "linearGradient", "radialGradient": .gradient
@@ -303,6 +308,7 @@
             case "d", "points": document.elements[element].points = value.count / 2
             case "numOctaves" where isFilter, "kernelMatrix" where isFilter, "order" where isFilter:
                 do { try SVGCost.checkFilter(name, value) } catch { refuse(error) }
+            case "kernelUnitLength" where isFilter: document.hasUnitLengths = true
             default: property(name, value, of: element)
             }
         }

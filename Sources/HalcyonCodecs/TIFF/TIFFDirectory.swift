@@ -157,7 +157,7 @@
             else { return }
             let place = offset + (isBig ? 12 : 8)
             let inline = isBig ? 8 : 4
-            let width = [1: 1, 2: 1, 3: 2, 4: 4, 7: 1, 13: 4, 16: 8][kind] ?? 8
+            let width = [1: 1, 2: 1, 3: 2, 4: 4, 6: 1, 7: 1, 8: 2, 9: 4, 13: 4, 16: 8][kind] ?? 8
             let start = count <= inline / width ? place : number(place, bytes: inline) ?? -1
             directory.set(tag, to: number(start, bytes: width), count: count, start: start)
         }

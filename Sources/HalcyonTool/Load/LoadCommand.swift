@@ -50,7 +50,7 @@ struct LoadCommand: AsyncParsableCommand {
             configuration: ImagePipeline.Configuration(cache: ImageCache(disk: cache.diskCache)))
         let writer = OutputWriter(
             destination: destination, format: try options.outputFormat, quality: options.quality,
-            coders: pipeline.configuration.coders)
+            reencodes: options.reencode, coders: pipeline.configuration.coders)
         let runner = LoadRunner(
             pipeline: pipeline, entries: entries, options: options, processors: processors, writer: writer,
             concurrency: concurrency)

@@ -4,7 +4,9 @@ import HalcyonCodecs
 
 /// The options of `halcyon load` that apply to every source.
 struct LoadOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: "The output: a file, a folder, or - for standard output.")
+    @Option(
+        name: .shortAndLong,
+        help: "The output: a file, a folder, or - for standard output. An image that nothing changes is copied.")
     var output: String?
 
     @Option(help: ArgumentHelp("Scale to a box of pixels: WxH[:fit|fill|stretch].", valueName: "WxH[:mode]"))
@@ -26,6 +28,15 @@ struct LoadOptions: ParsableArguments {
 
     @Option(help: "The quality of a lossy output, 0 to 100. (default: 85)")
     var quality: Int?
+
+    @Flag(help: "Encode the output anew, even if nothing changes the image.")
+    var reencode = false
+
+    @Option(
+        help:
+            "The maximum pixels of an image; a larger one is refused. (default: 268435456 decoded, 1073741824 in a file)"
+    )
+    var maxPixels: Int?
 
     @Option(help: "The maximum bytes of the decoded pixels; a larger image is scaled down. 64K, 10M, 1G.")
     var maxBytes: BytesArgument?
@@ -49,6 +60,7 @@ struct LoadOptions: ParsableArguments {
         if let quality, !(0...100).contains(quality) { throw ValidationError("--quality is 0 to 100.") }
         if let retries, !(0...100).contains(retries) { throw ValidationError("--retries is 0 to 100.") }
         if let timeout, timeout.seconds == 0 { throw ValidationError("--timeout is more than 0.") }
+        if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels is more than 0.") }
         if let maxBytes, maxBytes.bytes == 0 { throw ValidationError("--max-bytes is more than 0.") }
         _ = try outputFormat
     }
@@ -74,6 +86,10 @@ struct LoadOptions: ParsableArguments {
     func request(for source: ImageSource, processors: [any ImageProcessor]) -> ImageRequest {
         var request = ImageRequest(source, processors: processors)
         request.decode.maximumBytes = maxBytes.map { ByteLimit($0.bytes) }
+        if let maxPixels {
+            request.decode.limits.maximumPixels = maxPixels
+            request.decode.limits.maximumSourcePixels = maxPixels
+        }
         request.cachePolicy = policy.policy
         if let ttl { request.cachePolicy.diskExpiration = .seconds(ttl.seconds) }
         for header in headers { request.network.headers.append(header.name, header.value) }

@@ -8,6 +8,8 @@ struct OutputWriter: Sendable {
     let destination: OutputDestination
     let format: ImageFormat?
     let quality: Int?
+    /// Whether an image that nothing changes is encoded anew instead of copied.
+    let reencodes: Bool
     let coders: CoderRegistry
 
     /// Writes the image of a response.
@@ -17,7 +19,7 @@ struct OutputWriter: Sendable {
     func write(
         _ response: ImageResponse, isUntouched: Bool, index: Int, source: SourceList.Entry
     ) async throws -> String? {
-        let isUntouched = isUntouched && response.image.size == response.image.info.size && quality == nil
+        let isUntouched = isUntouched && response.image.size == response.image.info.size && quality == nil && !reencodes
         switch destination {
         case .none: return nil
         case .standardOutput:

@@ -39,7 +39,9 @@ struct CraftedHEIF {
         guard let track, let first = items.first else { return Data() }
         let sides = Self.big32(track.width << 16) + Self.big32(track.height << 16)
         let sizes = Self.box("stsz", Data(count: 8) + Self.big32(1) + Self.big32(first.data.count))
-        let table = Self.box("stbl", sizes + Self.box("stco", Data(count: 4) + Self.big32(1) + Self.big32(dataStart)))
+        let formats = Self.box("stsd", Data(count: 4) + Self.big32(1) + Self.box("av01", Data(count: 78)))
+        let table = Self.box(
+            "stbl", formats + sizes + Self.box("stco", Data(count: 4) + Self.big32(1) + Self.big32(dataStart)))
         let media = Self.box("mdia", Self.box("minf", table))
         return Self.box("moov", Self.box("trak", Self.box("tkhd", Data(count: 76) + sides) + media))
     }

@@ -61,4 +61,20 @@ import Testing
         #expect(image.cost >= bytes + image.bitmap.byteCount * 2)
         #expect(image.cost < bytes + image.bitmap.byteCount * 4)
     }
+
+    /// The finished images on disk are told apart as well: without memory, a still is never read for an animation.
+    @Test(arguments: [true, false]) func stillAndAnimationHaveEntriesOfTheirOwn(stillFirst: Bool) async throws {
+        let fixture = PipelineFixture()
+        var request = ImageRequest(try fixture.serve("animation/mixed.gif"), cachePolicy: .storeProcessed)
+        request.decode.target = TargetSize(PixelSize(13, 9), mode: .fit)
+        for firstFrameOnly in [stillFirst, !stillFirst, stillFirst] {
+            request.decode.firstFrameOnly = firstFrameOnly
+            let image = try await fixture.pipeline.image(for: request)
+            #expect((image.animation == nil) == firstFrameOnly)
+            #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+            fixture.pipeline.cache.clearMemory()
+        }
+        #expect(fixture.transport.requestCount == 1)
+        #expect(await fixture.pipeline.cache.disk?.count() == 3)
+    }
 }

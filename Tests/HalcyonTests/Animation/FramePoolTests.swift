@@ -247,4 +247,12 @@ import Testing
         }
         #expect(pool.keptBytes == 0)
     }
+
+    @Test func tenFramesAreDecodedAheadByDefault() throws {
+        let (film, pool) = (Film(), work.pool(frames: 12))
+        let player = try #require(AnimatedImagePlayer(try film.image(frames: 100), configuration: .init(), pool: pool))
+        player.play()
+        run([player], 0...1)
+        #expect(pool.keptBytes == 10 * 4)
+    }
 }

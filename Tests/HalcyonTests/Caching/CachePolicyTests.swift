@@ -95,6 +95,38 @@ import Testing
         _ = try await fixture.pipeline.image(for: request(url, policy))
         await fixture.pipeline.shutdown(within: .seconds(300))
         #expect(await fixture.pipeline.cache.disk?.count() == 1)
+        #expect(fixture.pipeline.cache.disk?.statistics.writes == 1)
+    }
+
+    @Test func anImageFromTheDiskIsNotWrittenAgain() async throws {
+        let fixture = PipelineFixture()
+        let request = request(try fixture.serve("png/rgb8.png"), .storeProcessed, [.flip(.horizontal)])
+        _ = try await fixture.pipeline.image(for: request)
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        let disk = try #require(fixture.pipeline.cache.disk)
+        #expect(disk.statistics.writes == 2)
+        for _ in 0..<3 {
+            fixture.pipeline.cache.clearMemory()
+            #expect(try await fixture.pipeline.response(for: request).origin == .disk)
+        }
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        #expect(disk.statistics.writes == 2)
+    }
+
+    @Test(arguments: [MemoryCacheConfiguration(countLimit: 0), MemoryCacheConfiguration(costLimit: 0)])
+    func aCacheMayHaveNoMemory(memory: MemoryCacheConfiguration) async throws {
+        let fixture = PipelineFixture {
+            $0.cache = ImageCache(memory: memory, disk: $0.cache.disk, memoryPressure: nil)
+        }
+        let url = try fixture.serve("png/rgb8.png")
+        let image = try await fixture.pipeline.image(for: url)
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        // Not even while the image is in use.
+        #expect(fixture.pipeline.cache.image(inMemoryFor: url) == nil)
+        #expect(fixture.pipeline.cache.memoryStatistics.count == 0)
+        #expect(fixture.pipeline.cache.memoryStatistics.weakCount == 0)
+        #expect(try await fixture.pipeline.response(for: ImageRequest(url)).origin == .disk)
+        withExtendedLifetime(image) {}
     }
 
     @Test func eachReloadAsksTheServer() async throws {

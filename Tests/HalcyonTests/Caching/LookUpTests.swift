@@ -1,8 +1,9 @@
 import Foundation
-import Halcyon
 import HalcyonTesting
 import TestSupport
 import Testing
+
+@testable import Halcyon
 
 /// The events of look-ups, and the share of the decode budget that an encoding takes.
 @Suite(.timeLimit(.minutes(5)))
@@ -99,5 +100,18 @@ struct LookUpTests {
         let encoded = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .png)
         #expect(encoded.origin == .memory)
         #expect(!encoded.data.isEmpty)
+    }
+
+    /// Memory is looked up again before a job begins.
+    @Test @JobActor func anImageThatCameMeanwhileIsTaken() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        let image = try Image(data: try TestFiles.data("png/rgb8.png"))
+        // Its start waits for this actor.
+        let task = fixture.pipeline.task(for: ImageRequest(url))
+        let cache = fixture.pipeline.cache
+        cache.remember(CachedImage(image: image, encodedBytes: 1, http: nil), for: cache.key(for: url), expiration: nil)
+        #expect(try await task.response.origin == .memory)
+        #expect(fixture.transport.requestCount == 0)
     }
 }

@@ -135,4 +135,17 @@ struct StoredBitmapTests {
         await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: Self.request(url)) }
         #expect(throws: CodecError.self) { try Image(data: bytes) }
     }
+
+    @Test func storedAndConvertedColorsHaveEntriesOfTheirOwn() async throws {
+        let fixture = PipelineFixture { $0.coders = .standard() }
+        var request = Self.request(try fixture.serve("color/adobe.jpg"))
+        for color in [ColorHandling.asStored, .sRGB, .asStored] {
+            request.decode.color = color
+            let image = try await fixture.pipeline.image(for: request)
+            #expect((image.colorProfile == nil) == (color == .sRGB))
+            #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+            fixture.pipeline.cache.clearMemory()
+        }
+        #expect(await fixture.pipeline.cache.disk?.count() == 3)
+    }
 }

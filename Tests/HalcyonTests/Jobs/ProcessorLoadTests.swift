@@ -1,6 +1,7 @@
 import Foundation
 import Halcyon
 import HalcyonProcessing
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -161,5 +162,18 @@ import Testing
             }
         }
         #expect(fixture.transport.requestCount == 0)
+    }
+
+    @Test func processorsRunOnTheirOwnThreads() async throws {
+        let threads = Lock<[String]>([])
+        let noting: any ImageProcessor = .general("org.example.thread") { image, _ in
+            let name = try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+            threads.withLock { $0.append(name) }
+            return image
+        }
+        let fixture = PipelineFixture()
+        _ = try await fixture.pipeline.image(for: ImageRequest(try fixture.serve("png/rgb8.png"), processors: [noting]))
+        #expect(threads.withLock { $0.count } == 1)
+        #expect(threads.withLock { $0.allSatisfy { $0.hasPrefix("halcyon-cpu") } })
     }
 }

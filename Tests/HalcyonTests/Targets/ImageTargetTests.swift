@@ -320,4 +320,14 @@ import Testing
         target.priority = .veryHigh
         #expect(target.loadPriority == .veryHigh && target.request?.priority == .normal)
     }
+
+    @Test func transitionsTakeHalfASecondByDefault() {
+        let transitions: [ImageTransition] = [
+            ImageTransition(.crossFade), .fade(), .flip(from: .left), .slide(from: .top),
+        ]
+        for transition in transitions {
+            #expect(transition.duration == .milliseconds(500))
+            #expect(transition.origins == Set(ImageOrigin.allCases).subtracting([.memory]))
+        }
+    }
 }

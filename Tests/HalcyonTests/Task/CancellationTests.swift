@@ -38,7 +38,40 @@ import Testing
         }
         work.cancel()
         await #expect(throws: CancellationError.self) { try await work.value }
+        while await fixture.pipeline.jobCount > 0 { await Task.yield() }
         #expect(fixture.transport.requestCount == 0)
+    }
+
+    @Test func noneOfManyTasksThatAreCancelledBeforeTheyStartLoads() async throws {
+        struct Counted: ImageDataProvider {
+            let cacheKey: String
+            let calls: Counter
+
+            func data() async throws -> Data {
+                calls.increment()
+                return try TestFiles.data("png/rgb8.png")
+            }
+        }
+        let (fixture, calls) = (PipelineFixture(), Counter())
+        let events = fixture.pipeline.events
+        let tasks = (0..<200).map { index in
+            Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await fixture.pipeline.image(
+                    for: ImageRequest(.provider(Counted(cacheKey: "\(index)", calls: calls))))
+            }
+        }
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        while await fixture.pipeline.jobCount > 0 { await Task.yield() }
+        #expect(calls.value == 0)
+        #expect(fixture.decodes.value == 0)
+        // None of them was begun: the first event is that of a load that nobody cancelled.
+        let url = try fixture.serve("png/rgb8.png")
+        _ = try await fixture.pipeline.image(for: url)
+        for await event in events {
+            #expect(event.source == ImageSource.remote(url).description)
+            break
+        }
     }
 
     @Test func cancellingOneOfTwoLeavesTheOther() async throws {

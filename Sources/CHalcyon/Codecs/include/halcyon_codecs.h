@@ -94,6 +94,8 @@ void halcyon_jpeg_stream_free(halcyon_jpeg_stream *stream);
 halcyon_codec_status halcyon_jpeg_stream_append(halcyon_jpeg_stream *stream, const uint8_t *data, size_t size,
                                                 halcyon_codec_call *call);
 
+/// Ends the stream where its data ends, which may lack the end marker. The stream is finished if no pixel is missing.
+halcyon_codec_status halcyon_jpeg_stream_end(halcyon_jpeg_stream *stream, halcyon_codec_call *call);
 halcyon_jpeg_progress halcyon_jpeg_stream_progress(const halcyon_jpeg_stream *stream);
 
 /// Writes the present image; rows that have not arrived are transparent. With scans, at least one must be complete.
@@ -128,6 +130,8 @@ halcyon_codec_status halcyon_png_stream_append(halcyon_png_stream *stream, const
 /// before means something new to show.
 int halcyon_png_stream_rows(const halcyon_png_stream *stream);
 bool halcyon_png_stream_is_finished(const halcyon_png_stream *stream);
+/// Returns whether no pixel is missing, although the end chunk may be.
+bool halcyon_png_stream_is_whole(const halcyon_png_stream *stream);
 /// Writes the present image at the stored size; rows that have not arrived are transparent, and pixels of an
 /// interlaced file are as large as its passes so far make them.
 void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bitmap bitmap);
