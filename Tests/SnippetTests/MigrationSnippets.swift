@@ -179,6 +179,7 @@ private func downloaderConfigurationExamples(_ program: Program) -> ImageDownloa
     settings.headers.set("Accept", "image/webp,*/*;q=0.8")
     settings.accepted.statuses = [200, 203]
     settings.accepted.types = ["image/*"]
+    settings.timeouts.idle = .seconds(15)
     settings.retry = RetryPolicy(maximumRetries: 3, delay: .accumulating(.seconds(3)))
     settings.retry.networkWait = .seconds(30)
     settings.networkMonitor = SystemNetworkMonitor(isConstrained: { true })
