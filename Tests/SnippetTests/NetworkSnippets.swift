@@ -68,6 +68,8 @@ func networkFailures(
     settings: inout ImageDownloader.Configuration, request: inout ImageRequest, mirror: URL, small: URL
 ) {
     settings.retry = RetryPolicy(maximumRetries: 3, delay: .backoff(), networkWait: .seconds(30))
+    settings.retry.failures.timeouts.insert(.idle)
+    request.network.retry = RetryPolicy(maximumRetries: 5, delay: .fixed(.seconds(3)), failures: .extended)
     request.alternatives = [ImageSource(mirror)]
     request.lowDataAlternative = ImageSource(small)
     request.network.retriesFailures = true

@@ -305,10 +305,7 @@ struct ServerQuestion {
         transfer.exposesBody = resolved.request.wantsPreviews
         transfer.timeouts = options.timeouts(over: configuration.downloader.configuration.timeouts)
         transfer.maximumBytes = options.maximumBytes ?? configuration.maximumBytes
-        if let retries = options.retries {
-            transfer.retry = configuration.downloader.configuration.retry
-            transfer.retry?.maximumRetries = retries
-        }
+        transfer.retry = options.retry(over: configuration.downloader.configuration.retry)
         if resolved.cachePolicy.reads.isEmpty, !transfer.headers.contains("Cache-Control") {
             // A reload also bypasses the caches on the way to the origin.
             transfer.headers.set("Cache-Control", "no-cache")

@@ -66,4 +66,27 @@ import Testing
         _ = try await fixture.pipeline.image(for: url)
         #expect(recorder.seen.withLock { $0.map { $0?.minimumRate } } == [rate, MinimumRate.none])
     }
+
+    /// The attempts of a request whose server answers with an error of its own, which is not retried by default.
+    private func attempts(_ change: (inout NetworkOptions) -> Void) async throws -> Int {
+        let (fixture, url) = try fixture { $0.retry = RetryPolicy(maximumRetries: 5) }
+        fixture.transport.answer(url, with: .status(500))
+        var request = ImageRequest(url)
+        change(&request.network)
+        await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: request) }
+        return fixture.transport.requestCount
+    }
+
+    @Test func aRequestsRetryPolicyReplacesTheDownloaders() async throws {
+        let own = RetryPolicy(maximumRetries: 2, failures: .extended)
+        #expect(try await attempts { _ in } == 1)
+        #expect(try await attempts { $0.retry = own } == 3)
+        #expect(try await attempts { $0.retries = 4 } == 1)
+        #expect(
+            try await attempts {
+                $0.retry = own
+                $0.retries = 4
+            } == 5)
+        #expect(NetworkOptions(retry: own) != NetworkOptions())
+    }
 }
