@@ -48,7 +48,9 @@ extension ImagePipeline {
         /// load without asking the server: 404 and 410 for as long as HTTP says, otherwise 60 s; bodies that are not an
         /// image and servers that cannot be trusted for 60 s. True by default. The last thousand are kept, in memory.
         public var remembersFailures = true
-
+        /// The rules that say which failures are remembered, and for how long. By default they are those that
+        /// `remembersFailures` describes.
+        public var rememberedFailures = RememberedFailures()
         /// The logger for loads, at `debug`, and failures, at `notice` and `warning`; the messages never contain a
         /// query or a credential. None by default.
         public var logger: Logger?

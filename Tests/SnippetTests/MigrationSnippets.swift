@@ -218,6 +218,8 @@ private func pipelineExamples(_ program: Program, downloader: ImageDownloader, d
     configuration.providers.append { $0.scheme == "book" ? Cover(id: 7) : nil }
     configuration.defaults.cachePolicy = .storeProcessed
     configuration.remembersFailures = false
+    configuration.rememberedFailures.duration = .seconds(300)
+    configuration.rememberedFailures.isRemembered = { $0.code == "httpStatus" }
     configuration.logger = Logger(label: "images")
     configuration.downloader = ImagePipeline.Configuration.defaultDownloader(application: "Gallery", version: "1.2")
     return ImagePipeline(configuration: configuration)

@@ -3,11 +3,7 @@ import HalcyonCodecs
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The failures of a pipeline that a new attempt would only repeat: missing resources, bytes that are not an image, and
-/// servers that cannot be trusted.
-///
-/// Failures that may pass by themselves are not remembered: no network, a timeout, a host that is not found or refuses
-/// the connection, an error of the server itself (5xx).
+/// The failures of a pipeline that are remembered, by its `RememberedFailures`.
 final class FailureMemory: Sendable {
     /// The parts of a request that a server sees, and the coders that decode its answer.
     struct Key: Hashable, Sendable {
@@ -31,14 +27,20 @@ final class FailureMemory: Sendable {
         let error: ImagePipelineError
         let from: Date
         let until: Date
-        let isOfDecoding: Bool
+
+        var isOfDecoding: Bool {
+            if case .decoding = error { true } else { false }
+        }
     }
 
-    /// The time, in seconds, for which a failure is remembered if the server declares none.
-    static let usual: TimeInterval = 60
     static let limit = 1_000
 
+    private let rules: RememberedFailures
     private let failures = Lock<[Key: Failure]>([:])
+
+    init(_ rules: RememberedFailures) {
+        self.rules = rules
+    }
 
     var count: Int { failures.withLock { $0.count } }
 
@@ -52,20 +54,18 @@ final class FailureMemory: Sendable {
         }
     }
 
-    /// Remembers the failure of a transfer, if a new attempt would only repeat it.
+    /// Remembers the failure of a transfer, if the rules say so.
     func remember(_ error: DownloadError, _ key: Key, source: ImageSource, now: Date) {
-        guard let until = Self.end(of: error, source: source, now: now) else { return }
-        let failure = Failure(
-            error: .download(source: source.description, error), from: now, until: until, isOfDecoding: false)
-        insert(failure, key)
+        let failure = ImagePipelineError.download(source: source.description, error)
+        guard rules.isRemembered(failure), let until = end(of: error, source: source, now: now) else { return }
+        insert(Failure(error: failure, from: now, until: until), key)
     }
 
-    /// Remembers that a server's bytes are not an image.
+    /// Remembers that a server's bytes could not be decoded, if the rules say so.
     func remember(_ error: CodecError, _ key: Key, source: ImageSource, now: Date) {
-        guard error.blamesBytes else { return }
-        let failure = Failure(
-            error: .decoding(source: source.description, error), from: now, until: now + Self.usual, isOfDecoding: true)
-        insert(failure, key)
+        let failure = ImagePipelineError.decoding(source: source.description, error)
+        guard rules.isRemembered(failure) else { return }
+        insert(Failure(error: failure, from: now, until: usualEnd(now)), key)
     }
 
     /// Forgets the failure of a transfer, since bytes have arrived. A failure of decoding stays: whether these bytes
@@ -101,19 +101,23 @@ final class FailureMemory: Sendable {
         }
     }
 
-    private static func end(of error: DownloadError, source: ImageSource, now: Date) -> Date? {
-        switch error.reason {
-        case .tls: return now + usual
-        case .httpStatus(404), .httpStatus(410): break
-        default: return nil
-        }
+    /// Returns the end of a failure that the server says nothing about.
+    private func usualEnd(_ now: Date) -> Date {
+        now + rules.duration.forTimer / .seconds(1)
+    }
+
+    /// Returns the time until which a failure is remembered; nil if HTTP prohibits it.
+    private func end(of error: DownloadError, source: ImageSource, now: Date) -> Date? {
+        guard case .httpStatus(let status) = error.reason else { return usualEnd(now) }
         guard let url = source.url else { return nil }
         let http = HTTPCacheMetadata(
-            HTTPResponseHead(url: url, status: 404, headers: error.responseHeaders), requestHeaders: HTTPHeaders(),
-            now: now)
+            HTTPResponseHead(url: url, status: status, headers: error.responseHeaders),
+            requestHeaders: HTTPHeaders(), now: now)
         if http.noStore || http.noCache || http.variesOnEverything { return nil }
         // Behind a redirect, the answer's freshness is that of another URL.
-        guard error.target == DownloadError.target(of: url), let until = http.freshUntil else { return now + usual }
+        guard error.target == DownloadError.target(of: url), let until = http.freshUntil else {
+            return usualEnd(now)
+        }
         return until
     }
 }
