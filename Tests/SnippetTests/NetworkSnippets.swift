@@ -75,6 +75,7 @@ func networkFailures(
     request.lowDataAlternative = ImageSource(small)
     request.network.retriesFailures = true
     configuration.rememberedFailures.duration = .seconds(300)
+    configuration.rememberedFailures.keepsOnDisk = true
 }
 
 func networkCaching(_ pipeline: ImagePipeline, _ request: ImageRequest) async throws {

@@ -23,7 +23,7 @@ final class FailureMemory: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(registry)) }
     }
 
-    private struct Failure {
+    struct Failure {
         let error: ImagePipelineError
         let from: Date
         let until: Date
@@ -33,71 +33,96 @@ final class FailureMemory: Sendable {
         }
     }
 
+    fileprivate struct State {
+        var failures: [Key: Failure] = [:]
+        /// The number of times that failures were forgotten on demand.
+        var forgets = 0
+        /// The time when all failures were forgotten for the last time.
+        var allForgotten: Date?
+    }
+
     static let limit = 1_000
 
     private let rules: RememberedFailures
-    private let failures = Lock<[Key: Failure]>([:])
+    private let state = Lock(State())
 
     init(_ rules: RememberedFailures) {
         self.rules = rules
     }
 
-    var count: Int { failures.withLock { $0.count } }
+    var count: Int { state.withLock { $0.failures.count } }
+
+    /// The number of times that failures were forgotten on demand.
+    var forgets: Int { state.withLock { $0.forgets } }
 
     func failure(_ key: Key, now: Date) -> ImagePipelineError? {
-        failures.withLock { failures in
-            guard let failure = failures[key] else { return nil }
+        state.withLock { state in
+            guard let failure = state.failures[key] else { return nil }
             // After the clock was turned back, the times are meaningless.
             if failure.from <= now, now < failure.until { return failure.error }
-            failures[key] = nil
+            state.failures[key] = nil
             return nil
         }
     }
 
     /// Remembers the failure of a transfer, if the rules say so.
-    func remember(_ error: DownloadError, _ key: Key, source: ImageSource, now: Date) {
-        let failure = ImagePipelineError.download(source: source.description, error)
-        guard rules.isRemembered(failure), let until = end(of: error, source: source, now: now) else { return }
-        insert(Failure(error: failure, from: now, until: until), key)
+    ///
+    /// - Returns: the failure; nil if it is not remembered.
+    func remember(_ error: DownloadError, _ key: Key, source: ImageSource, now: Date) -> Failure? {
+        let wrapped = ImagePipelineError.download(source: source.description, error)
+        guard rules.isRemembered(wrapped), let until = end(of: error, source: source, now: now) else { return nil }
+        let failure = Failure(error: wrapped, from: now, until: until)
+        state.withLock { $0.insert(failure, key) }
+        return failure
     }
 
     /// Remembers that a server's bytes could not be decoded, if the rules say so.
     func remember(_ error: CodecError, _ key: Key, source: ImageSource, now: Date) {
         let failure = ImagePipelineError.decoding(source: source.description, error)
         guard rules.isRemembered(failure) else { return }
-        insert(Failure(error: failure, from: now, until: usualEnd(now)), key)
+        let end = usualEnd(now)
+        state.withLock { $0.insert(Failure(error: failure, from: now, until: end), key) }
+    }
+
+    /// Remembers a failure that was found on the disk, if the rules say so.
+    ///
+    /// - Parameter forgets: `forgets` before the look at the disk.
+    /// - Returns: whether the failure is remembered; false also if it was forgotten on demand.
+    func restore(_ failure: Failure, _ key: Key, forgets: Int) -> Bool {
+        guard rules.isRemembered(failure.error) else { return false }
+        return state.withLock { state in
+            guard state.forgets == forgets, state.allForgotten.map({ failure.from > $0 }) ?? true else { return false }
+            state.insert(failure, key)
+            return true
+        }
     }
 
     /// Forgets the failure of a transfer, since bytes have arrived. A failure of decoding stays: whether these bytes
     /// are an image is not known yet.
     func hasArrived(_ key: Key) {
-        failures.withLock { failures in
-            if failures[key]?.isOfDecoding == false { failures[key] = nil }
+        state.withLock { state in
+            if state.failures[key]?.isOfDecoding == false { state.failures[key] = nil }
         }
     }
 
     func forget(_ key: Key) {
-        failures.withLock { $0[key] = nil }
+        state.withLock { $0.failures[key] = nil }
     }
 
-    /// Forgets the failures of one URL, or all.
-    ///
-    /// - Parameter url: the URL; nil for all failures.
-    func forget(url: ExactString?) {
-        failures.withLock { failures in
-            failures = url.map { url in failures.filter { $0.key.url != url } } ?? [:]
+    /// Forgets the failures of one URL on demand.
+    func forget(url: ExactString) {
+        state.withLock { state in
+            state.failures = state.failures.filter { $0.key.url != url }
+            state.forgets += 1
         }
     }
 
-    private func insert(_ failure: Failure, _ key: Key) {
-        failures.withLock { failures in
-            failures[key] = failure
-            guard failures.count > Self.limit else { return }
-            failures = failures.filter { failure.from < $0.value.until }
-            guard failures.count > Self.limit else { return }
-            // A tenth is removed at a time, so that sorting costs little for each insertion.
-            let oldest = failures.sorted { $0.value.from < $1.value.from }.prefix(Self.limit / 10)
-            for entry in oldest { failures[entry.key] = nil }
+    /// Forgets all failures on demand, also those on the disk that are not newer.
+    func forgetAll(now: Date) {
+        state.withLock { state in
+            state.failures = [:]
+            state.forgets += 1
+            state.allForgotten = now
         }
     }
 
@@ -119,6 +144,19 @@ final class FailureMemory: Sendable {
             return usualEnd(now)
         }
         return until
+    }
+}
+
+extension FailureMemory.State {
+    fileprivate mutating func insert(_ failure: FailureMemory.Failure, _ key: FailureMemory.Key) {
+        let limit = FailureMemory.limit
+        failures[key] = failure
+        guard failures.count > limit else { return }
+        failures = failures.filter { failure.from < $0.value.until }
+        guard failures.count > limit else { return }
+        // A tenth is removed at a time, so that sorting costs little for each insertion.
+        let oldest = failures.sorted { $0.value.from < $1.value.from }.prefix(limit / 10)
+        for entry in oldest { failures[entry.key] = nil }
     }
 }
 

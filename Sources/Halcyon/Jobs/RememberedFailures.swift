@@ -21,13 +21,23 @@ public struct RememberedFailures: Sendable {
     /// return quickly.
     public var isRemembered: @Sendable (ImagePipelineError) -> Bool
 
+    /// Whether the statuses 404 and 410 are also remembered by later runs of the program, in the disk cache of the sources'
+    /// bytes. False by default.
+    ///
+    /// Each is an entry of a few hundred bytes, which is read when neither the memory nor the disk has anything for the
+    /// URL. It is for requests without a user and hooks whose header fields are the same. Requests that do not write to
+    /// the disk store none, and those that do not read from it ignore them.
+    public var keepsOnDisk: Bool
+
     /// Creates rules; omitted arguments take the defaults that the properties state.
     public init(
         duration: Duration = .seconds(60),
-        isRemembered: @escaping @Sendable (ImagePipelineError) -> Bool = { RememberedFailures.isLasting($0) }
+        isRemembered: @escaping @Sendable (ImagePipelineError) -> Bool = { RememberedFailures.isLasting($0) },
+        keepsOnDisk: Bool = false
     ) {
         self.duration = duration
         self.isRemembered = isRemembered
+        self.keepsOnDisk = keepsOnDisk
     }
 
     /// Returns whether a new attempt would only repeat a failure: a missing resource (404, 410), bytes that are not an
