@@ -85,6 +85,7 @@ import HalcyonProcessing
 @_exported import struct HalcyonNetwork.RequestHooks
 @_exported import struct HalcyonNetwork.RetryDelay
 @_exported import struct HalcyonNetwork.RetryPolicy
+@_exported import struct HalcyonNetwork.RetryableFailures
 @_exported import class HalcyonNetwork.SystemNetworkMonitor
 @_exported import enum HalcyonNetwork.TimeoutKind
 @_exported import struct HalcyonNetwork.TransportMetrics

@@ -152,8 +152,11 @@ public final class ImagePipeline: Sendable {
     }
 
     /// Forgets the remembered failures of one URL, or all if it is nil, so that the next load asks the server again.
+    ///
+    /// Those that `RememberedFailures.keepsOnDisk` has stored are removed from the caches of the configuration: that of one
+    /// URL before this returns, all of them in the background, and until then they are ignored.
     public func forgetFailures(_ url: URL? = nil) {
-        coordinator.failures.forget(url: url.map { FailureMemory.Key.text(of: $0) })
+        coordinator.forgetFailures(url)
     }
 
     /// The number of remembered failures, some of which may have expired.

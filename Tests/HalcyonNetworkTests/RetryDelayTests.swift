@@ -60,16 +60,34 @@ struct RetryDelayTests {
         #expect(fixture.delays.withLock { $0 } == [.seconds(7)])
     }
 
-    @Test func aCustomDelayIsNotAskedAboutWhatCannotPass() async {
+    @Test func aCustomDelayIsAskedAboutEveryFailure() async throws {
+        let seen = Lock<[DownloadError.Reason]>([])
         let policy = RetryPolicy(
-            delay: .custom("never asked") { _, _ in
-                Issue.record("asked")
-                return .zero
-            })
+            maximumRetries: 10,
+            delay: .custom("until refused") { error, _ in
+                seen.withLock { $0.append(error.reason) }
+                return error.reason == .httpStatus(403) ? nil : .seconds(1)
+            }, failures: RetryableFailures(statuses: []))
         let fixture = DownloaderFixture(retry: policy)
-        fixture.transport.answer(Self.url, with: .status(404))
-        await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
-        #expect(fixture.transport.requestCount == 1)
+        let reasons: [DownloadError.Reason] = [.tls("x"), .timeout(.idle), .connection(.hostNotFound)]
+        let failures = reasons.map { ScriptedTransport.Answer.failure(DownloadError($0, url: Self.url)) }
+        fixture.transport.answer(
+            Self.url, with: .status(404), failures[0], failures[1], failures[2], .status(403), .data(Data()))
+        let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
+        #expect(error?.reason == .httpStatus(403))
+        #expect(seen.withLock { $0 } == [.httpStatus(404)] + reasons + [.httpStatus(403)])
+        #expect(fixture.transport.requestCount == 5)
+        #expect(fixture.delays.withLock { $0 } == Array(repeating: .seconds(1), count: 4))
+    }
+
+    @Test(arguments: [("3", Duration.seconds(5)), ("7", .seconds(7)), ("31", nil)] as [(String, Duration?)])
+    func theLongerOfACustomDelayAndTheServersWishCounts(_ asked: String, _ delay: Duration?) async {
+        let fixture = DownloaderFixture(
+            retry: RetryPolicy(maximumRetries: 1, delay: .custom("five") { _, _ in .seconds(5) }))
+        fixture.transport.answer(Self.url, with: .status(503, headers: ["Retry-After": asked]))
+        _ = try? await fixture.downloader.download(Self.url)
+        #expect(fixture.delays.withLock { $0 } == [delay].compactMap { $0 })
+        #expect(fixture.transport.requestCount == (delay == nil ? 1 : 2))
     }
 
     @Test func equalsAreOfTheSameKindAndNumbers() {
@@ -81,6 +99,7 @@ struct RetryDelayTests {
         #expect(Set(all).count == all.count)
         #expect(RetryDelay.custom("a") { _, _ in nil } == .custom("a") { _, _ in .zero })
         #expect(RetryPolicy(delay: .fixed(.seconds(1))) != RetryPolicy())
+        #expect(RetryPolicy(failures: .extended) != RetryPolicy())
     }
 
     @Test func downloadsWithOtherDelaysShareNoTransfer() async throws {

@@ -54,6 +54,36 @@ struct RetryTests {
         #expect(fixture.transport.requestCount == 1)
     }
 
+    /// The failures that only a configuration makes retryable, and one that it does not.
+    static let configured: [(DownloadError.Reason, Bool)] = [
+        (.timeout(.idle), true), (.connection(.refused), true), (.connection(.hostNotFound), true),
+        (.connection(.reset), true), (.httpStatus(500), true), (.httpStatus(501), true), (.httpStatus(429), true),
+        (.httpStatus(404), false), (.timeout(.minimumRate), false), (.tls("x"), false),
+    ]
+
+    @Test(arguments: configured)
+    func theConfigurationSaysWhatIsRetried(_ reason: DownloadError.Reason, _ isRetried: Bool) async throws {
+        let fixture = DownloaderFixture(retry: RetryPolicy(failures: .extended))
+        let failure = ScriptedTransport.Answer.failure(DownloadError(reason, url: Self.url))
+        fixture.transport.answer(Self.url, with: failure, .data(body))
+        let result = try? await fixture.downloader.download(Self.url)
+        #expect((result?.retryCount == 1) == isRetried)
+        #expect(fixture.transport.requestCount == (isRetried ? 2 : 1))
+    }
+
+    @Test func aConfigurationMayRetryLess() async throws {
+        let none = RetryableFailures(statuses: [418], timeouts: [], connections: [], incompleteBodies: false)
+        for reason in Self.passing + [.httpStatus(503)] {
+            let fixture = DownloaderFixture(retry: RetryPolicy(failures: none))
+            fixture.transport.answer(Self.url, with: .failure(DownloadError(reason, url: Self.url)), .data(body))
+            let error = await #expect(throws: DownloadError.self) { try await fixture.downloader.download(Self.url) }
+            #expect(error?.reason == reason)
+        }
+        let fixture = DownloaderFixture(retry: RetryPolicy(failures: none))
+        fixture.transport.answer(Self.url, with: .status(418), .data(body))
+        #expect(try await fixture.downloader.download(Self.url).retryCount == 1)
+    }
+
     @Test func aBodyThatEndsTooEarlyIsAskedForAgain() async throws {
         let fixture = DownloaderFixture(retry: RetryPolicy())
         let short = ScriptedTransport.Answer(headers: ["Content-Length": "7"], steps: [.chunk(body.prefix(3))])

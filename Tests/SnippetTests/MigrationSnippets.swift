@@ -25,6 +25,7 @@ private func signed(_ request: DownloadRequest) async throws -> DownloadRequest?
 private func decrypted(_ data: Data) throws -> Data? { data }
 private func prepared(_ request: ImageRequest) -> ImageRequest { request }
 private func count(_ bytes: Int) {}
+private func ownDelay(_ error: DownloadError, _ retries: Int) -> Duration? { nil }
 
 /// The cover of a book, from a database.
 private struct Cover: ImageDataProvider {
@@ -155,6 +156,7 @@ private func networkOptionExamples(_ request: inout ImageRequest, hooks: Downloa
     request.network.credential = .basic(user: "reader", password: "secret")
     request.network.credential = .digest(user: "reader", password: "secret")
     request.network.hooks = RequestHooks(id: "signed", hooks)
+    request.network.retry = RetryPolicy(maximumRetries: 3, delay: .accumulating(.seconds(3)))
     request.network.retries = 3
     request.network.retriesFailures = true
     request.network.totalTimeout = .seconds(15)
@@ -180,7 +182,10 @@ private func downloaderConfigurationExamples(_ program: Program) -> ImageDownloa
     settings.headers.set("Accept", "image/webp,*/*;q=0.8")
     settings.accepted.statuses = [200, 203]
     settings.accepted.types = ["image/*"]
+    settings.timeouts.idle = .seconds(15)
     settings.retry = RetryPolicy(maximumRetries: 3, delay: .accumulating(.seconds(3)))
+    settings.retry.failures = .extended
+    settings.retry.delay = .custom("own") { error, retries in ownDelay(error, retries) }
     settings.retry.networkWait = .seconds(30)
     settings.networkMonitor = SystemNetworkMonitor(isConstrained: { true })
     settings.hooks.request = { try await signed($0) }
@@ -214,6 +219,8 @@ private func pipelineExamples(_ program: Program, downloader: ImageDownloader, d
     configuration.providers.append { $0.scheme == "book" ? Cover(id: 7) : nil }
     configuration.defaults.cachePolicy = .storeProcessed
     configuration.remembersFailures = false
+    configuration.rememberedFailures.duration = .seconds(300)
+    configuration.rememberedFailures.isRemembered = { $0.code == "httpStatus" }
     configuration.logger = Logger(label: "images")
     configuration.downloader = ImagePipeline.Configuration.defaultDownloader(application: "Gallery", version: "1.2")
     return ImagePipeline(configuration: configuration)

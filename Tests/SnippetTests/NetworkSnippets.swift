@@ -65,12 +65,17 @@ struct WithoutAdvertisements: DownloadInterceptor {
 }
 
 func networkFailures(
-    settings: inout ImageDownloader.Configuration, request: inout ImageRequest, mirror: URL, small: URL
+    settings: inout ImageDownloader.Configuration, configuration: inout ImagePipeline.Configuration,
+    request: inout ImageRequest, mirror: URL, small: URL
 ) {
     settings.retry = RetryPolicy(maximumRetries: 3, delay: .backoff(), networkWait: .seconds(30))
+    settings.retry.failures.timeouts.insert(.idle)
+    request.network.retry = RetryPolicy(maximumRetries: 5, delay: .fixed(.seconds(3)), failures: .extended)
     request.alternatives = [ImageSource(mirror)]
     request.lowDataAlternative = ImageSource(small)
     request.network.retriesFailures = true
+    configuration.rememberedFailures.duration = .seconds(300)
+    configuration.rememberedFailures.keepsOnDisk = true
 }
 
 func networkCaching(_ pipeline: ImagePipeline, _ request: ImageRequest) async throws {

@@ -8,7 +8,7 @@ import HalcyonSystem
 @JobActor
 final class Coordinator {
     nonisolated let configuration: ImagePipeline.Configuration
-    nonisolated let failures = FailureMemory()
+    nonisolated let failures: FailureMemory
     nonisolated let hub: EventHub
 
     let loads = JobPool<LoadKey, LoadedImage>()
@@ -31,6 +31,7 @@ final class Coordinator {
 
     nonisolated init(configuration: ImagePipeline.Configuration) {
         self.configuration = configuration
+        failures = FailureMemory(configuration.rememberedFailures)
         hub = EventHub(logger: configuration.logger)
     }
 

@@ -3,11 +3,7 @@ import HalcyonCodecs
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The failures of a pipeline that a new attempt would only repeat: missing resources, bytes that are not an image, and
-/// servers that cannot be trusted.
-///
-/// Failures that may pass by themselves are not remembered: no network, a timeout, a host that is not found or refuses
-/// the connection, an error of the server itself (5xx).
+/// The failures of a pipeline that are remembered, by its `RememberedFailures`.
 final class FailureMemory: Sendable {
     /// The parts of a request that a server sees, and the coders that decode its answer.
     struct Key: Hashable, Sendable {
@@ -27,94 +23,140 @@ final class FailureMemory: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(registry)) }
     }
 
-    private struct Failure {
+    struct Failure {
         let error: ImagePipelineError
         let from: Date
         let until: Date
-        let isOfDecoding: Bool
+
+        var isOfDecoding: Bool {
+            if case .decoding = error { true } else { false }
+        }
     }
 
-    /// The time, in seconds, for which a failure is remembered if the server declares none.
-    static let usual: TimeInterval = 60
+    fileprivate struct State {
+        var failures: [Key: Failure] = [:]
+        /// The number of times that failures were forgotten on demand.
+        var forgets = 0
+        /// The time when all failures were forgotten for the last time.
+        var allForgotten: Date?
+    }
+
     static let limit = 1_000
 
-    private let failures = Lock<[Key: Failure]>([:])
+    private let rules: RememberedFailures
+    private let state = Lock(State())
 
-    var count: Int { failures.withLock { $0.count } }
+    init(_ rules: RememberedFailures) {
+        self.rules = rules
+    }
+
+    var count: Int { state.withLock { $0.failures.count } }
+
+    /// The number of times that failures were forgotten on demand.
+    var forgets: Int { state.withLock { $0.forgets } }
 
     func failure(_ key: Key, now: Date) -> ImagePipelineError? {
-        failures.withLock { failures in
-            guard let failure = failures[key] else { return nil }
+        state.withLock { state in
+            guard let failure = state.failures[key] else { return nil }
             // After the clock was turned back, the times are meaningless.
             if failure.from <= now, now < failure.until { return failure.error }
-            failures[key] = nil
+            state.failures[key] = nil
             return nil
         }
     }
 
-    /// Remembers the failure of a transfer, if a new attempt would only repeat it.
-    func remember(_ error: DownloadError, _ key: Key, source: ImageSource, now: Date) {
-        guard let until = Self.end(of: error, source: source, now: now) else { return }
-        let failure = Failure(
-            error: .download(source: source.description, error), from: now, until: until, isOfDecoding: false)
-        insert(failure, key)
+    /// Remembers the failure of a transfer, if the rules say so.
+    ///
+    /// - Returns: the failure; nil if it is not remembered.
+    func remember(_ error: DownloadError, _ key: Key, source: ImageSource, now: Date) -> Failure? {
+        let wrapped = ImagePipelineError.download(source: source.description, error)
+        guard rules.isRemembered(wrapped), let until = end(of: error, source: source, now: now) else { return nil }
+        let failure = Failure(error: wrapped, from: now, until: until)
+        state.withLock { $0.insert(failure, key) }
+        return failure
     }
 
-    /// Remembers that a server's bytes are not an image.
+    /// Remembers that a server's bytes could not be decoded, if the rules say so.
     func remember(_ error: CodecError, _ key: Key, source: ImageSource, now: Date) {
-        guard error.blamesBytes else { return }
-        let failure = Failure(
-            error: .decoding(source: source.description, error), from: now, until: now + Self.usual, isOfDecoding: true)
-        insert(failure, key)
+        let failure = ImagePipelineError.decoding(source: source.description, error)
+        guard rules.isRemembered(failure) else { return }
+        let end = usualEnd(now)
+        state.withLock { $0.insert(Failure(error: failure, from: now, until: end), key) }
+    }
+
+    /// Remembers a failure that was found on the disk, if the rules say so.
+    ///
+    /// - Parameter forgets: `forgets` before the look at the disk.
+    /// - Returns: whether the failure is remembered; false also if it was forgotten on demand.
+    func restore(_ failure: Failure, _ key: Key, forgets: Int) -> Bool {
+        guard rules.isRemembered(failure.error) else { return false }
+        return state.withLock { state in
+            guard state.forgets == forgets, state.allForgotten.map({ failure.from > $0 }) ?? true else { return false }
+            state.insert(failure, key)
+            return true
+        }
     }
 
     /// Forgets the failure of a transfer, since bytes have arrived. A failure of decoding stays: whether these bytes
     /// are an image is not known yet.
     func hasArrived(_ key: Key) {
-        failures.withLock { failures in
-            if failures[key]?.isOfDecoding == false { failures[key] = nil }
+        state.withLock { state in
+            if state.failures[key]?.isOfDecoding == false { state.failures[key] = nil }
         }
     }
 
     func forget(_ key: Key) {
-        failures.withLock { $0[key] = nil }
+        state.withLock { $0.failures[key] = nil }
     }
 
-    /// Forgets the failures of one URL, or all.
-    ///
-    /// - Parameter url: the URL; nil for all failures.
-    func forget(url: ExactString?) {
-        failures.withLock { failures in
-            failures = url.map { url in failures.filter { $0.key.url != url } } ?? [:]
+    /// Forgets the failures of one URL on demand.
+    func forget(url: ExactString) {
+        state.withLock { state in
+            state.failures = state.failures.filter { $0.key.url != url }
+            state.forgets += 1
         }
     }
 
-    private func insert(_ failure: Failure, _ key: Key) {
-        failures.withLock { failures in
-            failures[key] = failure
-            guard failures.count > Self.limit else { return }
-            failures = failures.filter { failure.from < $0.value.until }
-            guard failures.count > Self.limit else { return }
-            // A tenth is removed at a time, so that sorting costs little for each insertion.
-            let oldest = failures.sorted { $0.value.from < $1.value.from }.prefix(Self.limit / 10)
-            for entry in oldest { failures[entry.key] = nil }
+    /// Forgets all failures on demand, also those on the disk that are not newer.
+    func forgetAll(now: Date) {
+        state.withLock { state in
+            state.failures = [:]
+            state.forgets += 1
+            state.allForgotten = now
         }
     }
 
-    private static func end(of error: DownloadError, source: ImageSource, now: Date) -> Date? {
-        switch error.reason {
-        case .tls: return now + usual
-        case .httpStatus(404), .httpStatus(410): break
-        default: return nil
-        }
+    /// Returns the end of a failure that the server says nothing about.
+    private func usualEnd(_ now: Date) -> Date {
+        now + rules.duration.forTimer / .seconds(1)
+    }
+
+    /// Returns the time until which a failure is remembered; nil if HTTP prohibits it.
+    private func end(of error: DownloadError, source: ImageSource, now: Date) -> Date? {
+        guard case .httpStatus(let status) = error.reason else { return usualEnd(now) }
         guard let url = source.url else { return nil }
         let http = HTTPCacheMetadata(
-            HTTPResponseHead(url: url, status: 404, headers: error.responseHeaders), requestHeaders: HTTPHeaders(),
-            now: now)
+            HTTPResponseHead(url: url, status: status, headers: error.responseHeaders),
+            requestHeaders: HTTPHeaders(), now: now)
         if http.noStore || http.noCache || http.variesOnEverything { return nil }
         // Behind a redirect, the answer's freshness is that of another URL.
-        guard error.target == DownloadError.target(of: url), let until = http.freshUntil else { return now + usual }
+        guard error.target == DownloadError.target(of: url), let until = http.freshUntil else {
+            return usualEnd(now)
+        }
         return until
+    }
+}
+
+extension FailureMemory.State {
+    fileprivate mutating func insert(_ failure: FailureMemory.Failure, _ key: FailureMemory.Key) {
+        let limit = FailureMemory.limit
+        failures[key] = failure
+        guard failures.count > limit else { return }
+        failures = failures.filter { failure.from < $0.value.until }
+        guard failures.count > limit else { return }
+        // A tenth is removed at a time, so that sorting costs little for each insertion.
+        let oldest = failures.sorted { $0.value.from < $1.value.from }.prefix(limit / 10)
+        for entry in oldest { failures[entry.key] = nil }
     }
 }
 

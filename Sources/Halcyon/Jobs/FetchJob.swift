@@ -55,23 +55,16 @@ struct FetchJob {
         guard policy.allowsNetwork, !resolved.control.onlyIfCached else {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }
-        // A reload ignores remembered failures, since it asks for the present state.
-        let (failures, clock, key) = (
-            coordinator.failures, coordinator.configuration.clock, FailureMemory.Key(resolved)
-        )
-        if let key, !resolved.request.network.retriesFailures, !policy.reads.isEmpty,
-            let error = failures.failure(key, now: clock.now)
-        {
-            throw ImagePipelineError.remembered(error)
-        }
+        let key = FailureMemory.Key(resolved)
+        if let key { try await throwRemembered(url, key) }
         do {
             let question = ServerQuestion(
                 url: url, resolved: resolved, stored: stored, mark: mark, subscription: subscription)
             let fetched = try await question.answer()
-            if let key { failures.hasArrived(key) }
+            if let key { await forgetFailure(key) }
             return fetched
         } catch let error as DownloadError {
-            if let key { failures.remember(error, key, source: resolved.source, now: clock.now) }
+            if let key { remember(error, key) }
             guard let stored, let rule = FreshnessCheck(resolved).rule(for: stored.provenance.http, after: error) else {
                 throw error
             }
@@ -305,10 +298,7 @@ struct ServerQuestion {
         transfer.exposesBody = resolved.request.wantsPreviews
         transfer.timeouts = options.timeouts(over: configuration.downloader.configuration.timeouts)
         transfer.maximumBytes = options.maximumBytes ?? configuration.maximumBytes
-        if let retries = options.retries {
-            transfer.retry = configuration.downloader.configuration.retry
-            transfer.retry?.maximumRetries = retries
-        }
+        transfer.retry = options.retry(over: configuration.downloader.configuration.retry)
         if resolved.cachePolicy.reads.isEmpty, !transfer.headers.contains("Cache-Control") {
             // A reload also bypasses the caches on the way to the origin.
             transfer.headers.set("Cache-Control", "no-cache")

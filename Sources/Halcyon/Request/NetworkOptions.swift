@@ -25,8 +25,10 @@ public struct NetworkOptions: Hashable, Sendable {
     public var idleTimeout: Duration?
     /// The lowest rate at which a body must arrive; `.none` is no limit.
     public var minimumRate: MinimumRate?
-    /// The number of attempts after the first.
+    /// The number of attempts after the first, in place of the retry policy's.
     public var retries: Int?
+    /// The policy that decides whether a failed attempt is retried, and after which delay.
+    public var retry: RetryPolicy?
     /// The maximum length of a body in bytes.
     public var maximumBytes: Int?
     /// Whether the server is asked even if the pipeline remembers a failure. False by default; a reload asks in any
@@ -44,13 +46,13 @@ public struct NetworkOptions: Hashable, Sendable {
     /// Creates options. By default there are no header fields, and everything else is nil.
     public init(
         headers: HTTPHeaders = HTTPHeaders(), credential: Credential? = nil, totalTimeout: Duration? = nil,
-        retries: Int? = nil,
-        maximumBytes: Int? = nil
+        retries: Int? = nil, retry: RetryPolicy? = nil, maximumBytes: Int? = nil
     ) {
         self.headers = headers
         self.credential = credential
         self.totalTimeout = totalTimeout
         self.retries = retries
+        self.retry = retry
         self.maximumBytes = maximumBytes
     }
 
@@ -59,5 +61,13 @@ public struct NetworkOptions: Hashable, Sendable {
         DownloadTimeouts(
             connect: connectTimeout ?? defaults.connect, idle: idleTimeout ?? defaults.idle,
             total: totalTimeout ?? defaults.total, minimumRate: minimumRate ?? defaults.minimumRate)
+    }
+
+    /// Returns the retry policy of a transfer; nil takes the downloader's.
+    func retry(over policy: RetryPolicy) -> RetryPolicy? {
+        guard let retries else { return retry }
+        var policy = retry ?? policy
+        policy.maximumRetries = retries
+        return policy
     }
 }

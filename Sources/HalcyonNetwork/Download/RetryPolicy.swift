@@ -2,14 +2,16 @@ import Foundation
 
 /// The policy that decides whether a failed attempt is retried, and after which delay.
 ///
-/// Only failures that may be temporary are retried: a broken connection, an incomplete body, a connection that took too
-/// long to establish, and the statuses 408, 429, 502, 503 and 504. A cancelled download is not retried, nor is a body
-/// that is too large or cannot be decompressed.
+/// `failures` lists the failures that are retried. By default they are those that may be temporary: a broken connection,
+/// an incomplete body, a connection that took too long to establish, and the statuses 408, 429, 502, 503 and 504. A
+/// `RetryDelay.custom` is asked about every failure instead. A cancelled download is never retried.
 public struct RetryPolicy: Sendable, Hashable {
     /// The largest number of retries after the first attempt. 2 by default.
     public var maximumRetries: Int
     /// The delay before each retry. `.backoff()` by default.
     public var delay: RetryDelay
+    /// The failures that are retried. `.temporary` by default; a `RetryDelay.custom` decides in place of it.
+    public var failures: RetryableFailures
     /// The longest wait that is accepted from a server's `Retry-After`; if the server requests more, there is no retry.
     /// 30 s by default.
     public var maximumRetryAfter: Duration
@@ -23,10 +25,11 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Creates a policy; omitted arguments take the defaults that the properties state.
     public init(
         maximumRetries: Int = 2, delay: RetryDelay = .backoff(), maximumRetryAfter: Duration = .seconds(30),
-        networkWait: Duration? = nil
+        networkWait: Duration? = nil, failures: RetryableFailures = .temporary
     ) {
         self.maximumRetries = maximumRetries
         self.delay = delay
+        self.failures = failures
         self.maximumRetryAfter = maximumRetryAfter
         self.networkWait = networkWait
     }
@@ -40,22 +43,12 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - retries: The number of retries so far.
     ///   - jitter: The fraction of a random delay to wait, from 0 to 1.
     package func delay(after error: DownloadError, retries: Int, jitter: Double, now: Date) -> Duration? {
-        guard retries < maximumRetries, Self.mayPass(error) else { return nil }
-        if let asked = Self.retryAfter(error, now: now) {
-            return asked <= maximumRetryAfter ? asked : nil
-        }
-        return delay.delay(after: error, retries: retries, jitter: jitter)
-    }
-
-    private static func mayPass(_ error: DownloadError) -> Bool {
-        switch error.reason {
-        case .connection(.reset), .timeout(.connect): true
-        // All declared bytes came, and the compressed data in them is incomplete: a retry would end in the same way.
-        case .incompleteBody(let received, nil): error.responseHeaders["Content-Length"] != "\(received)"
-        case .incompleteBody: true
-        case .httpStatus(let status): [408, 429, 502, 503, 504].contains(status)
-        default: false
-        }
+        guard retries < maximumRetries, delay.isCustom || failures.contains(error),
+            let own = delay.delay(after: error, retries: retries, jitter: jitter)
+        else { return nil }
+        guard let asked = Self.retryAfter(error, now: now) else { return own }
+        guard asked <= maximumRetryAfter else { return nil }
+        return delay.isCustom ? max(own, asked) : asked
     }
 
     private static func retryAfter(_ error: DownloadError, now: Date) -> Duration? {
@@ -76,6 +69,10 @@ public struct RetryDelay: Sendable, Hashable {
     }
 
     private let kind: Kind
+    /// Whether a closure of the program decides about every failure.
+    var isCustom: Bool {
+        if case .custom = kind { true } else { false }
+    }
     private let compute: @Sendable (_ error: DownloadError, _ retries: Int, _ jitter: Double) -> Duration?
 
     /// Returns a delay that is always the same.
@@ -104,13 +101,15 @@ public struct RetryDelay: Sendable, Hashable {
         }
     }
 
-    /// Returns a delay that a closure computes.
+    /// Returns a delay that a closure computes, which also decides which failures are retried.
     ///
     /// - Parameters:
     ///   - identifier: The identity of the closure: two with the same one count as equal, and their downloads share a
     ///     transfer.
     ///   - delay: Returns the delay for a failure and the number of retries so far; nil ends the retries. It is called
-    ///     only for failures that may be temporary and for which the server has not sent a delay.
+    ///     for every failure of an attempt, whatever `RetryPolicy.failures` lists, up to `maximumRetries` retries, but
+    ///     not after a cancellation nor where `networkWait` waits. If the server has sent a delay, the longer of the two
+    ///     counts; one of more than `maximumRetryAfter` ends the retries.
     public static func custom(
         _ identifier: String, _ delay: @escaping @Sendable (_ error: DownloadError, _ retries: Int) -> Duration?
     ) -> RetryDelay {

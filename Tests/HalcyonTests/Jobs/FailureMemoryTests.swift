@@ -149,6 +149,51 @@ struct FailureMemoryTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
+    @Test func thePredicateAndTheDurationDecide() async throws {
+        let fixture = PipelineFixture(clock: clock.timeSource) {
+            $0.rememberedFailures.duration = .seconds(5)
+            $0.rememberedFailures.isRemembered = { error in
+                guard case .download(_, let error) = error else { return false }
+                return error.reason == .httpStatus(503) || error.reason == .timeout(.idle)
+            }
+        }
+        let idle = ScriptedTransport.Answer.failure(DownloadError(.timeout(.idle), url: url))
+        for (answer, isKept) in [
+            (.status(503), true), (idle, true), (.status(404), false), (.data(Data("no image".utf8)), false),
+        ] as [(ScriptedTransport.Answer, Bool)] {
+            fixture.pipeline.forgetFailures()
+            fixture.transport.answer(url, with: answer)
+            var request = ImageRequest(url)
+            request.network.retries = 0
+            #expect(!isRemembered(await error(fixture, request)))
+            clock.advance(by: .milliseconds(4_999))
+            #expect(isRemembered(await error(fixture, request)) == isKept)
+            clock.advance(by: .milliseconds(1))
+            #expect(!isRemembered(await error(fixture, request)))
+        }
+    }
+
+    @Test func theServerLimitsEveryRememberedStatus() async throws {
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.rememberedFailures.isRemembered = { _ in true } }
+        for (control, isKept) in [("max-age=90", true), ("no-store", false)] {
+            fixture.pipeline.forgetFailures()
+            fixture.transport.answer(url, with: .status(403, headers: ["Cache-Control": control]))
+            _ = await error(fixture)
+            clock.advance(by: .seconds(isKept ? 89 : 0))
+            #expect(isRemembered(await error(fixture)) == isKept)
+        }
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .seconds(-1), .zero])
+    func absurdDurationsAreAYearOrNothing(_ duration: Duration) async {
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.rememberedFailures.duration = duration }
+        _ = await error(fixture)
+        clock.advance(by: .seconds(86_400))
+        #expect(isRemembered(await error(fixture)) == (duration > .zero))
+        clock.advance(by: .seconds(366 * 86_400))
+        #expect(!isRemembered(await error(fixture)))
+    }
+
     @Test func rememberedFailuresAreLimited() async throws {
         let fixture = PipelineFixture(disk: false, clock: clock.timeSource)
         for index in 0..<1_200 { _ = try? await fixture.pipeline.image(for: PipelineFixture.url("\(index)")) }
