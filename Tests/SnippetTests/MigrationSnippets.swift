@@ -212,6 +212,8 @@ private func pipelineExamples(_ program: Program, downloader: ImageDownloader, d
     configuration.requestModifier = { prepared($0) }
     configuration.providers.append { $0.scheme == "book" ? Cover(id: 7) : nil }
     configuration.defaults.cachePolicy = .storeProcessed
+    configuration.previews.blursFirstScans = true
+    configuration.previews.interval = .milliseconds(500)
     configuration.remembersFailures = false
     configuration.logger = Logger(label: "images")
     configuration.downloader = ImagePipeline.Configuration.defaultDownloader(application: "Gallery", version: "1.2")

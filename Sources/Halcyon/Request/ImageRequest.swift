@@ -89,9 +89,9 @@ public struct ImageRequest: Equatable, Sendable {
     /// Whether the load's events include previews while bytes arrive, for the formats that support it (JPEG, PNG, GIF,
     /// WebP). False by default.
     ///
-    /// A preview is made each time that the number of bytes has doubled or 150 ms have passed. It is decoded at the
-    /// request's size and processed as the image will be, as long as all previews together cost no more than one and a
-    /// half decodes. The bytes are held twice until the last has arrived. There are no previews if the `DecodeBudget`
+    /// A preview is made each time that the number of bytes has doubled or an interval has passed, 150 ms unless
+    /// `ImagePipeline.Configuration.previews` has another one. It is decoded at the request's size and processed as the
+    /// image will be, as long as all previews together cost no more than one and a half decodes. The bytes are held twice until the last has arrived. There are no previews if the `DecodeBudget`
     /// has no memory free for them.
     public var wantsPreviews: Bool {
         get { storage.values.wantsPreviews }
