@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonCodecs
+import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 import Synchronization
@@ -117,6 +118,14 @@ public struct ImageRequest: Equatable, Sendable {
         set { values.scale = newValue }
     }
 
+    /// How far the body advances between two progress events of the load; nil, the default, reports each chunk.
+    /// `ImageTask.status` has the latest progress in any case. It is not part of any cache key, and loads with other steps
+    /// share their work.
+    public var progressStep: ProgressStep? {
+        get { storage.values.progressStep }
+        set { values.progressStep = newValue }
+    }
+
     /// The change that is made to the image, and to previews, at their delivery. Nil, the default, makes none. It is
     /// not part of any cache key.
     public var modifier: ImageModifier? {
@@ -186,6 +195,7 @@ extension ImageRequest {
         var wantsEveryPreview = false { didSet { given.insert(.wantsEveryPreview) } }
         var coders: CoderRegistry?
         var scale: Double?
+        var progressStep: ProgressStep?
         var modifier: ImageModifier?
         var given: GivenOptions = []
     }
@@ -258,7 +268,7 @@ extension ImageRequest.Values: Equatable {
             && left.targetCache === right.targetCache && left.originalCache === right.originalCache
             && left.network == right.network && left.priority == right.priority
             && left.wantsPreviews == right.wantsPreviews && left.wantsEveryPreview == right.wantsEveryPreview
-            && left.coders === right.coders && left.scale == right.scale && left.modifier == right.modifier
-            && left.given == right.given
+            && left.coders === right.coders && left.scale == right.scale
+            && left.progressStep == right.progressStep && left.modifier == right.modifier && left.given == right.given
     }
 }
