@@ -40,7 +40,11 @@ private let viewTypes: [Any.Type] = [
 
 @MainActor private func animatedViewExamples() -> AnyObject? {
     let view = AnimatedImageView()
+    view.playback.maximumBytesAhead = 2 << 20
+    view.playback.pool = FramePool(limit: 16 << 20)
+    view.playback.keepsFramesWhenStopped = true
     let player = view.player
+    player?.purgeFrames()
     return player
 }
 
