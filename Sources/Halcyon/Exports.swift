@@ -80,6 +80,7 @@ import HalcyonProcessing
 @_exported import enum HalcyonNetwork.HalcyonVersion
 @_exported import class HalcyonNetwork.ImageDownloader
 @_exported import struct HalcyonNetwork.MinimumRate
+@_exported import struct HalcyonNetwork.ProgressStep
 @_exported import enum HalcyonNetwork.RedirectFailure
 @_exported import struct HalcyonNetwork.RedirectTarget
 @_exported import struct HalcyonNetwork.RequestHooks

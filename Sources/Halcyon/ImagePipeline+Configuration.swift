@@ -41,6 +41,8 @@ extension ImagePipeline {
         public var coders: CoderRegistry
         /// The maximum length of a body or a file in bytes, 200 MB by default; a request may set another.
         public var maximumBytes: Int
+        /// The pace and the look of previews; by default every 150 ms, without a blur.
+        public var previews = PreviewOptions()
         /// The clock for the freshness of cached images, for remembered failures and for the pace of previews. The
         /// system's by default.
         public var clock: TimeSource

@@ -94,6 +94,86 @@ struct DownloaderTests {
         #expect(progress.withLock { $0 } == [0, 10, 30, 60])
     }
 
+    /// At most one report for each step, besides the ends and a body that begins anew; each download has its own step.
+    @Test func progressComesInSteps() async throws {
+        let fixture = DownloaderFixture(retry: RetryPolicy())
+        func reports(_ step: ProgressStep?) async throws -> [Int] {
+            let tens = Array(repeating: ScriptedTransport.Answer.Step.chunk(Data(count: 10)), count: 10)
+            let reset = DownloadError(.connection(.reset), url: fixture.url())
+            let length: HTTPHeaders = ["Content-Length": "100"]
+            fixture.transport.answer(
+                fixture.url(), with: .init(headers: length, steps: tens.prefix(7) + [.fail(reset)]),
+                .init(headers: length, steps: tens))
+            let progress = Lock<[Int]>([])
+            var request = DownloadRequest(url: fixture.url())
+            request.progressStep = step
+            let result = try await fixture.downloader.download(request) { value in
+                progress.withLock { $0.append(value.received) }
+            }
+            #expect((result.data.count, result.retryCount) == (100, 1))
+            return progress.withLock { $0 }
+        }
+        let all = [0, 10, 20, 30, 40, 50, 60, 70, 0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
+        #expect(try await reports(nil) == all)
+        #expect(try await reports(ProgressStep()) == all)
+        #expect(try await reports(ProgressStep(fraction: 0.25)) == [0, 30, 60, 0, 30, 60, 90, 100])
+        #expect(try await reports(ProgressStep(fraction: .infinity)) == [0, 100])
+        // The clock of the fixture stands still.
+        #expect(try await reports(ProgressStep(interval: .milliseconds(1))) == [0, 100])
+    }
+
+    @Test func downloadsInOtherStepsShareTheirTransfer() async throws {
+        let gates = (0...2).map { _ in ScriptedTransportGate() }
+        let steps = gates.flatMap { [ScriptedTransport.Answer.Step.wait($0), .chunk(Data(count: 10))] }
+        fixture.transport.answer(fixture.url(), with: .init(headers: ["Content-Length": "30"], steps: steps))
+        let (fine, coarse) = (Lock<[Int]>([]), Lock<[Int]>([]))
+        async let first = fixture.downloader.download(DownloadRequest(url: fixture.url())) { value in
+            fine.withLock { $0.append(value.received) }
+        }
+        while fine.withLock({ $0.last }) != 0 { await Task.yield() }
+        var request = DownloadRequest(url: fixture.url())
+        request.progressStep = ProgressStep(fraction: 1)
+        async let second = fixture.downloader.download(request) { value in
+            coarse.withLock { $0.append(value.received) }
+        }
+        while coarse.withLock({ $0.last }) != 0 { await Task.yield() }
+        for gate in gates { gate.open() }
+        #expect(try await (first.data.count, second.data.count) == (30, 30))
+        #expect(fine.withLock { $0 } == [0, 10, 20, 30])
+        #expect(coarse.withLock { $0 } == [0, 30])
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func aStepOfProgressTakesAnyNumber() {
+        func admitted(
+            _ step: ProgressStep, of expected: Int?, interval: Duration = .milliseconds(10), _ values: [Int]
+        ) -> [Int] {
+            var gate = ProgressGate(step)
+            return values.enumerated().filter { index, received in
+                gate.admits(received, of: expected, at: .seconds(5) + interval * index)
+            }.map(\.element)
+        }
+        let values = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+        // Without a length, only the time is known.
+        #expect(admitted(ProgressStep(fraction: 0.5), of: nil, values) == values)
+        #expect(admitted(ProgressStep(fraction: 0.5, interval: .milliseconds(40)), of: nil, values) == [0, 4, 8])
+        #expect(admitted(ProgressStep(fraction: 0.5), of: 10, values) == [0, 5, 10])
+        #expect(admitted(ProgressStep(fraction: 0.5, interval: .milliseconds(70)), of: 10, values) == [0, 7, 10])
+        for fraction in [-1, -Double.infinity, .nan, 0] {
+            #expect(admitted(ProgressStep(fraction: fraction), of: 10, values) == values)
+        }
+        for interval in [Duration.zero, .seconds(-1), .seconds(Int64.min)] {
+            #expect(admitted(ProgressStep(interval: interval), of: 10, values) == values)
+        }
+        #expect(admitted(ProgressStep(interval: .seconds(Int64.max)), of: 10, values) == [0, 10])
+        #expect(admitted(ProgressStep(fraction: .greatestFiniteMagnitude), of: 10, values) == [0, 10])
+        // A clock that is set back holds nothing up.
+        #expect(admitted(ProgressStep(interval: .seconds(1)), of: 10, interval: .seconds(-1), values) == values)
+        // Numbers that no server has.
+        let extremes = [Int.max - 1, Int.min, Int.max]
+        #expect(admitted(ProgressStep(fraction: 0.5), of: Int.max, extremes) == extremes)
+    }
+
     // MARK: Limits of size
 
     @Test func aDeclaredLengthOverTheLimitIsRefusedAtTheHead() async throws {

@@ -96,6 +96,7 @@ private func requestPropertyExamples(_ program: Program) -> ImageRequest {
     request.processors = [.resize(to: PixelSize(320, 240)), .roundCorners(radius: 20)]
     request.processors = []
     request.scale = 2
+    request.progressStep = ProgressStep(fraction: 0.05)
     request.modifier = .template
     request.alternatives = [ImageSource(mirror)]
     request.lowDataAlternative = ImageSource(small)
@@ -218,6 +219,9 @@ private func pipelineExamples(_ program: Program, downloader: ImageDownloader, d
     configuration.requestModifier = { prepared($0) }
     configuration.providers.append { $0.scheme == "book" ? Cover(id: 7) : nil }
     configuration.defaults.cachePolicy = .storeProcessed
+    configuration.defaults.progressStep = ProgressStep(fraction: 0.05)
+    configuration.previews.blursFirstScans = true
+    configuration.previews.interval = .milliseconds(500)
     configuration.remembersFailures = false
     configuration.rememberedFailures.duration = .seconds(300)
     configuration.rememberedFailures.isRemembered = { $0.code == "httpStatus" }

@@ -11,6 +11,10 @@ import HalcyonGTK
     view.background.setImage(from: url)
     view.highlight.setImage(from: url)
     view.loadingIndicator = .spinner
+    var indicator = Indicator.spinner
+    indicator.size = .fixed(width: 40, height: 40)
+    indicator.offset = (x: 0, y: 20)
+    view.loadingIndicator = indicator
     print(view.state)
     view.cancel()
 }
@@ -36,7 +40,11 @@ private let viewTypes: [Any.Type] = [
 
 @MainActor private func animatedViewExamples() -> AnyObject? {
     let view = AnimatedImageView()
+    view.playback.maximumBytesAhead = 2 << 20
+    view.playback.pool = FramePool(limit: 16 << 20)
+    view.playback.keepsFramesWhenStopped = true
     let player = view.player
+    player?.purgeFrames()
     return player
 }
 

@@ -12,8 +12,8 @@ extension AnimatedImagePlayer {
         public var rate: Double
         /// The initial `AnimatedImagePlayer.maximumFrameRate`; nil by default.
         public var maximumFrameRate: Double?
-        /// The number of frames that are decoded before they are due: 10 by default, fewer if they are large (6 MiB of them at
-        /// most) or if many animations share the pool; never fewer than 1.
+        /// The number of frames that are decoded before they are due: 10 by default, fewer if they are larger than
+        /// `maximumBytesAhead` or if many animations share the pool; never fewer than 1.
         public var framePreloadCount: Int
         /// Whether frames are decoded on Halcyon's own threads; true by default. If false, `advance(to:)` decodes each frame
         /// itself: every frame is then shown in time, and the call takes as long as the decode.
@@ -24,6 +24,15 @@ extension AnimatedImagePlayer {
         /// A processor that is applied to each decoded frame; nil by default. Players with equal transformers share their
         /// frames.
         public var transformer: (any ImageProcessor)?
+
+        /// The pool that keeps the decoded frames; the process's shared one by default. Only players with the same pool share
+        /// their frames.
+        public var pool: FramePool = .shared
+        /// The bytes of frames that are decoded before they are due, 6 MiB by default; one frame is decoded ahead in any case.
+        public var maximumBytesAhead = 6 << 20
+        /// Whether a player that stops keeps its decoded frames, and with them the memory of the decoder and its share of the
+        /// pool, until it plays, is released or `AnimatedImagePlayer.purgeFrames()` is called. False by default.
+        public var keepsFramesWhenStopped = false
 
         /// Creates a configuration; omitted arguments take the defaults that the properties state.
         public init(

@@ -12,7 +12,8 @@ import HalcyonSystem
 ///     player?.advance(to: time)       // again once `timeToNextFrame` has passed, or `onFrameReady` was called
 ///
 /// Frames whose time has passed are skipped: an animation never lags, and never shows a frame after a later one. A player holds
-/// the frame that is shown and those decoded ahead, out of the `FramePool`; while it is stopped, only the frame that is shown.
+/// the frame that is shown and those decoded ahead, out of the `FramePool`; while it is stopped, only the frame that is shown,
+/// unless its configuration keeps the others.
 public final class AnimatedImagePlayer {
     /// The image's own pixels, which are its first frame.
     public private(set) var posterImage: Image
@@ -59,21 +60,21 @@ public final class AnimatedImagePlayer {
     public let configuration: Configuration
 
     private let pool: FramePool
-    private var buffer: FrameBuffer
-    private var playback: Playback
+    var buffer: FrameBuffer
+    var playback: Playback
     /// The time of the last `advance(to:)`; nil before the first one since `play()`.
     private var lastTime: Duration?
     /// The time at which `currentFrame` was shown, and its tick.
     private var shownAt: Duration?
-    private var shownTick: Int?
+    private(set) var shownTick: Int?
     /// The frames that were requested from the buffer.
-    private var requested: [Int] = []
+    var requested: [Int] = []
     /// Whether time stands still until the due frame is decoded: at the start and after a seek.
-    private var awaitsFrame = false
+    private(set) var awaitsFrame = false
     /// Whether no call of `advance(to:)` was scheduled: the time until the next call does not count.
     private var wasIdle = false
     /// Whether the due frame was not decoded yet; `onFrameReady` will report it.
-    private var isWaiting = false
+    var isWaiting = false
     private var hasSought = false
     private var failedTick: Int?
     private var isAdvancing = false
@@ -84,14 +85,15 @@ public final class AnimatedImagePlayer {
     ///
     /// - Parameters:
     ///   - isComplete: false for a preview, whose last frame stays until `update(_:isComplete:)` brings more.
-    ///   - pool: the pool that keeps decoded frames; the process's shared one by default.
+    ///   - pool: the pool that keeps decoded frames; nil, the default, takes the configuration's.
     /// - Returns: nil for a still image.
     public init?(
         _ image: Image, configuration: Configuration = Configuration(), isComplete: Bool = true,
-        pool: FramePool = .shared
+        pool: FramePool? = nil
     ) {
         guard let animation = image.animation else { return nil }
         self.configuration = configuration
+        let pool = pool ?? configuration.pool
         self.pool = pool
         rate = Self.playable(configuration.rate)
         maximumFrameRate = configuration.maximumFrameRate
@@ -103,7 +105,7 @@ public final class AnimatedImagePlayer {
     }
 
     deinit {
-        releaseFrames()
+        releaseAllFrames()
     }
 
     /// The number of frames that have arrived.
@@ -131,7 +133,7 @@ public final class AnimatedImagePlayer {
         onWake?()
     }
 
-    /// Stops the playback and releases all frames but the one that is shown.
+    /// Stops the playback and releases all frames but the one that is shown, unless the configuration keeps them.
     ///
     /// - Parameter rewinding: whether the next `play()` starts from the beginning; the frame that is shown stays in either
     ///   case. False by default.
@@ -174,7 +176,7 @@ public final class AnimatedImagePlayer {
         posterImage = image.replacing(image.bitmap)
         playback = playback.continued(as: Self.playback(animation, configuration, isComplete: isComplete))
         if next !== buffer {
-            releaseFrames()
+            releaseAllFrames()
             buffer = next
             isWaiting = false
         }
@@ -344,52 +346,5 @@ extension AnimatedImagePlayer {
         if looped, generation == self.generation { onLoop?(playback.loopsRemaining) }
         if ended, generation == self.generation { watcher.end?() }
         if ended, generation == self.generation { onEnd?() }
-    }
-}
-
-// MARK: - Frames
-
-extension AnimatedImagePlayer {
-    private var interval: Duration? {
-        guard let maximumFrameRate, maximumFrameRate.isFinite, maximumFrameRate > 0 else { return nil }
-        return .seconds(1 / max(maximumFrameRate, 0.001))
-    }
-
-    /// Requests the next frames from the buffer, unless none is to come.
-    private func requestFrames() {
-        guard isPlaying || awaitsFrame else { return releaseFrames() }
-        // `advance(to:)` decodes each frame when it is due.
-        guard configuration.backgroundDecode else { return }
-        let ahead = isPlaying ? buffer.ahead(atMost: configuration.framePreloadCount) : 0
-        // Until the due frame is shown, the previous one is held as well.
-        let count = shownTick == playback.tick ? 1 + ahead : max(1, ahead)
-        // The first frame is the image itself.
-        let next = playback.upcoming(count).filter { $0 != 0 || configuration.transformer != nil }
-        buffer.request(next, insteadOf: requested)
-        requested = next
-    }
-
-    private func frame(_ index: Int) -> FrameBuffer.Frame {
-        if index == 0, configuration.transformer == nil { return .ready(posterImage.bitmap) }
-        guard configuration.backgroundDecode else { return buffer.decodedNow(index) }
-        return buffer.frame(index, for: ObjectIdentifier(self), notify: onFrameReady)
-    }
-
-    private func decoded(_ index: Int) -> Bitmap? {
-        index == 0 && configuration.transformer == nil ? posterImage.bitmap : buffer.decoded(index)
-    }
-
-    private func releaseFrames() {
-        buffer.request([], insteadOf: requested)
-        buffer.forget(ObjectIdentifier(self))
-        requested = []
-    }
-
-    private static func playback(
-        _ animation: AnimatedImage, _ configuration: Configuration, isComplete: Bool
-    ) -> Playback {
-        Playback(
-            durations: animation.durations.indices.map { animation.playedDuration(at: $0) }, mode: configuration.mode,
-            loops: configuration.repeatCount.loops(ofFile: animation.loopCount), isComplete: isComplete)
     }
 }

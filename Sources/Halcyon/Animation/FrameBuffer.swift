@@ -7,10 +7,14 @@ import HalcyonSystem
 final class FrameBuffer: Sendable {
     /// The identity of the frames. The buffer retains their source, so that no other object can take its address.
     struct ID: Hashable {
+        /// The source, or an `Identity` for one that is not an object.
         var source: ObjectIdentifier
         /// The transformer's type and parameters.
         var transformer: [UInt8]?
     }
+
+    /// The identity of a buffer whose frames no other one can have.
+    final class Identity: Sendable {}
 
     /// The state of a frame.
     enum Frame {
@@ -71,22 +75,25 @@ final class FrameBuffer: Sendable {
     private let animation: AnimatedImage
     private let transformer: (any ImageProcessor)?
     private let pool: FramePool
-    private let id: ID?
+    private let id: ID
+    private let identity: Identity
     private let state = Lock(State())
 
     init(
-        of image: Image, _ animation: AnimatedImage, transformer: (any ImageProcessor)?, pool: FramePool, id: ID?
+        of image: Image, _ animation: AnimatedImage, transformer: (any ImageProcessor)?, pool: FramePool, id: ID,
+        identity: Identity
     ) {
         self.image = image
         self.animation = animation
         self.transformer = transformer
         self.pool = pool
         self.id = id
+        self.identity = identity
         frameBytes = max(1, (animation.size.area ?? .max / 4) * 4)
     }
 
     deinit {
-        if let id { pool.forget(id) }
+        pool.forget(id)
     }
 
     var keptBytes: Int { state.withLock { $0.frames.values.reduce(0) { $0 + $1.byteCount } } }
@@ -98,11 +105,9 @@ final class FrameBuffer: Sendable {
 
     /// Returns the number of frames that may be decoded ahead of the due one: at least one, and no more than a few megabytes,
     /// since frames are decoded faster than they play.
-    func ahead(atMost count: Int) -> Int {
-        max(1, min(count, min(Self.maximumBytesAhead, pool.share) / frameBytes))
+    func ahead(atMost count: Int, bytes: Int) -> Int {
+        max(1, min(count, min(bytes, pool.share) / frameBytes))
     }
-
-    private static let maximumBytesAhead = 6 << 20
 
     /// Returns the state of a frame.
     ///
@@ -124,7 +129,11 @@ final class FrameBuffer: Sendable {
 
     /// Replaces the list of frames that a player wants; an empty list means none (any more).
     func request(_ new: [Int], insteadOf old: [Int]) {
-        guard new != old else { return }
+        guard new != old else {
+            // Frames that were released for others' memory are decoded again.
+            if !new.isEmpty { decodeNext() }
+            return
+        }
         let playing = replace(old, by: new)
         if playing != 0 { pool.changePlaying(by: playing) }
         decodeNext()
@@ -170,6 +179,17 @@ final class FrameBuffer: Sendable {
         let wanted = Set(state.wanted)
         let unwanted = state.frames.keys.filter { !wanted.contains($0) }
         return unwanted.compactMap { state.frames.removeValue(forKey: $0) }
+    }
+
+    /// Releases the frames that do not fit into the share, except for the first one of each player, which it shows or is about
+    /// to.
+    func shrink() {
+        let dropped = state.withLock { state -> [Bitmap] in
+            let kept = Set(state.requests.keys.compactMap(\.first) + state.wanted.prefix(pool.share / frameBytes))
+            return state.frames.keys.filter { !kept.contains($0) }.compactMap { state.frames.removeValue(forKey: $0) }
+        }
+        // Released outside the lock.
+        withExtendedLifetime(dropped) {}
     }
 
     /// Decodes the most urgent missing frame, then the next, until none is missing.

@@ -19,7 +19,7 @@ public struct TimedFrames: AsyncSequence {
     fileprivate let image: Image
     fileprivate let configuration: AnimatedImagePlayer.Configuration
     fileprivate let time: TimeSource
-    fileprivate let pool: FramePool
+    fileprivate let pool: FramePool?
 
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
@@ -77,10 +77,12 @@ extension Image {
     ///
     ///     for try await frame in image.playedFrames() { show(frame.image) }
     ///
-    /// - Parameter time: the time source; the system's by default.
+    /// - Parameters:
+    ///   - time: the time source; the system's by default.
+    ///   - pool: the pool that keeps decoded frames; nil, the default, takes the configuration's.
     public func playedFrames(
         configuration: AnimatedImagePlayer.Configuration = .init(), time: TimeSource = .system,
-        pool: FramePool = .shared
+        pool: FramePool? = nil
     ) -> TimedFrames {
         TimedFrames(image: self, configuration: configuration, time: time, pool: pool)
     }

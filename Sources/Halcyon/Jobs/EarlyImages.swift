@@ -27,9 +27,10 @@ final class EarlyImages {
         subscription = own
         if resolved.request.wantsPreviews {
             let (options, processors) = resolved.steps
+            let configuration = resolved.coordinator.configuration
             previewer = Previewer(
-                coders: resolved.coders, options: options, processors: processors,
-                showsAll: resolved.request.wantsEveryPreview, clock: resolved.coordinator.configuration.clock)
+                coders: resolved.coders, options: options, processors: processors, previews: configuration.previews,
+                showsAll: resolved.request.wantsEveryPreview, clock: configuration.clock)
         }
     }
 

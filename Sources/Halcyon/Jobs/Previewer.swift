@@ -31,8 +31,8 @@ private final class LentDecoding: Sendable {
 
 /// The previews of an arriving body, made by one decoding that the body's chunks are appended to.
 ///
-/// A preview is made each time that the number of bytes has doubled, or 150 ms after the last one, as long as the
-/// allowance lasts, and only one at a time. While one is decoded the body goes on growing; the next preview is made
+/// A preview is made each time that the number of bytes has doubled, or an interval after the last one, as long as
+/// the allowance lasts, and only one at a time. While one is decoded the body goes on growing; the next preview is made
 /// from the newest state, and the states between are never shown.
 @JobActor
 final class Previewer {
@@ -41,6 +41,7 @@ final class Previewer {
         let decoding: any ProgressiveDecoding
         let chunks: ArraySlice<Data>
         let processors: [any ImageProcessor]
+        let previews: PreviewOptions
 
         /// Whether a preview is made; otherwise the chunks are only read.
         let shows: Bool
@@ -58,8 +59,11 @@ final class Previewer {
             let started = ThreadTime.now
             for chunk in chunks { try decoding.append(chunk, context: context) }
             let read = ThreadTime.now
-            guard shows, let image = try decoding.preview(context: context) else {
+            guard shows, var image = try decoding.preview(context: context) else {
                 return Result(image: nil, reading: read - started, preview: .zero)
+            }
+            if let radius = previews.blurRadius(scans: decoding.shownScans) {
+                image = try BlurProcessor(radius: radius).process(image, context: context)
             }
             let processed = try processors.process(image, context: context)
             return Result(image: ImagePreview(processed), reading: read - started, preview: ThreadTime.now - read)
@@ -68,12 +72,13 @@ final class Previewer {
 
     /// The number of bytes below which a preview is not worth a decode.
     private static let minimumBytes = 1 << 10
-    /// The interval between previews, in seconds, if the number of bytes has not doubled.
-    private static let interval = 0.15
 
     private let coders: CoderRegistry
     private let options: DecodeOptions
     private let processors: [any ImageProcessor]
+    private let previews: PreviewOptions
+    /// The interval between previews, in seconds, if the number of bytes has not doubled.
+    private let interval: Double
     /// Whether there is a preview of every part that arrives, whatever the cost.
     private let showsAll: Bool
     private let clock: TimeSource
@@ -90,9 +95,11 @@ final class Previewer {
     var work: Task<Void, Never>?
 
     init(
-        coders: CoderRegistry, options: DecodeOptions, processors: [any ImageProcessor], showsAll: Bool,
-        clock: TimeSource
+        coders: CoderRegistry, options: DecodeOptions, processors: [any ImageProcessor],
+        previews: PreviewOptions, showsAll: Bool, clock: TimeSource
     ) {
+        self.previews = previews
+        interval = previews.interval / .seconds(1)
         self.showsAll = showsAll
         self.clock = clock
         self.coders = coders
@@ -120,14 +127,14 @@ final class Previewer {
         bytesTaken = bytes
         lastStep = clock.now
         let shows = showsAll || allowance.allowsPreview(received: bytes, expected: expectedBytes)
-        return Step(decoding: decoding, chunks: chunks, processors: processors, shows: shows)
+        return Step(decoding: decoding, chunks: chunks, processors: processors, previews: previews, shows: shows)
     }
 
     /// Whether the number of bytes has doubled, or the interval has passed.
     private func isDue(_ bytes: Int) -> Bool {
         guard bytes >= Self.minimumBytes else { return false }
         if bytes >= bytesTaken * 2 { return true }
-        return bytes > bytesTaken && clock.now.timeIntervalSince(lastStep) >= Self.interval
+        return bytes > bytesTaken && clock.now.timeIntervalSince(lastStep) >= interval
     }
 
     func add(_ result: Step.Result) {

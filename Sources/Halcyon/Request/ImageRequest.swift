@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonCodecs
+import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 import Synchronization
@@ -89,9 +90,9 @@ public struct ImageRequest: Equatable, Sendable {
     /// Whether the load's events include previews while bytes arrive, for the formats that support it (JPEG, PNG, GIF,
     /// WebP). False by default.
     ///
-    /// A preview is made each time that the number of bytes has doubled or 150 ms have passed. It is decoded at the
-    /// request's size and processed as the image will be, as long as all previews together cost no more than one and a
-    /// half decodes. The bytes are held twice until the last has arrived. There are no previews if the `DecodeBudget`
+    /// A preview is made each time that the number of bytes has doubled or an interval has passed, 150 ms unless
+    /// `ImagePipeline.Configuration.previews` has another one. It is decoded at the request's size and processed as the
+    /// image will be, as long as all previews together cost no more than one and a half decodes. The bytes are held twice until the last has arrived. There are no previews if the `DecodeBudget`
     /// has no memory free for them.
     public var wantsPreviews: Bool {
         get { storage.values.wantsPreviews }
@@ -115,6 +116,14 @@ public struct ImageRequest: Equatable, Sendable {
     public var scale: Double? {
         get { storage.values.scale }
         set { values.scale = newValue }
+    }
+
+    /// How far the body advances between two progress events of the load; nil, the default, reports each chunk.
+    /// `ImageTask.status` has the latest progress in any case. It is not part of any cache key, and loads with other steps
+    /// share their work.
+    public var progressStep: ProgressStep? {
+        get { storage.values.progressStep }
+        set { values.progressStep = newValue }
     }
 
     /// The change that is made to the image, and to previews, at their delivery. Nil, the default, makes none. It is
@@ -186,6 +195,7 @@ extension ImageRequest {
         var wantsEveryPreview = false { didSet { given.insert(.wantsEveryPreview) } }
         var coders: CoderRegistry?
         var scale: Double?
+        var progressStep: ProgressStep?
         var modifier: ImageModifier?
         var given: GivenOptions = []
     }
@@ -258,7 +268,7 @@ extension ImageRequest.Values: Equatable {
             && left.targetCache === right.targetCache && left.originalCache === right.originalCache
             && left.network == right.network && left.priority == right.priority
             && left.wantsPreviews == right.wantsPreviews && left.wantsEveryPreview == right.wantsEveryPreview
-            && left.coders === right.coders && left.scale == right.scale && left.modifier == right.modifier
-            && left.given == right.given
+            && left.coders === right.coders && left.scale == right.scale
+            && left.progressStep == right.progressStep && left.modifier == right.modifier && left.given == right.given
     }
 }

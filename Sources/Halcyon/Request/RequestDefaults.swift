@@ -1,4 +1,5 @@
 import HalcyonCodecs
+import HalcyonNetwork
 import HalcyonProcessing
 import HalcyonSystem
 
@@ -30,6 +31,8 @@ public struct RequestDefaults: Sendable {
     public var wantsEveryPreview: Bool?
     /// The scale for requests whose `scale` is nil.
     public var scale: Double?
+    /// The steps of progress for requests whose `progressStep` is nil.
+    public var progressStep: ProgressStep?
     /// The modifier for requests whose `modifier` is nil.
     public var modifier: ImageModifier?
 
@@ -49,6 +52,7 @@ public struct RequestDefaults: Sendable {
         if let wantsPreviews, !given.contains(.wantsPreviews) { request.wantsPreviews = wantsPreviews }
         if let wantsEveryPreview, !given.contains(.wantsEveryPreview) { request.wantsEveryPreview = wantsEveryPreview }
         request.scale = request.scale ?? scale
+        request.progressStep = request.progressStep ?? progressStep
         request.modifier = request.modifier ?? modifier
         return request
     }
@@ -56,7 +60,8 @@ public struct RequestDefaults: Sendable {
     /// Whether all defaults are nil, so that a memory hit need not check each of them.
     var isEmpty: Bool {
         processors == nil && decode == nil && cachePolicy == nil && priority == nil && alternatives == nil
-            && wantsPreviews == nil && wantsEveryPreview == nil && scale == nil && modifier == nil
+            && wantsPreviews == nil && wantsEveryPreview == nil && scale == nil && progressStep == nil
+            && modifier == nil
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonImage
+import HalcyonNetwork
 import HalcyonSystem
 
 /// The handle of a load, with which callers observe it, change its priority or cancel it.
@@ -28,6 +29,8 @@ public final class ImageTask: Sendable {
         var priority: RequestPriority
         var result: Result<ImageResponse, any Error>?
         var progress: LoadProgress?
+        /// The steps in which observers receive the progress; nil if they receive all of it.
+        var gate: ProgressGate?
         var preview: ImagePreview?
         var nextObserver = 0
         var observers: [Int: DeliveryQueue<Delivered>] = [:]
@@ -45,7 +48,8 @@ public final class ImageTask: Sendable {
 
     init(_ resolved: ResolvedRequest) {
         self.resolved = resolved
-        state = Lock(State(priority: resolved.request.priority))
+        let gate = resolved.request.progressStep.map(ProgressGate.init)
+        state = Lock(State(priority: resolved.request.priority, gate: gate))
     }
 
     // MARK: - For users
@@ -99,8 +103,8 @@ public final class ImageTask: Sendable {
     /// The events of the load, beginning with the latest progress and preview. Any number of readers is possible; each
     /// receives the end.
     ///
-    /// A slow reader receives every preview, but only the newest progress that it has not read yet. A reader that stops
-    /// reading leaves the load running.
+    /// The progress comes in the request's `progressStep`. A slow reader receives every preview, but only the newest
+    /// progress that it has not read yet. A reader that stops reading leaves the load running.
     public var events: AsyncThrowingStream<ImageEvent, any Error> {
         events(cancelsWithReader: false)
     }
@@ -176,10 +180,15 @@ public final class ImageTask: Sendable {
         // The request's modifier is foreign code and may call this task, so it never runs under the lock.
         case .preview(let preview): told = .preview(resolved.delivered(preview))
         }
+        // A program's own clock is not asked under the lock either.
+        let time = resolved.request.progressStep == nil ? .zero : resolved.coordinator.configuration.clock.steady
         let observers = state.withLock { state -> [DeliveryQueue<Delivered>] in
             guard state.result == nil else { return [] }
             switch told {
-            case .progress(let progress): state.progress = progress
+            case .progress(let progress):
+                state.progress = progress
+                let isDue = state.gate?.admits(progress.received, of: progress.expected, at: time) ?? true
+                guard isDue else { return [] }
             case .preview(let preview): state.preview = preview
             case .finished: break
             }

@@ -89,6 +89,13 @@
             }
         }
 
+        var shownScans: Int? {
+            state.withLock { state in
+                guard let started = state.started, started.stream.progress.has_scans else { return nil }
+                return state.shown
+            }
+        }
+
         func finish(context: WorkContext) throws -> Image {
             try state.withLock { state in
                 // The header may also have become complete after it was last parsed.

@@ -22,6 +22,10 @@ public protocol ProgressiveDecoding: AnyObject, Sendable {
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`; the decoding cannot continue after any of them.
     func preview(context: WorkContext) throws -> Image?
 
+    /// The number of scans that the last preview showed, of which each one refines the whole image; nil, the default, for
+    /// an image without scans.
+    var shownScans: Int? { get }
+
     /// Returns the complete image, identical to a decode of the whole file.
     ///
     /// Cost: that of a preview; for an animation, a WebP and an image without previews, a decode of the whole file.
@@ -31,6 +35,8 @@ public protocol ProgressiveDecoding: AnyObject, Sendable {
 }
 
 extension ProgressiveDecoding {
+    public var shownScans: Int? { nil }
+
     /// Appends the next part of the file without a way to cancel.
     public func append(_ data: Data) throws {
         try append(data, context: .uncancellable)

@@ -8,7 +8,8 @@ import HalcyonSystem
     /// Connects a pipeline to the events of an application, for as long as the application lives:
     ///
     /// - at its `shutdown`, pending writes go to the disk, and the end of the application waits for them;
-    /// - when the desktop warns of low memory, images are evicted from memory (`GIOMemoryPressure`);
+    /// - when the desktop warns of low memory, images are evicted from memory, and `FramePool.shared` keeps fewer frames
+    ///   (`GIOMemoryPressure`);
     /// - when the network comes back (`GIONetworkMonitor`), remembered failures are forgotten, since the missing network may
     ///   have caused some of them;
     /// - when a window of a `GtkApplication` is minimised, expired entries are removed from the caches; under X11, where
@@ -22,8 +23,8 @@ import HalcyonSystem
     ///   - application: a `GApplication`; no reference to it is kept.
     ///   - pipeline: the pipeline to connect, the shared one by default; kept for as long as the application lives.
     ///   - time: the maximum delay of the application's end, 2 s by default. The main thread is blocked meanwhile.
-    ///   - relievesMemory: whether warnings of low memory relieve the cache, true by default; pass false for a cache whose
-    ///     `memoryPressure` is `GIOMemoryPressure` already.
+    ///   - relievesMemory: whether warnings of low memory relieve the cache and the shared frames, true by default; pass false
+    ///     for a cache whose `memoryPressure` is `GIOMemoryPressure` already.
     public static func follow(
         _ application: UnsafeMutablePointer<GApplication>, pipeline: ImagePipeline = .shared,
         shutdownWithin time: Duration = .seconds(2), relievesMemory: Bool = true
@@ -55,7 +56,10 @@ import HalcyonSystem
             self.time = time
             pressure =
                 relievesMemory
-                ? GIOMemoryPressure.shared.subscribe { [weak pipeline] in pipeline?.cache.relieveMemory($0) } : nil
+                ? GIOMemoryPressure.shared.subscribe { [weak pipeline] in
+                    pipeline?.cache.relieveMemory($0)
+                    FramePool.shared.relieve($0)
+                } : nil
             endOfReturns = GIONetworkMonitor.shared.onReturn { [weak pipeline] in pipeline?.forgetFailures() }
         }
 

@@ -75,7 +75,7 @@ extension ImageLayer: ImageSurface {
         // A new load has begun: the indicator belongs to the former one.
         if !hasBegun { removeIndicator() }
         if indicator == nil, let kind = loadingIndicator {
-            indicator = host.lay(kind.make).map { (kind, $0) }
+            indicator = host.lay(kind.makePlaced).map { (kind, $0) }
         }
         if hasBegun, let indicator { indicator.kind.update(indicator.widget, progress) }
     }

@@ -25,6 +25,9 @@ public struct DownloadRequest: Sendable {
     /// Whether progress includes the bytes that have arrived. False by default, as they are stored twice then until the
     /// end. A running transfer that was started without it does not show them.
     package var exposesBody = false
+    /// How far the body advances between two calls of this download's progress handler; nil, the default, reports each
+    /// chunk. Downloads with other steps share a transfer.
+    public var progressStep: ProgressStep?
     /// Hooks for this transfer alone, called after the downloader's own. Nil by default.
     public var hooks: RequestHooks?
     /// Receives the events of the download, on no particular thread; if downloads share a transfer, only the request

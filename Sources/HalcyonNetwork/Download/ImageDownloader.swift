@@ -74,9 +74,9 @@ public final class ImageDownloader: Sendable {
     ///
     /// - Parameters:
     ///   - ticket: A handle to change the priority or to cancel from elsewhere; its priority overrides that of the request.
-    ///   - onProgress: Called at the head and after each chunk, one call at a time, on no particular thread. It must
-    ///     return quickly: the transfer waits for it. A caller that joins a running transfer gets the current progress
-    ///     at once.
+    ///   - onProgress: Called at the head and after each chunk, or in the request's `progressStep`, one call at a time,
+    ///     on no particular thread. It must return quickly: the transfer waits for it. A caller that joins a running
+    ///     transfer gets the current progress at once.
     /// - Returns: A 2xx response, or a 304 without a body if the request had a validator.
     /// - Throws: `DownloadError`; `CancellationError` if the task or the ticket is cancelled.
     nonisolated(nonsending) public func download(
@@ -113,11 +113,14 @@ public final class ImageDownloader: Sendable {
         // The transport makes the field for a digest.
         if request.credential?.digest != nil { headers.remove("Authorization") }
         let (sent, retry) = (headers, request.retry ?? configuration.retry)
+        // Previews take their bytes from each progress.
+        let step = request.exposesBody ? nil : request.progressStep
+        let report = onProgress.map { step?.thinning($0, by: configuration.time) ?? $0 }
         var result = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 hub.subscribe(
                     id, to: TransferKey(request, headers: sent, retry: retry),
-                    progress: onProgress.map(DeliveryQueue.init), continuation: continuation,
+                    progress: report.map(DeliveryQueue.init), continuation: continuation,
                     isCancelled: { Task.isCancelled || ticket?.isCancelled ?? false },
                     priority: { ticket?.priority ?? request.priority },
                     launch: { launch($0, request, headers: sent, retry: retry) })

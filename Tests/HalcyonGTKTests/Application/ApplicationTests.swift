@@ -110,8 +110,17 @@ import Testing
         GTKApplication.follow(try #require(application).pointer, pipeline: fixture.pipeline)
         _ = try await fixture.pipeline.image(for: url)
         #expect(fixture.pipeline.cache.memoryStatistics.count == 1)
+        let frames = try Greys.image(64, frames: 12, each: .seconds(3600))
+        let player = try #require(AnimatedImagePlayer(frames))
+        player.play()
+        await Window.run {
+            player.advance(to: .zero)
+            return FramePool.shared.keptBytes >= 5 * 64 * 64 * 4
+        }
+        let kept = FramePool.shared.keptBytes
         try Emission.lowMemory(255)
         await Window.run { fixture.pipeline.cache.memoryStatistics.count == 0 }
+        await Window.run { FramePool.shared.keptBytes < kept }
         // Nothing of it stays.
         #expect(GIOMemoryPressure.shared.subscriberCount == subscribers + 1)
         application = nil

@@ -235,6 +235,23 @@ import Testing
         window.close()
     }
 
+    @Test func aViewMayHaveItsOwnPool() async throws {
+        let pool = FramePool(limit: 1 << 20, memoryPressure: nil)
+        let data = try Greys.gif(8, frames: 5, each: .milliseconds(40))
+        let (view, window) = try await shown(data) { view in
+            view.playback.pool = pool
+            view.playback.keepsFramesWhenStopped = true
+        }
+        let player = try #require(view.player)
+        await Window.run { player.currentFrameIndex == 3 }
+        #expect(pool.keptBytes > 0)
+        view.stop()
+        #expect(pool.keptBytes > 0)
+        player.purgeFrames()
+        #expect(pool.keptBytes == 0)
+        window.close()
+    }
+
     /// The program's closures come beside the view's own drawing.
     @Test func aProgramMayListenToThePlayer() async throws {
         let (view, window) = try await shown(Greys.gif(8, frames: 5, each: .milliseconds(40)))

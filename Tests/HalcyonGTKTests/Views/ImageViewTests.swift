@@ -134,6 +134,60 @@ import Testing
         }
     }
 
+    @Test func anIndicatorHasASizeAndAPlace() async throws {
+        try Window.requireScreen()
+        let url = try fixture.serve("png/rgb8.png", gate: ScriptedTransportGate())
+        let view = ImageView()
+        let window = try await Window.showing(view.widget)
+        /// The frame of an indicator by its centre, in units from that of the view, and its size.
+        func frame(
+            _ size: Indicator.Size, _ offset: (Int, Int) = (0, 0), isMirrored: Bool = false, align: GtkAlign? = nil
+        ) async throws -> [Int] {
+            var made: UnsafeMutablePointer<GtkWidget>?
+            var indicator = Indicator(make: {
+                let widget: UnsafeMutablePointer<GtkWidget> = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
+                gtk_widget_set_size_request(widget, 12, 8)
+                gtk_widget_set_direction(widget, isMirrored ? GTK_TEXT_DIR_RTL : GTK_TEXT_DIR_LTR)
+                if let align { gtk_widget_set_halign(widget, align) }
+                if let align { gtk_widget_set_valign(widget, align) }
+                made = widget
+                return widget
+            })
+            indicator.size = size
+            indicator.offset = offset
+            view.loadingIndicator = indicator
+            view.setImage(.wide(url), pipeline: fixture.pipeline)
+            let widget = try #require(made)
+            await Window.layOut(view.widget)
+            let parent = try #require(gtk_widget_get_parent(widget))
+            var bounds = graphene_rect_t()
+            #expect(gtk_widget_compute_bounds(widget, parent, &bounds) != 0)
+            let center = (bounds.origin.x + bounds.size.width / 2, bounds.origin.y + bounds.size.height / 2)
+            let middle = (Float(gtk_widget_get_width(parent)) / 2, Float(gtk_widget_get_height(parent)) / 2)
+            view.cancel()
+            return [
+                Int((center.0 - middle.0).rounded(.down)), Int((center.1 - middle.1).rounded(.down)),
+                Int(bounds.size.width), Int(bounds.size.height),
+            ]
+        }
+        await Window.layOut(view.widget)
+        let (width, height) = (Int(gtk_widget_get_width(view.widget)), Int(gtk_widget_get_height(view.widget)))
+        try #require(width > 0 && width % 2 == 0 && height > 0 && height % 2 == 0)
+        #expect(try await frame(.natural) == [0, 0, width, height])
+        let corner = [6 - width / 2, 4 - height / 2, 12, 8]
+        #expect(try await frame(.natural, align: GTK_ALIGN_START) == corner)
+        #expect(try await frame(.natural, (15, -10)) == [15, -10, 12, 8])
+        #expect(try await frame(.full, (15, -10), align: GTK_ALIGN_CENTER) == [0, 0, width, height])
+        #expect(try await frame(.fixed(width: 40, height: 20)) == [0, 0, 40, 20])
+        #expect(try await frame(.fixed(width: 40, height: 20), (-15, 10)) == [-15, 10, 40, 20])
+        #expect(try await frame(.fixed(width: 40, height: 20), (15, 10), isMirrored: true) == [15, 10, 40, 20])
+        // Beyond the view, and beyond what GTK takes.
+        #expect(try await frame(.fixed(width: 40, height: 20), (500, -500)) == [500, -500, 40, 20])
+        let far = try await frame(.fixed(width: .max, height: .min), (.min, .max))
+        #expect(far[0] == -16_383 && far[1] == 16_383 && far[3] == 0)
+        window.close()
+    }
+
     @Test func aViewMayStayWithItsWidget() async throws {
         try Window.requireScreen()
         weak var gone: ImageView?

@@ -55,8 +55,13 @@ final class HeldWork: Sendable {
     private let waiting = Lock<[@Sendable () -> Void]>([])
 
     /// A pool whose frames are decoded by `doAll` or `doOne`; 4 bytes are a frame of a `Film`.
-    func pool(frames: Int = 1000, budget: DecodeBudget = .shared) -> FramePool {
-        FramePool(limit: frames * 4, budget: budget) { work in self.waiting.withLock { $0.append(work) } }
+    func pool(
+        frames: Int = 1000, budget: DecodeBudget = .shared, memoryPressure: (any MemoryPressureSource)? = nil,
+        time: TimeSource = .system
+    ) -> FramePool {
+        FramePool(limit: frames * 4, budget: budget, memoryPressure: memoryPressure, time: time) { work in
+            self.waiting.withLock { $0.append(work) }
+        }
     }
 
     /// False where none waited.

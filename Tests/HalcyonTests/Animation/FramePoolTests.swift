@@ -136,10 +136,11 @@ import Testing
     @Test func largeFramesAreDecodedOneAhead() throws {
         let pool = FramePool(limit: 64 << 20) { _ in }
         let buffer = pool.buffer(of: try Film().image(frames: 2), try large(), transformer: nil)
-        #expect(buffer.ahead(atMost: 10) == 1)
+        #expect(buffer.ahead(atMost: 10, bytes: 6 << 20) == 1)
         let small = pool.buffer(
             of: try Film().image(frames: 2), try #require(Film().image(frames: 2).animation), transformer: nil)
-        #expect(small.ahead(atMost: 10) == 10 && small.ahead(atMost: -3) == 1)
+        #expect(small.ahead(atMost: 10, bytes: 6 << 20) == 10 && small.ahead(atMost: -3, bytes: 6 << 20) == 1)
+        #expect(small.ahead(atMost: 10, bytes: 8) == 2 && small.ahead(atMost: 10, bytes: .min) == 1)
     }
 
     private func large() throws -> AnimatedImage {
@@ -228,9 +229,71 @@ import Testing
         #expect(budget.available == 40 - 16)
     }
 
+    // MARK: - Memory pressure
+
+    @Test func pressureHalvesThenKeepsOnlyTheShownFrame() throws {
+        let (clock, pressure) = (ManualClock(), ManualMemoryPressure())
+        let film = Film()
+        do {
+            let pool = work.pool(frames: 12, memoryPressure: pressure, time: clock.timeSource)
+            let one = try player(film.image(frames: 100), pool)
+            // Nothing watches before the first animation plays.
+            #expect(pressure.subscriberCount == 0)
+            one.play()
+            run([one], 0...3)
+            #expect(pressure.subscriberCount == 1 && pool.keptBytes == 10 * 4)
+            pressure.send(.warning)
+            #expect(pool.keptBytes == 6 * 4)
+            run([one], 4...6)
+            work.doAll()
+            #expect(one.currentFrameIndex == 6 && pool.keptBytes == 6 * 4)
+            pressure.send(.high)
+            #expect(pool.keptBytes == 4 && Film.index(of: one.currentFrame) == 6)
+            let asked = film.asked.count
+            // A frame that was released is late once: the second call is that of `onFrameReady`.
+            run([one], [7, 7, 8, 9])
+            #expect(one.currentFrameIndex == 9 && pool.keptBytes <= 2 * 4)
+            // None twice, although they were released.
+            #expect(Array(film.asked[asked...]) == [7, 8, 9])
+            clock.advance(by: .seconds(19))
+            run([one], [10])
+            #expect(pool.keptBytes <= 2 * 4)
+            // Another report makes it last.
+            pressure.send(.critical)
+            clock.advance(by: .seconds(19))
+            run([one], 11...12)
+            #expect(one.currentFrameIndex == 12 && pool.keptBytes <= 2 * 4)
+            clock.advance(by: .seconds(1))
+            run([one], 13...15)
+            #expect(one.currentFrameIndex == 15 && pool.keptBytes == 10 * 4)
+            one.stop()
+            one.play()
+            #expect(pressure.subscriberCount == 1)
+        }
+        #expect(pressure.subscriberCount == 0)
+    }
+
+    /// A frame that has been decoded and not yet been shown stays; one that is being decoded comes.
+    @Test func aPlayerThatWaitsGoesOnUnderPressure() throws {
+        let pressure = ManualMemoryPressure()
+        let pool = work.pool(memoryPressure: pressure, time: ManualClock().timeSource)
+        let one = try player(Film().image(frames: 100), pool)
+        one.play()
+        one.advance(to: .zero)
+        one.advance(to: .milliseconds(100))
+        #expect(one.currentFrameIndex == 0 && one.timeToNextFrame == nil)
+        pressure.send(.critical)
+        work.doOne()
+        pressure.send(.critical)
+        one.advance(to: .milliseconds(110))
+        #expect(one.currentFrameIndex == 1)
+        run([one], 2...4)
+        #expect(one.currentFrameIndex == 4)
+    }
+
     /// On the real threads, with players that come and go at will: frames are right, and in order.
     @Test func manyThreadsAtOnce() async throws {
-        let pool = FramePool(limit: 40)
+        let pool = FramePool(limit: 40, memoryPressure: nil)
         let images = try (0..<3).map { _ in try Film().image(frames: 12) }
         await withTasks(24) { index in
             var random = SplitMix(state: UInt64(index))
@@ -240,6 +303,8 @@ import Testing
                 switch Int.random(in: 0..<20, using: &random) {
                 case 0: player.stop()
                 case 1: player.seek(to: Int.random(in: 0..<12, using: &random))
+                case 5: player.purgeFrames()
+                case 6: pool.relieve(MemoryPressure.allCases.randomElement(using: &random) ?? .high)
                 case 2...4: player.play()
                 default: player.advance(to: .milliseconds(time * 30))
                 }

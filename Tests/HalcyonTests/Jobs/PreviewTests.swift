@@ -85,11 +85,16 @@ import Testing
         #expect(!self.allowance(reading: 50, previews: [40, 40]).allowsPreview(received: 500, expected: nil))
     }
 
-    @Test @JobActor func aPreviewIsDueWhenTheBytesDoubledOrTimePassed() throws {
+    @Test(arguments: [150, 40, 2000])
+    @JobActor func aPreviewIsDueWhenTheBytesDoubledOrTimePassed(milliseconds: Int) throws {
+        var previews = PreviewOptions()
+        #expect(previews.interval == .milliseconds(150))
+        previews.interval = .milliseconds(milliseconds)
         let clock = ManualClock()
         let data = try TestFiles.data("jpeg/baseline-444.jpg")
         let previewer = Previewer(
-            coders: .shared, options: DecodeOptions(), processors: [], showsAll: false, clock: clock.timeSource)
+            coders: .shared, options: DecodeOptions(), processors: [], previews: previews, showsAll: false,
+            clock: clock.timeSource)
         let body = ReceivedBody()
         previewer.take(body)
         func arrive(_ range: Range<Int>) -> Bool {
@@ -99,7 +104,7 @@ import Testing
         #expect(!arrive(0..<1000))
         #expect(arrive(1000..<1100))
         #expect(!arrive(1100..<1200))
-        clock.advance(by: .milliseconds(149))
+        clock.advance(by: .milliseconds(milliseconds - 1))
         #expect(!arrive(1200..<1201))
         clock.advance(by: .milliseconds(2))
         #expect(arrive(1201..<1202))
@@ -111,12 +116,118 @@ import Testing
         #expect(previewer.nextStep() == nil)
     }
 
+    /// An interval below zero is always over; one that no clock reaches leaves the doubling of the bytes.
+    @Test(arguments: [
+        (Duration.zero, true), (.seconds(-1), true), (.seconds(Int64.min), true), (.seconds(Int64.max), false),
+    ])
+    @JobActor func anyIntervalIsTaken(interval: Duration, isDue: Bool) throws {
+        var previews = PreviewOptions()
+        previews.interval = interval
+        let clock = ManualClock()
+        let data = try TestFiles.data("jpeg/baseline-444.jpg")
+        let previewer = Previewer(
+            coders: .shared, options: DecodeOptions(), processors: [], previews: previews, showsAll: false,
+            clock: clock.timeSource)
+        let body = ReceivedBody()
+        previewer.take(body)
+        body.append(data[0..<1100])
+        #expect(previewer.nextStep() != nil)
+        body.append(data[1100..<1101])
+        clock.advance(by: .seconds(86_400))
+        #expect((previewer.nextStep() != nil) == isDue)
+    }
+
+    @Test func firstScansAreBlurred() async throws {
+        let data = try TestFiles.data("jpeg/progressive.jpg")
+        let decoding = try #require(CoderRegistry.shared.makeProgressive(for: data))
+        var sharp: [Image] = []
+        for byte in data {
+            try decoding.append(Data([byte]))
+            if let image = try decoding.preview(context: .uncancellable) { sharp.append(image) }
+        }
+        try #require(sharp.count > 6)
+        let radii: [Double] = [10, 6, 2, 2, 2]
+        let blurred = try await steps(of: data, blurs: true)
+        #expect(blurred.count == sharp.count)
+        for (scan, (shown, image)) in zip(blurred, sharp).enumerated() {
+            let expected = scan < radii.count ? try image.processed(by: [.blur(radius: radii[scan])]) : image
+            #expect(shown.hasSamePixels(as: expected), "scan \(scan + 1)")
+            #expect(shown.hasSamePixels(as: image) == (scan >= radii.count), "scan \(scan + 1)")
+        }
+        // Neither without the option, nor rows.
+        let unblurred = try await steps(of: data, blurs: false)
+        #expect(zip(unblurred, sharp).allSatisfy { $0.hasSamePixels(as: $1) })
+        let rows = try TestFiles.data("jpeg/baseline-444.jpg")
+        let (shown, sharpRows) = try await (steps(of: rows, blurs: true), steps(of: rows, blurs: false))
+        #expect(!shown.isEmpty && shown.count == sharpRows.count)
+        #expect(zip(shown, sharpRows).allSatisfy { $0.hasSamePixels(as: $1) })
+    }
+
+    /// A program's own decoding may report any number.
+    @Test func anyNumberOfScansIsTaken() {
+        var previews = PreviewOptions()
+        #expect(previews.blurRadius(scans: 1) == nil)
+        previews.blursFirstScans = true
+        let radii = [Int.min, 0, 1, 5, 6, Int.max, nil].map(previews.blurRadius(scans:))
+        #expect(radii == [10, 10, 10, 2, nil, nil, nil])
+    }
+
+    /// The previews of a body that arrives byte by byte, after a beginning that has its format.
+    @JobActor private func steps(of data: Data, blurs: Bool) throws -> [Image] {
+        var previews = PreviewOptions()
+        previews.blursFirstScans = blurs
+        let previewer = Previewer(
+            coders: .shared, options: DecodeOptions(), processors: [], previews: previews, showsAll: true,
+            clock: TimeSource { Date(timeIntervalSince1970: 0) })
+        let body = ReceivedBody()
+        previewer.take(body)
+        var shown: [Image] = []
+        for end in 64...data.count {
+            body.append(data[(end == 64 ? 0 : end - 1)..<end])
+            guard let image = try previewer.nextStep()?.make(.uncancellable).image else { continue }
+            shown.append(image.image)
+        }
+        return shown
+    }
+
+    /// The options of the configuration reach the previews of a load.
+    @Test func aLoadBlursItsFirstScan() async throws {
+        let data = try TestFiles.data("jpeg/progressive.jpg")
+        // Up to the third scan: the first one is there as a whole.
+        let part = data[..<data.indices.dropLast().filter { data[$0] == 0xFF && data[$0 + 1] == 0xDA }[2]]
+        let decoding = try #require(CoderRegistry.shared.makeProgressive(for: part))
+        try decoding.append(part)
+        let sharp = try #require(try decoding.preview(context: .uncancellable))
+        let scan = try #require(decoding.shownScans)
+        try #require((1...2).contains(scan))
+        let fixture = PipelineFixture(disk: false) {
+            $0.coders = .standard()
+            $0.previews.blursFirstScans = true
+        }
+        let url = PipelineFixture.url("scans")
+        let steps: [ScriptedTransport.Answer.Step] = [.chunk(part), .wait(ScriptedTransportGate())]
+        fixture.transport.answer(url, with: .init(headers: ["Content-Length": "\(data.count)"], steps: steps))
+        var request = ImageRequest(url)
+        (request.wantsPreviews, request.wantsEveryPreview) = (true, true)
+        let task = fixture.pipeline.task(for: request)
+        var shown: Image?
+        for try await event in task.events {
+            guard case .preview(let preview) = event else { continue }
+            shown = preview.image
+            break
+        }
+        task.cancel()
+        let blurred = try #require(shown)
+        #expect(try blurred.hasSamePixels(as: sharp.processed(by: [.blur(radius: Double(14 - 4 * scan))])))
+        #expect(!blurred.hasSamePixels(as: sharp))
+    }
+
     /// Every scan on request.
     @Test @JobActor func everyScanIsShownWhereThatIsWanted() throws {
         let data = try TestFiles.data("jpeg/progressive.jpg")
         @JobActor func previews(all: Bool) throws -> Int {
             let previewer = Previewer(
-                coders: .shared, options: DecodeOptions(), processors: [], showsAll: all,
+                coders: .shared, options: DecodeOptions(), processors: [], previews: PreviewOptions(), showsAll: all,
                 clock: TimeSource { Date(timeIntervalSince1970: 0) })
             let body = ReceivedBody()
             previewer.take(body)

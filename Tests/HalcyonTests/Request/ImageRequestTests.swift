@@ -34,6 +34,7 @@ import Testing
         Change(testDescription: "wantsEveryPreview") { $0.wantsEveryPreview = true },
         Change(testDescription: "coders") { $0.coders = registry },
         Change(testDescription: "scale") { $0.scale = 2 },
+        Change(testDescription: "progressStep") { $0.progressStep = ProgressStep(fraction: 0.1) },
         Change(testDescription: "modifier") { $0.modifier = .template },
     ]
 

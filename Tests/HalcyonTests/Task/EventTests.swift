@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -38,6 +39,45 @@ import Testing
         #expect(progress.contains(LoadProgress(received: size / 2, expected: size)))
         #expect(progress.last == LoadProgress(received: size, expected: size))
         #expect(progress.last?.fraction == 1)
+    }
+
+    /// Only what is told is thinned out: the task knows its progress, and its step is no reason for a load of its own.
+    @Test(arguments: [true, false])
+    func progressOfALoadComesInSteps(byDefault: Bool) async throws {
+        let step = ProgressStep(fraction: 0.25)
+        let fixture = PipelineFixture { if byDefault { $0.defaults.progressStep = step } }
+        let url = PipelineFixture.url("tenths")
+        let data = try TestFiles.data("png/rgb8.png")
+        let ends = (0...10).map { $0 * data.count / 10 }
+        let gates = ends.map { _ in ScriptedTransportGate() }
+        let steps = (0..<10).flatMap { index -> [ScriptedTransport.Answer.Step] in
+            [.wait(gates[index]), .chunk(data[ends[index]..<ends[index + 1]])]
+        }
+        fixture.transport.answer(
+            url, with: .init(headers: ["Content-Length": "\(data.count)"], steps: steps + [.wait(gates[10])]))
+        var request = ImageRequest(url)
+        if !byDefault { request.progressStep = step }
+        let task = fixture.pipeline.task(for: request)
+        #expect(task.request.progressStep == step)
+        request.progressStep = ProgressStep()
+        let other = fixture.pipeline.task(for: request)
+        let (told, all) = (Lock<[Int]>([]), Lock<[Int]>([]))
+        task.observe(event: { told.add($0) }, end: { _ in })
+        other.observe(event: { all.add($0) }, end: { _ in })
+        for (gate, end) in zip(gates, ends) {
+            let progress = ImageTask.Status.running(LoadProgress(received: end, expected: data.count))
+            while task.status != progress || other.status != progress { await Task.yield() }
+            gate.open()
+        }
+        _ = try await (task.response, other.response)
+        #expect(all.withLock { $0 } == ends)
+        let coarse = ends.reduce(into: [Int]()) { steps, end in
+            let isDue = steps.last.map { (end - $0) * 4 >= data.count } ?? true
+            if isDue || end == data.count { steps.append(end) }
+        }
+        #expect(coarse.count < 6)
+        #expect(told.withLock { $0 } == coarse)
+        #expect(fixture.transport.requestCount == 1)
     }
 
     /// The task holds none of its locks while an observer is called.
@@ -196,6 +236,13 @@ import Testing
         let failed = fixture.pipeline.task(for: ImageRequest(PipelineFixture.url("nothing")))
         _ = try? await failed.response
         #expect(failed.status == .failed)
+    }
+}
+
+extension Lock<[Int]> {
+    /// Adds the number of bytes of a progress.
+    fileprivate func add(_ event: ImageEvent) {
+        if case .progress(let progress) = event { withLock { $0.append(progress.received) } }
     }
 }
 
