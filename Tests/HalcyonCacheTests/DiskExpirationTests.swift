@@ -51,6 +51,30 @@ import Testing
         #expect(await fixture.cache.entry(for: key) == nil)
     }
 
+    @Test func expirationAndExtensionCanBeChanged() async throws {
+        let fixture = DiskFixture(expiration: .seconds(1000))
+        func kept(_ number: Int) throws -> Date { try fixture.status(DiskFixture.key(number)).modified.date }
+        try await fixture.cache.store(data, for: DiskFixture.key(0))
+        let start = fixture.clock.now
+        fixture.cache.expiration = .seconds(5000)
+        #expect(fixture.cache.expiration == .seconds(5000))
+        try await fixture.cache.store(data, for: DiskFixture.key(1))
+        await fixture.cache.stage(data, for: DiskFixture.key(2))
+        await fixture.cache.flush()
+        #expect(try (0..<3).map(kept) == [1000, 5000, 5000].map { start.addingTimeInterval($0) })
+        fixture.cache.accessExtension = .none
+        #expect(fixture.cache.accessExtension == ExpirationExtension.none)
+        fixture.clock.advance(by: .seconds(100))
+        #expect(await fixture.cache.entry(for: DiskFixture.key(0)) != nil)
+        #expect(fixture.cache.entrySynchronously(for: DiskFixture.key(1)) != nil)
+        #expect(try (0..<2).map(kept) == [1000, 5000].map { start.addingTimeInterval($0) })
+        fixture.cache.accessExtension = .expirationTime(.seconds(9000))
+        fixture.clock.advance(by: .seconds(100))
+        #expect(await fixture.cache.entry(for: DiskFixture.key(0)) != nil)
+        #expect(fixture.cache.entrySynchronously(for: DiskFixture.key(1)) != nil)
+        #expect(try (0..<2).map(kept) == [9200, 9200].map { start.addingTimeInterval($0) })
+    }
+
     @Test func timesAreWrittenOnceAMinute() async throws {
         let fixture = DiskFixture()
         try await fixture.cache.store(data, for: key)

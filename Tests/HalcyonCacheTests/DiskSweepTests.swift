@@ -47,6 +47,57 @@ import Testing
         #expect(none.cache.state.withLock { $0.sweeping == nil })
     }
 
+    // MARK: An interval that changes
+
+    /// Stores an entry and waits for its end by a sweep, a while after.
+    private func expectSweep(_ fixture: DiskFixture, after time: Duration, number: Int) async throws {
+        var events = fixture.cache.removals.makeAsyncIterator()
+        try await fixture.cache.store(data, for: key, expiration: .seconds(1))
+        try await fixture.clock.waitForSleepers()
+        fixture.clock.advance(by: time)
+        let event = try #require(await events.next())
+        #expect(event.reason == .expired)
+        #expect(event.number == number)
+    }
+
+    @Test func aNewIntervalBeginsAtOnce() async throws {
+        let fixture = fixture()
+        try await expectSweep(fixture, after: .seconds(60), number: 1)
+        try await fixture.clock.waitForSleepers()
+        fixture.cache.sweepInterval = .seconds(5)
+        #expect(fixture.cache.sweepInterval == .seconds(5))
+        try await expectSweep(fixture, after: .seconds(5), number: 2)
+        fixture.cache.sweepInterval = nil
+        #expect(fixture.cache.state.withLock { $0.sweeping == nil })
+        try await fixture.cache.store(data, for: key)
+        #expect(fixture.cache.state.withLock { $0.sweeping == nil })
+        fixture.cache.sweepInterval = .seconds(7)
+        try await expectSweep(fixture, after: .seconds(7), number: 3)
+    }
+
+    @Test func aNewIntervalOutlastsTheFirstSweep() async throws {
+        let fixture = fixture()
+        try await fixture.cache.store(data, for: key)
+        try await fixture.clock.waitForSleepers()
+        fixture.cache.sweepInterval = .seconds(90)
+        // The first sweep stays a minute after the first write.
+        try await expectSweep(fixture, after: .seconds(60), number: 1)
+        try await expectSweep(fixture, after: .seconds(90), number: 2)
+        try await expectSweep(fixture, after: .seconds(90), number: 3)
+    }
+
+    @Test func aCacheMadeWithoutIntervalBeginsToSweep() async throws {
+        let fixture = DiskFixture()
+        fixture.cache.sweepInterval = .seconds(5)
+        #expect(fixture.cache.state.withLock { $0.sweeping == nil })
+        fixture.cache.sweepInterval = nil
+        try await fixture.cache.store(data, for: key)
+        fixture.cache.sweepInterval = .seconds(5)
+        try await expectSweep(fixture, after: .seconds(5), number: 1)
+    }
+
+    // MARK: The sweep itself
+
     /// The stream ends with the cache, which a sweep that waits must not keep.
     @Test func sweepingDoesNotKeepTheCache() async throws {
         let clock = ManualClock()

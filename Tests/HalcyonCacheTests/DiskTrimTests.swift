@@ -143,6 +143,58 @@ import Testing
         #expect(other.estimatedSize == StressFolder(fixture.folder).bytes)
     }
 
+    // MARK: A limit that changes
+
+    @Test func aLowerLimitTrimsAtOnce() async throws {
+        let fixture = DiskFixture()
+        let size = try await fill(fixture)
+        await fixture.cache.trimIfNeeded()
+        let lists = fixture.files.calls(of: .list)
+        fixture.cache.sizeLimit = 2 << 20
+        await fixture.cache.trimIfNeeded()
+        // More room is no reason to look.
+        #expect(fixture.files.calls(of: .list) == lists)
+        fixture.cache.sizeLimit = size * 5
+        #expect(fixture.cache.sizeLimit == size * 5)
+        await fixture.cache.trimIfNeeded()
+        #expect(fixture.cache.estimatedSize == size * 4)
+        #expect(present(fixture) == Array(6..<10))
+        // Writes keep to it.
+        _ = try await fill(fixture, count: 20)
+        await fixture.cache.trimIfNeeded()
+        #expect(await fixture.cache.size() <= size * 5)
+        await #expect(throws: DiskCacheError.tooLarge) {
+            try await fixture.cache.store(Data(count: size * 5), for: DiskFixture.key(0))
+        }
+        fixture.cache.sizeLimit = 0
+        await fixture.cache.trimIfNeeded()
+        #expect(await fixture.cache.count() == 0)
+    }
+
+    /// The size of what earlier runs have left is not known yet.
+    @Test func aLowerLimitTrimsBeforeAnyWrite() async throws {
+        let fixture = DiskFixture(sizeLimit: nil)
+        let size = try await fill(fixture)
+        let later = fixture.secondCache()
+        later.sizeLimit = size * 5
+        await later.trimIfNeeded()
+        #expect(present(fixture) == Array(6..<10))
+        #expect(later.estimatedSize == size * 4)
+        #expect(later.configuration.sizeLimit == nil)
+    }
+
+    @Test func aLimitMayBeLoweredDuringATrim() async throws {
+        let fixture = DiskFixture()
+        let size = try await fill(fixture)
+        fixture.files.hold(.unlink)
+        fixture.cache.sizeLimit = size * 9
+        try await fixture.files.waitForHeld(.unlink)
+        fixture.cache.sizeLimit = size * 5
+        fixture.files.release(.unlink)
+        await fixture.cache.trimIfNeeded()
+        #expect(present(fixture) == Array(6..<10))
+    }
+
     @Test func theStandardLimit() async throws {
         let fixture = DiskFixture(sizeLimit: nil)
         let free = try fixture.files.freeSpace(at: "/")

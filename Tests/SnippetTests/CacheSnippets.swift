@@ -45,6 +45,13 @@ func cacheKeys(disk: DiskCache) {
     cache.shutDownAtExit(signals: [SIGTERM, SIGINT])
 }
 
+func cacheLimits(_ cache: ImageCache) {
+    cache.memoryConfiguration.costLimit = 64 << 20
+    cache.memoryConfiguration.timeToLive = .seconds(60)
+    cache.disk?.sizeLimit = 256 << 20
+    cache.disk?.sweepInterval = .seconds(600)
+}
+
 func cacheOnDisk(folder: URL, bundled: URL) async {
     var configuration = DiskCache.Configuration(sizeLimit: 512 << 20, expiration: .days(30))
     configuration.usesHashedFileName = false

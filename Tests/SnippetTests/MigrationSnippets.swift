@@ -276,6 +276,13 @@ private func imageCacheExamples(_ cache: ImageCache, url: URL, image: Image, dat
     _ = (shown, found, level, extended)
 }
 
+private func cacheLimitExamples(_ cache: ImageCache) {
+    cache.memoryConfiguration.costLimit = 32 << 20
+    cache.memoryConfiguration.countLimit = 100
+    cache.disk?.sizeLimit = 256 << 20
+    cache.disk?.expiration = .days(90)
+}
+
 private func cacheLevelExamples(bundled: URL, folder: URL) async {
     let memory = MemoryCacheConfiguration(costLimit: 64 << 20, countLimit: 500, timeToLive: .seconds(300))
     var disk = DiskCache.Configuration(sizeLimit: 512 << 20, expiration: .days(30))

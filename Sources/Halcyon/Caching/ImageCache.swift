@@ -68,6 +68,15 @@ public final class ImageCache: Sendable {
 
     // MARK: - Memory
 
+    /// The limits of the memory level: bytes of pixels, numbers and times. A change takes effect at once: images above a lower
+    /// limit are evicted, and images in use elsewhere are still found after that.
+    ///
+    /// If several threads set limits, the last one wins. The limits of the disk are properties of `disk`.
+    public var memoryConfiguration: MemoryCacheConfiguration {
+        get { memoryCache.configuration }
+        set { memoryCache.configuration = newValue }
+    }
+
     /// Returns the image in memory, whatever its HTTP age, in under a microsecond and on the caller's thread; nil if it is not
     /// there. The policy of a request may forbid the look-up, or accept a larger image.
     public func image(inMemoryFor item: some ImageKeyConvertible) -> Image? {

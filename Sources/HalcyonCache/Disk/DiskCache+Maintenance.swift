@@ -3,20 +3,6 @@ import HalcyonSystem
 
 /// The operations that visit all entries. They work in slices, so that reads can run in between.
 extension DiskCache {
-    /// The maximum size of all files together, in bytes.
-    public var sizeLimit: Int {
-        if let limit = configuration.sizeLimit ?? state.withLock({ $0.standardSizeLimit }) { return limit }
-        // The cache's own files count as free: otherwise the limit would shrink as the cache grows.
-        return standardSizeLimit(free: store.freeSpace())
-    }
-
-    /// Returns a tenth of the free space, at most 1 GiB. Some file systems report more free space than there is, up to any
-    /// size.
-    private func standardSizeLimit(free: Int?) -> Int {
-        let (room, overflow) = max(0, free ?? .max).addingReportingOverflow(store.estimatedSize)
-        return min(1 << 30, (overflow ? .max : room) / 10)
-    }
-
     /// The total length of all files in bytes, as far as known without a scan. It is exact after a scan and as long as no
     /// other process uses the folder. The next scan notices the writes of other processes; it comes once this cache has
     /// written a thirty-second of its limit, but at least five seconds after the last scan.
@@ -188,48 +174,24 @@ extension DiskCache {
         }
     }
 
-    /// The delay of the first sweep after the first write.
-    private static var firstSweep: Duration { .seconds(60) }
-
-    /// Starts the periodic sweeps, or does nothing if they have been started already.
-    func startSweeping() {
-        guard let interval = configuration.sweepInterval.map({ max($0, .seconds(1)).forTimer }) else { return }
-        state.withLock { state in
-            guard state.sweeping == nil else { return }
-            state.sweeping = RepeatingWork(every: min(interval, Self.firstSweep), timeSource: timeSource) {
-                [weak self] in
-                // This ends the work that is running now, which was for the first sweep only.
-                self?.repeatSweeping(every: interval)
-                await self?.sweep()
-            }
-        }
-    }
-
-    private func repeatSweeping(every interval: Duration) {
-        let former = state.withLock { state in
-            let former = state.sweeping
-            state.sweeping = RepeatingWork(every: interval, timeSource: timeSource) { [weak self] in
-                await self?.sweep()
-            }
-            return former
-        }
-        withExtendedLifetime(former) {}
-    }
-
     private func trimUntilWithinLimit() async {
-        let (limit, now) = (sizeLimit, timeSource.now)
-        // The first trim uses the files that a due scan has found.
-        var found: [ScannedFile]? = state.withLock({ $0.isScanDue(limit: limit, now: now) }) ? await scan() : nil
         while true {
-            let limit = sizeLimit
+            let (limit, now) = (sizeLimit, timeSource.now)
+            let isScanDue = state.withLock { state in
+                let isDue = state.isScanDue(limit: limit, now: now)
+                state.isTrimRequested = false
+                return isDue
+            }
+            // A trim uses the files that a due scan has found.
+            var files: [ScannedFile]? = isScanDue ? await scan() : nil
             let isPassed = store.estimatedSize > limit
             var removed = 0
             if isPassed {
-                var files = found.take() ?? []
-                if files.isEmpty { files = await scan() }
-                removed = await trim(files, to: Self.lowWaterMark(limit)).entries
+                if files == nil { files = await scan() }
+                removed = await trim(files ?? [], to: Self.lowWaterMark(limit)).entries
             }
             let isDone = state.withLock { state in
+                guard !state.isTrimRequested else { return false }
                 // If nothing can be removed from the folder, this must not continue forever.
                 guard store.estimatedSize <= limit || isPassed && removed == 0 else { return false }
                 // Cleared under the lock under which the next trim is started, so that any later write can start one.
@@ -296,9 +258,10 @@ extension DiskCache {
 }
 
 extension DiskCache.State {
-    /// Returns whether a scan is due: at first, since the remains of earlier runs are unknown; and again after every
+    /// Returns whether a scan is due: after the limit was lowered; at first, since the remains of earlier runs are unknown; and again after every
     /// thirty-second of the limit that was written, since other processes may write too.
     fileprivate func isScanDue(limit: Int, now: Date) -> Bool {
+        if isTrimRequested { return true }
         guard let lastScan else { return statistics.writes > 0 }
         // Not more often than every five seconds, no matter how much is written; a clock that was turned back must not
         // delay it.

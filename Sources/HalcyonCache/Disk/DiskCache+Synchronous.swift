@@ -49,7 +49,7 @@ extension DiskCache {
         _ data: Data, _ metadata: Data, _ extended: Data, _ expiration: StorageExpiration?
     ) -> EntryContents? {
         EntryContents(
-            data: data, metadata: metadata, extended: extended, expiration: expiration ?? configuration.expiration,
+            data: data, metadata: metadata, extended: extended, expiration: expiration ?? self.expiration,
             now: timeSource.now)
     }
 
@@ -73,7 +73,7 @@ extension DiskCache {
     }
 
     func entryOnDisk(for key: DiskKey, extending: ExpirationExtension? = nil) -> DiskEntry? {
-        let found = store.read(key, now: timeSource.now, extending: extending ?? configuration.accessExtension)
+        let found = store.read(key, now: timeSource.now, extending: extending ?? accessExtension)
         state.withLock { state in
             if found == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
         }
@@ -82,7 +82,7 @@ extension DiskCache {
 
     /// Returns an entry that can be read without waiting for a disk, and counts the read; nil also if that cannot be told.
     func entryInMemory(for key: DiskKey, extending: ExpirationExtension?) -> DiskEntry? {
-        let found = store.readCached(key, now: timeSource.now, extending: extending ?? configuration.accessExtension)
+        let found = store.readCached(key, now: timeSource.now, extending: extending ?? accessExtension)
         guard let found else { return nil }
         state.withLock { $0.statistics.hits += 1 }
         return found.entry

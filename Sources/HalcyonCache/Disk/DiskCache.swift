@@ -10,25 +10,42 @@ import HalcyonSystem
 public final class DiskCache: Sendable {
     /// The folder of the files. It is created when the first entry is written, with access for its owner only (0700).
     public let folder: URL
-    /// The configuration, which does not change once the cache is made.
+    /// The configuration with which the cache was made. The size limit, the expiration, the effect of an access on it and the
+    /// interval of the sweeps may have been changed since by the properties of the cache itself.
     public let configuration: Configuration
     let store: EntryStore
     let staging: StagingArea
     let timeSource: TimeSource
     let threads: ThreadPool
-    let state = Lock(State())
+    let state: Lock<State>
 
     struct State {
         var statistics = Statistics()
-        /// The size limit in effect if the configuration has none, once it is known.
+        var sizeLimit: Int?
+        var expiration: StorageExpiration
+        var accessExtension: ExpirationExtension
+        var sweepInterval: Duration?
+        /// The size limit in effect if none was set, once it is known.
         var standardSizeLimit: Int?
         /// The time at which the last scan of the whole folder ended.
         var lastScan: Date?
         /// The number of bytes written since the last scan.
         var writtenSinceScan = 0
         var trimming: Task<Void, Never>?
-        /// The timer of the sweeps, set by the first write.
+        /// Whether the limit was lowered since the last turn of a trim began. A trim then scans the folder, since its size may not
+        /// be known yet.
+        var isTrimRequested = false
+        /// Whether anything was written, and the sweeps are due at their interval, if there is one.
+        var isInUse = false
+        /// The timer of the sweeps.
         var sweeping: RepeatingWork?
+        /// Whether the timer has run for the first time, after a shorter while than later.
+        var hasSwept = false
+
+        init(_ configuration: Configuration) {
+            (sizeLimit, sweepInterval) = (configuration.sizeLimit, configuration.sweepInterval)
+            (expiration, accessExtension) = (configuration.expiration, configuration.accessExtension)
+        }
     }
 
     /// Creates a cache in a folder, which is made with the first entry.
@@ -64,6 +81,7 @@ public final class DiskCache: Sendable {
         self.threads = threads
         store = EntryStore(folder: CacheFolder(folder), files: fileSystem, configuration: configuration)
         staging = StagingArea(limit: configuration.stagingLimit)
+        state = Lock(State(configuration))
     }
 
     /// Returns the cache folder of a program according to the XDG base directory specification:

@@ -159,6 +159,13 @@ struct CacheShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         return removed
     }
 
+    /// Gives a new time to live to the entries that have the cache's.
+    mutating func rebase(to lifetime: Double, now: Double) {
+        for slot in 0..<used where marks[slot].chances != EntryMark.free {
+            marks[slot] = marks[slot].rebased(to: lifetime, now: now)
+        }
+    }
+
     /// Doubles the memory and rebuilds the table. All slots are in use.
     @inlinable
     mutating func grow() {
@@ -233,7 +240,7 @@ struct EntryMark: Sendable {
     @usableFromInline let hash: Int
     @usableFromInline let cost: Int
     /// The seconds by which an access extends the entry; infinity for never expiring.
-    @usableFromInline let lifetime: Double
+    @usableFromInline var lifetime: Double
     /// The time at which the entry expires, in seconds of the cache's clock.
     @usableFromInline var expires: Double
     /// The number of times the hand will still pass the entry by; `free` marks a slot without an entry.
@@ -261,6 +268,17 @@ struct EntryMark: Sendable {
 
     @inlinable
     func hasEnded(at now: Double) -> Bool { hasOwnTime && expires <= now }
+
+    /// Returns the mark under another time to live of the cache, counted from the last access that extended the entry. An
+    /// entry that was to stay forever has no record of that: for it, the time begins now.
+    @inlinable
+    func rebased(to time: Double, now: Double) -> EntryMark {
+        guard !hasOwnTime, lifetime != time else { return self }
+        let start = lifetime.isFinite ? min(expires - lifetime, now) : now
+        var mark = self
+        (mark.lifetime, mark.expires) = (time, start + time)
+        return mark
+    }
 }
 
 /// The shards of a `MemoryCache`, each behind a plain mutex, and with it on cache lines of their own.

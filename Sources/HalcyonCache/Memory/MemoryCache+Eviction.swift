@@ -27,7 +27,7 @@ extension MemoryCache {
         }
     }
 
-    private func trim(toCost cost: Int, count: Int) {
+    func trim(toCost cost: Int, count: Int) {
         let now = clock.now()
         while let removed = state.withLock({ state in
             state.cost > cost || state.count > count ? evictNext(now: now, &state) : nil
@@ -90,16 +90,5 @@ extension MemoryCache {
         }
         let removed = state.withLock { $0.weak.remove(ended) }
         withExtendedLifetime(removed) {}
-    }
-
-    /// Starts to remove the expired entries every `sweepInterval`.
-    @usableFromInline
-    func beginSweeping() {
-        guard let interval = configuration.sweepInterval else { return }
-        // At least a second, since without a pause between two sweeps the timer would do nothing else, and at most a year, since
-        // a timer cannot count more than some centuries.
-        let pause = min(max(interval, .seconds(1)), .seconds(365 * 86_400))
-        let work = RepeatingWork(every: pause, timeSource: timeSource) { [weak self] in self?.removeExpired() }
-        sweep.withLock { $0 = work }
     }
 }

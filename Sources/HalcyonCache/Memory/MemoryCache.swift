@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonSystem
+import Synchronization
 
 /// A cache of values in memory, with limits of cost, count and time.
 ///
@@ -21,15 +22,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @usableFromInline typealias State = MemoryCacheState<Key, Value>
     @usableFromInline typealias Weak = WeakLevel<Key, Value>
 
-    /// The limits of the cache.
-    public let configuration: MemoryCacheConfiguration
     @usableFromInline let shards: CacheShards<Key, Value>
     /// Locked before a shard, never after it.
     @usableFromInline let state: Lock<State>
-    @usableFromInline let costLimit: Int
-    @usableFromInline let countLimit: Int
-    @usableFromInline let entryCostLimit: Int
-    @usableFromInline let lifetime: Double
+    /// The time to live in seconds, which an insert reads before it has a lock. Changed under the lock of the state.
+    @usableFromInline let lifetime: Atomic<Double>
     @usableFromInline let clock: CacheClock
     @usableFromInline let weakly: WeakReference?
     let timeSource: TimeSource
@@ -56,16 +53,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         configuration: MemoryCacheConfiguration, timeSource: TimeSource?, shardCount: Int,
         weakly: WeakReference? = nil
     ) {
-        self.configuration = configuration
         self.weakly = weakly
         self.timeSource = timeSource ?? .system
         clock = CacheClock(timeSource)
-        costLimit = max(0, configuration.costLimit)
-        countLimit = max(0, configuration.countLimit ?? .max)
-        entryCostLimit = min(configuration.entryCostLimit ?? costLimit / 2, costLimit)
-        lifetime = configuration.timeToLive?.inSeconds ?? .infinity
+        lifetime = Atomic(configuration.lifetime)
         shards = CacheShards(count: shardCount)
-        state = Lock(MemoryCacheState(sweeps: configuration.sweepInterval == nil))
+        state = Lock(MemoryCacheState(configuration))
     }
 
     // MARK: Reading
@@ -140,14 +133,16 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             withExtendedLifetime(dead) {}
             return nil
         }
-        var expires = entry.mark.expires
-        if let lifetime = extending.lifetime(own: entry.mark.lifetime) { expires = max(expires, now + lifetime) }
+        // The time to live may have changed since the entry left its slot.
+        let known = entry.mark.rebased(to: lifetime.load(ordering: .relaxed), now: now)
+        var expires = known.expires
+        if let lifetime = extending.lifetime(own: known.lifetime) { expires = max(expires, now + lifetime) }
         state.withLock { $0.weakHits += 1 }
         // An expired entry that the access does not extend would only be removed again.
         guard expires > now else { return value }
         let mark = EntryMark(
-            hash: hash, cost: entry.mark.cost, lifetime: entry.mark.lifetime, expires: expires,
-            chances: EntryMark.chancesWhenRead, hasOwnTime: entry.mark.hasOwnTime)
+            hash: hash, cost: known.cost, lifetime: known.lifetime, expires: expires,
+            chances: EntryMark.chancesWhenRead, hasOwnTime: known.hasOwnTime)
         put(value, for: key, mark: mark, now: now, insteadOf: entry.reference)
         return value
     }
@@ -170,17 +165,16 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ) -> Bool {
         let cost = max(0, cost)
         let now = clock.now()
-        let lifetime = expiration.map { $0.lifetime(from: Date(timeIntervalSince1970: now)) } ?? lifetime
-        guard cost <= entryCostLimit, countLimit > 0, lifetime > 0 else {
-            // The former value of this key is outdated.
-            if lifetime > 0 { remove(key) }
-            return false
-        }
+        let own = expiration.map { $0.lifetime(from: Date(timeIntervalSince1970: now)) }
+        let lifetime = own ?? lifetime.load(ordering: .relaxed)
+        guard lifetime > 0 else { return false }
         let mark = EntryMark(
             hash: key.hashValue, cost: cost, lifetime: lifetime, expires: now + lifetime,
             chances: EntryMark.chancesWhenNew, hasOwnTime: expiration != nil)
-        put(value, for: key, mark: mark, now: now, insteadOf: nil)
-        return true
+        let isStored = put(value, for: key, mark: mark, now: now, insteadOf: nil)
+        // The former value of this key is outdated.
+        if !isStored { remove(key) }
+        return isStored
     }
 
     /// Puts a value into a slot, after as many evictions as its room takes.
@@ -189,9 +183,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// lock is taken, so that its value is released outside, and nobody waits for many.
     ///
     /// - Parameter known: the weak reference from which the value comes, in whose place alone it may be put; nil replaces any entry.
+    /// - Returns: whether the value was stored; false also if it is above the limit of one entry.
+    @discardableResult
     @inlinable
-    func put(_ value: Value, for key: Key, mark: EntryMark, now: Double, insteadOf known: WeakValue<Value>?) {
-        var isDone = false
+    func put(
+        _ value: Value, for key: Key, mark: EntryMark, now: Double, insteadOf known: WeakValue<Value>?
+    ) -> Bool {
+        var (isDone, isStored) = (false, false)
         while !isDone {
             // Released at the end of each turn, and so outside the lock.
             var gone: Shard.Removed?
@@ -199,6 +197,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             var formerWeak: Weak.Element?
             var (isSweepDue, isFirst) = (false, false)
             state.withLock { state in
+                let mark = mark.rebased(to: lifetime.load(ordering: .relaxed), now: now)
+                // Asked each time that the lock is taken, since the limits may change in between, and what is above them would
+                // wait for room without end.
+                guard state.limits.admits(mark) else {
+                    isDone = true
+                    return
+                }
                 if let known, state.weak.entries[key]?.reference !== known {
                     isDone = true
                     return
@@ -207,9 +212,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 let shard = shards.shard(mark.hash)
                 var slot = shard.pointee.slot(of: key, hash: mark.hash)
                 func hasRoom() -> Bool {
-                    state.hasRoom(
-                        for: mark, insteadOf: slot.map { shard.pointee.marks[$0].cost }, costLimit: costLimit,
-                        countLimit: countLimit)
+                    state.hasRoom(for: mark, insteadOf: slot.map { shard.pointee.marks[$0].cost })
                 }
                 if !hasRoom() {
                     // Room for the key's new value must not be made by evicting its former one.
@@ -232,12 +235,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                     }
                 }
                 isSweepDue = state.weak.isSweepDue
-                (isFirst, state.sweeps, isDone) = (!state.sweeps, true, true)
+                (isFirst, state.sweeps) = (!state.sweeps, true)
+                (isDone, isStored) = (true, true)
             }
             withExtendedLifetime((gone, former, formerWeak)) {}
             if isSweepDue { sweepWeak(now: now) }
             if isFirst { beginSweeping() }
         }
+        return isStored
     }
 
     /// Removes the value for a key and returns it.

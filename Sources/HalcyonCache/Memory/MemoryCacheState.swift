@@ -19,9 +19,13 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable> {
     @usableFromInline var weak = WeakLevel<Key, Value>()
     /// Whether the timer of the sweeps was started, or there is to be none.
     @usableFromInline var sweeps: Bool
+    /// The limits as they were set, and as inserts compare with them.
+    var configuration: MemoryCacheConfiguration
+    @usableFromInline var limits: CacheLimits
 
-    init(sweeps: Bool) {
-        self.sweeps = sweeps
+    init(_ configuration: MemoryCacheConfiguration) {
+        (self.configuration, limits) = (configuration, CacheLimits(configuration))
+        sweeps = configuration.sweepInterval == nil
     }
 
     /// Accounts for an entry that has left its slot.
@@ -33,8 +37,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable> {
 
     /// Returns whether there is room for one more entry, or for a dearer value in the place of another.
     @inlinable
-    func hasRoom(for mark: EntryMark, insteadOf former: Int?, costLimit: Int, countLimit: Int) -> Bool {
-        cost - (former ?? 0) <= costLimit - mark.cost && count + (former == nil ? 1 : 0) <= countLimit
+    func hasRoom(for mark: EntryMark, insteadOf former: Int?) -> Bool {
+        cost - (former ?? 0) <= limits.cost - mark.cost && count + (former == nil ? 1 : 0) <= limits.count
     }
 }
 

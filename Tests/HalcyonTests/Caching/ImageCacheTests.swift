@@ -60,6 +60,23 @@ struct ImageCacheTests {
         #expect(await cache.diskCount == 0)
     }
 
+    @Test func limitsOfBothLevelsCanBeChanged() async throws {
+        let (image, data) = try image()
+        for number in 0..<3 { try await cache.store(image, original: data, for: "\(number)") }
+        await cache.disk?.flush()
+        cache.memoryConfiguration.countLimit = 1
+        #expect(cache.memoryConfiguration == MemoryCacheConfiguration(countLimit: 1))
+        #expect(cache.memoryStatistics.count == 1)
+        cache.memoryConfiguration.timeToLive = .seconds(1)
+        clock.advance(by: .seconds(1))
+        await cache.removeExpired()
+        #expect(cache.memoryStatistics.count == 0)
+        let disk = try #require(cache.disk)
+        disk.sizeLimit = 0
+        #expect(await disk.shutdown(within: .seconds(300)))
+        #expect(await cache.diskCount == 0)
+    }
+
     @Test func eachLevelIsStoredToAndRemovedFromByItself() async throws {
         let (image, data) = try image()
         try await cache.store(image, original: data, for: url, to: .memory)
