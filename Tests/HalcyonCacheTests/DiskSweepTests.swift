@@ -36,15 +36,118 @@ import Testing
         }
     }
 
-    @Test func nothingIsSweptBeforeTheFirstWrite() async throws {
+    /// Another program has written them, which has ended.
+    @Test(arguments: [false, true]) func aProgramThatOnlyReadsSweeps(isSynchronous: Bool) async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(data, for: key, expiration: .seconds(30))
+        let reader = DiskCache(
+            folder: fixture.folder, configuration: DiskCache.Configuration(sweepInterval: .seconds(600)),
+            timeSource: fixture.clock.timeSource)
+        var events = reader.removals.makeAsyncIterator()
+        let other = DiskFixture.key(1)
+        #expect((isSynchronous ? reader.entrySynchronously(for: other) : await reader.entry(for: other)) == nil)
+        try await fixture.clock.waitForSleepers()
+        fixture.clock.advance(by: .seconds(60))
+        #expect(await events.next()?.fileNames == [key.fileName])
+        #expect(!fixture.exists(key))
+    }
+
+    @Test func aHitBeginsTheSweepsToo() async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(data, for: key)
+        let reader = DiskCache(folder: fixture.folder, timeSource: fixture.clock.timeSource)
+        #expect(await reader.entry(for: key) != nil)
+        #expect(reader.state.withLock { $0.sweeping != nil })
+    }
+
+    @Test func nothingIsSweptBeforeTheFirstUse() async throws {
         let fixture = fixture()
-        _ = await fixture.cache.entry(for: key)
-        fixture.clock.advance(by: .seconds(86_400))
+        #expect(await !fixture.cache.contains(key))
+        #expect(await fixture.cache.shutdown(within: .seconds(300)))
         #expect(fixture.cache.state.withLock { $0.sweeping == nil })
         #expect(fixture.files.calls(of: .list) == 0)
         let none = DiskFixture()
         try await none.cache.store(data, for: key)
+        _ = await none.cache.entry(for: key)
         #expect(none.cache.state.withLock { $0.sweeping == nil })
+    }
+
+    // MARK: The end
+
+    @Test func expiredEntriesGoAtTheEnd() async throws {
+        let fixture = DiskFixture()
+        try await fixture.cache.store(data, for: key, expiration: .seconds(30))
+        await fixture.cache.trimIfNeeded()
+        _ = await fixture.cache.entry(for: key)
+        fixture.clock.advance(by: .seconds(31))
+        // Without an interval the program sweeps by itself.
+        #expect(await fixture.cache.shutdown(within: .seconds(300)))
+        #expect(fixture.exists(key))
+        fixture.cache.sweepInterval = .seconds(600)
+        #expect(await fixture.cache.shutdown(within: .seconds(300)))
+        #expect(!fixture.exists(key))
+    }
+
+    /// A short program that is run again and again must not scan the folder each time.
+    @Test func aFolderIsSweptOnceInAnIntervalAtTheEnd() async throws {
+        let fixture = DiskFixture(accessExtension: .none)
+        /// Reads, as a program of its own, and ends.
+        func run() async throws {
+            weak var ended: DiskCache?
+            do {
+                let cache = DiskCache(
+                    folder: fixture.folder,
+                    configuration: DiskCache.Configuration(accessExtension: .none, sweepInterval: .seconds(600)),
+                    fileSystem: fixture.files, timeSource: fixture.clock.timeSource)
+                ended = cache
+                _ = await cache.entry(for: key)
+                #expect(await cache.shutdown(within: .seconds(300)))
+            }
+            // The first sweep of one that is still there would be counted.
+            while ended != nil { await Task.yield() }
+        }
+        try await fixture.cache.store(data, for: key, expiration: .seconds(700))
+        await fixture.cache.trimIfNeeded()
+        try await run()
+        var lists = fixture.files.calls(of: .list)
+        fixture.clock.advance(by: .seconds(599))
+        try await run()
+        try await run()
+        #expect(fixture.files.calls(of: .list) == lists)
+        fixture.clock.advance(by: .seconds(101))
+        try await run()
+        #expect(fixture.files.calls(of: .list) > lists)
+        #expect(!fixture.exists(key))
+        // A clock that was turned back does not put it off.
+        lists = fixture.files.calls(of: .list)
+        fixture.clock.advance(by: .seconds(-86_400))
+        try await run()
+        #expect(fixture.files.calls(of: .list) > lists)
+        // Nor does a tag that is missing.
+        lists = fixture.files.calls(of: .list)
+        try FileManager.default.removeItem(at: fixture.folder.appending(path: "CACHEDIR.TAG"))
+        try await run()
+        #expect(fixture.files.calls(of: .list) > lists)
+    }
+
+    @Test func aFolderThatIsNotThereIsNotSwept() async throws {
+        let fixture = fixture()
+        #expect(await fixture.cache.entry(for: key) == nil)
+        #expect(await fixture.cache.shutdown(within: .seconds(300)))
+        #expect(fixture.files.calls(of: .list) == 0)
+    }
+
+    /// All is written by then: only the time for the sweep is over.
+    @Test func aSweepThatTheTimeEndsIsNoFailure() async throws {
+        let fixture = fixture()
+        try await fixture.cache.store(data, for: key, expiration: .seconds(30))
+        await fixture.cache.trimIfNeeded()
+        fixture.clock.advance(by: .seconds(31))
+        fixture.files.hold(.unlink)
+        async let isDone = fixture.cache.shutdown(within: .seconds(2))
+        try await fixture.files.waitForHeld(.unlink)
+        #expect(await isDone)
+        fixture.files.release(.unlink)
     }
 
     // MARK: An interval that changes

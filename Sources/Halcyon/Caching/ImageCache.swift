@@ -100,7 +100,8 @@ public final class ImageCache: Sendable {
 
     // MARK: - Shutdown
 
-    /// Encodes and writes pending entries and trims the disk, within a time limit. Call it before the program ends.
+    /// Encodes and writes pending entries, trims the disk and removes what has expired there, within a time limit. Call it
+    /// before the program ends.
     ///
     /// - Returns: whether everything was written in time.
     @discardableResult

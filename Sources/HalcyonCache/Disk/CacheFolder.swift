@@ -95,7 +95,8 @@ final class CacheFolder: @unchecked Sendable {
 
     private static let temporaryPrefix = ".halcyon-"
 
-    /// The path of the file by which backup programs recognize a folder whose contents can be obtained again.
+    /// The path of the file by which backup programs recognize a folder whose contents can be obtained again. It was modified
+    /// when the expired entries were last removed.
     var tag: String { "\(path)/CACHEDIR.TAG" }
 
     static let tagContents = """

@@ -62,7 +62,7 @@ extension DiskCache {
 
     // MARK: Sweeps
 
-    /// The delay of the first sweep after the first write.
+    /// The delay of the first sweep after the first read or write.
     private static var firstSweep: Duration { .seconds(60) }
 
     /// Starts the periodic sweeps, or does nothing if they have been started already.
@@ -90,6 +90,16 @@ extension DiskCache {
             }
         }
         return former
+    }
+
+    /// Sweeps before the program ends, unless that was done within the interval. Programs that live for less than a minute never
+    /// reach the first sweep.
+    func sweepAtEnd() async {
+        let (isInUse, interval) = state.withLock { ($0.isInUse, $0.sweepInterval) }
+        guard isInUse, let interval else { return }
+        let now = timeSource.now
+        let seconds = max(interval, .seconds(1)).inSeconds
+        if await performInBackground({ [store] in store.isSweepDue(after: seconds, now: now) }) { await sweep() }
     }
 
     /// Continues with the interval that is in effect after the first sweep.

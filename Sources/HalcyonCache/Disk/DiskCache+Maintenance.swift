@@ -107,7 +107,11 @@ extension DiskCache {
 
     private func removeExpired(among files: [ScannedFile]) async -> Removal {
         let now = FileTime(timeSource.now)
-        return await remove(files.filter { $0.keptUntil <= now }, .expired) { _, status in status.modified <= now }
+        let removal = await remove(files.filter { $0.keptUntil <= now }, .expired) { _, status in
+            status.modified <= now
+        }
+        await performInBackground { [store] in store.noteSweep(at: now) }
+        return removal
     }
 
     private func trim(_ files: [ScannedFile], to bytes: Int) async -> Removal {
@@ -250,7 +254,7 @@ extension DiskCache {
         stride(from: 0, to: files.count, by: size).map { files[$0..<min($0 + size, files.count)] }
     }
 
-    private func performInBackground<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    func performInBackground<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             threads.submit(priority: .low) { continuation.resume(returning: body()) }
         }

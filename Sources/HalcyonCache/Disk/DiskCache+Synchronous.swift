@@ -61,9 +61,7 @@ extension DiskCache {
     /// older.
     func entry(staged write: StagingArea.Write) -> DiskEntry? {
         let isCurrent = isCurrent(write.contents)
-        state.withLock { state in
-            if isCurrent { state.statistics.hits += 1 } else { state.statistics.misses += 1 }
-        }
+        countRead(isHit: isCurrent)
         return isCurrent ? write.contents.entry() : nil
     }
 
@@ -74,9 +72,7 @@ extension DiskCache {
 
     func entryOnDisk(for key: DiskKey, extending: ExpirationExtension? = nil) -> DiskEntry? {
         let found = store.read(key, now: timeSource.now, extending: extending ?? accessExtension)
-        state.withLock { state in
-            if found == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
-        }
+        countRead(isHit: found != nil)
         return found?.entry
     }
 
@@ -84,8 +80,17 @@ extension DiskCache {
     func entryInMemory(for key: DiskKey, extending: ExpirationExtension?) -> DiskEntry? {
         let found = store.readCached(key, now: timeSource.now, extending: extending ?? accessExtension)
         guard let found else { return nil }
-        state.withLock { $0.statistics.hits += 1 }
+        countRead(isHit: true)
         return found.entry
+    }
+
+    /// Counts a read, and starts the sweeps with the first one.
+    private func countRead(isHit: Bool) {
+        let isFirst = state.withLock { state in
+            if isHit { state.statistics.hits += 1 } else { state.statistics.misses += 1 }
+            return !state.isInUse
+        }
+        if isFirst { startSweeping() }
     }
 
     /// Counts a write, and starts a trim after it if the size limit is exceeded.

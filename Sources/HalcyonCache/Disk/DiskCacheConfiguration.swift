@@ -51,8 +51,8 @@ extension DiskCache {
         ///
         /// An expired entry is a miss in any case, so that this is only about space: half an hour is short compared to the
         /// days that entries are kept, and a sweep takes a tenth of a second of work for 100,000 of them. The first sweep
-        /// is a minute after the first write, so that it does not coincide with the start of the program. Less than a
-        /// second counts as a second.
+        /// is a minute after the first read or write, so that it does not coincide with the start of the program; a program
+        /// that ends earlier sweeps in `shutdown`. Less than a second counts as a second.
         public var sweepInterval: Duration?
 
         /// Creates a configuration; omitted arguments take the defaults that the properties state.

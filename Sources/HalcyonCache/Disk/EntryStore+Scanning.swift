@@ -66,6 +66,27 @@ extension EntryStore {
         return found
     }
 
+    // MARK: The last sweep
+
+    /// Returns whether the folder is there and no process has removed its expired entries within so many seconds, which is the
+    /// time since its tag was modified.
+    func isSweepDue(after interval: Double, now: Date) -> Bool {
+        guard mayUseFolder(), (try? files.status(at: folder.path)) != nil else { return false }
+        guard let tag = try? files.status(at: folder.tag), tag.kind == .regular else { return true }
+        // A clock that was turned back must not put it off.
+        return abs(now.timeIntervalSince(tag.modified.date)) >= interval
+    }
+
+    /// Notes that the expired entries have been removed. Without a tag, or on a file system that cannot be written to, nothing is
+    /// noted: the next program only sweeps once more.
+    func noteSweep(at time: FileTime) {
+        guard mayUseFolder(), let tag = try? files.open(folder.tag, for: .reading) else { return }
+        if let status = try? files.status(of: tag), status.kind == .regular, isOwn(status) {
+            try? files.setTimes(of: tag, accessed: time, modified: time)
+        }
+        try? files.close(tag)
+    }
+
     /// Returns the free space on the cache's file system in bytes; nil if the file system does not report it.
     ///
     /// The folder may not exist yet, so the query is for its nearest ancestor that does.

@@ -80,7 +80,7 @@
         /// then a notice for programs that show no animations.
         package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             let frames = Self.isAnimation(data) ? APNGFrames(data, info: plan.info) : nil
-            // What a file shows that is cut off before its first frame is not what the whole file shows.
+            // A file that is cut off before its first frame shows another image than the whole file.
             if frames == nil, Self.isAnimation(data), !data.read({ PNGHeader.isWhole($0) }) { throw Self.noFrame }
             if let frames, !frames.beginsWithDefaultImage {
                 var compositor = FrameCompositor(

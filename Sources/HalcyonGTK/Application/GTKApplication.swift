@@ -12,8 +12,9 @@ import HalcyonSystem
     ///   (`GIOMemoryPressure`);
     /// - when the network comes back (`GIONetworkMonitor`), remembered failures are forgotten, since the missing network may
     ///   have caused some of them;
-    /// - when a window of a `GtkApplication` is minimised, expired entries are removed from the caches; under X11, where
-    ///   windows are notified of it.
+    /// - when a window of a `GtkApplication` is minimised, expired entries are removed from the caches: under X11, and under
+    ///   Wayland with GTK 4.12 or later, where the window is suspended. With an older GTK, Wayland does not tell, and the regular
+    ///   sweeps of the caches do it.
     ///
     /// Call it once for a pipeline, before `g_application_run`. The `shutdown` signal is emitted when that function returns by
     /// itself, not at `exit` or a signal: for those there is `ImageCache.shutDownAtExit`. Loads that wait for the network
@@ -82,7 +83,7 @@ import HalcyonSystem
 
 /// A detector of minimised windows of an application.
 @MainActor enum MinimizedWindows {
-    /// Calls a body each time that a window is minimised, for as long as the application lives; never if it is not a
+    /// Calls a body each time that a window is minimised or suspended, for as long as the application lives; never if it is not a
     /// `GtkApplication`.
     static func follow(_ application: UnsafeMutablePointer<GApplication>, _ body: @escaping MainCall.Body) {
         let instance = UnsafeMutableRawPointer(application).assumingMemoryBound(to: GTypeInstance.self)
@@ -109,12 +110,18 @@ import HalcyonSystem
 
     private static func watchSurface(of window: UnsafeMutablePointer<GtkWidget>, _ body: @escaping MainCall.Body) {
         guard let surface = gtk_native_get_surface(OpaquePointer(window)) else { return }
-        var wasMinimized = false
+        var wasAway = false
         Signal(UnsafeMutableRawPointer(surface), "notify::state") {
-            let state = gdk_toplevel_get_state(surface)
-            let isMinimized = state.rawValue & GDK_TOPLEVEL_STATE_MINIMIZED.rawValue != 0
-            defer { wasMinimized = isMinimized }
-            if isMinimized, !wasMinimized { body() }
+            let isAway = isAway(gdk_toplevel_get_state(surface).rawValue)
+            defer { wasAway = isAway }
+            if isAway, !wasAway { body() }
         }
+    }
+
+    /// Returns whether a window in this state cannot be seen: X11 says that it is minimised, Wayland only that it is suspended.
+    static func isAway(_ state: UInt32) -> Bool {
+        // The headers name it since GTK 4.12.
+        let suspended: UInt32 = 1 << 16  // GDK_TOPLEVEL_STATE_SUSPENDED
+        return state & (GDK_TOPLEVEL_STATE_MINIMIZED.rawValue | suspended) != 0
     }
 }

@@ -93,6 +93,16 @@ import Testing
         for window in windows { window.close() }
     }
 
+    /// Wayland does not tell a window that it is minimised.
+    @Test func aSuspendedWindowCountsAsMinimized() {
+        let suspended: UInt32 = 1 << 16
+        #expect(MinimizedWindows.isAway(suspended))
+        #expect(MinimizedWindows.isAway(GDK_TOPLEVEL_STATE_MINIMIZED.rawValue))
+        #expect(MinimizedWindows.isAway(suspended | GDK_TOPLEVEL_STATE_MAXIMIZED.rawValue))
+        for bit in 1..<16 { #expect(!MinimizedWindows.isAway(1 << UInt32(bit)), "\(bit)") }
+        #expect(!MinimizedWindows.isAway(0))
+    }
+
     // MARK: - Memory
 
     @Test func levelsAreSteps() {
