@@ -223,7 +223,7 @@ struct ISOItems {
         guard format == .avif, let header = Self.box("tkhd", in: body), let version = header.byte(0),
             let table = Self.box("stbl", in: Self.box("minf", in: Self.box("mdia", in: body)))
         else { return }
-        // Tracks of sound and text may lie beside the pictures'. libavif reads every list of formats.
+        // Only tracks of pictures are decoded; sound and text may lie beside them. libavif reads every list of formats.
         let formats = ISOBox.all(in: table).lazy.filter { $0.isNamed("stsd") }
             .flatMap { ISOBox.all(in: $0.body, from: 8) }
         guard formats.contains(where: { $0.isNamed("av01") }) else { return }
