@@ -65,4 +65,57 @@ import Testing
         #expect(throws: CodecError.damaged(.png, reason: "its header is damaged")) { try registry.decode(data) }
         #expect(throws: CodecError.damaged(.png, reason: "its header is damaged")) { try registry.probe(data) }
     }
+
+    /// The transparency of a palette that comes before the palette is dropped.
+    @Test func transparencyBeforeThePaletteIsDropped() throws {
+        let data = try Fixture.read("png/palette-trns.png")
+        let palette = try #require(data.firstRange(of: Data("PLTE".utf8))).lowerBound - 4
+        let transparency = try #require(data.firstRange(of: Data("tRNS".utf8))).lowerBound - 4
+        let end = try #require(data.firstRange(of: Data("IDAT".utf8))).lowerBound - 4
+        #expect(palette < transparency && transparency < end)
+        let moved = data[..<palette] + data[transparency..<end] + data[palette..<transparency] + data[end...]
+        let (bitmap, original) = (try registry.decode(moved).bitmap, try registry.decode(data).bitmap)
+        #expect(stride(from: 3, to: bitmap.bytes.count, by: 4).allSatisfy { bitmap.bytes[$0] == 255 })
+        #expect(stride(from: 3, to: original.bytes.count, by: 4).contains { original.bytes[$0] < 255 })
+    }
+
+    @Test func aHEICWithoutASizeIsDamaged() throws {
+        var data = try Fixture.read("heic/420.heic")
+        while let range = data.firstRange(of: Data("ispe".utf8)) {
+            data.replaceSubrange(range, with: Data("free".utf8))
+        }
+        #expect(throws: CodecError.self) { try registry.probe(data) }
+        #expect(throws: CodecError.self) { try registry.decode(data) }
+    }
+
+    /// Colours are converted before they are multiplied by their alpha.
+    @Test func transparentColorsAreConvertedExactly() throws {
+        let stored = DecodeOptions(color: .asStored)
+        let profile = try #require(
+            try registry.decode(Fixture.read("color/alpha-p3.webp"), options: stored).colorProfile)
+        let alphas = [3, 10, 40, 100, 254]
+        let pixels = alphas.flatMap { alpha in (0..<4).map { (alpha * $0 / 3, alpha) } }
+        func converted(_ pixels: [(level: Int, alpha: Int)]) throws -> [UInt8] {
+            let size = PixelSize(pixels.count, 1)
+            let bytes = pixels.flatMap { [UInt8($0.level / 2), UInt8($0.level), UInt8($0.level / 3), UInt8($0.alpha)] }
+            let bitmap = try Bitmap(size: size, isOpaque: false, pixels: bytes)
+            var image = Image(bitmap: bitmap, info: ImageInfo(format: .png, size: size, hasAlpha: true))
+            image.colorProfile = profile
+            return try registry.decode(registry.encode(image, as: .png)).bitmap.bytes
+        }
+        let bytes = try converted(pixels)
+        for (index, pixel) in pixels.enumerated() {
+            // The colour that the file stores, without alpha.
+            let channels = [pixel.0 / 2, pixel.0, pixel.0 / 3].map { ($0 * 255 + pixel.1 / 2) / pixel.1 }
+            let opaque = try Bitmap(
+                size: PixelSize(1, 1), isOpaque: true, pixels: channels.map { UInt8($0) } + [255])
+            var image = Image(bitmap: opaque, info: ImageInfo(format: .png, size: PixelSize(1, 1)))
+            image.colorProfile = profile
+            let whole = try registry.decode(registry.encode(image, as: .png)).bitmap.bytes
+            for channel in 0..<3 {
+                let expected = (Int(whole[channel]) * pixel.1 + 127) / 255
+                #expect(abs(Int(bytes[index * 4 + channel]) - expected) <= 1, "\(pixel) \(channel)")
+            }
+        }
+    }
 }
