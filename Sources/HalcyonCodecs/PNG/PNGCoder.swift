@@ -79,9 +79,10 @@
         /// Decodes the image, or the first frame of an APNG: the default image of an APNG need not be a frame, and is
         /// then a notice for programs that show no animations.
         package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-            let frames = Self.isAnimation(data) ? APNGFrames(data, info: plan.info) : nil
+            let isAnimation = Self.isAnimation(data)
+            let frames = isAnimation ? APNGFrames(data, info: plan.info) : nil
             // A file that is cut off before its first frame shows another image than the whole file.
-            if frames == nil, Self.isAnimation(data), !data.read({ PNGHeader.isWhole($0) }) { throw Self.noFrame }
+            if frames == nil, isAnimation, !data.read({ PNGHeader.isWhole($0) }) { throw Self.noFrame }
             if let frames, !frames.beginsWithDefaultImage {
                 var compositor = FrameCompositor(
                     APNGFrameReader(data: data, frames: frames, info: plan.info), size: plan.storedSize)

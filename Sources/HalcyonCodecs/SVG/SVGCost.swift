@@ -16,8 +16,9 @@
         private static let maximumLevels = 4096
         /// The maximum depth of `:not()` within `:not()`, 3.5 KB of stack each.
         private static let maximumNegations = 1024
-        /// The maximum size of a font in pixels. librsvg 2.54 ends the process from 2^21 on.
-        private static let maximumFontSize = 1 << 20
+        /// The maximum size of a font in pixels, which is FreeType's. Larger text is not drawn, Cairo loses memory for each
+        /// of its sizes, and from 2^21 on librsvg 2.54 ends the process.
+        private static let maximumFontSize = 65_535
         /// The maximum product of the selectors and the elements that they are matched against, some 15 ns for each
         /// match.
         private static let maximumMatches = 100_000_000
