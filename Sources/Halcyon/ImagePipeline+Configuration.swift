@@ -46,13 +46,9 @@ extension ImagePipeline {
         /// The clock for the freshness of cached images, for remembered failures and for the pace of previews. The
         /// system's by default.
         public var clock: TimeSource
-        /// Whether failures that a new attempt would only repeat are remembered for a while, during which they end a
-        /// load without asking the server: 404 and 410 for as long as HTTP says, otherwise 60 s; bodies that are not an
-        /// image and servers that cannot be trusted for 60 s. True by default. The last thousand are kept, in memory;
-        /// `rememberedFailures.keepsOnDisk` keeps those of 404 and 410 across runs.
-        public var remembersFailures = true
-        /// The rules that say which failures are remembered, and for how long. By default they are those that
-        /// `remembersFailures` describes.
+        /// The rules by which failures end a load for a while without asking the server. By default those that a new
+        /// attempt would only repeat: 404 and 410 for as long as HTTP says, otherwise 60 s; bodies that are not an image
+        /// and servers that cannot be trusted for 60 s. The last thousand are kept, in memory. `.none` turns this off.
         public var rememberedFailures = RememberedFailures()
         /// The logger for loads, at `debug`, and failures, at `notice` and `warning`; the messages never contain a
         /// query or a credential. None by default.

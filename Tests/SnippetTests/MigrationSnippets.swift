@@ -222,7 +222,7 @@ private func pipelineExamples(_ program: Program, downloader: ImageDownloader, d
     configuration.defaults.progressStep = ProgressStep(fraction: 0.05)
     configuration.previews.blursFirstScans = true
     configuration.previews.interval = .milliseconds(500)
-    configuration.remembersFailures = false
+    configuration.rememberedFailures = .none
     configuration.rememberedFailures.duration = .seconds(300)
     configuration.rememberedFailures.isRemembered = { $0.code == "httpStatus" }
     configuration.logger = Logger(label: "images")

@@ -133,7 +133,7 @@ extension Coordinator {
     /// Forgets the failures of one URL, or all if it is nil, in memory and on the disks of the configuration.
     nonisolated func forgetFailures(_ url: URL?) {
         let now = configuration.clock.now
-        let keepsOnDisk = configuration.remembersFailures && configuration.rememberedFailures.keepsOnDisk
+        let keepsOnDisk = configuration.rememberedFailures.keepsOnDisk
         let disks = keepsOnDisk ? [configuration.cache.disk, configuration.originalCache?.disk].compactMap { $0 } : []
         guard let url else {
             failures.forgetAll(now: now)

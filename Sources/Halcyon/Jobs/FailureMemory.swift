@@ -163,9 +163,8 @@ extension FailureMemory.State {
 extension FailureMemory.Key {
     /// Creates the key of a request; nil for a local source, and in a pipeline that remembers no failures.
     init?(_ resolved: ResolvedRequest) {
-        guard case .remote(let url) = resolved.source, resolved.coordinator.configuration.remembersFailures else {
-            return nil
-        }
+        let rules = resolved.coordinator.configuration.rememberedFailures
+        guard case .remote(let url) = resolved.source, rules.duration > .zero else { return nil }
         self.url = Self.text(of: url)
         headers = resolved.sentHeaders
         user = resolved.key.user

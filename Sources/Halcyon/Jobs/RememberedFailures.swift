@@ -40,6 +40,9 @@ public struct RememberedFailures: Sendable {
         self.keepsOnDisk = keepsOnDisk
     }
 
+    /// Rules that remember nothing.
+    public static let none = RememberedFailures(duration: .zero)
+
     /// Returns whether a new attempt would only repeat a failure: a missing resource (404, 410), bytes that are not an
     /// image, a server that cannot be trusted.
     ///

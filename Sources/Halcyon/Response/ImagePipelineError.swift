@@ -24,7 +24,7 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
     /// The source and all of its alternatives failed: the errors of those that were tried, in order.
     case allSourcesFailed(source: String, [ImagePipelineError])
     /// The load failed with this error a short while ago, and the source was not asked again; see
-    /// `ImagePipeline.Configuration.remembersFailures`. Code, reason and source are those of the first failure.
+    /// `ImagePipeline.Configuration.rememberedFailures`. Code, reason and source are those of the first failure.
     indirect case remembered(ImagePipelineError)
 
     /// The failure itself, whether it is remembered or new.

@@ -22,7 +22,7 @@ struct HTTPCacheTableTests {
                 memory: MemoryCacheConfiguration(timeToLive: nil), disk: $0.cache.disk, clock: clock.timeSource,
                 memoryPressure: nil)
             // The rows of failures are about what the caches do with them.
-            $0.remembersFailures = false
+            $0.rememberedFailures = .none
         }
         let url = PipelineFixture.url("a")
         try script(row, fixture, url)

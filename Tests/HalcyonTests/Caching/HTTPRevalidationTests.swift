@@ -19,7 +19,7 @@ struct HTTPRevalidationTests {
         _ headers: HTTPHeaders, after: Int = 61, then answers: ScriptedTransport.Answer...
     ) async throws -> PipelineFixture {
         // A remembered failure would take the place of the server's response.
-        let fixture = PipelineFixture(clock: clock.timeSource) { $0.remembersFailures = false }
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.rememberedFailures = .none }
         let first = ScriptedTransport.Answer.data(try TestFiles.data("png/rgb8.png"), headers: headers)
         fixture.transport.answer(url, with: first)
         _ = try await fixture.pipeline.image(for: url)

@@ -25,6 +25,33 @@ struct DownloadHookLoadTests {
         #expect(await fixture.pipeline.cache.storedOriginal(for: url)?.data == data)
     }
 
+    /// The bytes of a transfer are not those of the image until the hook has seen the last one.
+    @Test(arguments: [false, true])
+    func aDataHookTurnsPreviewsOff(hasHook: Bool) async throws {
+        let transport = ScriptedTransport()
+        let fixture = PipelineFixture(disk: false) {
+            var download = ImageDownloader.Configuration(transport: transport)
+            if hasHook { download.hooks.data = { data, _ in data } }
+            $0.downloader = ImageDownloader(download)
+        }
+        let url = PipelineFixture.url("sealed")
+        let data = try TestFiles.data("jpeg/progressive.jpg")
+        // Pieces, each of which a load without a hook shows.
+        let pieces = stride(from: 0, to: data.count, by: 1 + data.count / 4).map {
+            ScriptedTransport.Answer.Step.chunk(data[$0..<min(data.count, $0 + 1 + data.count / 4)])
+        }
+        transport.answer(url, with: .init(headers: ["Content-Length": "\(data.count)"], steps: pieces))
+        var request = ImageRequest(url)
+        (request.wantsPreviews, request.wantsEveryPreview) = (true, true)
+        var previews = 0
+        let task = fixture.pipeline.task(for: request)
+        for try await event in task.events {
+            if case .preview = event { previews += 1 }
+        }
+        #expect((previews == 0) == hasHook, "\(previews)")
+        #expect(try await task.response.image.info.format == .jpeg)
+    }
+
     @Test func aRefusalNamesTheSourceAndIsNoProcessorsError() async throws {
         struct Nope: Error {}
         let fixture = PipelineFixture {

@@ -144,7 +144,8 @@ struct FailureMemoryTests {
     }
 
     @Test func failureMemoryCanBeDisabled() async throws {
-        let fixture = PipelineFixture(clock: clock.timeSource) { $0.remembersFailures = false }
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.rememberedFailures = .none }
+        fixture.transport.answer(url, with: .status(404, headers: ["Cache-Control": "max-age=600"]))
         for _ in 0..<2 { #expect(!isRemembered(await error(fixture))) }
         #expect(fixture.transport.requestCount == 2)
     }

@@ -160,6 +160,11 @@ import Testing
         #expect(response.metrics.total > .zero)
         #expect(response.metrics.process != nil)
         #expect(runs.value == 1)
+        let transfer = try #require(response.metrics.transfer)
+        #expect(transfer.bytesReceived == response.metrics.bytes)
+        let again = try await fixture.pipeline.response(for: request)
+        #expect(again.origin == .memory)
+        #expect(again.metrics.transfer == nil && again.metrics.bytes == nil)
     }
 }
 

@@ -44,7 +44,7 @@ struct PipelineModelTests {
         let cache = ImageCache(
             memory: MemoryCacheConfiguration(costLimit: 20_000), disk: folder.map { DiskCache(folder: $0) })
         var configuration = ImagePipeline.Configuration(cache: cache, downloader: ImageDownloader(download))
-        configuration.remembersFailures = false
+        configuration.rememberedFailures = .none
         return ImagePipeline(configuration: configuration)
     }
 }

@@ -22,7 +22,7 @@ struct StalePreviewTests {
         _ headers: HTTPHeaders = Self.short, inMemory: Bool, then answer: ScriptedTransport.Answer,
         request: ImageRequest? = nil
     ) async throws -> PipelineFixture {
-        let fixture = PipelineFixture(clock: clock.timeSource) { $0.remembersFailures = false }
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.rememberedFailures = .none }
         fixture.transport.answer(url, with: .data(try TestFiles.data("png/rgb8.png"), headers: headers))
         _ = try await fixture.pipeline.image(for: request ?? ImageRequest(url))
         #expect(await fixture.pipeline.shutdown(within: .seconds(300)))

@@ -169,6 +169,28 @@ import Testing
         #expect(late == [expected[3]])
     }
 
+    @Test func retriesCountOnce() async throws {
+        let transport = ScriptedTransport()
+        let fixture = PipelineFixture {
+            var download = ImageDownloader.Configuration(transport: transport)
+            download.retry = RetryPolicy(maximumRetries: 3)
+            download.sleep = { _ in try Task.checkCancellation() }
+            $0.downloader = ImageDownloader(download)
+        }
+        let (good, bad) = (PipelineFixture.url("good"), PipelineFixture.url("bad"))
+        transport.answer(good, with: .status(503), .status(503), .data(try TestFiles.data("png/rgb8.png")))
+        transport.answer(bad, with: .status(503))
+        let prefetcher = ImagePrefetcher(
+            [ImageRequest(good), ImageRequest(bad)], pipeline: fixture.pipeline, concurrency: 1)
+        let progress = prefetcher.progress
+        prefetcher.start()
+        var told: [Progress] = []
+        for await step in progress { told.append(step) }
+        #expect(transport.requestCount == 3 + 4)
+        #expect(
+            told == [(0, 0), (0, 1), (1, 1)].map { Progress(skipped: 0, failed: $0.0, completed: $0.1, total: 2) })
+    }
+
     @Test(arguments: [1, 3, 5]) func prefetchHonoursConcurrency(concurrency: Int) async throws {
         let fixture = PipelineFixture()
         let gate = ScriptedTransportGate()

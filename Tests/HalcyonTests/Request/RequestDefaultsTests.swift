@@ -84,6 +84,23 @@ struct RequestDefaultsTests {
         #expect(last == asGiven)
     }
 
+    @Test func aRequestThatSetsNothingHasTheseValues() {
+        let request = ImageRequest(PipelineFixture.url("a"))
+        #expect(request.processors.isEmpty)
+        #expect(request.decode == DecodeOptions())
+        #expect(request.decode.target == nil && !request.decode.firstFrameOnly)
+        #expect(request.cachePolicy == .default)
+        #expect(request.cacheKey == nil && request.serializer == nil)
+        #expect(request.targetCache == nil && request.originalCache == nil)
+        #expect(request.alternatives.isEmpty && request.lowDataAlternative == nil)
+        #expect(request.network == NetworkOptions())
+        #expect(request.priority == .normal)
+        #expect(!request.wantsPreviews && !request.wantsEveryPreview)
+        #expect(request.coders == nil && request.modifier == nil && request.progressStep == nil)
+        // Unless the pipeline's defaults have another scale, it is 1.
+        #expect(request.scale == nil)
+    }
+
     @Test func initializerArgumentsOverrideDefaults() {
         var defaults = RequestDefaults()
         for option in Self.options { option.setDefault(&defaults) }

@@ -216,7 +216,7 @@ struct RequestHooksTests {
         #expect(png.decodableFormats == [.png])
         for coders in [all, png] {
             var configuration = ImagePipeline.Configuration.patient(cache: ImageCache(disk: nil), coders: coders)
-            configuration.remembersFailures = false
+            configuration.rememberedFailures = .none
             _ = try await ImagePipeline(configuration: configuration).image(for: server.url("/a"))
             let line = server.requests.last?.components(separatedBy: "\r\n").first { $0.hasPrefix("Accept: ") }
             let accepted = try #require(line?.dropFirst("Accept: ".count).components(separatedBy: ","))
