@@ -35,7 +35,9 @@ extension ImageProvider {
     /// - Throws: the errors of `image()`; `CodecError`, `BitmapError`.
     public func data() async throws -> Data {
         let image = try await image()
-        return try await ThreadPools.cpu.run { try DefaultCacheSerializer.losslessFile(of: image, .shared, context: $0) }
+        return try await ThreadPools.cpu.run {
+            try DefaultCacheSerializer.losslessFile(of: image, .shared, context: $0)
+        }
     }
 }
 
