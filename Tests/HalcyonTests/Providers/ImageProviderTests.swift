@@ -259,7 +259,7 @@ import Testing
 
         let original = try await fixture.pipeline.encodedImage(for: request, as: .original)
         #expect(original.data == bytes && original.mediaType == "image/png")
-        // What was sent is what is kept.
+        // The disk keeps the bytes that were sent.
         let next = await nextRun(after: fixture)
         let calls = drawing.calls.value
         #expect(try await next.pipeline.data(for: request) == bytes)

@@ -56,7 +56,7 @@ import Testing
         let response = try await next.pipeline.response(for: ImageRequest(.provider(shelf), processors: flip))
         #expect(response.origin == .disk && response.cacheRule == nil)
         #expect(try await next.pipeline.data(for: request) == TestFiles.data("png/rgb8.png"))
-        // Of a memory hit as well.
+        // A memory hit has its bytes as well.
         #expect(try await next.pipeline.response(for: request).origin == .disk)
         let hit = try await next.pipeline.response(for: request)
         #expect(try await hit.origin == .memory && hit.data() == TestFiles.data("png/rgb8.png"))
