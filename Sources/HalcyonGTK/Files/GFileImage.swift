@@ -205,7 +205,7 @@ struct FileFacts: Sendable {
         let seconds = g_file_info_get_attribute_uint64(info, "time::modified")
         let microseconds = g_file_info_get_attribute_uint32(info, "time::modified-usec")
         let tag = g_file_info_get_attribute_string(info, "etag::value").map { String(cString: $0) } ?? ""
-        revision = FileRevision(size: size, modified: seconds, microseconds: microseconds, tag: tag)
+        revision = FileRevision(size: size, modified: UInt64(seconds), microseconds: microseconds, tag: tag)
     }
 
     /// - Throws: `GIOImageError.Reason` for anything but a regular file, and for a file of more than `maximumBytes`.

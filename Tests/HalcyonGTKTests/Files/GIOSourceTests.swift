@@ -40,9 +40,10 @@ import Testing
         #expect(GFileImage(uri: new.absoluteString).diskLevels.isSubset(of: .diskProcessed))
 
         let now = UInt64(Date().timeIntervalSince1970)
-        for (modified, isReliable) in [
+        let times: [(UInt64, Bool)] = [
             (now - 1000, true), (now - 10, false), (now + 1000, false), (0, false), (.max, false),
-        ] {
+        ]
+        for (modified, isReliable) in times {
             let revision = FileRevision(size: 7, modified: modified, microseconds: 0, tag: "a")
             #expect(revision.isReliable == isReliable, "\(modified)")
         }

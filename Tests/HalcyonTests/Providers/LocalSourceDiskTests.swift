@@ -59,7 +59,8 @@ import Testing
         // A memory hit has its bytes as well.
         #expect(try await next.pipeline.response(for: request).origin == .disk)
         let hit = try await next.pipeline.response(for: request)
-        #expect(try await hit.origin == .memory && hit.data() == TestFiles.data("png/rgb8.png"))
+        #expect(hit.origin == .memory)
+        #expect(try await hit.data() == TestFiles.data("png/rgb8.png"))
         #expect(shelf.calls.value == 1)
     }
 
@@ -279,7 +280,7 @@ import Testing
     /// A server's answer may be for all users. The bytes of a provider are not those of another key.
     @Test func theKeyOfAUserFindsNothingOfTheKeyWithoutOne() async throws {
         let fixture = PipelineFixture()
-        let keys = ["sftp://host/a.png", "sftp://bob@host/a.png", "sftp://alice:secret@host/a.png"]
+        let keys = ["sftp://host/a.png", "sftp://bob@host/a.png", "sftp://alice:hunter2@host/a.png"]
         let images = ["png/rgb8.png", "jpeg/gray.jpg", "gif/still.gif"]
         let formats = [ImageFormat.png, .jpeg, .gif]
         var fixtures = [fixture]
@@ -299,7 +300,7 @@ import Testing
         let files = try #require(FileManager.default.subpaths(atPath: fixture.folder.path()))
         let contents = files.compactMap { try? Data(contentsOf: fixture.folder.appending(path: $0)) }
         #expect(contents.count >= 12)
-        #expect(contents.allSatisfy { $0.range(of: Data("secret".utf8)) == nil })
+        #expect(contents.allSatisfy { $0.range(of: Data("hunter2".utf8)) == nil })
     }
 
     // MARK: - Files
