@@ -216,7 +216,7 @@ import Testing
         var preview = try drawing.result.get().info
         preview.isPreview = true
         let film = try Image(data: TestFiles.data("gif/animated.gif")).animation
-        let bitmap = try drawing.result.get().bitmap
+        let bitmap = try Image(data: TestFiles.data("png/1x1.png")).bitmap
         for bad in [
             Image(bitmap: bitmap, info: preview),
             Image(bitmap: bitmap, info: ImageInfo(format: .gif, size: bitmap.size), animation: film),
