@@ -77,15 +77,21 @@ public struct DefaultCacheSerializer: CacheSerializer, Hashable {
     public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
         if let original = input.original { return original }
         if input.isProcessed, !input.hasReadableName, let pixels = StoredBitmap.data(of: input.image) { return pixels }
-        return try input.coders.encode(
-            input.image, as: format(for: input), options: EncodeOptions(quality: 1, isLossless: true), context: context)
+        return try Self.losslessFile(
+            of: input.image, input.coders, keepsGIF: !input.isProcessed, context: context)
     }
 
-    private func format(for input: CacheSerializerInput) -> ImageFormat? {
-        let own = input.image.info.format
-        let keeps = own == .webp || (own == .gif && !input.isProcessed)
-        if input.image.animation != nil, keeps, input.coders.canEncode(own) { return own }
-        return input.coders.canEncode(.png) ? .png : nil
+    /// Returns a file of an image that loses nothing of it.
+    ///
+    /// - Parameter keepsGIF: whether the animation of a GIF has no more colours than a GIF can hold.
+    static func losslessFile(
+        of image: Image, _ coders: CoderRegistry, keepsGIF: Bool = false, context: WorkContext
+    ) throws -> Data {
+        let own = image.info.format
+        let keeps = image.animation != nil && (own == .webp || (own == .gif && keepsGIF)) && coders.canEncode(own)
+        return try coders.encode(
+            image, as: keeps ? own : coders.canEncode(.png) ? .png : nil,
+            options: EncodeOptions(quality: 1, isLossless: true), context: context)
     }
 }
 

@@ -7,12 +7,25 @@ import HalcyonSystem
 ///
 ///     let request = ImageRequest(.provider(CoverOfBook(id: 7)))
 ///
-/// Concurrent loads of equal keys share one call. The resulting image is kept in memory like any other; the bytes are not
-/// copied into the disk cache. They arrive as a whole, so there are no previews, and one progress event once they are there. A
-/// policy that does not allow the network (`.onlyIfCached`) does not call a provider either.
+/// Concurrent loads of equal keys share one call. The resulting image and the bytes are kept in the caches as those of a server
+/// are, where the request's policy says so: on disk until their expiration, since no HTTP freshness applies to them, and only
+/// once the bytes have proved to be an image; `diskLevels` says what is worth it. The bytes arrive as a whole, so there are no
+/// previews, and one progress event once they are there. A policy that does not allow the network (`.onlyIfCached`) does not
+/// call a provider, and one that reads no cache (`.reload`) calls it and replaces what is stored. A failure is not remembered.
+///
+/// A provider that has an `Image` and no bytes is an `ImageProvider`.
 public protocol ImageDataProvider: Sendable {
-    /// The key of the image in the caches. Equal keys must mean equal bytes. Errors and logs contain the key up to a `?`.
+    /// The key of the image in the caches. Equal keys must mean equal bytes, also of providers of other types, and also in the
+    /// next run of the program, since the disk is read then: the key of something that changes contains its revision. Errors and
+    /// logs contain the key up to a `?`.
     var cacheKey: String { get }
+
+    /// The levels of the disk cache that are worth using for this source, of those that a request's policy names. Both by
+    /// default: `.diskOriginal` spares a later call of the provider, `.diskProcessed` the processors as well, and is also needed
+    /// for encodings that are made of the image for web responses. Choose `.diskProcessed` if the bytes are as easily had as
+    /// those on disk, and none if the key does not change with the content. It must not change; the levels of memory have no
+    /// effect here.
+    var diskLevels: CacheLevels { get }
 
     /// The URL of the bytes, if they have one: errors contain it, and its file name determines the image's scale. Nil by
     /// default.
@@ -32,6 +45,8 @@ public protocol ImageDataProvider: Sendable {
 
 extension ImageDataProvider {
     public var contentURL: URL? { nil }
+
+    public var diskLevels: CacheLevels { .disk }
 }
 
 /// A provider of an image in base64 text. Missing padding and white space are allowed; text that is not base64 fails as
@@ -40,6 +55,9 @@ public struct Base64ImageDataProvider: ImageDataProvider {
     /// The image in base64 text.
     public let base64: String
     public let cacheKey: String
+
+    /// The finished image alone, since the text is at hand.
+    public var diskLevels: CacheLevels { .diskProcessed }
 
     /// Creates a provider.
     ///
@@ -61,37 +79,5 @@ public struct Base64ImageDataProvider: ImageDataProvider {
 
     private struct Broken: Error, CustomStringConvertible {
         let description = "the base64 is broken"
-    }
-}
-
-/// The call of a provider, within a memory budget.
-enum ProviderCall {
-    /// The budget is separate from that of files: a provider that hangs must not block the reading of files.
-    private static let budget = ByteBudget(capacity: max(16 << 20, SystemGrant.current.memory / 10))
-    private static let usual = 256 << 10
-
-    /// Returns the bytes of a provider.
-    ///
-    /// - Throws: `ImagePipelineError.badSource`; `CancellationError`.
-    static func bytes(
-        of provider: any ImageDataProvider, source: ImageSource, maximumBytes: Int, ticket: WorkTicket
-    ) async throws -> FetchedData {
-        let memory = try await budget.hold(usual, ticket: ticket)
-        let data: Data
-        do {
-            data = try await provider.data()
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            // After a cancellation, any error of the provider only ends its call.
-            try Task.checkCancellation()
-            throw ImagePipelineError.badSource(source: source.description, reason: "\(error)")
-        }
-        try Task.checkCancellation()
-        guard data.count <= maximumBytes else {
-            throw ImagePipelineError.badSource(
-                source: source.description, reason: "it has \(data.count) bytes; the limit is \(maximumBytes)")
-        }
-        return FetchedData(data: data, origin: .provider, memory: memory)
     }
 }
