@@ -39,6 +39,10 @@ extension ImagePipeline {
         public var downloader: ImageDownloader
         /// The coders of the formats that can be decoded and encoded.
         public var coders: CoderRegistry
+        /// The threads for decoding, processing and encoding; by default those that all pipelines share. The frames of a
+        /// playing animation are decoded on those of its `FramePool`, and the hooks of a downloader and the members of an
+        /// `ImageCache` use the shared ones, since they may serve several pipelines.
+        public var processingThreads = ProcessingThreads.shared
         /// The maximum length of a body or a file in bytes, 200 MB by default; a request may set another.
         public var maximumBytes: Int
         /// The pace and the look of previews; by default every 150 ms, without a blur.

@@ -16,7 +16,7 @@ enum LocalSource {
             key: resolved.request.cacheKey == nil ? resolved.key.source : nil,
             maximumBytes: resolved.request.network.maximumBytes
                 ?? resolved.coordinator.configuration.maximumBytes,
-            ticket: ticket)
+            threads: resolved.coordinator.threads, ticket: ticket)
     }
 
     /// Returns the bytes of a local source; nil for a remote one.
@@ -25,7 +25,7 @@ enum LocalSource {
     ///   check.
     /// - Throws: `ImagePipelineError.badSource`, `.invalidRequest`; `CancellationError`.
     static func bytes(
-        of source: ImageSource, key: String?, maximumBytes: Int, ticket: WorkTicket
+        of source: ImageSource, key: String?, maximumBytes: Int, threads: ThreadPool, ticket: WorkTicket
     ) async throws -> FetchedData? {
         do {
             switch source {
@@ -39,7 +39,7 @@ enum LocalSource {
                 return FetchedData(
                     data: file.data, origin: .file, matchesKey: key == nil || file.key == key, memory: memory)
             case .dataURL(let text):
-                let data = try await ThreadPools.cpu.run(ticket: ticket) { _ in try DataURL.decode(text) }
+                let data = try await threads.run(ticket: ticket) { _ in try DataURL.decode(text) }
                 return FetchedData(data: data, origin: .data)
             case .data(let data, _): return FetchedData(data: data, origin: .data)
             case .provider(let provider):
