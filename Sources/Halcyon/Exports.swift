@@ -22,6 +22,7 @@ import HalcyonProcessing
 @_exported import struct HalcyonImage.PixelSize
 @_exported import enum HalcyonImage.ResizeFilter
 @_exported import enum HalcyonImage.ResizeMode
+@_exported import struct HalcyonSystem.ProcessingThreads
 @_exported import enum HalcyonSystem.RequestPriority
 @_exported import class HalcyonSystem.SystemMemoryPressure
 @_exported import struct HalcyonSystem.WorkContext

@@ -32,6 +32,8 @@ extension ImagePipeline {
         /// returns a provider determines the image, whose key is then the provider's. If none returns one, the URL is
         /// loaded as if there were no providers.
         public var providers: [@Sendable (URL) -> (any ImageDataProvider)?] = []
+        /// The interceptors of all loads of images, the outermost first; none by default.
+        public var interceptors: [any ImageInterceptor] = []
         /// The options that requests have unless they set them; none by default.
         public var defaults = RequestDefaults()
         /// The downloader; by default one with the default configuration, whose `Accept` field lists the formats that
@@ -39,6 +41,10 @@ extension ImagePipeline {
         public var downloader: ImageDownloader
         /// The coders of the formats that can be decoded and encoded.
         public var coders: CoderRegistry
+        /// The threads for decoding, processing and encoding; by default those that all pipelines share. The frames of a
+        /// playing animation are decoded on those of its `FramePool`, and the hooks of a downloader and the members of an
+        /// `ImageCache` use the shared ones, since they may serve several pipelines.
+        public var processingThreads = ProcessingThreads.shared
         /// The maximum length of a body or a file in bytes, 200 MB by default; a request may set another.
         public var maximumBytes: Int
         /// The pace and the look of previews; by default every 150 ms, without a blur.

@@ -46,12 +46,15 @@ public final class FramePool: Sendable {
     ///   - budget: the budget from which playing animations hold their memory.
     ///   - memoryPressure: the source of memory pressure, to which the pool subscribes when the first animation plays; nil for
     ///     none.
+    ///   - threads: the threads that decode the frames of its animations. Those of a pipeline are not taken by themselves: an
+    ///     animation outlives its load, and its player may have any pool.
     public convenience init(
         limit: Int? = nil, budget: DecodeBudget = .shared,
-        memoryPressure: (any MemoryPressureSource)? = SystemMemoryPressure.shared
+        memoryPressure: (any MemoryPressureSource)? = SystemMemoryPressure.shared,
+        threads: ProcessingThreads = .shared
     ) {
         let limit = limit ?? min(64 << 20, SystemGrant.current.memory / 10)
-        self.init(limit: limit, budget: budget, memoryPressure: memoryPressure) { ThreadPools.cpu.submit($0) }
+        self.init(limit: limit, budget: budget, memoryPressure: memoryPressure) { threads.pool.submit($0) }
     }
 
     package init(

@@ -11,6 +11,7 @@ struct DiskImageReader {
     let coders: CoderRegistry
     let serializer: any CacheSerializer
     let policy: CachePolicy
+    let threads: ThreadPool
     let ticket: WorkTicket
 
     /// Returns the finished image from its own entry. Bytes that are not an image are removed. An image that exceeds a limit is
@@ -54,7 +55,7 @@ struct DiskImageReader {
         var image = unprocessed
         // An error of a processor says nothing about these bytes, which therefore stay.
         if !processors.isEmpty {
-            image = try await ThreadPools.cpu.run(ticket: ticket) { context in
+            image = try await threads.run(ticket: ticket) { context in
                 try processors.process(unprocessed, context: context)
             }
         }
@@ -80,24 +81,24 @@ struct DiskImageReader {
     func bytes(of entry: DiskEntry) async throws -> Data {
         // The built-in serializers need no conversion, and so no switch to another thread.
         if serializer.keepsImagesReadable { return entry.data }
-        return try await ThreadPools.cpu.run(ticket: ticket) { [serializer] _ in
+        return try await threads.run(ticket: ticket) { [serializer] _ in
             try serializer.readableImage(in: entry.data)
         }
     }
 
     private func image(of stored: StoredBitmap) async throws -> Image {
         try coders.budget.check(stored.workingBytes)
-        return try await ThreadPools.cpu.run(
+        return try await threads.run(
             ticket: ticket, reserving: stored.workingBytes, of: coders.budget.bytes
         ) { _ in try stored.image() }
     }
 
     private func decoded(_ data: Data, options: DecodeOptions) async throws -> Image {
-        let plan = try await ThreadPools.cpu.run(ticket: ticket) { [coders] _ in
+        let plan = try await threads.run(ticket: ticket) { [coders] _ in
             try coders.plan(data, options: options)
         }
         try coders.budget.check(plan.workingBytes)
-        return try await ThreadPools.cpu.run(
+        return try await threads.run(
             ticket: ticket, reserving: plan.workingBytes, of: coders.budget.bytes
         ) { [coders] in try coders.decode(data, plan: plan, context: $0) }
     }
@@ -107,7 +108,7 @@ extension DiskImageReader {
     init(_ cache: ImageCache, _ resolved: ResolvedRequest, ticket: WorkTicket) {
         self.init(
             cache: cache, coders: resolved.coordinator.configuration.coders, serializer: resolved.serializer,
-            policy: resolved.cachePolicy, ticket: ticket)
+            policy: resolved.cachePolicy, threads: resolved.coordinator.threads, ticket: ticket)
     }
 }
 

@@ -14,7 +14,8 @@ struct DiskImageWriter {
     let serializer: any CacheSerializer
     let expiration: StorageExpiration?
     var extended = Data()
-    /// The ticket of the encoding.
+    /// The threads and the ticket of the encoding.
+    let threads: ThreadPool
     let ticket: WorkTicket
     /// Whether the store is still wanted: nothing newer was stored in the meantime, and the entry was not removed.
     var isWanted: @Sendable () -> Bool = { true }
@@ -51,7 +52,7 @@ struct DiskImageWriter {
         try await stage(metadata: http?.encoded() ?? Data(), key: key.originalDiskKey) {
             if let image { return try await serialized(image, original: bytes) }
             guard let bytes else { return nil }
-            return try await ThreadPools.cpu.run(ticket: ticket) { [serializer, url] _ in
+            return try await threads.run(ticket: ticket) { [serializer, url] _ in
                 try serializer.data(forOriginal: bytes, url: url)
             }
         }
@@ -61,7 +62,7 @@ struct DiskImageWriter {
         let input = CacheSerializerInput(
             image: image, original: original, isProcessed: isProcessed,
             hasReadableName: !disk.configuration.usesHashedFileName, url: url, coders: coders)
-        return try await ThreadPools.cpu.run(ticket: ticket) { [serializer] context in
+        return try await threads.run(ticket: ticket) { [serializer] context in
             try serializer.data(for: input, context: context)
         }
     }

@@ -24,7 +24,7 @@ extension ImageCache {
         let mark = changes.mark(key)
         let reader = DiskImageReader(
             cache: self, coders: key.coders ?? coders, serializer: serializer, policy: policy,
-            ticket: WorkTicket(priority: priority))
+            threads: ThreadPools.cpu, ticket: WorkTicket(priority: priority))
         var found: CachedImage?
         if policy.reads.contains(.diskProcessed) { found = try await reader.finished(key) }
         if found == nil, policy.reads.contains(.diskOriginal) { found = try await reader.madeOfOriginal(key) }
@@ -102,7 +102,7 @@ extension ImageCache {
         let writer = DiskImageWriter(
             disk: disk, key: key, url: Item.sourceURL(of: item), coders: coders,
             serializer: serializer ?? self.serializer,
-            expiration: expiration, extended: extended, ticket: WorkTicket(priority: .low))
+            expiration: expiration, extended: extended, threads: ThreadPools.cpu, ticket: WorkTicket(priority: .low))
         // A store that a pipeline is still encoding is older.
         for key in key.diskKeys(at: levels) { await stores.void(key)?.value }
         try await writer.store(image, original: original, at: levels)

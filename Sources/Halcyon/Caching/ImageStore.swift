@@ -100,6 +100,6 @@ struct ImageStore {
         DiskImageWriter(
             disk: disk, key: key, url: resolved.source.url, coders: resolved.coordinator.configuration.coders,
             serializer: resolved.serializer, expiration: resolved.cachePolicy.diskExpiration,
-            ticket: WorkTicket(priority: .veryLow))
+            threads: resolved.coordinator.threads, ticket: WorkTicket(priority: .veryLow))
     }
 }

@@ -16,13 +16,13 @@ final class LoadRecord: Subscription {
     ///
     /// - Parameter receive: called with each event, after it is counted.
     init(
-        _ hub: EventHub, source: ImageSource, priority: RequestPriority,
+        _ hub: EventHub, source: ImageSource, priority: RequestPriority, threads: ThreadPool,
         receive: (@JobActor (JobEvent) -> Void)? = nil
     ) {
         self.hub = hub
         self.source = source
         load = hub.nextLoad()
-        super.init(priority: priority, receive: receive)
+        super.init(priority: priority, threads: threads, receive: receive)
         hub.publish(.started, load: load, source: source.description)
     }
 

@@ -10,12 +10,14 @@ final class Coordinator {
     nonisolated let configuration: ImagePipeline.Configuration
     nonisolated let failures: FailureMemory
     nonisolated let hub: EventHub
+    /// Whether loads of images go through interceptors, so that nothing is answered before those are called.
+    nonisolated let isIntercepted: Bool
 
-    let loads = JobPool<LoadKey, LoadedImage>()
-    let steps = JobPool<LoadKey, LoadedImage>()
-    let decodes = JobPool<DecodeKey, LoadedImage>()
-    let fetches = JobPool<FetchKey, FetchedData>()
-    let encodes = JobPool<EncodeKey, EncodedAnswer>()
+    let loads: JobPool<LoadKey, LoadedImage>
+    let steps: JobPool<LoadKey, LoadedImage>
+    let decodes: JobPool<DecodeKey, LoadedImage>
+    let fetches: JobPool<FetchKey, FetchedData>
+    let encodes: JobPool<EncodeKey, EncodedAnswer>
     var recentFetches = RecentFetches()
     /// The loads that revalidate an answer that was already delivered.
     private(set) var revalidations: Set<LoadKey> = []
@@ -33,15 +35,28 @@ final class Coordinator {
         self.configuration = configuration
         failures = FailureMemory(configuration.rememberedFailures)
         hub = EventHub(logger: configuration.logger)
+        isIntercepted = !configuration.interceptors.isEmpty
+        let threads = configuration.processingThreads.pool
+        (loads, steps, decodes) = (JobPool(threads), JobPool(threads), JobPool(threads))
+        (fetches, encodes) = (JobPool(threads), JobPool(threads))
     }
+
+    /// The threads for codecs and processors.
+    nonisolated var threads: ThreadPool { configuration.processingThreads.pool }
 
     // MARK: - Image tasks
 
     func start(_ task: ImageTask) {
         guard !task.hasEnded else { return }
-        let record = LoadRecord(hub, source: task.request.source, priority: task.priority) { task.receive($0) }
+        let record = LoadRecord(
+            hub, source: task.request.source, priority: task.priority, threads: threads
+        ) { task.receive($0) }
         running[ObjectIdentifier(task)] = Running(task: task, record: record)
-        RequestLoad(resolved: task.resolved, subscription: record).begin { self.end(task, record, $0) }
+        if isIntercepted {
+            InterceptedLoad.begin(task.resolved, for: record) { self.end(task, record, $0) }
+        } else {
+            RequestLoad(resolved: task.resolved, subscription: record).begin { self.end(task, record, $0) }
+        }
     }
 
     private func end(_ task: ImageTask, _ record: LoadRecord, _ loaded: Result<ImageResponse, any Error>) {
@@ -71,7 +86,7 @@ final class Coordinator {
 
     /// Begins a load without an `ImageTask`.
     func begin(_ source: ImageSource, priority: RequestPriority) -> LoadRecord {
-        let record = LoadRecord(hub, source: source, priority: priority)
+        let record = LoadRecord(hub, source: source, priority: priority, threads: threads)
         others[ObjectIdentifier(record)] = record
         return record
     }

@@ -22,7 +22,7 @@ final class EarlyImages {
         subscription = load
         showsStale = resolved.mayShowStale
         guard showsStale || resolved.request.wantsPreviews else { return }
-        let own = Subscription(priority: load.priority) { [weak self] in self?.take($0) }
+        let own = Subscription(priority: load.priority, threads: load.threads) { [weak self] in self?.take($0) }
         load.add(own)
         subscription = own
         if resolved.request.wantsPreviews {
@@ -54,7 +54,7 @@ final class EarlyImages {
         case .progress(let progress):
             previewer?.expectedBytes = progress.expected
             load.send(event)
-        case .preview, .note:
+        case .preview, .delivered, .note:
             load.send(event)
         }
     }

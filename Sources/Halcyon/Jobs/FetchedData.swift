@@ -60,7 +60,7 @@ final class FetchedData: Sendable {
         guard let image = made?.image else { return self }
         let coders = resolved.coordinator.configuration.coders
         do {
-            let data = try await ThreadPools.cpu.run(ticket: ticket) {
+            let data = try await resolved.coordinator.threads.run(ticket: ticket) {
                 try DefaultCacheSerializer.losslessFile(of: image, coders, context: $0)
             }
             return FetchedData(

@@ -14,7 +14,12 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
 
     private var jobs = SharedWork<Key, Wait, Job, JobHistory>()
 
-    nonisolated init() {}
+    /// The threads of the pipeline, for the subscriptions of jobs.
+    private let threads: ThreadPool
+
+    nonisolated init(_ threads: ThreadPool) {
+        self.threads = threads
+    }
 
     var count: Int { jobs.count }
 
@@ -81,7 +86,7 @@ final class JobPool<Key: Hashable & Sendable, Output: Sendable> {
         _ work: @escaping @JobActor @Sendable (Subscription) async throws -> Output
     ) {
         // Retains the pool until the job ends, as its task does.
-        let subscription = Subscription(priority: priority) { [self] event in
+        let subscription = Subscription(priority: priority, threads: threads) { [self] event in
             for wait in jobs.record(event, of: id) { wait.subscription.send(event) }
         }
         let task = Task {
@@ -152,7 +157,7 @@ private struct JobHistory: EventHistory {
         switch event {
         case .progress: progress = event
         case .body: body = event
-        case .preview: preview = event
+        case .preview, .delivered: preview = event
         // A subscriber that joins now would begin to decode the body a second time.
         case .arrived: (body, stale) = (nil, nil)
         case .stale: stale = event

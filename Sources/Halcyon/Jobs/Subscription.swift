@@ -9,6 +9,8 @@ enum JobEvent: Sendable {
     /// More of the body has arrived. A load that shows previews makes them from it.
     case body(ReceivedBody)
     case preview(ImagePreview)
+    /// A preview as the request that an interceptor has made delivers it.
+    case delivered(ImagePreview)
     /// The disk has bytes that must be revalidated. A load that shows stale images decodes them.
     case stale(FetchedData)
     /// The body is complete and about to be decoded: no more previews are made from it.
@@ -40,12 +42,15 @@ class Subscription {
     private(set) var priority: RequestPriority
     /// Whether `cancel()` was called. A cancelled subscription joins no more jobs.
     private(set) var isCancelled = false
+    /// The threads of the pipeline for codecs and processors.
+    let threads: ThreadPool
     private let receive: (@JobActor (JobEvent) -> Void)?
     /// The work that the subscription waits for: one at a time, except for early images.
     private var works: [any SubscribedWork] = []
 
-    init(priority: RequestPriority, receive: (@JobActor (JobEvent) -> Void)?) {
+    init(priority: RequestPriority, threads: ThreadPool, receive: (@JobActor (JobEvent) -> Void)?) {
         self.priority = priority
+        self.threads = threads
         self.receive = receive
     }
 
@@ -95,14 +100,14 @@ class Subscription {
 
     // MARK: - Work
 
-    /// Runs `body` on the processor threads with this priority, until the current task is cancelled.
+    /// Runs `body` on the pipeline's threads with this priority, until the current task is cancelled.
     func compute<Value: Sendable>(
         _ body: @escaping @Sendable (WorkContext) throws -> Value
     ) async throws -> Value {
-        try await withTicket { try await ThreadPools.cpu.run(ticket: $0, body) }
+        try await withTicket { try await threads.run(ticket: $0, body) }
     }
 
-    /// Runs `body` on the processor threads once `bytes` of `budget` are reserved.
+    /// Runs `body` on the pipeline's threads once `bytes` of `budget` are reserved.
     ///
     /// - Throws: `CodecError.limitExceeded` if the bytes are more than the whole budget, and the errors of `body`.
     func compute<Value: Sendable>(
@@ -110,7 +115,7 @@ class Subscription {
     ) async throws -> Value {
         try budget.check(bytes)
         return try await withTicket {
-            try await ThreadPools.cpu.run(ticket: $0, reserving: bytes, of: budget.bytes, body)
+            try await threads.run(ticket: $0, reserving: bytes, of: budget.bytes, body)
         }
     }
 

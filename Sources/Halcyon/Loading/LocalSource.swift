@@ -19,7 +19,7 @@ enum LocalSource {
             key: resolved.request.cacheKey == nil ? resolved.key.source : nil,
             maximumBytes: resolved.request.network.maximumBytes
                 ?? resolved.coordinator.configuration.maximumBytes,
-            mark: mark, ticket: ticket)
+            mark: mark, threads: resolved.coordinator.threads, ticket: ticket)
     }
 
     /// Returns the bytes of a local source; nil for a remote one.
@@ -28,7 +28,8 @@ enum LocalSource {
     ///   check.
     /// - Throws: `ImagePipelineError.badSource`, `.invalidRequest`; `CancellationError`.
     private static func bytes(
-        of source: ImageSource, key: String?, maximumBytes: Int, mark: SourceMark?, ticket: WorkTicket
+        of source: ImageSource, key: String?, maximumBytes: Int, mark: SourceMark?, threads: ThreadPool,
+        ticket: WorkTicket
     ) async throws -> FetchedData? {
         do {
             switch source {
@@ -41,12 +42,13 @@ enum LocalSource {
                     data: file.data, origin: .file, matchesKey: file.isSettled && (key == nil || file.key == key),
                     memory: memory, mark: mark)
             case .dataURL(let text):
-                let data = try await ThreadPools.cpu.run(ticket: ticket) { _ in try DataURL.decode(text) }
+                let data = try await threads.run(ticket: ticket) { _ in try DataURL.decode(text) }
                 return FetchedData(data: data, origin: .data, mark: mark)
             case .data(let data, _): return FetchedData(data: data, origin: .data, mark: mark)
             case .provider(let provider):
                 return try await ProviderCall.bytes(
-                    of: provider, source: source, maximumBytes: maximumBytes, mark: mark, ticket: ticket)
+                    of: provider, source: source, maximumBytes: maximumBytes, mark: mark,
+                    threads: threads, ticket: ticket)
             case .malformed(_, let reason):
                 throw ImagePipelineError.invalidRequest(source: source.description, reason: reason)
             }

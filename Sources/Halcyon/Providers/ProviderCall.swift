@@ -14,10 +14,10 @@ enum ProviderCall {
     /// - Throws: `ImagePipelineError.badSource`; `CancellationError`.
     static func bytes(
         of provider: any ImageDataProvider, source: ImageSource, maximumBytes: Int, mark: SourceMark?,
-        ticket: WorkTicket
+        threads: ThreadPool, ticket: WorkTicket
     ) async throws -> FetchedData {
         if let provider = provider as? any ImageProvider {
-            return try await image(of: provider, source: source, mark: mark, ticket: ticket)
+            return try await image(of: provider, source: source, mark: mark, threads: threads, ticket: ticket)
         }
         let memory = try await budget.hold(usualFile, ticket: ticket)
         let data = try await called(source) { try await provider.data() }
@@ -29,14 +29,15 @@ enum ProviderCall {
     }
 
     private static func image(
-        of provider: any ImageProvider, source: ImageSource, mark: SourceMark?, ticket: WorkTicket
+        of provider: any ImageProvider, source: ImageSource, mark: SourceMark?, threads: ThreadPool,
+        ticket: WorkTicket
     ) async throws -> FetchedData {
         let memory = try await budget.hold(usualImage, ticket: ticket)
         let made = try await called(source) {
             let image = try await provider.image()
             // Converting colours takes time.
             guard image.colorProfile != nil else { return try MadeImage(image) }
-            return try await ThreadPools.cpu.run(ticket: ticket) { _ in try MadeImage(image) }
+            return try await threads.run(ticket: ticket) { _ in try MadeImage(image) }
         }
         return FetchedData(data: Data(), made: made, origin: .provider, memory: memory, mark: mark)
     }

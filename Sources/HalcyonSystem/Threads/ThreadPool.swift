@@ -214,7 +214,7 @@ extension ThreadPool {
 /// The threads of the process for blocking work, so that it blocks neither actors nor the program's own tasks.
 ///
 /// Coordination runs on a pipeline's actor, which has a `SerialThreadExecutor`; the two pools here are the other two domains.
-/// All pipelines share them, as they share the disk and the cores.
+/// All pipelines share them, as they share the disk and the cores, unless one has `ProcessingThreads` of its own.
 package enum ThreadPools {
     /// The pool for blocking file input and output.
     package static let io = ThreadPool(name: "halcyon-io", threads: 2)
