@@ -116,7 +116,9 @@ struct ResolvedRequest: Sendable {
     /// kept, a resize is a processor.
     var steps: (decode: DecodeOptions, processors: [any ImageProcessor]) {
         let keepsOriginal = !cachePolicy.reads.union(cachePolicy.writes).isDisjoint(with: .memoryOriginal)
-        return keepsOriginal ? (key.decode, key.processors) : key.steps
+        var steps = keepsOriginal ? (decode: key.decode, processors: key.processors) : key.steps
+        steps.decode.allowsIncomplete = request.decode.allowsIncomplete
+        return steps
     }
 
     /// Whether the source is remote. The disk keeps nothing of a local source, which is not copied.

@@ -47,6 +47,21 @@
         }
     }
 
+    extension GIFCoder: IncompleteImageDecoder {
+        func decodeIncomplete(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            try Self.decode(data, plan: plan, allowsMissing: true, context: context)
+        }
+
+        func lacksFrames(_ data: Data, info: ImageInfo) -> Bool {
+            data.read { reader in
+                guard let header = try? GIFHeader(reader), let frames = try? GIFHeader.wholeFrames(reader) else {
+                    return true
+                }
+                return header.endsInExtension || frames.count < info.frameCount
+            }
+        }
+    }
+
     extension GIFCoder: ProgressiveImageDecoder {
         /// Creates a progressive decode, which shows the first frame once it is complete and grows with the frames
         /// after it.

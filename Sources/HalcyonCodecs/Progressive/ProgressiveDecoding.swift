@@ -77,6 +77,9 @@ extension CoderRegistry {
     package func makeProgressive(
         for data: Data, options: DecodeOptions, budget: DecodeBudget
     ) -> (any ProgressiveDecoding)? {
-        (decoder(for: data) as? any ProgressiveImageDecoder)?.makeProgressive(options: options, budget: budget)
+        var options = options
+        // Its previews are what has arrived; its end is the whole image.
+        options.allowsIncomplete = false
+        return (decoder(for: data) as? any ProgressiveImageDecoder)?.makeProgressive(options: options, budget: budget)
     }
 }
