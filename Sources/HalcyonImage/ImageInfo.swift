@@ -18,7 +18,8 @@ public struct ImageInfo: Hashable, Sendable {
     public var colorSpace: ColorSpace
     /// Whether the image is drawn at any requested size; `size` is then only its natural size.
     public var isVector: Bool
-    /// Whether the image was made before its whole file had arrived.
+    /// Whether the image was made of a part of its file: before the whole of it had arrived, or because it was cut off
+    /// (`DecodeOptions.allowsIncomplete`). No cache keeps such an image.
     public var isPreview = false
 
     /// Creates the facts about an image; by default those of a still, opaque, upright image with 8 bits a channel in

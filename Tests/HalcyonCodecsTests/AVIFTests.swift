@@ -108,4 +108,52 @@ import Testing
         let start = try #require(data.range(of: Data("mdat".utf8))).upperBound
         #expect(try registry.probe(data.prefix(start)) == registry.probe(data))
     }
+
+    /// The numerator and denominator of one of the four numbers of the clean aperture.
+    private func withAperture(_ index: Int, _ numerator: UInt32, _ denominator: UInt32) throws -> Data {
+        var data = try Fixture.read("avif/clap.avif")
+        let start = try #require(data.range(of: Data("clap".utf8))).upperBound + index * 8
+        let bytes = [numerator, denominator].flatMap { value in [24, 16, 8, 0].map { UInt8(value >> $0 & 255) } }
+        data.replaceSubrange(start..<start + 8, with: bytes)
+        return data
+    }
+
+    @Test(
+        arguments: [
+            (0, 0, 1), (0, 41, 1), (0, 21, 0), (0, 43, 2), (0, UInt32.max, 1), (1, 25, 1), (1, 0, 0), (2, 40, 1),
+            (2, 1, 3),
+            (3, UInt32.max - 40, 1), (3, 7, 0),
+        ] as [(Int, UInt32, UInt32)])
+    func anInvalidApertureIsIgnored(index: Int, numerator: UInt32, denominator: UInt32) throws {
+        let data = try withAperture(index, numerator, denominator)
+        #expect(try registry.probe(data).size == PixelSize(40, 24))
+        let bitmap = try registry.decode(data).bitmap
+        #expect(bitmap.size == PixelSize(40, 24))
+        // The formulas of the fixture.
+        #expect(bitmap.bytes.prefix(4) == [7, 0, 0, 255] && bitmap.bytes.suffix(4) == [7, 230, 234, 255])
+    }
+
+    @Test func sizesMeanTheCroppedPicture() throws {
+        let data = try Fixture.read("avif/clap-irot.avif")
+        #expect(try registry.probe(data).size == PixelSize(13, 21))
+        let options = DecodeOptions(region: PixelRect(x: 2, y: 3, width: 5, height: 6))
+        let (part, whole) = (try registry.decode(data, options: options).bitmap, try registry.decode(data).bitmap)
+        #expect(try part.bytes == whole.cropped(to: PixelRect(x: 2, y: 3, width: 5, height: 6)).bytes)
+        // The whole picture is unpacked, and counts.
+        let limits = DecodeLimits(maximumPixels: 900)
+        #expect(throws: CodecError.limitExceeded("pixels", value: 40 * 24, limit: 900)) {
+            try registry.decode(data, options: DecodeOptions(limits: limits))
+        }
+    }
+
+    /// Without the alpha of one of them, the picture has none, as in other programs.
+    @Test func allCellsOfAGridNeedAlpha() throws {
+        var data = try Fixture.read("avif/grid-cells-alpha.avif")
+        #expect(try registry.decode(data).info.hasAlpha)
+        let reference = try #require(data.range(of: Data("auxl".utf8)))
+        // The alpha of item 2 becomes that of item 9, which is not there.
+        data[reference.upperBound + 5] = 9
+        let image = try registry.decode(data)
+        #expect(!image.info.hasAlpha && image.bitmap.isOpaque && image.size == PixelSize(128, 64))
+    }
 }

@@ -182,16 +182,18 @@ halcyon_codec_status halcyon_jpeg_stream_append(halcyon_jpeg_stream *stream, con
     return HALCYON_CODEC_OK;
 }
 
-halcyon_codec_status halcyon_jpeg_stream_end(halcyon_jpeg_stream *stream, halcyon_codec_call *call) {
+halcyon_codec_status halcyon_jpeg_stream_end(halcyon_jpeg_stream *stream, bool allows_missing,
+                                             halcyon_codec_call *call) {
     if (!enter(stream, call) || stream->phase == FINISHED || stream->phase < READING_SCANS) return stream->status;
     stream->guard.is_cut = true;
+    stream->guard.allows_missing = allows_missing;
     // End markers as libjpeg supplies them to a file, enough to fill the longest segment.
     uint8_t markers[1 << 10];
     for (size_t index = 0; index < sizeof markers; index++) markers[index] = index % 2 == 0 ? 0xFF : JPEG_EOI;
     for (int count = 0; count < 65 && stream->phase != FINISHED; count++) {
         if (halcyon_jpeg_stream_append(stream, markers, sizeof markers, call) != HALCYON_CODEC_OK) return stream->status;
     }
-    if (stream->phase != FINISHED || !stream->info.buffered_image) return stream->status;
+    if (stream->phase != FINISHED || !stream->info.buffered_image || allows_missing) return stream->status;
     if (setjmp(stream->guard.escape)) return stream->status = stream->guard.status;
     halcyon_jpeg_check_end(&stream->info);
     return HALCYON_CODEC_OK;

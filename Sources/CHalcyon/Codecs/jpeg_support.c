@@ -36,7 +36,7 @@ static void judge_warning(j_common_ptr info, int level) {
     // A marker comes before the pixels do: libjpeg fills the missing part with grey. Halcyon does not accept that as an
     // image, because it is what a broken transfer looks like.
     case JWRN_HIT_MARKER:
-        leave_with_current_message(info);
+        if (!guard_of(info)->allows_missing) leave_with_current_message(info);
         break;
     // All other warnings are tolerated, as browsers do: bytes between segments (EXTRANEOUS_DATA) and odd headers
     // (ADOBE_XFORM, NOT_SEQUENTIAL, BOGUS_PROGRESSION, JFIF_MAJOR) change no pixel, and a bad code (HUFF_BAD_CODE,
@@ -93,6 +93,7 @@ void halcyon_jpeg_guard_errors(halcyon_jpeg_guard *guard, halcyon_codec_call *ca
     guard->status = HALCYON_CODEC_OK;
     guard->steps = 0;
     guard->is_cut = false;
+    guard->allows_missing = false;
 }
 
 void halcyon_jpeg_guard_progress(halcyon_jpeg_guard *guard, j_common_ptr info) {

@@ -21,6 +21,8 @@ typedef struct {
     unsigned steps;
     /// Whether the data ended before its end marker.
     bool is_cut;
+    /// Whether pixels may be missing behind the end of the data. They are grey.
+    bool allows_missing;
 } halcyon_jpeg_guard;
 
 /// Installs the error hook in `info`, before jpeg_create_*.

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "codecs_internal.h"
+#include "tiff_samples.h"
 
 /// The file in memory that libtiff reads, and the destination of its first error.
 typedef struct {
@@ -137,23 +137,26 @@ static void swap_red_and_blue(uint8_t *pixels, size_t count) {
     }
 }
 
-/// Returns a number of rows that covers whole strips or rows of tiles, so that none is unpacked twice.
-static uint32_t rows_at_once(TIFF *tiff, uint32_t height) {
+/// Returns a number of rows that covers whole strips or rows of tiles, so that none is unpacked twice: a single one if the
+/// next may be missing.
+static uint32_t rows_at_once(TIFF *tiff, uint32_t height, bool allows_missing) {
     uint32_t unit = 0;
     TIFFGetFieldDefaulted(tiff, TIFFIsTiled(tiff) ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, &unit);
     if (unit == 0 || unit >= height) return height;
-    return unit >= 256 ? unit : unit * ((256 + unit - 1) / unit);
+    return unit >= 256 || allows_missing ? unit : unit * ((256 + unit - 1) / unit);
 }
 
-static halcyon_codec_status read_rows(TIFFRGBAImage *image, halcyon_codec_bitmap bitmap, halcyon_codec_call *call) {
+static halcyon_codec_status read_rows(TIFFRGBAImage *image, halcyon_codec_bitmap bitmap, bool allows_missing,
+                                      halcyon_codec_call *call, uint32_t *there) {
     uint32_t height = (uint32_t)bitmap.height;
-    uint32_t step = rows_at_once(image->tif, height);
+    uint32_t step = rows_at_once(image->tif, height, allows_missing);
     for (uint32_t row = 0; row < height; row += step) {
         if (halcyon_is_cancelled(call)) return HALCYON_CODEC_CANCELLED;
         uint32_t rows = step < height - row ? step : height - row;
         image->row_offset = (int)row;
         uint32_t *raster = (uint32_t *)(void *)(bitmap.pixels + (size_t)row * (size_t)bitmap.width * 4);
         if (!TIFFRGBAImageGet(image, raster, (uint32_t)bitmap.width, rows)) return HALCYON_CODEC_DAMAGED;
+        *there = row + rows;
     }
     return HALCYON_CODEC_OK;
 }
@@ -169,9 +172,9 @@ static bool has_fields(TIFF *tiff) {
     return !TIFFGetField(tiff, TIFFTAG_JPEGTABLES, &length, &tables) || length == 0 || tables != NULL;
 }
 
-static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, halcyon_codec_bitmap bitmap,
-                                        halcyon_codec_call *call) {
-    if (!has_fields(tiff)) return HALCYON_CODEC_NO_MEMORY;
+/// Reads a page of a kind that libtiff shows itself.
+static halcyon_codec_status decode_shown(TIFF *tiff, halcyon_tiff_layout layout, halcyon_codec_bitmap bitmap,
+                                         halcyon_codec_call *call, uint32_t *rows) {
     char reason[1024] = "";
     TIFFRGBAImage image;
     if (!TIFFRGBAImageOK(tiff, reason) || !TIFFRGBAImageBegin(&image, tiff, 1, reason)) {
@@ -195,16 +198,15 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
     } else {
         if (is_gray && image.isContig && image.bitspersample == 16) image.put.contig = put_gray16;
         if (is_ink) image.put.contig = put_ink;
-        status = read_rows(&image, bitmap, call);
+        status = read_rows(&image, bitmap, layout.allows_missing, call, rows);
     }
     // libtiff premultiplies all other pixels itself, but not grey.
     bool is_straight = is_gray && image.isContig && image.alpha == EXTRASAMPLE_UNASSALPHA;
     TIFFRGBAImageEnd(&image);
-    if (status != HALCYON_CODEC_OK) return status;
-    size_t pixels = (size_t)bitmap.width * (size_t)bitmap.height;
+    size_t pixels = (size_t)bitmap.width * *rows;
     if (is_ink) {
         layout.ink.convert(layout.ink.context, bitmap.pixels, bitmap.pixels, pixels);
-        return HALCYON_CODEC_OK;
+        return status;
     }
     swap_red_and_blue(bitmap.pixels, pixels);
     if (!layout.has_alpha) {
@@ -212,6 +214,26 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
     } else if (is_straight) {
         halcyon_premultiply(bitmap.pixels, pixels);
     }
+    return status;
+}
+
+static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, halcyon_codec_bitmap bitmap,
+                                        halcyon_codec_call *call) {
+    if (!has_fields(tiff)) return HALCYON_CODEC_NO_MEMORY;
+    halcyon_tiff_samples samples;
+    uint32_t rows = 0;
+    halcyon_codec_status status;
+    if (!halcyon_tiff_has_samples(tiff, layout.has_alpha, &samples)) {
+        status = decode_shown(tiff, layout, bitmap, call, &rows);
+    } else if (samples.width != (uint32_t)bitmap.width || samples.height != (uint32_t)bitmap.height) {
+        halcyon_set_message(call, "libtiff reads another size from its header");
+        return HALCYON_CODEC_DAMAGED;
+    } else {
+        status = halcyon_tiff_read_samples(tiff, &samples, &layout, bitmap, call, &rows);
+    }
+    if (status != HALCYON_CODEC_DAMAGED || !layout.allows_missing || rows == 0) return status;
+    size_t row_size = (size_t)bitmap.width * 4;
+    memset(bitmap.pixels + row_size * rows, 0, row_size * ((size_t)bitmap.height - rows));
     return HALCYON_CODEC_OK;
 }
 

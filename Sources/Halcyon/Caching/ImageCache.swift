@@ -150,6 +150,7 @@ public final class ImageCache: Sendable {
     }
 
     func remember(_ cached: CachedImage, for key: ImageKey, expiration: StorageExpiration?) {
+        guard !cached.image.info.isPreview else { return }
         let stored = key.storageKey(for: cached.http)
         // The user's own entry would be found before the shared one.
         if stored.user != key.user { memoryCache.remove(key) }

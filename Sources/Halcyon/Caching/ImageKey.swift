@@ -22,6 +22,9 @@ public struct ImageKey: Hashable, Sendable {
             user: KeyedHash?
         ) {
             self.source = source
+            // The caches have whole images only, so that a request which allows others finds the same ones.
+            var decode = decode
+            decode.allowsIncomplete = false
             self.decode = decode
             self.processors = processors
             self.coders = coders
@@ -48,7 +51,7 @@ public struct ImageKey: Hashable, Sendable {
 
     /// The text by which the caches know the source: the text of its URL, a request's `cacheKey`, or the given string.
     public var source: String { parts.source }
-    /// The decode options of the image.
+    /// The decode options of the image. `allowsIncomplete` is false, since no incomplete image is kept under a key.
     public var decode: DecodeOptions { parts.decode }
     /// The processors of the image in order, with chains replaced by their processors.
     public var processors: [any ImageProcessor] { parts.processors }

@@ -88,8 +88,10 @@ final class EarlyImages {
     }
 
     private func image(of stored: FetchedData) async throws -> Image {
-        let (coders, (options, processors)) = (resolved.coders, resolved.steps)
-        let plan = try await load.compute { _ in try coders.plan(stored.data, options: options) }
+        let (coders, processors) = (resolved.coders, resolved.steps.processors)
+        var options = resolved.steps.decode
+        options.allowsIncomplete = false
+        let plan = try await load.compute { [options] _ in try coders.plan(stored.data, options: options) }
         let image = try await load.compute(reserving: plan.workingBytes, of: coders.budget) {
             try coders.decode(stored.data, plan: plan, context: $0)
         }

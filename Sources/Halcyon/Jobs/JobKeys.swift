@@ -8,6 +8,8 @@ struct LoadKey: Hashable, Sendable {
     private(set) var cachePolicy: CachePolicy
     let target: ObjectIdentifier
     private(set) var wantsEveryPreview: Bool
+    /// Whether the result may be incomplete, and is then no result for others.
+    let allowsIncomplete: Bool
     let fetch: FetchKey
 
     /// Creates the key of the load of a request.
@@ -21,6 +23,7 @@ struct LoadKey: Hashable, Sendable {
         cachePolicy = policy
         target = ObjectIdentifier(resolved.target)
         wantsEveryPreview = resolved.request.wantsPreviews && resolved.request.wantsEveryPreview
+        allowsIncomplete = resolved.request.decode.allowsIncomplete
         fetch = FetchKey(resolved)
     }
 

@@ -11,7 +11,7 @@ struct Provenance: Sendable {
     /// The number of encoded bytes that the result was made from.
     var encodedBytes: Int
     /// Whether a cache may keep the result.
-    let mayBeKept: Bool
+    private(set) var mayBeKept: Bool
 
     /// Whether the bytes may stand in for an answer that cannot be obtained (RFC 9111, 4.2.4).
     var mayBeServedStale: Bool { http?.mayBeServedStale ?? true }
@@ -26,6 +26,13 @@ struct Provenance: Sendable {
         self.encodedBytes = encodedBytes
         self.mayBeKept = mayBeKept
     }
+
+    /// The origin of an image that no cache keeps.
+    var ofIncomplete: Provenance {
+        var provenance = self
+        provenance.mayBeKept = false
+        return provenance
+    }
 }
 
 /// An image on its way through the stages.
@@ -39,7 +46,8 @@ struct LoadedImage: Sendable {
 
     init(_ image: Image, of fetched: FetchedData, decode: Duration?) {
         (self.image, self.fetched, self.decode) = (image, fetched, decode)
-        provenance = fetched.provenance
+        // The result of a processor need not say that its image was incomplete.
+        provenance = image.info.isPreview ? fetched.provenance.ofIncomplete : fetched.provenance
     }
 
     /// Creates the image from a cached one.

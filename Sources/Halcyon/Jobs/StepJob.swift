@@ -87,7 +87,7 @@ struct DecodeJob {
         try Task.checkCancellation()
         subscription.send(.arrived)
         if let image = fetched.made { return try await reduced(image, fetched, resolved) }
-        let (coders, options, watch) = (resolved.coders, options, Stopwatch())
+        let (coders, options, watch) = (resolved.coders, allowedOptions(for: fetched), Stopwatch())
         let plan = try await subscription.compute { _ in try coders.plan(fetched.data, options: options) }
         let key = DecodeKey(data: ObjectIdentifier(fetched), coders: ObjectIdentifier(coders), plan: plan)
         let made = try await resolved.coordinator.decodes.value(for: key, subscription) { subscription in
@@ -97,6 +97,11 @@ struct DecodeJob {
             let time = watch.elapsed
             subscription.note(.decoded(image.size, time))
             return LoadedImage(image, of: fetched, decode: time)
+        }
+        guard !made.image.info.isPreview else {
+            // A caller that asks again needs other bytes, and no cache keeps these.
+            resolved.coordinator.recentFetches.forget(fetched, FetchKey(resolved))
+            return made
         }
         if fetched.provenance.origin == .network, let key = FailureMemory.Key(resolved) {
             resolved.coordinator.failures.forget(key)
@@ -120,6 +125,13 @@ struct DecodeJob {
         }
         FetchJob.keep(fetched, of: made.image, resolved, subscription)
         return made
+    }
+
+    /// Returns the options for decoding bytes. A cache keeps whole files only, so one that is not is replaced, not shown.
+    private func allowedOptions(for fetched: FetchedData) -> DecodeOptions {
+        var options = options
+        if [.disk, .revalidated, .stale].contains(fetched.provenance.origin) { options.allowsIncomplete = false }
+        return options
     }
 }
 

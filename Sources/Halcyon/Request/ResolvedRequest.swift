@@ -122,7 +122,9 @@ struct ResolvedRequest: Sendable {
     /// kept, a resize is a processor.
     var steps: (decode: DecodeOptions, processors: [any ImageProcessor]) {
         let keepsOriginal = !cachePolicy.reads.union(cachePolicy.writes).isDisjoint(with: .memoryOriginal)
-        return keepsOriginal ? (key.decode, key.processors) : key.steps
+        var steps = keepsOriginal ? (decode: key.decode, processors: key.processors) : key.steps
+        steps.decode.allowsIncomplete = request.decode.allowsIncomplete
+        return steps
     }
 
     /// Whether the disk may have anything of the source at a level, if the policy says so. It may not for a file under the

@@ -8,8 +8,9 @@
     /// A coder for AVIF still images by libavif: 8, 10 and 12 bits, every chroma subsampling, grids and alpha. It
     /// decodes the first frame of a sequence.
     ///
-    /// A decode works at the stored size, in one step that cannot be cancelled. A clean aperture (`clap`) is not
-    /// applied.
+    /// A decode works at the stored size, in one step that cannot be cancelled. The picture is cropped to its clean
+    /// aperture (`clap`), and shown as a whole if that is invalid. Chrome does so only if the aperture begins in the corner.
+    /// Above 8 bits, colours are converted before they are rounded.
     package struct AVIFCoder: ImageDecoder {
         package init() {}
 
@@ -30,7 +31,13 @@
         }
 
         package func colorProfile(of data: Data) -> ColorProfile? {
-            data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.colorProfile } }
+            data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.isDeep ? nil : $0.colorProfile } }
+        }
+
+        package func embeddedProfile(of data: Data) -> Data? {
+            let profile = data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.colorProfile } }
+            guard case .icc(let profile, _)? = profile else { return nil }
+            return profile
         }
 
         package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
@@ -38,11 +45,20 @@
         }
 
         /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of a reference frame's
-        /// planes.
+        /// planes; above 8 bits that of RGBA words and their conversion, and of a picture that is cropped.
         package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             let decoded = data.read { try? ISOItems($0, format: .avif).decodedBytes(of: nativeSize) }
-            let planes = (info.hasAlpha ? 4 : 3) * (info.bitsPerChannel > 8 ? 2 : 1) * 2
-            return 0.adding(planes, times: (decoded ?? nativeSize.bitmapBytes) / 4)
+            let pixels = (decoded ?? nativeSize.bitmapBytes) / 4
+            let isDeep = info.bitsPerChannel > 8
+            let planes = (info.hasAlpha ? 4 : 3) * (isDeep ? 2 : 1) * 2
+            let (isCropped, profile) =
+                data.withUnsafeBytes { bytes in
+                    try? AVIFFile.read(bytes) { ($0.crop != nil, $0.isDeep ? $0.colorProfile : nil) }
+                } ?? (false, nil)
+            // A file that is copied for the alpha of a grid's cells.
+            let copied = data.read { AVIFCellAlpha.file(adding: $0)?.count } ?? 0
+            return 0.adding(planes + (isDeep ? 8 : 0) + (isCropped ? 4 : 0), times: pixels)
+                .adding(1, times: profile?.workingBytes ?? 0).adding(1, times: copied)
         }
 
         package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
@@ -50,38 +66,21 @@
                 guard !ISOImageHeader(ByteReader(bytes)).isCut else {
                     throw CodecError.damaged(.avif, reason: "the file was cut off")
                 }
-                return try AVIFFile.read(bytes, size: plan.storedSize) { file in
+                let size = try AVIFFile.read(bytes) { $0.codedSize }
+                return try AVIFFile.read(bytes, size: size) { file in
+                    let crop = file.crop
                     try AVIFFile.check(avifDecoderNthImage(file.decoder, 0))
                     try context.checkCancellation()
-                    return try Self.bitmap(of: file.image, plan: plan)
-                }
-            }
-        }
-
-        private static func bitmap(of image: UnsafeMutablePointer<avifImage>, plan: DecodePlan) throws -> Bitmap {
-            let size = plan.nativeSize
-            // The coded picture may differ in size from the one that the container declares.
-            guard Int(image.pointee.width) == size.width, Int(image.pointee.height) == size.height else {
-                throw CodecError.damaged(.avif, reason: "the decoded size differs from the header")
-            }
-            var rgb = avifRGBImage()
-            avifRGBImageSetDefaults(&rgb, image)
-            rgb.depth = 8
-            rgb.format = AVIF_RGB_FORMAT_BGRA
-            // libavif premultiplies alpha with errors of one level. Rounding to the nearest here lets a losslessly
-            // encoded image come back without loss. Pixels that the file stores premultiplied stay as they are.
-            let isMultiplied = image.pointee.alphaPremultiplied != 0
-            rgb.alphaPremultiplied = image.pointee.alphaPremultiplied
-            let hasAlpha = plan.info.hasAlpha && image.pointee.alphaPlane != nil
-            return try Bitmap(size: size, isOpaque: !hasAlpha) { pixels in
-                let start = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                rgb.pixels = start
-                rgb.rowBytes = UInt32(size.width * 4)
-                try AVIFFile.check(avifImageYUVToRGB(image, &rgb))
-                if !hasAlpha {
-                    halcyon_make_opaque(start, size.width * size.height)
-                } else if !isMultiplied {
-                    halcyon_premultiply(start, size.width * size.height)
+                    // The coded picture may differ in size from the one that the container declares.
+                    guard file.codedSize == size else {
+                        throw CodecError.damaged(.avif, reason: "the decoded size differs from the header")
+                    }
+                    let pixels = AVIFPixels(image: file.image, size: size, hasAlpha: plan.info.hasAlpha)
+                    let bitmap =
+                        file.isDeep
+                        ? try pixels.deepBitmap(converting: plan.converts(file.colorProfile) ? file.colorProfile : nil)
+                        : try pixels.bitmap()
+                    return try crop.map { try bitmap.cropped(to: $0) } ?? bitmap
                 }
             }
         }

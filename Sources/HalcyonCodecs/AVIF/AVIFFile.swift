@@ -10,7 +10,7 @@
 
         /// Parses the bytes with libavif, and keeps the decoder while `body` runs.
         ///
-        /// - Parameter size: the size that the header declares, beyond which libavif decodes nothing; nil while it is
+        /// - Parameter size: the coded size that the header declares, beyond which libavif decodes nothing; nil while it is
         ///   not known.
         /// - Throws: `CodecError.damaged`, `.limitExceeded` for long chains of items, `BitmapError.outOfMemory`, and
         ///   the errors of `body`.
@@ -20,6 +20,15 @@
             // libavif skips bytes that are not a box, and would find boxes behind them that have not been checked.
             let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(ISOImageHeader(ByteReader(bytes)).byteCount))
             try ISOItemReferences(ByteReader(bytes)).check(.avif, sourcesMustBeImages: false)
+            guard let file = AVIFCellAlpha.file(adding: ByteReader(bytes)) else {
+                return try parse(bytes, size: size, body)
+            }
+            return try file.withUnsafeBytes { try parse($0, size: size, body) }
+        }
+
+        private static func parse<Result>(
+            _ bytes: UnsafeRawBufferPointer, size: PixelSize?, _ body: (AVIFFile) throws -> Result
+        ) throws -> Result {
             guard let decoder = avifDecoderCreate() else { throw BitmapError.outOfMemory(bytes: 0) }
             defer { avifDecoderDestroy(decoder) }
             configure(&decoder.pointee, size: size)
@@ -50,7 +59,28 @@
             decoder.imageSizeLimit = UInt32(clamping: min(area + slack, Int(AVIF_DEFAULT_IMAGE_SIZE_LIMIT)))
         }
 
+        /// The size of the picture before it is cropped.
+        var codedSize: PixelSize { PixelSize(Int(image.pointee.width), Int(image.pointee.height)) }
+
+        /// The clean aperture (`clap`), to which the picture is cropped before it is turned; nil if there is none, or if it is
+        /// invalid: not within the picture, not of whole pixels, or not at whole samples of its colours.
+        var crop: PixelRect? {
+            guard image.pointee.transformFlags & AVIF_TRANSFORM_CLAP.rawValue != 0 else { return nil }
+            var rect = avifCropRect()
+            var diagnostics = avifDiagnostics()
+            let isValid = avifCropRectConvertCleanApertureBox(
+                &rect, &image.pointee.clap, image.pointee.width, image.pointee.height, image.pointee.yuvFormat,
+                &diagnostics)
+            guard isValid != 0 else { return nil }
+            let crop = PixelRect(x: Int(rect.x), y: Int(rect.y), width: Int(rect.width), height: Int(rect.height))
+            return crop.clamped(to: codedSize) == crop && crop.size != codedSize ? crop : nil
+        }
+
+        /// Whether a channel has more than 8 bits. The colours are then converted before they are rounded to 8.
+        var isDeep: Bool { image.pointee.depth > 8 }
+
         var info: ImageInfo {
+            let size = crop?.size ?? codedSize
             let image = image.pointee
             let orientation = orientation
             let hasProfile = image.icc.size > 0
@@ -60,7 +90,7 @@
                 ? .icc(ICCProfile.name(of: ByteReader(profile)))
                 : image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? .gray : .sRGB
             return ImageInfo(
-                format: .avif, size: orientation.applied(to: PixelSize(Int(image.width), Int(image.height))),
+                format: .avif, size: orientation.applied(to: size),
                 hasAlpha: decoder.pointee.alphaPresent != 0, bitsPerChannel: Int(image.depth), orientation: orientation,
                 colorSpace: space)
         }

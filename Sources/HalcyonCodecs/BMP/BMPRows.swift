@@ -14,10 +14,16 @@
             let stride = (bitCount + 31) / 32 * 4
             // The last row may come without its padding.
             let length = stride * (canvas.height - 1) + (bitCount + 7) / 8
-            guard reader.has(length, at: header.pixelOffset) else { throw BMPHeader.damaged("the file was cut off") }
+            var rows = canvas.height
+            if !reader.has(length, at: header.pixelOffset) {
+                rows = max(0, reader.count - header.pixelOffset) / stride
+                guard canvas.allowsMissing, rows > 0 else { throw BMPHeader.damaged("the file was cut off") }
+                canvas.clear(from: 0, row: rows)
+            }
             let bytes = UnsafeRawBufferPointer(rebasing: reader.bytes[header.pixelOffset...])
-            let hasAlpha = try header.hasAlpha && usesAlpha(bytes, stride: stride, header: header, context: context)
-            for row in 0..<canvas.height {
+            let hasAlpha =
+                try header.hasAlpha && usesAlpha(bytes, rows: rows, stride: stride, header: header, context: context)
+            for row in 0..<rows {
                 if row % 64 == 0 { try context.checkCancellation() }
                 let source = UnsafeRawBufferPointer(rebasing: bytes[(row * stride)...])
                 let start = canvas.start(ofRow: row)
@@ -32,9 +38,9 @@
 
         /// Returns whether the alpha of any pixel is above zero.
         private static func usesAlpha(
-            _ bytes: UnsafeRawBufferPointer, stride: Int, header: BMPHeader, context: WorkContext
+            _ bytes: UnsafeRawBufferPointer, rows: Int, stride: Int, header: BMPHeader, context: WorkContext
         ) throws -> Bool {
-            for row in 0..<header.size.height {
+            for row in 0..<rows {
                 if row % 64 == 0 { try context.checkCancellation() }
                 let source = UnsafeRawBufferPointer(rebasing: bytes[(row * stride)...])
                 for x in 0..<header.size.width where header.masks[3].value(pixel(x, of: source, bits: header.bits)) > 0

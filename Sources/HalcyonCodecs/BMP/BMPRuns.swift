@@ -23,7 +23,13 @@
             while runs.row < canvas.height {
                 if steps % 4096 == 0 { try context.checkCancellation() }
                 steps += 1
-                guard try runs.readRun(into: canvas) else { return }
+                do {
+                    guard try runs.readRun(into: canvas) else { return }
+                } catch {
+                    // The only error is the end of the file.
+                    guard canvas.allowsMissing, runs.x > 0 || runs.row > 0 else { throw error }
+                    return canvas.clear(from: runs.x, row: runs.row)
+                }
             }
         }
 

@@ -3,7 +3,8 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// A coder for GIF by giflib, including animations.
+    /// A coder for GIF, including animations. giflib writes; the reader is Halcyon's own, since giflib's refuses files
+    /// that browsers show.
     ///
     /// Areas that no frame covers are transparent, as in browsers, whatever background colour the file names.
     package struct GIFCoder: ImageDecoder {
@@ -24,7 +25,7 @@
             data.read { try? GIFHeader($0).extent } ?? CodedExtent(info)
         }
 
-        /// The memory of two canvases beside that of the first frame for an animation, and of a frame's colour indices.
+        /// The memory of two canvases beside that of the first frame for an animation, and of rows and tables.
         package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
             nativeSize.bitmapBytes * (info.isAnimated ? 2 : 0) + nativeSize.bitmapBytes / 4
         }
@@ -32,11 +33,31 @@
         /// Decodes up to the end of the first frame. A file whose later frames are truncated therefore still decodes:
         /// the requested image is complete.
         package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-            try data.withUnsafeBytes { bytes in
-                try GIFSource.withFile(bytes) { file in
-                    let frame = try GIFFrame(nextOf: file)
-                    return try frame.draw(on: plan.nativeSize, from: file, context: context)
+            try Self.decode(data, plan: plan, allowsMissing: false, context: context)
+        }
+
+        private static func decode(
+            _ data: Data, plan: DecodePlan, allowsMissing: Bool, context: WorkContext
+        ) throws -> Bitmap {
+            try data.read { reader in
+                guard let first = try GIFHeader(reader).frames.first else { throw GIFFrame.cutOff }
+                return try GIFFrame(first, in: reader)
+                    .draw(on: plan.nativeSize, allowsMissing: allowsMissing, context: context)
+            }
+        }
+    }
+
+    extension GIFCoder: IncompleteImageDecoder {
+        func decodeIncomplete(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            try Self.decode(data, plan: plan, allowsMissing: true, context: context)
+        }
+
+        func lacksFrames(_ data: Data, info: ImageInfo) -> Bool {
+            data.read { reader in
+                guard let header = try? GIFHeader(reader), let frames = try? GIFHeader.wholeFrames(reader) else {
+                    return true
                 }
+                return header.endsInExtension || frames.count < info.frameCount
             }
         }
     }

@@ -5,23 +5,21 @@
 
     extension GIFCoder: AnimatedImageDecoder {
         package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
-            let header = try data.read { try GIFHeader($0, keepsFrames: true) }
-            guard !header.frames.isEmpty else { throw CodecError.damaged(.gif, reason: "its first frame was cut off") }
-            return GIFFrameReader(data: data, header: header)
+            let entries = try data.read { try GIFHeader.wholeFrames($0) }
+            guard !entries.isEmpty else { throw CodecError.damaged(.gif, reason: "its first frame was cut off") }
+            return GIFFrameReader(data: data, entries: entries)
         }
     }
 
-    /// The frames of a GIF, each decoded alone: giflib reads the head of the file, then that frame.
+    /// The frames of a GIF, each decoded alone.
     struct GIFFrameReader: FrameReader {
         let frames: [AnimationFrame]
         private let data: Data
         private let entries: [GIFFrameEntry]
-        private let headByteCount: Int
 
-        init(data: Data, header: GIFHeader) {
+        init(data: Data, entries: [GIFFrameEntry]) {
             self.data = data
-            entries = header.frames
-            headByteCount = header.headByteCount
+            self.entries = entries
             frames = entries.map { entry in
                 AnimationFrame(
                     // A frame outside the canvas shows nothing for its duration.
@@ -35,12 +33,7 @@
             guard let rect = entry.rect else {
                 return try Bitmap(size: PixelSize(1, 1), isOpaque: false, pixels: [0, 0, 0, 0])
             }
-            return try data.withUnsafeBytes { bytes in
-                try GIFSource.withFile(bytes, jump: (from: headByteCount, to: entry.offset)) { file in
-                    let frame = try GIFFrame(nextOf: file, transparentIndex: entry.transparentIndex)
-                    return try frame.atOrigin.draw(on: rect.size, from: file, context: context)
-                }
-            }
+            return try data.read { try GIFFrame(entry, in: $0).atOrigin.draw(on: rect.size, context: context) }
         }
 
         /// Returns the disposal of a frame. Values that the format leaves undefined keep the frame, as in browsers.

@@ -11,30 +11,39 @@
         let delay: Int
         let disposal: Int
         let transparentIndex: Int?
+        /// The part of the data that is missing.
+        let missing: Missing?
+
+        enum Missing {
+            /// The terminator, and perhaps pixels.
+            case end
+            /// A part of a sub-block.
+            case data
+        }
     }
 
-    /// The contents of the blocks of a GIF, read without giflib and without decoding pixels.
+    /// The contents of the blocks of a GIF, read without decoding pixels.
     struct GIFHeader {
         /// The size of the canvas, enlarged if the first frame reaches beyond it, as in browsers.
         private(set) var size: PixelSize
         private(set) var frameCount = 0
         private(set) var hasAlpha = false
         private(set) var metadataByteCount = 0
-        /// The pixels that giflib unpacks: each frame at its own size, however little of it lies on the canvas.
+        /// The pixels that are unpacked: each frame at its own size, however little of it lies on the canvas.
         private(set) var extent = CodedExtent(largest: PixelSize(0, 0), totalPixels: 0)
         /// The loop count as stored in the file: 0 is infinite. Nil without the extension, which means one play.
         private var loopCount: Int?
         /// The graphic control extension that precedes the next frame.
         private var control: (flags: Int, delay: Int, transparentIndex: Int) = (0, 0, 0)
+        /// Whether the file ends within an extension, behind which there may have been frames.
+        private(set) var endsInExtension = false
         private let keepsFrames: Bool
-        /// The frames whose data is complete; empty unless `keepsFrames` was set.
+        /// The frames, of which the data of the last one may be cut off; the first one alone unless `keepsFrames` was set.
         private(set) var frames: [GIFFrameEntry] = []
-        /// The number of bytes up to the end of the global palette.
-        let headByteCount: Int
 
         /// Reads all blocks.
         ///
-        /// - Parameter keepsFrames: whether `frames` is filled, which takes memory for each frame.
+        /// - Parameter keepsFrames: whether `frames` has all frames, which takes memory for each.
         /// - Throws: `CodecError.damaged` if the data ends before the first frame's descriptor does.
         init(_ reader: ByteReader, keepsFrames: Bool = false) throws {
             guard let width = reader.littleEndian16(6), let height = reader.littleEndian16(8),
@@ -42,10 +51,10 @@
             else { throw Self.damaged("its header is cut off") }
             size = PixelSize(width, height)
             self.keepsFrames = keepsFrames
-            headByteCount = 13 + Self.paletteByteCount(flags)
-            var offset = headByteCount
+            var offset = 13 + Self.paletteByteCount(flags)
             // The trailer, or a byte that begins no block, ends the file, as in browsers.
             while let next = readBlock(reader, at: offset) { offset = next }
+            endsInExtension = reader.byte(offset) == 0x21
             guard frameCount > 0 else { throw Self.damaged("it has no frame") }
             guard !size.isEmpty else { throw Self.damaged("its size is zero") }
         }
@@ -105,20 +114,22 @@
             extent.add(isSeen ? frame : size, pixels: max(isSeen ? width * height : 0, size.area ?? .max))
             defer { control = (0, 0, 0) }
             // The minimum code size follows the palette.
-            let end = Self.endOfSubBlocks(reader, at: offset + 9 + Self.paletteByteCount(flags) + 1)
-            if keepsFrames, end != nil {
-                frames.append(entry(at: offset - 1, PixelRect(x: left, y: top, width: width, height: height)))
+            let data = offset + 9 + Self.paletteByteCount(flags) + 1
+            let end = Self.endOfSubBlocks(reader, at: data)
+            if keepsFrames || frames.isEmpty {
+                let rect = PixelRect(x: left, y: top, width: width, height: height)
+                frames.append(entry(at: offset - 1, rect, missing: end == nil ? Self.missing(reader, at: data) : nil))
             }
             return end
         }
 
-        private func entry(at offset: Int, _ rect: PixelRect) -> GIFFrameEntry {
+        private func entry(at offset: Int, _ rect: PixelRect, missing: GIFFrameEntry.Missing?) -> GIFFrameEntry {
             GIFFrameEntry(
                 offset: offset, rect: rect.clamped(to: size), delay: control.delay, disposal: control.flags >> 2 & 7,
-                transparentIndex: control.flags & 1 != 0 ? control.transparentIndex : nil)
+                transparentIndex: control.flags & 1 != 0 ? control.transparentIndex : nil, missing: missing)
         }
 
-        private static func paletteByteCount(_ flags: Int) -> Int {
+        static func paletteByteCount(_ flags: Int) -> Int {
             flags & 0x80 == 0 ? 0 : 3 << ((flags & 7) + 1)
         }
 
@@ -131,6 +142,25 @@
                 if length == 0 { return offset }
             }
             return nil
+        }
+
+        /// Returns what is missing of sub-blocks whose end is. In the place of a terminator, the file's trailer looks like a
+        /// length.
+        private static func missing(_ reader: ByteReader, at offset: Int) -> GIFFrameEntry.Missing {
+            var offset = offset
+            while let length = reader.byte(offset) {
+                if length == 0x3B, offset + 1 == reader.count { return .end }
+                offset += 1 + length
+            }
+            return offset == reader.count ? .end : .data
+        }
+
+        /// Returns the frames that are there. The terminator of the last one may be missing, but none of its pixels.
+        static func wholeFrames(_ reader: ByteReader) throws -> [GIFFrameEntry] {
+            let frames = try GIFHeader(reader, keepsFrames: true).frames
+            guard let last = frames.last, let missing = last.missing else { return frames }
+            let isThere = missing == .end && (try? GIFFrame(last, in: reader).isComplete) == true
+            return isThere ? frames : frames.dropLast()
         }
 
         private static func damaged(_ reason: String) -> CodecError { .damaged(.gif, reason: reason) }

@@ -11,6 +11,27 @@
         }
     }
 
+    extension JPEGCoder: IncompleteImageDecoder {
+        /// Shows the rows of a single scan that are there, or what several scans have told so far.
+        func decodeIncomplete(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            try data.read { reader in
+                try JPEGScans.check(reader, size: plan.storedSize)
+                // libjpeg decodes arithmetic coding only as a whole.
+                guard try !JPEGHeader(reader).isArithmetic else {
+                    throw CodecError.damaged(.jpeg, reason: "the file was cut off")
+                }
+            }
+            let stream = try JPEGStream(plan: plan, ink: try Self.inkTransform(for: data))
+            try stream.append(data, context: context)
+            if stream.progress.has_scans { try stream.end(allowsMissing: true, context: context) }
+            let progress = stream.progress
+            guard progress.has_scans || progress.rows > 0 else {
+                throw CodecError.damaged(.jpeg, reason: "the file was cut off before its pixels")
+            }
+            return try stream.bitmap(context: context)
+        }
+    }
+
     /// A progressive decode of a JPEG, at the size that a decode of the whole file would have.
     ///
     /// Memory: the output's pixels; for a file with scans also its coefficients, six bytes per pixel of the stored
@@ -170,9 +191,9 @@
             }
         }
 
-        /// Ends the data, which may lack its end marker.
-        func end(context: WorkContext) throws {
-            try CodecCall.decode(.jpeg, context: context) { halcyon_jpeg_stream_end(stream, $0) }
+        /// Ends the data, which may lack its end marker, and also pixels or precision if `allowsMissing` is set.
+        func end(allowsMissing: Bool = false, context: WorkContext) throws {
+            try CodecCall.decode(.jpeg, context: context) { halcyon_jpeg_stream_end(stream, allowsMissing, $0) }
         }
 
         /// Returns the pixels that are decoded so far; opaque only if none is missing.

@@ -16,6 +16,21 @@
         }
     }
 
+    extension PNGCoder: IncompleteImageDecoder {
+        /// Shows the default image of an APNG only if it is the first frame.
+        func decodeIncomplete(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            let isShown = data.read { reader in
+                let chunks = PNGChunks(reader).lazy.filter { $0.isNamed("fcTL") || $0.isNamed("IDAT") }
+                return !PNGHeader.isAnimation(reader) || chunks.first { _ in true }?.isNamed("fcTL") == true
+            }
+            guard isShown else { throw Self.noFrame }
+            let stream = try PNGStream(plan: plan, deep: try Self.deepTransform(for: data, plan: plan))
+            return try stream.part(of: data, .png, context: context)
+        }
+
+        func lacksFrames(_ data: Data, info: ImageInfo) -> Bool { !data.read { PNGHeader.isWhole($0) } }
+    }
+
     /// The owner of the C side of a progressive decode. Used by one thread at a time.
     final class PNGStream: RowStream {
         private let plan: DecodePlan

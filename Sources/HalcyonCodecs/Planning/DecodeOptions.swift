@@ -27,15 +27,25 @@ public struct DecodeOptions: Hashable, Sendable {
     /// that decodes; otherwise the picture itself is decoded. `Image.info` describes the picture. Only the header of the
     /// file proves then that it is an image. Cost: two decodes of the thumbnail, some 0.3 ms each.
     public var usesEmbeddedThumbnail: Bool
+    /// Whether a file that was cut off is decoded to what there is of it. False by default: it is `CodecError.damaged`.
+    ///
+    /// Applies to JPEG, PNG, GIF, WebP, BMP and TIFF whose header is there, and at least one row, scan, strip or row of
+    /// tiles. Pixels that are missing are transparent; in a JPEG of several scans, they are as coarse as its scans, and
+    /// grey before the first one. An animation has the frames that are whole, or the first frame alone as far as it is there
+    /// (GIF, APNG). The image says so in `ImageInfo.isPreview`, and no cache keeps it. A file whose data is invalid before its
+    /// end stays damaged, and so does every other format.
+    ///
+    /// Cost: nothing for a whole file but the reservation of two more bitmaps and the length of the data; a second decode for
+    /// one that was cut off.
+    public var allowsIncomplete: Bool
     /// The limits on the values that the header may declare.
     public var limits: DecodeLimits
 
     /// Creates options; omitted arguments take the defaults that the properties state.
     public init(
         target: TargetSize? = nil, maximumBytes: ByteLimit? = nil, region: PixelRect? = nil,
-        color: ColorHandling = .sRGB, firstFrameOnly: Bool = false,
-        preloadAllFrames: Bool = false, limits: DecodeLimits = DecodeLimits(),
-        usesEmbeddedThumbnail: Bool = false
+        color: ColorHandling = .sRGB, firstFrameOnly: Bool = false, preloadAllFrames: Bool = false,
+        allowsIncomplete: Bool = false, limits: DecodeLimits = DecodeLimits(), usesEmbeddedThumbnail: Bool = false
     ) {
         self.target = target
         self.maximumBytes = maximumBytes
@@ -43,6 +53,7 @@ public struct DecodeOptions: Hashable, Sendable {
         self.color = color
         self.firstFrameOnly = firstFrameOnly
         self.preloadAllFrames = preloadAllFrames
+        self.allowsIncomplete = allowsIncomplete
         self.limits = limits
         self.usesEmbeddedThumbnail = usesEmbeddedThumbnail
     }
@@ -51,7 +62,7 @@ public struct DecodeOptions: Hashable, Sendable {
     package var changesSize: Bool { target != nil || maximumBytes != nil || region != nil }
 
     /// Encodes the options that change the decoded pixels. The limits do not change them, they only refuse a file;
-    /// neither does the time at which the frames are decoded.
+    /// neither does the time at which the frames are decoded. An incomplete image is never kept under a key.
     package func encode(into key: inout KeyEncoder) {
         key.encode(type: "halcyon.decode", version: 4)
         key.encode(target != nil)

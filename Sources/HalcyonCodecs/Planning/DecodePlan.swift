@@ -36,6 +36,8 @@ public struct DecodePlan: Hashable, Sendable {
     let maximumTotalPixels: Int
     /// Whether pixels are converted to sRGB if a profile states that they are not sRGB.
     package let convertsColor: Bool
+    /// Whether a file that was cut off is decoded to what there is of it.
+    package let allowsIncomplete: Bool
     /// Whether the rows are scaled down as they are decoded, without a bitmap of the native size.
     package private(set) var isStreamed = false
     /// The maximum number of bytes that the decode takes in addition to the data: bitmaps, the result included, and the
@@ -78,6 +80,7 @@ public struct DecodePlan: Hashable, Sendable {
             coverage: decoder?.coverage(of: info, at: nativeSize)
                 ?? (Double(nativeSize.width), Double(nativeSize.height)))
         convertsColor = options.color == .sRGB
+        allowsIncomplete = options.allowsIncomplete
         maximumTotalPixels = options.limits.maximumTotalPixels
         workingBytes = nativeSize.bitmapBytes
     }
@@ -120,6 +123,8 @@ public struct DecodePlan: Hashable, Sendable {
         // Rotating, and converting, create another bitmap before the first one is released. A conversion needs no
         // profile in the file: code points or chromaticities suffice.
         if info.orientation != .up || isConverted { bytes.append(result) }
+        // The pixels of a stream, those that are taken from it, and the bytes that it keeps.
+        if allowsIncomplete { bytes.append(data.count.adding(2, times: nativeSize.bitmapBytes)) }
         if info.isAnimated, frames == .all {
             let (all, overflow) = result.multipliedReportingOverflow(by: info.frameCount)
             bytes.append(overflow ? .max : all)

@@ -81,6 +81,9 @@ extension CoderRegistry {
     package func makeProgressive(
         for data: Data, options: DecodeOptions, budget: DecodeBudget, showsThumbnail: Bool = false
     ) -> (any ProgressiveDecoding)? {
+        var options = options
+        // Its previews are what has arrived; its end is the whole image.
+        options.allowsIncomplete = false
         guard let decoder = decoder(for: data) as? any ProgressiveImageDecoder else { return nil }
         let decoding = decoder.makeProgressive(options: options, budget: budget)
         guard showsThumbnail else { return decoding }

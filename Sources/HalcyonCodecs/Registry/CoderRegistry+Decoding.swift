@@ -79,13 +79,38 @@ extension CoderRegistry {
     ) throws -> Image {
         defer { HeapTrim.after(plan.heapBytes) }
         let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        let bitmap = try Self.finishReduced(
-            try Self.reduced(data, decoder: decoder, plan: plan, context: context), plan: plan, color: color,
-            context: context)
-        let animation = try animation(data, decoder: decoder, plan: plan, color: color, context: context)
-        var image = Image(bitmap: bitmap, info: plan.info, animation: animation)
+        let (reduced, isPart) = try Self.reducedOrPart(data, decoder: decoder, plan: plan, context: context)
+        let bitmap = try Self.finishReduced(reduced, plan: plan, color: color, context: context)
+        let animation =
+            isPart ? nil : try animation(data, decoder: decoder, plan: plan, color: color, context: context)
+        var info = plan.info
+        info.isPreview = isPart || Self.lacksFrames(data, decoder: decoder, plan: plan)
+        var image = Image(bitmap: bitmap, info: info, animation: animation)
         if !plan.convertsColor { image.colorProfile = decoder.embeddedProfile(of: data) }
         return image
+    }
+
+    /// Decodes to the final size in stored orientation, or to what there is if the plan allows that.
+    private static func reducedOrPart(
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
+    ) throws -> (bitmap: Bitmap, isPart: Bool) {
+        do {
+            return (try reduced(data, decoder: decoder, plan: plan, context: context), false)
+        } catch let error as CodecError {
+            guard case .damaged = error, plan.allowsIncomplete, let decoder = decoder as? any IncompleteImageDecoder
+            else { throw error }
+            do {
+                let native = try decoder.decodeIncomplete(data, plan: plan, context: context)
+                return (try reduced(native, plan: plan, context: context), true)
+            } catch is CodecError {
+                throw error
+            }
+        }
+    }
+
+    private static func lacksFrames(_ data: Data, decoder: any ImageDecoder, plan: DecodePlan) -> Bool {
+        guard plan.allowsIncomplete, plan.info.isAnimated, plan.frames != .first else { return false }
+        return (decoder as? any IncompleteImageDecoder)?.lacksFrames(data, info: plan.info) ?? false
     }
 
     /// Decodes to the final size in stored orientation, row by row if the decoder can, so that no larger bitmap is

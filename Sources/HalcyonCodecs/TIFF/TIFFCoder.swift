@@ -4,11 +4,15 @@
     import HalcyonImage
     import HalcyonSystem
 
-    /// A coder for TIFF and BigTIFF by libtiff: strips and tiles; grey, palette, RGB, CMYK (8 bits) and YCbCr; 1, 2, 4,
-    /// 8 and 16 bits a channel; every compression that the system's libtiff supports. It writes no TIFF.
+    /// A coder for TIFF and BigTIFF by libtiff: strips and tiles; grey, palette, RGB, CMYK, CIELab and YCbCr; 1, 2, 4, 8
+    /// and 16 bits a channel; every compression that the system's libtiff supports. It writes no TIFF.
+    ///
+    /// Grey, RGB and CMYK also have 9 to 15, 24, 32 and 64 bits a channel, of which the upper ones are shown, and
+    /// floating-point numbers of 16, 32 and 64 bits, of which 0 is black and 1 is white: what lies outside is clamped, and
+    /// what is not a number is 0. Negative integers are 0 above 16 bits.
     ///
     /// The pages that have the size of the first one are frames without a duration; other pages are left out.
-    package struct TIFFCoder: AnimatedImageDecoder {
+    package struct TIFFCoder: AnimatedImageDecoder, IncompleteImageDecoder {
         package init() {}
 
         package var formats: [ImageFormat] { [.tiff] }
@@ -25,6 +29,10 @@
 
         package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try pages(of: data).pixels(at: 0, context: context)
+        }
+
+        func decodeIncomplete(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            try pages(of: data).pixels(at: 0, allowsMissing: true, context: context)
         }
 
         package func colorProfile(of data: Data) -> ColorProfile? {
@@ -100,14 +108,19 @@
         }
 
         func pixels(at index: Int, context: WorkContext) throws -> Bitmap {
+            try pixels(at: index, allowsMissing: false, context: context)
+        }
+
+        /// - Parameter allowsMissing: whether the strips or tiles may end before the page does.
+        func pixels(at index: Int, allowsMissing: Bool, context: WorkContext) throws -> Bitmap {
             let page = pages[index]
             return try CodecCall.decode(
-                .tiff, size: size, isOpaque: !page.hasAlpha, context: context
+                .tiff, size: size, isOpaque: !page.hasAlpha && !allowsMissing, context: context
             ) { bitmap, call in
                 data.withUnsafeBytes { bytes in
                     let layout = halcyon_tiff_layout(
                         directory: UInt64(page.offset), has_palette: page.hasPalette, has_alpha: page.hasAlpha,
-                        most_bytes: maximumBytes, ink: ink)
+                        allows_missing: allowsMissing, most_bytes: maximumBytes, ink: ink)
                     return halcyon_tiff_decode(
                         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, layout, bitmap, call)
                 }

@@ -25,6 +25,21 @@
         }
     }
 
+    extension WebPCoder: IncompleteImageDecoder {
+        /// Shows a still image as it is stored if the EXIF that may rotate it is missing, and no part of an animation's
+        /// first frame.
+        func decodeIncomplete(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            guard try !data.read({ try WebPHeader($0).isAnimation }) else {
+                throw WebPOutput.damaged("its first frame was cut off")
+            }
+            return try WebPStream(plan: plan).part(of: data, .webp, context: context)
+        }
+
+        func lacksFrames(_ data: Data, info: ImageInfo) -> Bool {
+            data.read { (try? WebPHeader($0).isCut) ?? true }
+        }
+    }
+
     /// The owner of libwebp's side of a progressive decode. Used by one thread at a time.
     ///
     /// Its rows serve previews only; the final image is a decode of the whole file. For a damaged file, libwebp's

@@ -63,6 +63,34 @@ enum CraftedFile {
         return data
     }
 
+    // MARK: TIFF
+
+    /// A grey slope of 40 x 24 pixels in six strips, with the directory before them: bytes, or numbers of 32 bits.
+    static func tiffStrips(isReal: Bool) -> Data {
+        func little(_ value: Int, _ bytes: Int) -> [UInt8] { (0..<bytes).map { UInt8(value >> ($0 * 8) & 255) } }
+        let (width, height, rows, strips) = (40, 24, 4, 6)
+        let length = width * rows * (isReal ? 4 : 1)
+        let lists = 8 + 2 + 10 * 12 + 4
+        let pixels = lists + strips * 8
+        let entries = [
+            (256, 3, 1, width), (257, 3, 1, height), (258, 3, 1, isReal ? 32 : 8), (259, 3, 1, 1), (262, 3, 1, 1),
+            (273, 4, strips, lists), (277, 3, 1, 1), (278, 3, 1, rows), (279, 4, strips, lists + strips * 4),
+            (339, 3, 1, isReal ? 3 : 1),
+        ]
+        var data = Data(little(0x2A_4949, 4) + little(8, 4) + little(entries.count, 2))
+        for entry in entries {
+            data += little(entry.0, 2) + little(entry.1, 2) + little(entry.2, 4) + little(entry.3, 4)
+        }
+        data += little(0, 4)
+        for strip in 0..<strips { data += little(pixels + strip * length, 4) }
+        for _ in 0..<strips { data += little(length, 4) }
+        for index in 0..<width * height {
+            let value = 40 + index / 5
+            data += isReal ? little(Int((Float(value) / 255).bitPattern), 4) : [UInt8(value)]
+        }
+        return data
+    }
+
     // MARK: PNG
 
     /// An APNG of 8-bit palette pixels, 2 x 2, whose frames are the default image and `frames - 1` more.

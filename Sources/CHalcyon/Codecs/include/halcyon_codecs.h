@@ -94,8 +94,10 @@ void halcyon_jpeg_stream_free(halcyon_jpeg_stream *stream);
 halcyon_codec_status halcyon_jpeg_stream_append(halcyon_jpeg_stream *stream, const uint8_t *data, size_t size,
                                                 halcyon_codec_call *call);
 
-/// Ends the stream where its data ends, which may lack the end marker. The stream is finished if no pixel is missing.
-halcyon_codec_status halcyon_jpeg_stream_end(halcyon_jpeg_stream *stream, halcyon_codec_call *call);
+/// Ends the stream where its data ends, which may lack the end marker. The stream is finished if no pixel is missing, or if
+/// some may be.
+halcyon_codec_status halcyon_jpeg_stream_end(halcyon_jpeg_stream *stream, bool allows_missing,
+                                             halcyon_codec_call *call);
 halcyon_jpeg_progress halcyon_jpeg_stream_progress(const halcyon_jpeg_stream *stream);
 
 /// Writes the present image; rows that have not arrived are transparent. With scans, at least one must be complete.
@@ -141,10 +143,10 @@ halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_
                                         halcyon_codec_call *call);
 
 /// A page of a TIFF: the offset of its directory, the facts that the directory declares, and the largest allocation
-/// that libtiff may make.
+/// that libtiff may make. If rows may be missing, those behind the first missing one are transparent, and one must be there.
 typedef struct {
     uint64_t directory;
-    bool has_palette, has_alpha;
+    bool has_palette, has_alpha, allows_missing;
     size_t most_bytes;
     halcyon_codec_ink ink;
 } halcyon_tiff_layout;
