@@ -23,6 +23,7 @@ private struct Program {
 
 private func signed(_ request: DownloadRequest) async throws -> DownloadRequest? { request }
 private func decrypted(_ data: Data) throws -> Data? { data }
+private func drawnChart() throws -> Image { try Image(width: 1, height: 1, pixels: [0, 0, 255, 255]) }
 private func prepared(_ request: ImageRequest) -> ImageRequest { request }
 private func count(_ bytes: Int) {}
 private func ownDelay(_ error: DownloadError, _ retries: Int) -> Duration? { nil }
@@ -81,6 +82,7 @@ private func sources(_ program: Program) -> [ImageSource] {
         .base64("iVBORw0KGgo=", key: "dot"),
         .file(URL(filePath: path)),
         .provider(Cover(id: 7)),
+        .image(key: "chart") { try drawnChart() },
     ]
 }
 

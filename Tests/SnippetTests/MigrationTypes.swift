@@ -71,6 +71,7 @@ private func types() -> [Any.Type] {
         (any DownloadInterceptor).self,
         (any ImageCoder).self,
         (any ImageDataProvider).self,
+        (any ImageProvider).self,
         (any ImageDecoder).self,
         (any ImageEncoder).self,
         (any ImageProcessor).self,

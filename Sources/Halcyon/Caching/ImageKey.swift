@@ -152,7 +152,10 @@ enum SourceText {
         let authority = text.utf8[start...].prefix { !ends.contains($0) }
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return (text, nil) }
         var plain = text
-        plain.removeSubrange(start...at)
+        // The answers of a server may be for all users. Bytes of a program are only those of their own key, so their text stays
+        // another one than that without a user.
+        let isOwn = text.hasPrefix("provider:") || text.hasPrefix("data-key:")
+        plain.removeSubrange(start..<(isOwn ? at : text.utf8.index(after: at)))
         let parts = text[start..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let (user, password) = (Self.plain(parts.first), Self.plain(parts.dropFirst().first))
         return (plain, KeyedHash(.basic(user: user, password: password)))

@@ -16,15 +16,16 @@ struct ImageStore {
     ///
     /// - Returns: whether the disk or the queue has accepted them.
     func storeOriginal(_ fetched: FetchedData, of image: Image?) -> Bool {
-        guard resolved.cachePolicy.writes.contains(.diskOriginal), fetched.provenance.mayBeKept,
-            !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk, fetched.claimStore()
+        guard resolved.cachePolicy.writes.contains(.diskOriginal), resolved.mayUse(.diskOriginal),
+            fetched.provenance.mayBeKept, !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk,
+            fetched.claimStore()
         else { return false }
         let http = fetched.provenance.http
         let stored = resolved.key.storageKey(for: http)
         let (cache, key) = (resolved.originals, stored.originalDiskKey)
         // The user's own entry would be found before the shared one.
         if stored.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
-        if resolved.serializer is DefaultCacheSerializer, !resolved.cachePolicy.waitsForStore,
+        if fetched.made == nil, resolved.serializer is DefaultCacheSerializer, !resolved.cachePolicy.waitsForStore,
             !cache.stores.isPending(key)
         {
             // The bytes are stored unchanged; usually the staging area has room for them at once.
@@ -33,13 +34,13 @@ struct ImageStore {
                 expiration: resolved.cachePolicy.diskExpiration)
             if isStaged { return true }
         }
-        let shown = resolved.key.showsAllOfItsSource ? image : nil
+        let shown = fetched.made?.image ?? (resolved.key.showsAllOfItsSource ? image : nil)
         let writer = writer(to: disk, stored)
         // A write that fails only means that the entry is not cached.
         return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
-            try? await writer.storeOriginal(fetched.data, of: shown, http: http)
+            try? await writer.storeOriginal(fetched.bytes, of: shown, http: http)
         }
     }
 
@@ -47,15 +48,18 @@ struct ImageStore {
     ///
     /// - Returns: whether the queue has accepted it.
     func storeFinished(_ made: LoadedImage) -> Bool {
-        guard resolved.hasEntryOfItsOwn, resolved.isRemote, let disk = resolved.target.disk else { return false }
+        guard resolved.hasEntryOfItsOwn, resolved.mayUse(.diskProcessed), let disk = resolved.target.disk else {
+            return false
+        }
         let stored = resolved.key.storageKey(for: made.provenance.http)
         let (cache, key) = (resolved.target, stored.processedDiskKey)
         if stored.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
         guard resolved.cachePolicy.writes.contains(.diskProcessed) else {
-            // The stored entry belongs to an earlier response and is older than the source's bytes now.
-            guard made.provenance.origin == .network, resolved.cachePolicy.writes.contains(.diskOriginal) else {
-                return false
-            }
+            // The stored entry belongs to an earlier response and is older than the source's bytes now. A provider's is as good
+            // as new, unless the request bypasses it.
+            let (origin, policy) = (made.provenance.origin, resolved.cachePolicy)
+            let isNewer = origin == .network || origin == .provider && !policy.reads.contains(.diskProcessed)
+            guard isNewer, policy.writes.contains(.diskOriginal) else { return false }
             forget(key, in: cache)
             return false
         }

@@ -15,7 +15,6 @@ struct SynchronousDisk {
     ///
     /// - Parameter metrics: receives the durations and the misses.
     func image(_ metrics: inout LoadMetrics) -> ((CachedImage, CacheRule?), CacheLevel)? {
-        guard resolved.isRemote else { return nil }
         let mark = resolved.originals.changes.mark(resolved.key)
         guard let found = try? finished(&metrics) ?? original(&metrics) else { return nil }
         if !mark.isOutdated(in: .memory) {
@@ -25,7 +24,9 @@ struct SynchronousDisk {
     }
 
     private func finished(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CacheLevel)? {
-        guard resolved.hasEntryOfItsOwn, resolved.target.disk != nil else { return nil }
+        guard resolved.hasEntryOfItsOwn, resolved.mayUse(.diskProcessed), resolved.target.disk != nil else {
+            return nil
+        }
         guard resolved.cachePolicy.reads.contains(.diskProcessed) else {
             metrics.misses.append(CacheMiss(.diskProcessed, .policy))
             return nil
@@ -52,7 +53,7 @@ struct SynchronousDisk {
     }
 
     private func original(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CacheLevel)? {
-        guard resolved.cachePolicy.reads.contains(.diskOriginal) else { return nil }
+        guard resolved.cachePolicy.reads.contains(.diskOriginal), resolved.mayUse(.diskOriginal) else { return nil }
         let watch = Stopwatch()
         guard let entry = entry(in: resolved.originals, at: \.originalDiskKey, isForAll: \.isOriginalForAll),
             case let http = HTTPCacheMetadata(decoding: entry.metadata),

@@ -126,7 +126,7 @@ struct EncodeJob {
     ) async throws -> EncodedAnswer {
         try Task.checkCancellation()
         let (coders, image, bytes, provenance) = (
-            resolved.coders, loaded.image, loaded.fetched?.data, loaded.provenance
+            resolved.coders, loaded.image, loaded.fetched?.bytes, loaded.provenance
         )
         let watch = Stopwatch()
         let answer: EncodedAnswer

@@ -103,7 +103,7 @@ struct EncodedSlots: Sendable {
         _ resolved: ResolvedRequest, _ format: ImageFormat, _ options: EncodeOptions, ticket: WorkTicket
     ) async -> (slots: EncodedSlots, found: (slot: EncodedSlot, kept: EncodedAnswer)?)? {
         let policy = resolved.cachePolicy
-        guard let disk = resolved.target.disk, resolved.key.isStorable,
+        guard let disk = resolved.target.disk, resolved.key.isStorable, resolved.mayUse(.diskProcessed),
             !policy.reads.union(policy.writes).isDisjoint(with: .disk)
         else { return nil }
         let (own, kept) = await look(of: resolved.key, in: disk, resolved, format, options, ticket: ticket)

@@ -4,8 +4,8 @@ import HalcyonImage
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The fetch of a source's encoded bytes from the nearest place: the source itself if it is local, otherwise the disk,
-/// otherwise the server.
+/// The fetch of a source's encoded bytes from the nearest place: the source itself if it has them at hand, otherwise the disk,
+/// otherwise the server or the provider.
 @JobActor
 struct FetchJob {
     let resolved: ResolvedRequest
@@ -13,28 +13,54 @@ struct FetchJob {
 
     private var coordinator: Coordinator { resolved.coordinator }
 
-    /// Returns the bytes, by a job that is shared by all callers that ask for them at the same time.
+    /// Returns the bytes. The image of a provider is encoded.
     static func bytes(of resolved: ResolvedRequest, for subscription: Subscription) async throws -> FetchedData {
+        let fetched = try await bytesOrImage(of: resolved, for: subscription)
+        return try await subscription.withTicket { try await fetched.encoded(for: resolved, ticket: $0) }
+    }
+
+    /// Returns the bytes, or the image of a provider, by a job that is shared by all callers that ask for them at the same time.
+    static func bytesOrImage(
+        of resolved: ResolvedRequest, for subscription: Subscription
+    ) async throws -> FetchedData {
         let (key, coordinator) = (FetchKey(resolved), resolved.coordinator)
         if let recent = coordinator.recentFetches[key] { return recent }
         return try await coordinator.fetches.value(for: key, subscription) {
             let job = FetchJob(resolved: resolved, subscription: $0)
-            guard case .remote(let url) = resolved.source else { return try await job.local() }
-            let fetched = try await job.remote(url)
+            let fetched: FetchedData
+            switch resolved.source {
+            case .remote(let url): fetched = try await job.remote(url)
+            case .provider: fetched = try await job.provided()
+            default: return try await job.local(resolved.originals.changes.mark(resolved.key))
+            }
             coordinator.recentFetches[key] = fetched
             return fetched
         }
     }
 
-    private func local() async throws -> FetchedData {
-        let local = try await subscription.withTicket { try await LocalSource.bytes(of: resolved, ticket: $0) }
+    private func local(_ mark: SourceMark) async throws -> FetchedData {
+        let local = try await subscription.withTicket {
+            try await LocalSource.bytes(of: resolved, mark: mark, ticket: $0)
+        }
         guard let local else {
             throw ImagePipelineError.badSource(source: resolved.source.description, reason: "it cannot be read")
         }
-        if local.provenance.origin == .provider {
-            subscription.send(.progress(LoadProgress(received: local.data.count, expected: local.data.count)))
-        }
         return local
+    }
+
+    /// Calls the provider for what the disk has not.
+    private func provided() async throws -> FetchedData {
+        let mark = resolved.originals.changes.mark(resolved.key)
+        if resolved.originals.disk != nil, resolved.mayUse(.diskOriginal),
+            let answer = try await onDisk(mark).answer
+        {
+            return answer
+        }
+        let provided = try await local(mark)
+        if let count = provided.bytes?.count {
+            subscription.send(.progress(LoadProgress(received: count, expected: count)))
+        }
+        return provided
     }
 
     // MARK: - Disk, then server
@@ -114,7 +140,18 @@ extension FetchJob {
         of resolved: ResolvedRequest, for subscription: Subscription,
         _ use: @JobActor (FetchedData, ResolvedRequest) async throws -> Value
     ) async throws -> Value {
-        let fetched = try await bytes(of: resolved, for: subscription)
+        try await provenBytesOrImage(of: resolved, for: subscription) { fetched, resolved in
+            let encoded = try await subscription.withTicket { try await fetched.encoded(for: resolved, ticket: $0) }
+            return try await use(encoded, resolved)
+        }
+    }
+
+    /// Passes the source's bytes, or the image of a provider, to `use`, which finds out whether they can be used.
+    static func provenBytesOrImage<Value: Sendable>(
+        of resolved: ResolvedRequest, for subscription: Subscription,
+        _ use: @JobActor (FetchedData, ResolvedRequest) async throws -> Value
+    ) async throws -> Value {
+        let fetched = try await bytesOrImage(of: resolved, for: subscription)
         do {
             return try await proven(fetched, resolved, use)
         } catch let error as CodecError
@@ -124,7 +161,7 @@ extension FetchJob {
             await ImageStore(resolved).removeOriginal()
             guard resolved.cachePolicy.allowsNetwork else { throw error }
             let again = resolved.changing { $0.cachePolicy.reads.remove(.diskOriginal) }
-            return try await proven(try await bytes(of: again, for: subscription), again, use)
+            return try await proven(try await bytesOrImage(of: again, for: subscription), again, use)
         }
     }
 
@@ -173,7 +210,7 @@ extension FetchJob {
     ) {
         // Each load calls this, since the bytes may be stored for one load and not for another; they are stored once.
         if ImageStore(resolved).storeOriginal(fetched, of: image) { subscription.note(.stored(.diskOriginal)) }
-        if fetched.provenance.origin == .network, fetched.provenance.mayBeKept { resolved.tellOthers(of: fetched) }
+        if fetched.provenance.origin.isNew, fetched.provenance.mayBeKept { resolved.tellOthers(of: fetched) }
     }
 }
 

@@ -4,17 +4,20 @@ import HalcyonCodecs
 import HalcyonNetwork
 import HalcyonSystem
 
-/// The bytes of a source on their way through the job graph.
+/// The bytes of a source on their way through the job graph, or the image of a provider that has no bytes.
 ///
 /// It is a class, so that decodes of the same bytes find each other by identity, and so that a fetch can be joined for
 /// as long as any load still works with its bytes.
 final class FetchedData: Sendable {
+    /// The bytes; empty if there is an image in their place.
     let data: Data
+    /// The image in the place of bytes.
+    let made: MadeImage?
     let provenance: Provenance
     let transfer: TransportMetrics?
     /// The entry on disk that the bytes were read from.
     let entry: StoredEntry?
-    /// The moment at which the work for the bytes began; nil for a local source.
+    /// The moment at which the work for the bytes began; nil if nothing is kept of them.
     let mark: SourceMark?
 
     private struct State {
@@ -32,19 +35,39 @@ final class FetchedData: Sendable {
     ///   - matchesKey: whether the bytes are those that the key names; false for a file that changed while it was read,
     ///     and for an answer that was sent to another user.
     init(
-        data: Data, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, rule: CacheRule? = nil,
+        data: Data, made: MadeImage? = nil, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, rule: CacheRule? = nil,
         transfer: TransportMetrics? = nil, entry: StoredEntry? = nil, isStored: Bool? = nil,
         matchesKey: Bool = true, memory: ByteBudget.Hold? = nil, mark: SourceMark? = nil
     ) {
-        self.data = data
+        (self.data, self.made) = (data, made)
         let isRefused = if case .notStored = rule { true } else { false }
         provenance = Provenance(
             origin: origin, rule: rule, http: http, encodedBytes: data.count,
             mayBeKept: matchesKey && !isRefused && http?.noStore != true)
         (self.transfer, self.entry, self.mark) = (transfer, entry, mark)
-        memory?.grow(to: data.count)
+        memory?.grow(to: made?.image.cost ?? data.count)
         // Bytes from a cache or a file are not written to the disk again.
-        state = Lock(State(isStored: isStored ?? (origin != .network), memory: memory))
+        state = Lock(State(isStored: isStored ?? !origin.isNew, memory: memory))
+    }
+
+    /// The bytes; nil if there is an image in their place.
+    var bytes: Data? { made == nil ? data : nil }
+
+    /// Returns the bytes, which are encoded without loss if there is an image in their place.
+    ///
+    /// - Throws: `ImagePipelineError.encoding`; `CancellationError`.
+    func encoded(for resolved: ResolvedRequest, ticket: WorkTicket) async throws -> FetchedData {
+        guard let image = made?.image else { return self }
+        let coders = resolved.coordinator.configuration.coders
+        do {
+            let data = try await ThreadPools.cpu.run(ticket: ticket) {
+                try DefaultCacheSerializer.losslessFile(of: image, coders, context: $0)
+            }
+            return FetchedData(
+                data: data, origin: provenance.origin, matchesKey: provenance.mayBeKept, mark: mark)
+        } catch let error as CodecError {
+            throw ImagePipelineError.encoding(source: resolved.source.description, error)
+        }
     }
 
     /// Releases the memory reservation, since the bytes are of no use. A load that waits for other bytes must not hold
@@ -61,7 +84,7 @@ final class FetchedData: Sendable {
     /// Whether a cache has received something newer since.
     func isOutdated(in levels: CacheLevels) -> Bool {
         let origin = provenance.origin
-        return mark?.isOutdated(in: levels, isAnswer: origin == .network || origin == .revalidated) ?? false
+        return mark?.isOutdated(in: levels, isAnswer: origin.isNew || origin == .revalidated) ?? false
     }
 
     /// Claims the right to store the bytes: true for the first caller only. Bytes are stored once they have proved to
@@ -96,7 +119,9 @@ extension FetchedData {
     static func find(
         _ resolved: ResolvedRequest, ticket: WorkTicket
     ) async -> (stored: FetchedData?, miss: CacheMiss.Reason) {
-        guard resolved.cachePolicy.reads.contains(.diskOriginal) else { return (nil, .policy) }
+        guard resolved.cachePolicy.reads.contains(.diskOriginal), resolved.mayUse(.diskOriginal) else {
+            return (nil, .policy)
+        }
         let reader = DiskImageReader(resolved.originals, resolved, ticket: ticket)
         guard let (entry, key) = await reader.originalEntry(resolved.key) else { return (nil, .notFound) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)

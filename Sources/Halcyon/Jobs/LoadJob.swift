@@ -52,7 +52,9 @@ struct LoadJob {
     // MARK: - Disk
 
     private func finishedOnDisk() async throws -> LoadedImage? {
-        guard resolved.hasEntryOfItsOwn, resolved.isRemote, resolved.target.disk != nil else { return nil }
+        guard resolved.hasEntryOfItsOwn, resolved.mayUse(.diskProcessed), resolved.target.disk != nil else {
+            return nil
+        }
         guard resolved.cachePolicy.reads.contains(.diskProcessed) else {
             subscription.note(.cacheMissed(CacheMiss(.diskProcessed, .policy)))
             return nil
@@ -86,7 +88,7 @@ struct LoadJob {
             if !made.isOutdated(in: .disk, since: mark), ImageStore(resolved).storeFinished(made) {
                 subscription.note(.stored(.diskProcessed))
             }
-            if resolved.cachePolicy.reads.isEmpty, made.provenance.origin == .network, resolved.key.isProcessed {
+            if resolved.cachePolicy.reads.isEmpty, made.provenance.origin.isNew, resolved.key.isProcessed {
                 // A reload: other processors must not start from the image that was there before.
                 target.forgetUnprocessed(resolved.key, policy: resolved.cachePolicy)
             }

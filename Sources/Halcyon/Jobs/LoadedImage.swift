@@ -32,12 +32,12 @@ struct Provenance: Sendable {
 struct LoadedImage: Sendable {
     var image: Image
     let provenance: Provenance
-    /// The bytes that the image was made from; nil if a cache had the image.
+    /// The bytes, or the provider's image, that the image was made from; nil if a cache had the image.
     let fetched: FetchedData?
     var decode: Duration?
     var process: Duration?
 
-    init(_ image: Image, of fetched: FetchedData, decode: Duration) {
+    init(_ image: Image, of fetched: FetchedData, decode: Duration?) {
         (self.image, self.fetched, self.decode) = (image, fetched, decode)
         provenance = fetched.provenance
     }

@@ -73,7 +73,7 @@ struct DecodeJob {
             subscription.note(.cacheHit(.memory, rule))
             return LoadedImage(kept, rule: rule, origin: .memory)
         }
-        let made = try await FetchJob.provenBytes(of: resolved, for: subscription, decoded)
+        let made = try await FetchJob.provenBytesOrImage(of: resolved, for: subscription, decoded)
         if policy.writes.contains(.memoryOriginal), made.provenance.mayBeKept,
             made.fetched?.isOutdated(in: .memory) != true
         {
@@ -86,6 +86,7 @@ struct DecodeJob {
     private func decoded(_ fetched: FetchedData, _ resolved: ResolvedRequest) async throws -> LoadedImage {
         try Task.checkCancellation()
         subscription.send(.arrived)
+        if let image = fetched.made { return try await reduced(image, fetched, resolved) }
         let (coders, options, watch) = (resolved.coders, options, Stopwatch())
         let plan = try await subscription.compute { _ in try coders.plan(fetched.data, options: options) }
         let key = DecodeKey(data: ObjectIdentifier(fetched), coders: ObjectIdentifier(coders), plan: plan)
@@ -99,6 +100,23 @@ struct DecodeJob {
         }
         if fetched.provenance.origin == .network, let key = FailureMemory.Key(resolved) {
             resolved.coordinator.failures.forget(key)
+        }
+        FetchJob.keep(fetched, of: made.image, resolved, subscription)
+        return made
+    }
+
+    /// Does with the image of a provider as a decode would with its file.
+    private func reduced(
+        _ image: MadeImage, _ fetched: FetchedData, _ resolved: ResolvedRequest
+    ) async throws -> LoadedImage {
+        let (coders, plan) = (resolved.coders, try image.plan(options))
+        let key = DecodeKey(data: ObjectIdentifier(fetched), coders: ObjectIdentifier(coders), plan: plan)
+        let made = try await resolved.coordinator.decodes.value(for: key, subscription) { subscription in
+            let working = image.workingBytes(by: plan)
+            let reduced = try await subscription.compute(reserving: working, of: coders.budget) {
+                try image.image(by: plan, context: $0)
+            }
+            return LoadedImage(reduced, of: fetched, decode: nil)
         }
         FetchJob.keep(fetched, of: made.image, resolved, subscription)
         return made

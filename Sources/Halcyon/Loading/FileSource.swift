@@ -8,6 +8,18 @@ package enum FileSource {
         package let description: String
     }
 
+    /// A file as it was read.
+    struct Contents {
+        let data: Data
+        /// The key of the file that was read.
+        let key: String
+        /// Whether any change after the read gives the file another key.
+        let isSettled: Bool
+    }
+
+    /// The longest time between two times that a local file system gives to changes: two ticks of a kernel of 100 Hz.
+    static let tick = Duration.milliseconds(20)
+
     /// Returns a key that distinguishes a file's content from that of other files and from its own earlier content, made of the
     /// file's metadata.
     ///
@@ -23,16 +35,17 @@ package enum FileSource {
         return "file:\(status.st_dev),\(status.st_ino),\(status.st_size),\(times):\(path)"
     }
 
-    /// Returns the bytes of a file, and the key of the file that was read.
+    /// Returns the contents of a file.
     ///
     /// - Throws: `Failure`, also for anything but a regular file: a pipe might never end.
-    static func read(_ path: String, maximumBytes: Int) throws -> (data: Data, key: String) {
+    static func read(_ path: String, maximumBytes: Int) throws -> Contents {
         try withFile(path) { descriptor, status in
             guard Int(status.st_size) <= maximumBytes else {
                 throw Failure(description: "it has \(status.st_size) bytes; the limit is \(maximumBytes)")
             }
-            let key = key(path, status)
-            return (try contents(of: descriptor, expected: Int(status.st_size), maximumBytes: maximumBytes), key)
+            let (key, isSettled) = (key(path, status), isSettled(status))
+            let data = try contents(of: descriptor, expected: Int(status.st_size), maximumBytes: maximumBytes)
+            return Contents(data: data, key: key, isSettled: isSettled)
         }
     }
 
@@ -57,6 +70,18 @@ package enum FileSource {
         default: throw Failure(description: "it is not a regular file")
         }
         return try body(descriptor, status)
+    }
+
+    /// Whether the file did not change within the last tick.
+    private static func isSettled(_ status: stat) -> Bool {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let changed = status.st_ctim
+        let seconds = now.tv_sec.subtractingReportingOverflow(changed.tv_sec).partialValue
+        // A time far in the future is of another clock, which has no part in what this one says next.
+        guard (-1...1).contains(seconds) else { return true }
+        let age = Duration.seconds(seconds) + .nanoseconds(now.tv_nsec - changed.tv_nsec)
+        return age >= tick || age <= .zero - tick
     }
 
     /// Reads to the end of the file, whatever size `fstat` reported: the file may grow or shrink meanwhile.

@@ -34,9 +34,9 @@ public final class ImagePrefetcher: Sendable {
     /// - Parameters:
     ///   - requests: requests with any sources and processors. Their own priorities and preview options are ignored.
     ///   - pipeline: the pipeline that loads them; the shared one by default.
-    ///   - destination: the destination of the images; the disk by default. Then requests whose bytes are never stored on the
-    ///     disk are skipped: those with local sources, those whose policy does not write the disk, and those of a pipeline
-    ///     without a disk cache.
+    ///   - destination: the destination of the images; the disk by default. Then requests of which the disk never has anything
+    ///     are skipped: those whose policy does not write the disk, those of a pipeline without a disk cache, those of files and
+    ///     of bytes at hand unless the policy stores finished images, and those of providers without `diskLevels`.
     ///   - concurrency: the number of concurrent loads, at least 1; 5 by default.
     ///   - priority: the priority of the loads; `.low` by default.
     public init(

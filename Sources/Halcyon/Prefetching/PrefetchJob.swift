@@ -134,12 +134,12 @@ struct PrefetchJob {
 extension ResolvedRequest {
     /// Whether the disk is to store the source's bytes.
     fileprivate var keepsOriginal: Bool {
-        isRemote && cachePolicy.writes.contains(.diskOriginal) && originals.disk != nil
+        mayUse(.diskOriginal) && cachePolicy.writes.contains(.diskOriginal) && originals.disk != nil
     }
 
     /// Whether the disk is to store the finished image in a separate entry.
     fileprivate var keepsFinished: Bool {
-        isRemote && cachePolicy.writes.contains(.diskProcessed) && hasEntryOfItsOwn && target.disk != nil
+        mayUse(.diskProcessed) && cachePolicy.writes.contains(.diskProcessed) && hasEntryOfItsOwn && target.disk != nil
     }
 }
 

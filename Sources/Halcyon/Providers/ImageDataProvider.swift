@@ -81,35 +81,3 @@ public struct Base64ImageDataProvider: ImageDataProvider {
         let description = "the base64 is broken"
     }
 }
-
-/// The call of a provider, within a memory budget.
-enum ProviderCall {
-    /// The budget is separate from that of files: a provider that hangs must not block the reading of files.
-    private static let budget = ByteBudget(capacity: max(16 << 20, SystemGrant.current.memory / 10))
-    private static let usual = 256 << 10
-
-    /// Returns the bytes of a provider.
-    ///
-    /// - Throws: `ImagePipelineError.badSource`; `CancellationError`.
-    static func bytes(
-        of provider: any ImageDataProvider, source: ImageSource, maximumBytes: Int, ticket: WorkTicket
-    ) async throws -> FetchedData {
-        let memory = try await budget.hold(usual, ticket: ticket)
-        let data: Data
-        do {
-            data = try await provider.data()
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            // After a cancellation, any error of the provider only ends its call.
-            try Task.checkCancellation()
-            throw ImagePipelineError.badSource(source: source.description, reason: "\(error)")
-        }
-        try Task.checkCancellation()
-        guard data.count <= maximumBytes else {
-            throw ImagePipelineError.badSource(
-                source: source.description, reason: "it has \(data.count) bytes; the limit is \(maximumBytes)")
-        }
-        return FetchedData(data: data, origin: .provider, memory: memory)
-    }
-}

@@ -14,8 +14,8 @@ import HalcyonSystem
 /// A load calls `image()` and no other method. The image has the place of the bytes of other sources: loads of equal keys share
 /// one call, whatever their sizes and processors, and the decode options apply to its pixels as they would to those of a file.
 /// Its pixels are in sRGB afterwards, whatever profile they had. On disk, the source's entry is the image without loss, as the
-/// request's `CacheSerializer` encodes it: usually a PNG, encoded after the load at the lowest priority, some 20 ns a pixel of
-/// one processor. A provider that draws faster than a PNG is read has `diskLevels` without `.diskOriginal`.
+/// request's `CacheSerializer` encodes it: usually a PNG, encoded after the load at the lowest priority. A provider that draws
+/// faster than a PNG is read has `diskLevels` without `.diskOriginal`.
 public protocol ImageProvider: ImageDataProvider {
     /// Returns the image at its full size, upright.
     ///
@@ -35,7 +35,9 @@ extension ImageProvider {
     /// - Throws: the errors of `image()`; `CodecError`, `BitmapError`.
     public func data() async throws -> Data {
         let image = try await image()
-        return try await ThreadPools.cpu.run { try DefaultCacheSerializer.losslessFile(of: image, .shared, context: $0) }
+        return try await ThreadPools.cpu.run {
+            try DefaultCacheSerializer.losslessFile(of: image, .shared, context: $0)
+        }
     }
 }
 

@@ -7,13 +7,15 @@ import HalcyonSystem
 public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
     /// An http or https URL.
     case remote(URL)
-    /// A file. It is read each time that its image is not in memory, and never copied into the disk cache.
+    /// A file. It is read each time that its image is in no cache, and never copied into the disk cache, which keeps finished
+    /// images of it under a key with the file's attributes, for a policy that stores them.
     case file(URL)
     /// The whole text of a `data:` URL.
     case dataURL(String)
-    /// Bytes that the program already has. The key tells them from others; equal keys must mean equal bytes.
+    /// Bytes that the program already has. The key tells them from others; equal keys must mean equal bytes, also in the next
+    /// run of the program if the policy stores finished images on disk.
     case data(Data, key: String)
-    /// Bytes that the program's own code provides when they are needed.
+    /// Bytes, or an image, that the program's own code provides when they are needed.
     case provider(any ImageDataProvider)
     /// A source that does not name an image; its load fails with `ImagePipelineError.invalidRequest`. A URL of an
     /// unsupported scheme is one, unless the pipeline has a provider for it among its `providers`.
@@ -78,6 +80,17 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
         case .remote(let url), .file(let url): url
         case .provider(let provider): provider.contentURL
         case .dataURL, .data, .malformed: nil
+        }
+    }
+
+    /// The levels of the disk cache that are worth using for the source: those of bytes that are at hand are the finished images
+    /// alone.
+    var diskLevels: CacheLevels {
+        switch self {
+        case .remote: .disk
+        case .file, .dataURL, .data: .diskProcessed
+        case .provider(let provider): provider.diskLevels
+        case .malformed: []
         }
     }
 

@@ -119,7 +119,14 @@ struct ResolvedRequest: Sendable {
         return keepsOriginal ? (key.decode, key.processors) : key.steps
     }
 
-    /// Whether the source is remote. The disk keeps nothing of a local source, which is not copied.
+    /// Whether the disk may have anything of the source at a level, if the policy says so. It may not for a file under the
+    /// request's own key, which stays the same when the file changes.
+    func mayUse(_ level: CacheLevels) -> Bool {
+        if case .file = source, request.cacheKey != nil { return false }
+        return source.diskLevels.contains(level)
+    }
+
+    /// Whether the source is remote, so that HTTP's rules apply.
     var isRemote: Bool {
         if case .remote = request.source { true } else { false }
     }
@@ -208,19 +215,19 @@ extension ResolvedRequest {
             cacheRule: rule, encoded: encodedBytes(fetched))
     }
 
-    /// Returns a closure that finds the source's encoded bytes for a response: those of the load, otherwise the file,
-    /// the data or the disk.
+    /// Returns a closure that finds the source's encoded bytes for a response: those of the load, otherwise those on disk,
+    /// of the file, the data or the provider.
     private func encodedBytes(_ fetched: FetchedData?) -> @Sendable () async throws -> Data {
         // Only the bytes are captured: a fetch may be joined for as long as it lives, and a response can be kept for
         // hours.
-        if let data = fetched?.data { return { data } }
+        if let data = fetched?.bytes { return { data } }
         return {
             let ticket = WorkTicket(priority: request.priority)
-            if let local = try await LocalSource.bytes(of: self, ticket: ticket) { return local.data }
-            guard let stored = await FetchedData.stored(for: self, ticket: ticket) else {
+            if let stored = await FetchedData.stored(for: self, ticket: ticket) { return stored.data }
+            guard let local = try await LocalSource.bytes(of: self, ticket: ticket) else {
                 throw ImagePipelineError.notInCache(source: source.description)
             }
-            return stored.data
+            return try await local.encoded(for: self, ticket: ticket).data
         }
     }
 }

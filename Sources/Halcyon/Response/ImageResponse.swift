@@ -39,9 +39,10 @@ public struct ImageResponse: Sendable {
     }
 
     /// Returns the source's encoded bytes, before any processor: kept from the load, or read from disk after a memory
-    /// hit.
+    /// hit. Those of a local source come from the source again, if the disk has none: a provider is called then, and the image
+    /// of an `ImageProvider` is encoded without loss.
     ///
-    /// - Throws: `ImagePipelineError.notInCache` if no cache keeps them any more.
+    /// - Throws: `ImagePipelineError.notInCache` if no cache keeps them any more; the errors of a local source.
     public func data() async throws -> Data {
         try await encoded()
     }
@@ -66,4 +67,7 @@ public enum ImageOrigin: String, Sendable, Hashable, CaseIterable {
     case data
     /// An `ImageDataProvider`.
     case provider
+
+    /// Whether it was asked for the present bytes of the source, which replace those in the caches.
+    var isNew: Bool { self == .network || self == .provider }
 }

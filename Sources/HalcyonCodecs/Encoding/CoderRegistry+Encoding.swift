@@ -110,22 +110,27 @@ extension CoderRegistry {
         guard side > 0 else { throw BitmapError.invalidSize(box) }
         guard image.width > side || image.height > side else { return image }
         let geometry = ResizeGeometry(source: image.size, box: box, mode: .fit, upscale: false)
-        let bitmap = try image.bitmap.resampled(geometry, filter: .lanczos, context: context)
-        var animation: AnimatedImage?
-        if let frames = image.animation, !options.firstFrameOnly {
-            animation = try AnimatedImage(
-                source: ReducedFrames(animation: frames, geometry: geometry), size: geometry.size,
-                durations: frames.durations, loopCount: frames.loopCount)
-        }
-        var reduced = Image(bitmap: bitmap, info: image.info, animation: animation)
-        reduced.colorProfile = image.colorProfile
-        return reduced
+        return try (options.firstFrameOnly ? image.replacing(image.bitmap) : image).reduced(geometry, context: context)
     }
 }
 
 extension Image {
+    /// Returns the part that `geometry` names of the image and of all its frames, scaled to its size.
+    func reduced(_ geometry: ResizeGeometry, context: WorkContext) throws -> Image {
+        let bitmap = try bitmap.resampled(geometry, filter: .lanczos, context: context)
+        var frames: AnimatedImage?
+        if let animation {
+            frames = try AnimatedImage(
+                source: ReducedFrames(animation: animation, geometry: geometry), size: geometry.size,
+                durations: animation.durations, loopCount: animation.loopCount)
+        }
+        var reduced = Image(bitmap: bitmap, info: info, animation: frames)
+        reduced.colorProfile = colorProfile
+        return reduced
+    }
+
     /// Returns the image with all its frames converted to sRGB. Without a transform, only the profile is removed.
-    fileprivate func converted(by transform: ColorTransform?) throws -> Image {
+    func converted(by transform: ColorTransform?) throws -> Image {
         var image = self
         image.colorProfile = nil
         guard let transform else { return image }

@@ -54,6 +54,11 @@ public struct DecodePlan: Hashable, Sendable {
     ///   `CodecError.damaged` for an image without pixels; `CodecError.limitExceeded` if the result would exceed the
     ///   limits.
     public init(info: ImageInfo, options: DecodeOptions, decoder: any ImageDecoder) throws {
+        try self.init(info, options, decoder)
+    }
+
+    /// - Parameter decoder: nil for pixels that are there already, at their full size.
+    init(_ info: ImageInfo, _ options: DecodeOptions, _ decoder: (any ImageDecoder)?) throws {
         guard !info.size.isEmpty else { throw CodecError.damaged(info.format, reason: "it has no pixels") }
         self.info = info
         frames = options.firstFrameOnly ? .first : options.preloadAllFrames ? .all : .onDemand
@@ -62,12 +67,14 @@ public struct DecodePlan: Hashable, Sendable {
         try options.limits.check(geometry.size)
 
         let needed = info.orientation.applied(to: Self.neededSize(geometry, of: info, limits: options.limits))
-        let offered = decoder.scaledSize(for: info, atLeast: needed)
+        let offered = decoder?.scaledSize(for: info, atLeast: needed) ?? storedSize
         // A custom decoder may return an invalid size; the stored size is always right.
         let fits = offered.width >= needed.width && offered.height >= needed.height
         nativeSize = fits && !offered.isEmpty ? offered : storedSize
         residual = Self.residual(
-            geometry, info: info, nativeSize: nativeSize, coverage: decoder.coverage(of: info, at: nativeSize))
+            geometry, info: info, nativeSize: nativeSize,
+            coverage: decoder?.coverage(of: info, at: nativeSize)
+                ?? (Double(nativeSize.width), Double(nativeSize.height)))
         convertsColor = options.color == .sRGB
         maximumTotalPixels = options.limits.maximumTotalPixels
         workingBytes = nativeSize.bitmapBytes

@@ -10,12 +10,17 @@ import Halcyon
 /// For files of the local file system, the cache key contains the file's attributes at the time that the `GFileImage` is
 /// created: create another one to see that a file has changed. For other files that would take a request to a server, so the
 /// key is their URI alone; `current(_:maximumBytes:)` asks for the attributes.
+///
+/// The disk cache keeps the finished images of a local file, for policies that store them. Of other files it keeps the bytes as
+/// well, as those of a server, but only with attributes that tell versions of the file apart: the image comes from `current`, and
+/// the file did not change in the two minutes before that, since some servers tell times no finer.
 public final class GFileImage: ImageDataProvider {
     /// The URI of the file.
     public let uri: String
     public let cacheKey: String
     /// The maximum number of bytes that are read; 200 MB by default. A request may set a lower limit, not a higher one.
     public let maximumBytes: Int
+    public let diskLevels: CacheLevels
     private let file: GObjectReference
 
     public var contentURL: URL? { URL(string: uri) }
@@ -33,13 +38,16 @@ public final class GFileImage: ImageDataProvider {
     }
 
     /// - Parameter revision: a text that changes with the file's content; nil reads the attributes of a local file.
-    private init(_ file: GObjectReference, revision: String?, maximumBytes: Int) {
+    private init(_ file: GObjectReference, revision: FileRevision?, maximumBytes: Int) {
+        let isLocal = g_file_is_native(file.opaque) != 0
+        let revision = revision ?? (isLocal ? .local(file.opaque) : .unknown)
         self.file = file
         self.maximumBytes = max(0, maximumBytes)
         let text = g_file_get_uri(file.opaque)
         defer { g_free(text) }
         uri = text.map { String(cString: $0) } ?? ""
-        cacheKey = "gfile:\(revision ?? Self.localRevision(file.opaque)):\(uri)"
+        cacheKey = "gfile:\(revision.text):\(uri)"
+        diskLevels = revision.isReliable ? (isLocal ? .diskProcessed : .disk) : []
     }
 
     /// Returns the image of a URI with the file's current size and modification time in its cache key, wherever the file is.
@@ -77,16 +85,50 @@ public final class GFileImage: ImageDataProvider {
     private static func file(_ uri: String) -> GObjectReference {
         GObjectReference(taking: UnsafeMutableRawPointer(g_file_new_for_uri(uri)))
     }
+}
 
-    /// Makes the same revision as Halcyon's own file sources. It includes the change time (ctime), since a copy may keep the
-    /// size and the modification time of the file that it replaces.
-    private static func localRevision(_ file: OpaquePointer) -> String {
-        guard g_file_is_native(file) != 0, let path = g_file_get_path(file) else { return "" }
+/// A version of a file, by its attributes.
+struct FileRevision: Sendable {
+    let text: String
+    /// Whether any later change gives the file another revision. Times are only as fine as a file system or server tells them.
+    let isReliable: Bool
+
+    /// The revision of a file that is not known.
+    static let unknown = FileRevision(text: "", isReliable: false)
+
+    /// Returns the same revision as that of Halcyon's own file sources. It includes the change time (ctime), since a copy may
+    /// keep the size and the modification time of the file that it replaces.
+    static func local(_ file: OpaquePointer) -> FileRevision {
+        guard let path = g_file_get_path(file) else { return .unknown }
         defer { g_free(path) }
         var status = stat()
-        guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { return "" }
+        guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { return .unknown }
         let times = [status.st_mtim, status.st_ctim].map { "\($0.tv_sec).\($0.tv_nsec)" }.joined(separator: ",")
-        return "\(status.st_dev),\(status.st_ino),\(status.st_size),\(times)"
+        return FileRevision(
+            text: "\(status.st_dev),\(status.st_ino),\(status.st_size),\(times)",
+            // A kernel's clock of file times is at most 10 ms behind.
+            isReliable: age(of: status.st_ctim) > .milliseconds(20))
+    }
+
+    /// Creates the revision of a file on a server.
+    ///
+    /// - Parameter modified: the modification time in seconds since 1970; 0 if it is not known.
+    init(size: UInt64, modified: UInt64, microseconds: UInt32, tag: String) {
+        text = "\(size),\(modified).\(microseconds),\(tag)"
+        let time = timespec(tv_sec: Int(clamping: modified), tv_nsec: 0)
+        isReliable = modified > 0 && Self.age(of: time) > .seconds(120)
+    }
+
+    private init(text: String, isReliable: Bool) {
+        (self.text, self.isReliable) = (text, isReliable)
+    }
+
+    private static func age(of time: timespec) -> Duration {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        // No clock is further away than this.
+        let seconds = min(max(now.tv_sec.subtractingReportingOverflow(time.tv_sec).partialValue, -1 << 40), 1 << 40)
+        return .seconds(seconds) + .nanoseconds(now.tv_nsec - time.tv_nsec)
     }
 }
 
@@ -141,7 +183,7 @@ struct FileFacts: Sendable {
     private let type: GFileType
     private let size: UInt64
     /// A text that changes when the file's content changes: its size, modification time and entity tag.
-    let revision: String
+    let revision: FileRevision
 
     /// - Throws: `GIOImageError.Reason`; `CancellationError`.
     static func queried(of file: GObjectReference) async throws -> FileFacts {
@@ -163,7 +205,7 @@ struct FileFacts: Sendable {
         let seconds = g_file_info_get_attribute_uint64(info, "time::modified")
         let microseconds = g_file_info_get_attribute_uint32(info, "time::modified-usec")
         let tag = g_file_info_get_attribute_string(info, "etag::value").map { String(cString: $0) } ?? ""
-        revision = "\(size),\(seconds).\(microseconds),\(tag)"
+        revision = FileRevision(size: size, modified: UInt64(seconds), microseconds: microseconds, tag: tag)
     }
 
     /// - Throws: `GIOImageError.Reason` for anything but a regular file, and for a file of more than `maximumBytes`.

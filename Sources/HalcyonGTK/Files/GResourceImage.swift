@@ -23,6 +23,9 @@ public struct GResourceImage: ImageDataProvider {
 
     public var cacheKey: String { "resource:" + path }
 
+    /// None: the bytes are in the program, and another version of it may have others under this path.
+    public var diskLevels: CacheLevels { [] }
+
     /// A `resource` URL.
     public var contentURL: URL? {
         let characters = CharacterSet.urlPathAllowed

@@ -27,6 +27,39 @@ import Testing
         return error?.reason
     }
 
+    // MARK: - Disk
+
+    @Test func theDiskKeepsWhatHasAReliableKey() async throws {
+        // One of the fixtures was written long ago.
+        let old = GFileImage(uri: TestFiles.url("png/rgb8.png").absoluteString)
+        #expect(old.diskLevels == .diskProcessed)
+        #expect(GFileImage(uri: "file:///nowhere/a.png").diskLevels.isEmpty)
+        #expect(GFileImage(uri: "sftp://host/a.png").diskLevels.isEmpty)
+        let new = try file("new.png", png())
+        // A change in the same moment would leave its attributes as they are.
+        #expect(GFileImage(uri: new.absoluteString).diskLevels.isSubset(of: .diskProcessed))
+
+        let now = UInt64(Date().timeIntervalSince1970)
+        let times: [(UInt64, Bool)] = [
+            (now - 1000, true), (now - 10, false), (now + 1000, false), (0, false), (.max, false),
+        ]
+        for (modified, isReliable) in times {
+            let revision = FileRevision(size: 7, modified: modified, microseconds: 0, tag: "a")
+            #expect(revision.isReliable == isReliable, "\(modified)")
+        }
+        let resources = try await Resources(["icon.png": try png()])
+        let path = "/org/halcyon/test/icon.png"
+        let uri = "resource://" + path
+        let sources = [ImageSource.provider(GResourceImage(path)), .provider(try await GFileImage.current(uri))]
+        for source in sources + [.provider(old)] {
+            let request = ImageRequest(source, processors: [.flip(.vertical)], cachePolicy: .storeProcessed)
+            _ = try await fixture.pipeline.image(for: request)
+        }
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        #expect(await fixture.diskEntries() == 1)
+        withExtendedLifetime(resources) {}
+    }
+
     // MARK: - Resources
 
     @Test(arguments: [false, true]) func anImageOfAResource(isCompressed: Bool) async throws {

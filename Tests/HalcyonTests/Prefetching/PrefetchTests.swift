@@ -123,7 +123,7 @@ import Testing
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let local = [
-            ImageRequest(TestFiles.url("png/rgb8.png")), ImageRequest(.base64("abcd")),
+            ImageRequest(TestFiles.url("png/rgb8.png"), processors: [.flip(.vertical)]), ImageRequest(.base64("abcd")),
             ImageRequest(url, cachePolicy: .memoryOnly),
         ]
         let outcome = await ImagePrefetcher(local, pipeline: fixture.pipeline).run()
@@ -134,6 +134,48 @@ import Testing
         // Memory keeps any source.
         let memory = await ImagePrefetcher([local[0]], pipeline: fixture.pipeline, destination: .memory).run()
         #expect(memory.finished.count == 1)
+    }
+
+    @Test func anySourceComesToTheDiskWhereThePolicyKeepsIt() async throws {
+        struct Shelf: ImageDataProvider {
+            let cacheKey = "shelf"
+            let calls: Counter
+
+            func data() async throws -> Data {
+                calls.increment()
+                return try TestFiles.data("png/rgb8.png")
+            }
+        }
+        let (fixture, calls, data) = (PipelineFixture(), Counter(), try TestFiles.data("png/rgb8.png"))
+        let made = ImageSource.image(key: "made") {
+            calls.increment()
+            return try Image(data: TestFiles.data("png/rgb8.png"))
+        }
+        let providers = [ImageRequest(.provider(Shelf(calls: calls))), ImageRequest(made)]
+        let first = await ImagePrefetcher(providers, pipeline: fixture.pipeline).run()
+        #expect(first.finished.count == 2 && calls.value == 2 && fixture.decodes.value == 0)
+        #expect(await fixture.diskEntries() == 2)
+
+        let sources = [
+            providers[0].source, made, .file(TestFiles.url("png/rgb8.png")), .data(data, key: "data"),
+            ImageSource(string: "data:;base64," + data.base64EncodedString()), .base64(data.base64EncodedString()),
+        ]
+        let finished = sources.map {
+            ImageRequest($0, processors: [.flip(.vertical)], cachePolicy: .storeProcessed)
+        }
+        let second = await ImagePrefetcher(finished, pipeline: fixture.pipeline).run()
+        #expect(second.finished.count == 6 && second.failed.isEmpty)
+        // The next run has all of them.
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        let next = PipelineFixture(folder: fixture.folder)
+        #expect(await ImagePrefetcher(providers + finished, pipeline: next.pipeline).run().skipped.count == 8)
+        #expect(await next.diskEntries() == 8)
+        let memory = await ImagePrefetcher(finished, pipeline: next.pipeline, destination: .memory).run()
+        #expect(memory.finished.count == 6 && next.decodes.value == 0)
+        for request in finished { #expect(next.pipeline.cache.image(inMemoryFor: request) != nil) }
+        #expect(calls.value == 2)
+        // The folder goes with it.
+        withExtendedLifetime(fixture) {}
     }
 
     @Test func anEmptyListEndsAtOnceWithZeros() async throws {

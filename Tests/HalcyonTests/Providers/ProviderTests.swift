@@ -62,7 +62,7 @@ import Testing
         #expect(try await first.data() == png())
         #expect(try await fixture.pipeline.response(for: request).origin == .memory)
         #expect(provider.calls.value == 1)
-        #expect(await fixture.diskEntries() == 0)
+        #expect(await fixture.diskEntries() == 1)
         #expect(fixture.transport.requestCount == 0)
     }
 
