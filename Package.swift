@@ -251,7 +251,8 @@ let package = Package(
             testTarget("ResilienceTests", halcyon + ["TestSupport", "EndingProgram", "HostileDecode", "CZlib"]),
             // The snippets of the documents are users' code.
             testTarget(
-                "SnippetTests", halcyon + ["HalcyonGTK", "CGTK", .product(name: "Logging", package: "swift-log")],
+                "SnippetTests",
+                halcyon + ["HalcyonGTK", "HalcyonVideo", "CGTK", .product(name: "Logging", package: "swift-log")],
                 packageAccess: false),
         ]
 )

@@ -25,7 +25,7 @@
     /// decoded. Two frames are read at a time, on threads of their own. 40 bytes for each pixel of the video are reserved from
     /// `DecodeBudget.shared` meanwhile. The first call in a process starts GStreamer: some 50 ms, and up to seconds if it has
     /// kept no list of its plugins yet.
-    public struct VideoFrame: ImageProvider, Hashable {
+    public struct VideoFrame: ImageProvider {
         /// A place in a video.
         public enum Position: Hashable, Sendable {
             /// A time from the beginning; the beginning for a negative one, the last frame for one beyond the end.
@@ -68,6 +68,8 @@
         public var timeLimit: Duration
         /// The limits of the video's size, checked before its pixels are decoded: `maximumPixels` and `maximumSide`.
         public var limits: DecodeLimits
+        /// The budget of the memory.
+        package var budget = DecodeBudget.shared
 
         /// Creates a source; omitted arguments take the defaults that the properties state.
         ///

@@ -16,7 +16,7 @@
 
         /// - Throws: the errors of `VideoFrame.image()`.
         func image() throws -> Image {
-            let admission = VideoAdmission(limits: frame.limits, context: context)
+            let admission = VideoAdmission(limits: frame.limits, budget: frame.budget, context: context)
             // Also after an error, when the decoder has ended.
             defer { admission.release() }
             let (nanoseconds, fraction) = frame.position.clamped
@@ -39,7 +39,8 @@
             defer { halcyon_video_close(video) }
             guard status == HALCYON_VIDEO_OK else {
                 let end = text.firstIndex(of: 0) ?? text.endIndex
-                throw error(status, String(decoding: text[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self), admission)
+                throw error(
+                    status, String(decoding: text[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self), admission)
             }
             return try image(of: found, video)
         }
@@ -82,7 +83,9 @@
             var box = shown
             if let maximum = frame.maximumSize {
                 guard !maximum.isEmpty else { throw BitmapError.invalidSize(maximum) }
-                box = ResizeGeometry(source: shown, box: orientation.applied(to: maximum), mode: .fit, upscale: false).size
+                box =
+                    ResizeGeometry(source: shown, box: orientation.applied(to: maximum), mode: .fit, upscale: false)
+                    .size
             }
             let geometry = ResizeGeometry(source: stored, box: box, mode: .stretch, upscale: true)
             let upright = try bitmap.resampled(geometry, context: context).oriented(orientation)
@@ -119,11 +122,11 @@
 
         let context: WorkContext
         private let limits: DecodeLimits
-        private let budget = DecodeBudget.shared
+        private let budget: DecodeBudget
         private let state = Lock(State())
 
-        init(limits: DecodeLimits, context: WorkContext) {
-            (self.limits, self.context) = (limits, context)
+        init(limits: DecodeLimits, budget: DecodeBudget, context: WorkContext) {
+            (self.limits, self.budget, self.context) = (limits, budget, context)
         }
 
         /// The error with which a size was refused.

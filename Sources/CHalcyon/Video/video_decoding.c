@@ -16,11 +16,13 @@ bool video_is_refused(halcyon_video *video) {
 
 bool video_admit(halcyon_video *video, int64_t width, int64_t height) {
     if (video_is_refused(video)) return false;
+    g_mutex_lock(&video->admit_lock);
     atomic_store(&video->admit_start, g_get_monotonic_time());
     bool is_admitted = video->request->admit(video->request->context, width, height);
     int64_t waited = g_get_monotonic_time() - atomic_load(&video->admit_start);
     atomic_fetch_add(&video->admit_total, waited);
     atomic_store(&video->admit_start, 0);
+    g_mutex_unlock(&video->admit_lock);
     if (is_admitted) return true;
     g_mutex_lock(&video->lock);
     video->is_refused = true;

@@ -22,6 +22,8 @@ struct halcyon_video {
     /// The pads of the converter and of the end.
     GstPad *decoded, *shown;
 
+    /// Held during a call of `admit`: one at a time.
+    GMutex admit_lock;
     /// Guards everything below that is not of one thread.
     GMutex lock;
     bool is_refused, has_container, has_stream;

@@ -1,5 +1,6 @@
 // The reading of one frame: a pipeline that pauses at the first picture, and seeks.
 #ifdef HALCYON_VIDEO
+#include <stdlib.h>
 #include <string.h>
 
 #include "video_internal.h"
@@ -267,6 +268,7 @@ halcyon_video *halcyon_video_read(
     video->request = request;
     video->orientation = video->pixel_width = video->pixel_height = 1;
     g_mutex_init(&video->lock);
+    g_mutex_init(&video->admit_lock);
     if (!is_available()) {
         g_strlcpy(text, init_failure, TEXT_SIZE);
         *status = HALCYON_VIDEO_UNAVAILABLE;
@@ -304,6 +306,7 @@ void halcyon_video_close(halcyon_video *video) {
     tear_down(video);
     video_forget_frame(video);
     g_mutex_clear(&video->lock);
+    g_mutex_clear(&video->admit_lock);
     free(video);
 }
 #endif
