@@ -89,7 +89,7 @@ static void on_unknown_type(GstElement *bin, GstPad *pad, GstCaps *caps, gpointe
     halcyon_video *video = context;
     const char *name = type_name(caps);
     g_mutex_lock(&video->lock);
-    // Of several, the video counts.
+    // The type of a picture counts more than others.
     if (video->unknown[0] == 0 || g_str_has_prefix(name, "video/")) {
         g_strlcpy(video->unknown, name, sizeof video->unknown);
     }

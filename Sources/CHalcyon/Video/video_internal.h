@@ -37,7 +37,7 @@ struct halcyon_video {
     int64_t target;
     /// In nanoseconds; 0 if it is unknown.
     int64_t duration;
-    /// Of the streaming thread: the last frame before the target, and whether a frame was let through since the last flush.
+    /// Touched by the streaming thread alone: the last frame before the target, and whether a frame was let through since the last flush.
     GstBuffer *held;
     bool has_passed;
     GstSegment segment;
