@@ -136,7 +136,9 @@
         }
 
         @Test func damagedFilesEndWithAFrameOrAnError() async throws {
-            let whole = [UInt8](try Data(contentsOf: try TestVideo.write(to: "a.webm", in: folder)))
+            // Not WebM, whose demuxer may warn of an error that it reports wrongly, and these tests end at such a warning.
+            let whole = [UInt8](
+                try Data(contentsOf: try TestVideo.write("jpegenc ! qtmux", to: "a.mov", in: folder)))
             var random = SplitMix(state: 11)
             for round in 0..<40 {
                 var bytes = whole

@@ -4,9 +4,6 @@
 
 #include "video_internal.h"
 
-/// The answers to the signal `autoplug-select`; GStreamer has no header for them.
-enum { SELECT_TRY = 0, SELECT_SKIP = 2 };
-
 bool video_is_refused(halcyon_video *video) {
     g_mutex_lock(&video->lock);
     bool is_refused = video->is_refused;
@@ -45,77 +42,6 @@ static const char *type_name(GstCaps *caps) {
     return gst_structure_get_name(gst_caps_get_structure(caps, 0));
 }
 
-static int on_select(GstElement *bin, GstPad *pad, GstCaps *caps, GstElementFactory *factory, gpointer context) {
-    (void)bin, (void)pad;
-    halcyon_video *video = context;
-    g_mutex_lock(&video->lock);
-    bool has_container = video->has_container;
-    bool is_allowed = false;
-    switch (video_part_of(factory)) {
-    case VIDEO_PART_NONE: break;
-    // A container within a container is not a video.
-    case VIDEO_PART_CONTAINER:
-        is_allowed = !has_container;
-        video->has_container = true;
-        // Ogg finds places by bisection, often between its key frames.
-        video->has_index = strcmp(GST_OBJECT_NAME(factory), "oggdemux") != 0;
-        break;
-    // A picture on its own is not a video either.
-    case VIDEO_PART_PARSER:
-    case VIDEO_PART_DECODER: is_allowed = has_container; break;
-    }
-    g_mutex_unlock(&video->lock);
-    return is_allowed && admit_caps(video, caps) ? SELECT_TRY : SELECT_SKIP;
-}
-
-/// Sound and text are left as they are, so that nothing decodes them.
-static gboolean on_continue(GstElement *bin, GstPad *pad, GstCaps *caps, gpointer context) {
-    (void)bin, (void)pad;
-    halcyon_video *video = context;
-    g_mutex_lock(&video->lock);
-    bool has_container = video->has_container;
-    g_mutex_unlock(&video->lock);
-    // The file itself may be named after its sound.
-    if (!has_container) return TRUE;
-    static const char *const others[] = {"audio/", "text/", "subpicture/", "closedcaption/", "meta/"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (g_str_has_prefix(type_name(caps), others[i])) return FALSE;
-    }
-    return TRUE;
-}
-
-static void on_unknown_type(GstElement *bin, GstPad *pad, GstCaps *caps, gpointer context) {
-    (void)bin, (void)pad;
-    halcyon_video *video = context;
-    const char *name = type_name(caps);
-    g_mutex_lock(&video->lock);
-    // The type of a picture counts more than others.
-    if (video->unknown[0] == 0 || g_str_has_prefix(name, "video/")) {
-        g_strlcpy(video->unknown, name, sizeof video->unknown);
-    }
-    g_mutex_unlock(&video->lock);
-}
-
-static void on_pad_added(GstElement *bin, GstPad *pad, gpointer context) {
-    (void)bin;
-    halcyon_video *video = context;
-    GstCaps *caps = gst_pad_get_current_caps(pad);
-    if (caps == NULL) caps = gst_pad_query_caps(pad, NULL);
-    // The first of several pictures is the one that is shown.
-    if (g_str_has_prefix(type_name(caps), "video/x-raw") && !gst_pad_is_linked(video->decoded)) {
-        bool is_linked = gst_pad_link(pad, video->decoded) == GST_PAD_LINK_OK;
-        g_mutex_lock(&video->lock);
-        video->has_stream = is_linked;
-        g_mutex_unlock(&video->lock);
-    }
-    gst_caps_unref(caps);
-}
-
-static void on_no_more_pads(GstElement *bin, gpointer context) {
-    (void)bin;
-    video_wake(context);
-}
-
 /// Looks at all that a decoder is given.
 static GstPadProbeReturn on_coded(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
     halcyon_video *video = context;
@@ -144,22 +70,111 @@ static GstPadProbeReturn on_coded(GstPad *pad, GstPadProbeInfo *info, gpointer c
     return is_admitted ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
-static void on_element_added(GstBin *bin, GstElement *element, gpointer context) {
-    (void)bin;
-    GstElementFactory *factory = gst_element_get_factory(element);
-    if (factory == NULL || video_part_of(factory) != VIDEO_PART_DECODER) return;
-    GstPad *pad = gst_element_get_static_pad(element, "sink");
-    if (pad == NULL) return;
-    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_coded, context, NULL);
+// MARK: The choice of elements
+
+static void set_unknown(halcyon_video *video, const char *name) {
+    g_mutex_lock(&video->lock);
+    g_strlcpy(video->unknown, name, sizeof video->unknown);
+    g_mutex_unlock(&video->lock);
+}
+
+/// Returns the type of a picture whatever way its data is cut and framed, which a parser changes.
+static GstCaps *unframed(GstCaps *caps) {
+    GstCaps *copy = gst_caps_copy(caps);
+    for (guint i = 0; i < gst_caps_get_size(copy); i++) {
+        gst_structure_remove_fields(gst_caps_get_structure(copy, i), "stream-format", "alignment", "parsed", NULL);
+    }
+    return copy;
+}
+
+static void watch_coded(halcyon_video *video, GstElement *decoder) {
+    GstPad *pad = gst_element_get_static_pad(decoder, "sink");
+    GstPadProbeType kinds = GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM;
+    gst_pad_add_probe(pad, kinds, on_coded, video, NULL);
     gst_object_unref(pad);
 }
 
-void video_watch_decoding(halcyon_video *video, GstElement *decodebin) {
-    g_signal_connect(decodebin, "autoplug-select", G_CALLBACK(on_select), video);
-    g_signal_connect(decodebin, "autoplug-continue", G_CALLBACK(on_continue), video);
-    g_signal_connect(decodebin, "unknown-type", G_CALLBACK(on_unknown_type), video);
-    g_signal_connect(decodebin, "pad-added", G_CALLBACK(on_pad_added), video);
-    g_signal_connect(decodebin, "no-more-pads", G_CALLBACK(on_no_more_pads), video);
-    g_signal_connect(decodebin, "element-added", G_CALLBACK(on_element_added), video);
+/// Connects a picture with the converter, by a decoder and perhaps a parser. Returns false if there is none.
+static bool connect_coded(halcyon_video *video, GstPad *pad, GstCaps *caps) {
+    GstElement *parser = video_make_part(VIDEO_PART_PARSER, caps);
+    GstCaps *type = parser != NULL ? unframed(caps) : gst_caps_ref(caps);
+    GstElement *decoder = video_make_part(VIDEO_PART_DECODER, type);
+    gst_caps_unref(type);
+    if (decoder == NULL) {
+        if (parser != NULL) gst_object_unref(gst_object_ref_sink(parser));
+        return false;
+    }
+    watch_coded(video, decoder);
+    gst_bin_add(GST_BIN(video->pipeline), decoder);
+    if (parser != NULL) gst_bin_add(GST_BIN(video->pipeline), parser);
+    GstElement *first = parser != NULL ? parser : decoder;
+    GstPad *source = gst_element_get_static_pad(decoder, "src"), *sink = gst_element_get_static_pad(first, "sink");
+    bool is_linked = gst_pad_link(source, video->decoded) == GST_PAD_LINK_OK;
+    if (parser != NULL) is_linked = is_linked && gst_element_link(parser, decoder);
+    gst_element_sync_state_with_parent(decoder);
+    if (parser != NULL) gst_element_sync_state_with_parent(parser);
+    is_linked = is_linked && gst_pad_link(pad, sink) == GST_PAD_LINK_OK;
+    gst_object_unref(source);
+    gst_object_unref(sink);
+    return is_linked;
+}
+
+/// Takes the first picture for which there is a decoder. Sound and text are connected to nothing.
+static void on_pad_added(GstElement *container, GstPad *pad, gpointer context) {
+    (void)container;
+    halcyon_video *video = context;
+    GstCaps *caps = gst_pad_get_current_caps(pad);
+    if (caps == NULL) caps = gst_pad_query_caps(pad, NULL);
+    const char *name = type_name(caps);
+    bool is_picture = g_str_has_prefix(name, "video/") || g_str_has_prefix(name, "image/");
+    if (is_picture && !gst_pad_is_linked(video->decoded) && admit_caps(video, caps)) {
+        g_rec_mutex_lock(&video->build_lock);
+        bool is_linked = false;
+        if (video->is_ending) {
+            // Nothing is added any more.
+        } else if (strcmp(name, "video/x-raw") == 0) {
+            is_linked = gst_pad_link(pad, video->decoded) == GST_PAD_LINK_OK;
+        } else {
+            is_linked = connect_coded(video, pad, caps);
+        }
+        g_rec_mutex_unlock(&video->build_lock);
+        set_unknown(video, is_linked ? "" : name);
+        g_mutex_lock(&video->lock);
+        video->has_stream = is_linked;
+        g_mutex_unlock(&video->lock);
+    }
+    gst_caps_unref(caps);
+}
+
+static void on_no_more_pads(GstElement *container, gpointer context) {
+    (void)container;
+    video_wake(context);
+}
+
+static void on_have_type(GstElement *typefind, guint probability, GstCaps *caps, gpointer context) {
+    (void)probability;
+    halcyon_video *video = context;
+    g_rec_mutex_lock(&video->build_lock);
+    GstElement *container = video->is_ending ? NULL : video_make_part(VIDEO_PART_CONTAINER, caps);
+    if (container != NULL) {
+        g_mutex_lock(&video->lock);
+        video->has_container = true;
+        // Ogg finds places by bisection, often between its key frames.
+        video->has_index = !g_str_has_suffix(type_name(caps), "/ogg");
+        g_mutex_unlock(&video->lock);
+        g_signal_connect(container, "pad-added", G_CALLBACK(on_pad_added), video);
+        g_signal_connect(container, "no-more-pads", G_CALLBACK(on_no_more_pads), video);
+        gst_bin_add(GST_BIN(video->pipeline), container);
+        gst_element_link_pads(typefind, "src", container, "sink");
+        gst_element_sync_state_with_parent(container);
+    } else {
+        set_unknown(video, type_name(caps));
+        video_wake(video);
+    }
+    g_rec_mutex_unlock(&video->build_lock);
+}
+
+void video_watch_decoding(halcyon_video *video, GstElement *typefind) {
+    g_signal_connect(typefind, "have-type", G_CALLBACK(on_have_type), video);
 }
 #endif

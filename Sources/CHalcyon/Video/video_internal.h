@@ -6,10 +6,10 @@
 
 #include "halcyon_video.h"
 
-typedef enum video_part { VIDEO_PART_NONE, VIDEO_PART_CONTAINER, VIDEO_PART_PARSER, VIDEO_PART_DECODER } video_part;
+typedef enum video_part { VIDEO_PART_CONTAINER, VIDEO_PART_PARSER, VIDEO_PART_DECODER } video_part;
 
-/// Returns the kind of an element that may be used; `VIDEO_PART_NONE` for all others.
-video_part video_part_of(GstElementFactory *factory);
+/// Returns a new element that takes the data; NULL if none of those that may be used is installed.
+GstElement *video_make_part(video_part part, GstCaps *caps);
 
 /// Reads the size from the beginning of a coded frame. Returns false for a codec that is not known here, and for a frame without a
 /// size of its own.
@@ -22,6 +22,9 @@ struct halcyon_video {
     /// The pads of the converter and of the end.
     GstPad *decoded, *shown;
 
+    /// Held while elements are added, of which none is once the pipeline ends.
+    GRecMutex build_lock;
+    bool is_ending;
     /// Held during a call of `admit`: one at a time.
     GMutex admit_lock;
     /// Guards everything below that is not of one thread.
@@ -29,7 +32,7 @@ struct halcyon_video {
     bool is_refused, has_container, has_stream;
     /// Whether the container may know where its key frames are.
     bool has_index;
-    /// The type of data for which there is no element.
+    /// The type of the file, or of a picture in it, for which there is no element.
     char unknown[128];
 
     /// Whether frames are held back until the exact one is known. Changed only while no frame is on its way.
@@ -59,7 +62,7 @@ bool video_admit(halcyon_video *video, int64_t width, int64_t height);
 bool video_is_refused(halcyon_video *video);
 
 /// Connects the choice of elements, and the checks of what they are given.
-void video_watch_decoding(halcyon_video *video, GstElement *decodebin);
+void video_watch_decoding(halcyon_video *video, GstElement *typefind);
 /// Connects the choice of the frame.
 void video_watch_frames(halcyon_video *video);
 /// Lets go of the frame that has arrived.

@@ -1,5 +1,5 @@
-// The elements that may be used. GStreamer chooses by the content of a file, and has elements for lists of addresses, network
-// streams, subtitles and drawings, which open other files and connections.
+// The elements that may be used. GStreamer has others for the same content, and for playlists, network streams, subtitles and
+// drawings: those open other files and connections.
 #ifdef HALCYON_VIDEO
 #include <string.h>
 
@@ -11,10 +11,10 @@ static const char *const containers[] = {
 
 static const char *const parsers[] = {
     "h264parse", "h265parse", "av1parse", "vp9parse", "mpegvideoparse", "mpeg4videoparse", "h263parse", "vc1parse",
-    "jpegparse", "theoraparse", NULL,
+    "jpegparse", NULL,
 };
 
-/// Decoders that compute on the processor: drivers are not for files of unknown origin.
+/// Decoders that compute on the processor, those of a codec's own library first: drivers are not for files of unknown origin.
 static const char *const decoders[] = {
     "vp8dec", "vp9dec", "theoradec", "jpegdec", "av1dec", "dav1ddec", "openh264dec", "libde265dec", "avdec_av1",
     "avdec_cinepak", "avdec_dnxhd", "avdec_flv", "avdec_h263", "avdec_h263p", "avdec_h264", "avdec_h265", "avdec_mjpeg",
@@ -23,19 +23,19 @@ static const char *const decoders[] = {
     "avdec_vp9", "avdec_wmv1", "avdec_wmv2", "avdec_wmv3", NULL,
 };
 
-static bool is_listed(const char *name, const char *const *list) {
-    for (; *list != NULL; list++) {
-        if (strcmp(*list, name) == 0) return true;
+GstElement *video_make_part(video_part part, GstCaps *caps) {
+    const char *const *names = part == VIDEO_PART_CONTAINER ? containers : part == VIDEO_PART_PARSER ? parsers : decoders;
+    for (; *names != NULL; names++) {
+        GstElementFactory *factory = gst_element_factory_find(*names);
+        if (factory == NULL) continue;
+        // Those below are not to be chosen by their type, says GStreamer.
+        bool fits = gst_plugin_feature_get_rank(GST_PLUGIN_FEATURE(factory)) >= GST_RANK_MARGINAL &&
+                    gst_element_factory_can_sink_any_caps(factory, caps);
+        GstElement *element = fits ? gst_element_factory_create(factory, NULL) : NULL;
+        gst_object_unref(factory);
+        if (element != NULL) return element;
     }
-    return false;
-}
-
-video_part video_part_of(GstElementFactory *factory) {
-    const char *name = GST_OBJECT_NAME(factory);
-    if (is_listed(name, containers)) return VIDEO_PART_CONTAINER;
-    if (is_listed(name, parsers)) return VIDEO_PART_PARSER;
-    if (is_listed(name, decoders)) return VIDEO_PART_DECODER;
-    return VIDEO_PART_NONE;
+    return NULL;
 }
 
 // MARK: Sizes of coded frames

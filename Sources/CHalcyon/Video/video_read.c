@@ -51,14 +51,14 @@ static bool build(halcyon_video *video, char *text) {
     video->pipeline = gst_pipeline_new(NULL);
     video->bus = gst_pipeline_get_bus(GST_PIPELINE(video->pipeline));
     GstElement *source = add(video, "filesrc", text);
-    GstElement *decode = add(video, "decodebin", text);
+    GstElement *type = add(video, "typefind", text);
     GstElement *convert = add(video, "videoconvert", text);
     GstElement *filter = add(video, "capsfilter", text);
     GstElement *sink = add(video, "fakesink", text);
-    if (source == NULL || decode == NULL || convert == NULL || filter == NULL || sink == NULL) return false;
+    if (source == NULL || type == NULL || convert == NULL || filter == NULL || sink == NULL) return false;
 
-    // The file that is open, whatever has come in the place of its name. `fdsrc` reads from the beginning to the end only, and
-    // demuxers are tested less with such sources.
+    // The file that is open, whatever has come in the place of its name. `fdsrc` cannot be read at any place, as demuxers of
+    // files do.
     char path[32];
     g_snprintf(path, sizeof path, "/proc/self/fd/%d", video->request->descriptor);
     g_object_set(source, "location", path, NULL);
@@ -68,9 +68,9 @@ static bool build(halcyon_video *video, char *text) {
     g_object_set(sink, "enable-last-sample", FALSE, NULL);
     video->decoded = gst_element_get_static_pad(convert, "sink");
     video->shown = gst_element_get_static_pad(sink, "sink");
-    video_watch_decoding(video, decode);
+    video_watch_decoding(video, type);
     video_watch_frames(video);
-    if (gst_element_link(source, decode) && gst_element_link_many(convert, filter, sink, NULL)) return true;
+    if (gst_element_link(source, type) && gst_element_link_many(convert, filter, sink, NULL)) return true;
     g_strlcpy(text, "its elements cannot be linked", TEXT_SIZE);
     return false;
 }
@@ -78,6 +78,9 @@ static bool build(halcyon_video *video, char *text) {
 /// Ends all threads of the pipeline. The frame that has arrived stays.
 static void tear_down(halcyon_video *video) {
     if (video->pipeline == NULL) return;
+    g_rec_mutex_lock(&video->build_lock);
+    video->is_ending = true;
+    g_rec_mutex_unlock(&video->build_lock);
     gst_element_set_state(video->pipeline, GST_STATE_NULL);
     gst_clear_object(&video->decoded);
     gst_clear_object(&video->shown);
@@ -90,14 +93,14 @@ static void tear_down(halcyon_video *video) {
 
 static halcyon_video_status failure(halcyon_video *video, GstMessage *message, char *text) {
     g_mutex_lock(&video->lock);
-    bool is_refused = video->is_refused, has_container = video->has_container;
+    bool is_refused = video->is_refused, has_container = video->has_container, has_stream = video->has_stream;
     char unknown[sizeof video->unknown];
     memcpy(unknown, video->unknown, sizeof unknown);
     g_mutex_unlock(&video->lock);
     if (is_refused) return HALCYON_VIDEO_REFUSED;
     g_strlcpy(text, unknown, TEXT_SIZE);
     if (!has_container) return HALCYON_VIDEO_NOT_VIDEO;
-    if (g_str_has_prefix(unknown, "video/") || g_str_has_prefix(unknown, "image/")) return HALCYON_VIDEO_NO_DECODER;
+    if (!has_stream && unknown[0] != 0) return HALCYON_VIDEO_NO_DECODER;
     if (message == NULL) return HALCYON_VIDEO_NO_STREAM;
     GError *error = NULL;
     gst_message_parse_error(message, &error, NULL);
@@ -143,6 +146,8 @@ static halcyon_video_status start(halcyon_video *video, bool is_exact, char *tex
     video->is_exact = is_exact;
     video->has_passed = video->has_stream = video->has_container = false;
     video->has_index = true;
+    video->is_ending = false;
+    video->unknown[0] = 0;
     gst_segment_init(&video->segment, GST_FORMAT_UNDEFINED);
     if (!build(video, text)) return HALCYON_VIDEO_UNAVAILABLE;
     if (gst_element_set_state(video->pipeline, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE) {
@@ -268,6 +273,7 @@ halcyon_video *halcyon_video_read(
     video->request = request;
     video->orientation = video->pixel_width = video->pixel_height = 1;
     g_mutex_init(&video->lock);
+    g_rec_mutex_init(&video->build_lock);
     g_mutex_init(&video->admit_lock);
     if (!is_available()) {
         g_strlcpy(text, init_failure, TEXT_SIZE);
@@ -306,6 +312,7 @@ void halcyon_video_close(halcyon_video *video) {
     tear_down(video);
     video_forget_frame(video);
     g_mutex_clear(&video->lock);
+    g_rec_mutex_clear(&video->build_lock);
     g_mutex_clear(&video->admit_lock);
     free(video);
 }
