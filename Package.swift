@@ -51,6 +51,8 @@ let package = Package(
                 "HalcyonSystem",
             ]),
         .library(name: "HalcyonGTK", targets: ["HalcyonGTK"]),
+        // Apart from the others, so that no program loads GStreamer at its start but those that import it.
+        .library(name: "HalcyonVideo", targets: ["HalcyonVideo"]),
         .library(name: "HalcyonTesting", targets: ["HalcyonTesting"]),
         .executable(name: "halcyon", targets: ["HalcyonTool"]),
         .executable(name: "halcyon-gallery", targets: ["HalcyonGallery"]),
@@ -68,6 +70,7 @@ let package = Package(
         .trait(
             name: "HEICEncoding", description: "Write HEIC with libheif and x265, which is under the GPL.",
             enabledTraits: ["HEIC"]),
+        .trait(name: "Video", description: "Frames of videos with GStreamer, in the module HalcyonVideo."),
         .default(enabledTraits: ["JPEG", "PNG", "WebP", "GIF"]),
     ],
     dependencies: [
@@ -94,6 +97,7 @@ let package = Package(
         systemLibrary("CSSL", pkgConfig: "openssl", package: "libssl-dev"),
         systemLibrary("CCairo", pkgConfig: "cairo", package: "libcairo2-dev"),
         systemLibrary("CGTK", pkgConfig: "gtk4", package: "libgtk-4-dev"),
+        systemLibrary("CGStreamer", pkgConfig: "gstreamer-1.0", package: "libgstreamer1.0-dev"),
 
         // The little C that must be C.
         cTarget("CHalcyonSystem", "System", dependencies: ["CCrypto"]),
@@ -115,6 +119,9 @@ let package = Package(
             ]),
         cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl", "CSSL"]),
         cTarget("CHalcyonGTK", "GTK", dependencies: ["CGTK"]),
+        cTarget(
+            "CHalcyonVideo", "Video", dependencies: [.target(name: "CGStreamer", condition: .when(traits: ["Video"]))],
+            settings: [.define("HALCYON_VIDEO", .when(traits: ["Video"]))]),
 
         // The library, a module per stage.
         .target(name: "HalcyonSystem", dependencies: ["CHalcyonSystem", "CCrypto", "CZlib"], swiftSettings: strict),
@@ -149,6 +156,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "HalcyonGTK", dependencies: halcyon + ["CHalcyonGTK", "CGTK"], swiftSettings: strict),
+        .target(
+            name: "HalcyonVideo",
+            dependencies: [
+                "Halcyon", "HalcyonSystem", "HalcyonImage", "HalcyonCodecs", "CHalcyonVideo",
+            ],
+            swiftSettings: strict),
         .target(name: "HalcyonTesting", dependencies: halcyon, swiftSettings: strict),
 
         // The command-line tool. Its folder is not `halcyon`: beside `Halcyon` that breaks a clone on
@@ -189,6 +202,12 @@ let package = Package(
             swiftSettings: strict),
         // Stands in the place of the C library's look-up of names in the tests' program.
         .target(name: "CTestResolver", path: "Tests/CTestResolver", cSettings: [.treatAllWarnings(as: .error)]),
+        // Writes the videos of the tests.
+        .target(
+            name: "CTestVideo",
+            dependencies: [.target(name: "CGStreamer", condition: .when(traits: ["Video"]))],
+            path: "Tests/CTestVideo",
+            cSettings: [.define("HALCYON_VIDEO", .when(traits: ["Video"])), .treatAllWarnings(as: .error)]),
         // Started by the tests of large bodies, for their memory.
         .executableTarget(
             name: "BodyMemory", dependencies: halcyon + ["TestSupport"], path: "Tests/BodyMemory",
@@ -225,13 +244,15 @@ let package = Package(
             testTarget(
                 "HalcyonGTKTests",
                 halcyon + ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK", "MainLoopProgram"]),
+            testTarget("HalcyonVideoTests", halcyon + ["HalcyonVideo", "TestSupport", "CTestVideo"]),
             testTarget("HalcyonGalleryTests", halcyon + ["TestSupport", "HalcyonGallery"]),
             testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "TestSupport"]),
             // Not `FailingCalls`, whose calls that fail would stand in the place of the C library's in the tests' program.
             testTarget("ResilienceTests", halcyon + ["TestSupport", "EndingProgram", "HostileDecode", "CZlib"]),
             // The snippets of the documents are users' code.
             testTarget(
-                "SnippetTests", halcyon + ["HalcyonGTK", "CGTK", .product(name: "Logging", package: "swift-log")],
+                "SnippetTests",
+                halcyon + ["HalcyonGTK", "HalcyonVideo", "CGTK", .product(name: "Logging", package: "swift-log")],
                 packageAccess: false),
         ]
 )

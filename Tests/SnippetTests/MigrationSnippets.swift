@@ -5,6 +5,14 @@ import Foundation
 import Halcyon
 import Logging
 
+#if Video
+    import HalcyonVideo
+
+    private func videoExample(_ video: URL, _ request: inout ImageRequest) {
+        request.source = .provider(VideoFrame(video, at: .seconds(3)))
+    }
+#endif
+
 /// The other parts of a program that the examples use.
 private struct Program {
     let url: URL

@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 
 /// A reader of the files that requests name. It blocks: call it on `ThreadPools.io`.
-enum FileSource {
+package enum FileSource {
     /// The reason why a file cannot be read.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// A file as it was read.
@@ -24,7 +24,7 @@ enum FileSource {
     /// file's metadata.
     ///
     /// It takes one system call, under a microsecond on a local disk.
-    static func key(_ path: String) -> String {
+    package static func key(_ path: String) -> String {
         var status = stat()
         return fstatat(AT_FDCWD, path, &status, 0) == 0 ? key(path, status) : "file:" + path
     }
@@ -39,6 +39,26 @@ enum FileSource {
     ///
     /// - Throws: `Failure`, also for anything but a regular file: a pipe might never end.
     static func read(_ path: String, maximumBytes: Int) throws -> Contents {
+        try withFile(path) { descriptor, status in
+            guard Int(status.st_size) <= maximumBytes else {
+                throw Failure(description: "it has \(status.st_size) bytes; the limit is \(maximumBytes)")
+            }
+            let (key, isSettled) = (key(path, status), isSettled(status))
+            let data = try contents(of: descriptor, expected: Int(status.st_size), maximumBytes: maximumBytes)
+            return Contents(data: data, key: key, isSettled: isSettled)
+        }
+    }
+
+    /// Calls `body` with the descriptor of a file, which is closed afterwards, and the file's size in bytes.
+    ///
+    /// - Throws: `Failure`, also for anything but a regular file; the errors of `body`.
+    package static func withDescriptor<Result>(
+        of path: String, _ body: (_ descriptor: Int32, _ byteCount: Int) throws -> Result
+    ) throws -> Result {
+        try withFile(path) { try body($0, Int($1.st_size)) }
+    }
+
+    private static func withFile<Result>(_ path: String, _ body: (Int32, stat) throws -> Result) throws -> Result {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Failure(description: reason(errno)) }
         defer { close(descriptor) }
@@ -49,12 +69,7 @@ enum FileSource {
         case S_IFDIR: throw Failure(description: "it is a folder")
         default: throw Failure(description: "it is not a regular file")
         }
-        guard Int(status.st_size) <= maximumBytes else {
-            throw Failure(description: "it has \(status.st_size) bytes; the limit is \(maximumBytes)")
-        }
-        let (key, isSettled) = (key(path, status), isSettled(status))
-        let data = try contents(of: descriptor, expected: Int(status.st_size), maximumBytes: maximumBytes)
-        return Contents(data: data, key: key, isSettled: isSettled)
+        return try body(descriptor, status)
     }
 
     /// Whether the file did not change within the last tick.
