@@ -25,6 +25,8 @@ struct halcyon_video {
     /// Held while elements are added, of which none is once the pipeline ends.
     GRecMutex build_lock;
     bool is_ending;
+    /// Of the pipeline; NULL until it is chosen.
+    GstElement *container;
     /// Held during a call of `admit`: one at a time.
     GMutex admit_lock;
     /// Guards everything below that is not of one thread.

@@ -80,6 +80,8 @@ static void tear_down(halcyon_video *video) {
     if (video->pipeline == NULL) return;
     g_rec_mutex_lock(&video->build_lock);
     video->is_ending = true;
+    if (video->container != NULL) gst_element_set_locked_state(video->container, FALSE);
+    video->container = NULL;
     g_rec_mutex_unlock(&video->build_lock);
     gst_element_set_state(video->pipeline, GST_STATE_NULL);
     gst_clear_object(&video->decoded);
@@ -208,6 +210,14 @@ static halcyon_video_status read_closest(halcyon_video *video, char *text) {
     return status;
 }
 
+static bool is_seekable(halcyon_video *video) {
+    GstQuery *query = gst_query_new_seeking(GST_FORMAT_TIME);
+    gboolean is_seekable = FALSE;
+    if (gst_element_query(video->pipeline, query)) gst_query_parse_seeking(query, NULL, &is_seekable, NULL, NULL);
+    gst_query_unref(query);
+    return is_seekable;
+}
+
 static halcyon_video_status choose(halcyon_video *video, char *text) {
     const halcyon_video_request *request = video->request;
     halcyon_video_status status = start(video, false, text);
@@ -218,7 +228,8 @@ static halcyon_video_status choose(halcyon_video *video, char *text) {
     video->duration = has_duration ? duration : 0;
     video->target = request->time;
     if (request->fraction >= 0) {
-        if (!has_duration && request->fraction > 0) return HALCYON_VIDEO_NO_DURATION;
+        // A recording that does not declare its duration is as long as what was read of it, says its container.
+        if (request->fraction > 0 && !(has_duration && is_seekable(video))) return HALCYON_VIDEO_NO_DURATION;
         video->target = (int64_t)(request->fraction * (double)video->duration);
     }
     if (video->buffer != NULL && video->target <= video->buffer_time) return HALCYON_VIDEO_OK;
