@@ -13,7 +13,7 @@
         case noDecoder(String)
         /// The file is broken, with GStreamer's reason.
         case damaged(String)
-        /// A fraction was asked of a file that does not tell its duration, as recordings do that have no index either.
+        /// A fraction was asked of a file that does not tell its duration.
         case unknownDuration
         /// Reading took longer than the limit.
         case timedOut(Duration)

@@ -179,10 +179,10 @@ static void on_have_type(GstElement *typefind, guint probability, GstCaps *caps,
         video->has_container = true;
         // Ogg finds places by bisection, often between its key frames.
         video->has_index = !g_str_has_suffix(type_name(caps), "/ogg");
+        video->is_matroska =
+            g_str_has_suffix(type_name(caps), "/x-matroska") || g_str_has_suffix(type_name(caps), "/webm");
         g_mutex_unlock(&video->lock);
-        if (g_str_has_suffix(type_name(caps), "/x-matroska") || g_str_has_suffix(type_name(caps), "/webm")) {
-            refuse_searches(container);
-        }
+        if (video->is_matroska) refuse_searches(container);
         g_signal_connect(container, "pad-added", G_CALLBACK(on_pad_added), video);
         g_signal_connect(container, "no-more-pads", G_CALLBACK(on_no_more_pads), video);
         // Started here alone: a container that is started waits for this call to end, if another thread starts it.

@@ -124,11 +124,14 @@ static halcyon_video_status wait_for_frame(halcyon_video *video, char *text) {
         if (video->request->is_cancelled(video->request->context)) return HALCYON_VIDEO_CANCELLED;
         if (time_left(video) <= 0) return HALCYON_VIDEO_TIMED_OUT;
         GstMessage *message = gst_bus_timed_pop_filtered(
-            video->bus, LOOK_MS * GST_MSECOND, GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE | GST_MESSAGE_APPLICATION);
+            video->bus, LOOK_MS * GST_MSECOND,
+            GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE | GST_MESSAGE_APPLICATION | GST_MESSAGE_DURATION_CHANGED);
         if (message == NULL) continue;
         GstMessageType type = GST_MESSAGE_TYPE(message);
         halcyon_video_status status = HALCYON_VIDEO_OK;
-        if (type == GST_MESSAGE_ERROR) {
+        if (type == GST_MESSAGE_DURATION_CHANGED) {
+            video->has_grown = true;
+        } else if (type == GST_MESSAGE_ERROR) {
             status = failure(video, message, text);
         } else if (type == GST_MESSAGE_APPLICATION) {
             g_mutex_lock(&video->lock);
@@ -210,14 +213,6 @@ static halcyon_video_status read_closest(halcyon_video *video, char *text) {
     return status;
 }
 
-static bool is_seekable(halcyon_video *video) {
-    GstQuery *query = gst_query_new_seeking(GST_FORMAT_TIME);
-    gboolean is_seekable = FALSE;
-    if (gst_element_query(video->pipeline, query)) gst_query_parse_seeking(query, NULL, &is_seekable, NULL, NULL);
-    gst_query_unref(query);
-    return is_seekable;
-}
-
 static halcyon_video_status choose(halcyon_video *video, char *text) {
     const halcyon_video_request *request = video->request;
     halcyon_video_status status = start(video, false, text);
@@ -229,7 +224,8 @@ static halcyon_video_status choose(halcyon_video *video, char *text) {
     video->target = request->time;
     if (request->fraction >= 0) {
         // A recording that does not declare its duration is as long as what was read of it, says its container.
-        if (request->fraction > 0 && !(has_duration && is_seekable(video))) return HALCYON_VIDEO_NO_DURATION;
+        has_duration = has_duration && !(video->is_matroska && video->has_grown);
+        if (request->fraction > 0 && !has_duration) return HALCYON_VIDEO_NO_DURATION;
         video->target = (int64_t)(request->fraction * (double)video->duration);
     }
     if (video->buffer != NULL && video->target <= video->buffer_time) return HALCYON_VIDEO_OK;

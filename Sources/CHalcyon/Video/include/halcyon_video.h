@@ -19,7 +19,7 @@ typedef enum halcyon_video_status {
     /// The text is the type of the codec.
     HALCYON_VIDEO_NO_DECODER,
     HALCYON_VIDEO_DAMAGED,
-    /// A fraction was asked of a file whose duration is unknown, or that has no index to find it by.
+    /// A fraction was asked of a file whose duration is unknown.
     HALCYON_VIDEO_NO_DURATION,
     /// GStreamer cannot be used; the text says why.
     HALCYON_VIDEO_UNAVAILABLE,
