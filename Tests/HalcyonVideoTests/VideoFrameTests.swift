@@ -77,6 +77,14 @@
             #expect(try await color(file, .seconds(4.2), .closestKeyFrame) == .blue)
         }
 
+        @Test func aFractionOfAnUnknownDurationIsAnError() async throws {
+            let file = try TestVideo.write("vp8enc ! webmmux streamable=true", to: "live.webm", in: folder)
+            await #expect(throws: VideoFrameError.unknownDuration) {
+                try await VideoFrame(file, at: .fraction(0.5)).image()
+            }
+            #expect(try await color(file, .fraction(0)) == .red)
+        }
+
         @Test func soundIsLeftOut() async throws {
             let file = try TestVideo.url("a.webm", in: folder)
             let sound = "audiotestsrc num-buffers=200 ! vorbisenc ! queue ! m."

@@ -151,6 +151,24 @@ static void on_no_more_pads(GstElement *container, gpointer context) {
     video_wake(context);
 }
 
+/// Answers that the file is read from its beginning on, with seeks, and not at any place.
+static GstPadProbeReturn on_scheduling(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+    (void)pad, (void)context;
+    GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
+    if (GST_QUERY_TYPE(query) != GST_QUERY_SCHEDULING) return GST_PAD_PROBE_OK;
+    gst_query_set_scheduling(query, GST_SCHEDULING_FLAG_SEEKABLE, 1, -1, 0);
+    gst_query_add_scheduling_mode(query, GST_PAD_MODE_PUSH);
+    return GST_PAD_PROBE_HANDLED;
+}
+
+/// Keeps Matroska's demuxer from searching a damaged file without an index in the thread that seeks, which may never end.
+static void refuse_searches(GstElement *container) {
+    GstPad *pad = gst_element_get_static_pad(container, "sink");
+    GstPadProbeType kinds = GST_PAD_PROBE_TYPE_QUERY_UPSTREAM | GST_PAD_PROBE_TYPE_PUSH;
+    gst_pad_add_probe(pad, kinds, on_scheduling, NULL, NULL);
+    gst_object_unref(pad);
+}
+
 static void on_have_type(GstElement *typefind, guint probability, GstCaps *caps, gpointer context) {
     (void)probability;
     halcyon_video *video = context;
@@ -161,12 +179,18 @@ static void on_have_type(GstElement *typefind, guint probability, GstCaps *caps,
         video->has_container = true;
         // Ogg finds places by bisection, often between its key frames.
         video->has_index = !g_str_has_suffix(type_name(caps), "/ogg");
+        video->is_matroska =
+            g_str_has_suffix(type_name(caps), "/x-matroska") || g_str_has_suffix(type_name(caps), "/webm");
         g_mutex_unlock(&video->lock);
+        if (video->is_matroska) refuse_searches(container);
         g_signal_connect(container, "pad-added", G_CALLBACK(on_pad_added), video);
         g_signal_connect(container, "no-more-pads", G_CALLBACK(on_no_more_pads), video);
+        // Started here alone: a container that is started waits for this call to end, if another thread starts it.
+        gst_element_set_locked_state(container, TRUE);
         gst_bin_add(GST_BIN(video->pipeline), container);
+        video->container = container;
         gst_element_link_pads(typefind, "src", container, "sink");
-        gst_element_sync_state_with_parent(container);
+        gst_element_set_state(container, GST_STATE_PAUSED);
     } else {
         set_unknown(video, type_name(caps));
         video_wake(video);

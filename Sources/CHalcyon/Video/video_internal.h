@@ -25,13 +25,17 @@ struct halcyon_video {
     /// Held while elements are added, of which none is once the pipeline ends.
     GRecMutex build_lock;
     bool is_ending;
+    /// NULL until it is chosen; the pipeline holds it.
+    GstElement *container;
     /// Held during a call of `admit`: one at a time.
     GMutex admit_lock;
     /// Guards everything below that is not of one thread.
     GMutex lock;
     bool is_refused, has_container, has_stream;
     /// Whether the container may know where its key frames are.
-    bool has_index;
+    bool has_index, is_matroska;
+    /// Whether the container has found its duration to be longer.
+    bool has_grown;
     /// The type of the file, or of a picture in it, for which there is no element.
     char unknown[128];
 

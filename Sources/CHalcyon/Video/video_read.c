@@ -80,6 +80,8 @@ static void tear_down(halcyon_video *video) {
     if (video->pipeline == NULL) return;
     g_rec_mutex_lock(&video->build_lock);
     video->is_ending = true;
+    if (video->container != NULL) gst_element_set_locked_state(video->container, FALSE);
+    video->container = NULL;
     g_rec_mutex_unlock(&video->build_lock);
     gst_element_set_state(video->pipeline, GST_STATE_NULL);
     gst_clear_object(&video->decoded);
@@ -122,11 +124,14 @@ static halcyon_video_status wait_for_frame(halcyon_video *video, char *text) {
         if (video->request->is_cancelled(video->request->context)) return HALCYON_VIDEO_CANCELLED;
         if (time_left(video) <= 0) return HALCYON_VIDEO_TIMED_OUT;
         GstMessage *message = gst_bus_timed_pop_filtered(
-            video->bus, LOOK_MS * GST_MSECOND, GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE | GST_MESSAGE_APPLICATION);
+            video->bus, LOOK_MS * GST_MSECOND,
+            GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE | GST_MESSAGE_APPLICATION | GST_MESSAGE_DURATION_CHANGED);
         if (message == NULL) continue;
         GstMessageType type = GST_MESSAGE_TYPE(message);
         halcyon_video_status status = HALCYON_VIDEO_OK;
-        if (type == GST_MESSAGE_ERROR) {
+        if (type == GST_MESSAGE_DURATION_CHANGED) {
+            video->has_grown = true;
+        } else if (type == GST_MESSAGE_ERROR) {
             status = failure(video, message, text);
         } else if (type == GST_MESSAGE_APPLICATION) {
             g_mutex_lock(&video->lock);
@@ -218,7 +223,9 @@ static halcyon_video_status choose(halcyon_video *video, char *text) {
     video->duration = has_duration ? duration : 0;
     video->target = request->time;
     if (request->fraction >= 0) {
-        if (!has_duration && request->fraction > 0) return HALCYON_VIDEO_NO_DURATION;
+        // A recording that does not declare its duration is as long as what was read of it, says its container.
+        has_duration = has_duration && !(video->is_matroska && video->has_grown);
+        if (request->fraction > 0 && !has_duration) return HALCYON_VIDEO_NO_DURATION;
         video->target = (int64_t)(request->fraction * (double)video->duration);
     }
     if (video->buffer != NULL && video->target <= video->buffer_time) return HALCYON_VIDEO_OK;
