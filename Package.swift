@@ -117,7 +117,7 @@ let package = Package(
         cTarget("CHalcyonGTK", "GTK", dependencies: ["CGTK"]),
 
         // The library, a module per stage.
-        .target(name: "HalcyonSystem", dependencies: ["CHalcyonSystem", "CCrypto"], swiftSettings: strict),
+        .target(name: "HalcyonSystem", dependencies: ["CHalcyonSystem", "CCrypto", "CZlib"], swiftSettings: strict),
         .target(name: "HalcyonImage", dependencies: ["HalcyonSystem", "CHalcyonPixels"], swiftSettings: strict),
         .target(
             name: "HalcyonCodecs",
@@ -125,7 +125,7 @@ let package = Package(
                 "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs", "CHalcyonPixels",
                 .target(name: "CWebP", condition: .when(traits: ["WebP"])),
                 .target(name: "CGIF", condition: .when(traits: ["GIF"])),
-                .target(name: "CZlib", condition: .when(traits: ["PNG"])),
+                .target(name: "CZlib", condition: .when(traits: ["PNG", "SVG"])),
                 .target(name: "CAVIF", condition: .when(traits: ["AVIF"])),
                 .target(name: "CHEIF", condition: .when(traits: ["HEIC"])),
                 .target(name: "CXML2", condition: .when(traits: ["SVG"])),
@@ -139,7 +139,7 @@ let package = Package(
             name: "HalcyonCache", dependencies: ["HalcyonImage", "HalcyonSystem", "CHalcyonSystem", "CXXHash"],
             swiftSettings: strict),
         .target(
-            name: "HalcyonNetwork", dependencies: ["HalcyonSystem", "CHalcyonCurl", "CCurl", "CZlib"],
+            name: "HalcyonNetwork", dependencies: ["HalcyonSystem", "CHalcyonCurl", "CCurl"],
             swiftSettings: strict),
         .target(
             name: "Halcyon",

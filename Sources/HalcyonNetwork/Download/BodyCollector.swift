@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 /// A collector that builds a body from its chunks: decompressed, within the size limit, and complete.
 struct BodyCollector {

@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 /// A decompressor that decodes the content codings of a body, the last applied one first.
 ///

@@ -3,14 +3,14 @@ import Foundation
 
 /// A streaming decompressor for gzip and deflate, based on zlib. It uses a buffer of 64 KiB and zlib's 40 KB, whatever
 /// the input.
-final class Inflater {
-    enum Coding {
+package final class Inflater {
+    package enum Coding {
         case gzip
         /// In the zlib format, as the protocol defines it, or raw, as some servers send it.
         case deflate
     }
 
-    enum Failure: Error {
+    package enum Failure: Error {
         case broken, tooLarge, noMemory
     }
 
@@ -36,7 +36,7 @@ final class Inflater {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let piece = UnsafeMutablePointer<UInt8>.allocate(capacity: pieceSize)
 
-    init(_ coding: Coding, limit: Int) {
+    package init(_ coding: Coding, limit: Int) {
         self.coding = coding
         self.limit = limit
         stream.initialize(to: z_stream())
@@ -50,7 +50,7 @@ final class Inflater {
     }
 
     /// Whether the bytes so far are complete; no bytes at all are.
-    var isComplete: Bool {
+    package var isComplete: Bool {
         switch phase {
         case .start: input.isEmpty
         case .inside: false
@@ -59,7 +59,7 @@ final class Inflater {
     }
 
     /// Takes more bytes, once `next` has returned nil for the previous ones.
-    func feed(_ packed: Data) {
+    package func feed(_ packed: Data) {
         input = phase == .start && !input.isEmpty ? input + packed : packed
     }
 
@@ -67,7 +67,7 @@ final class Inflater {
     /// one piece.
     ///
     /// - Throws: `Failure`.
-    func next() throws -> Data? {
+    package func next() throws -> Data? {
         if phase == .start {
             // Fewer bytes do not identify the format.
             guard input.count >= 2 else { return nil }
