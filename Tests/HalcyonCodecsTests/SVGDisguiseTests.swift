@@ -1,5 +1,4 @@
 import CHalcyonCodecs
-import CZlib
 import Foundation
 import HalcyonImage
 import Testing
@@ -55,7 +54,6 @@ import Testing
         declared("<!ENTITY e '&#60;feTurbulence numOctaves=\"999999\"/>'>", filtered("&e;")),
         declared("<!ENTITY e 'a'><!ENTITY e 'b'>"),
         declared("<!ENTITY e '999999'>", noise.replacing("999999", with: "&e;")),
-        declared("<!ENTITY e '\(inner)'>", "<image width='9' height='9' href='&e;'/>"),
         body("include", "<x:include xmlns:x='http://www.w3.org/2001/XInclude' href='\(inner)'/>"),
         body("include by default", "<include xmlns='http://www.w3.org/2001/XInclude' href='\(inner)'/>"),
         body("include text", "<x:include xmlns:x='http://www.w3.org/2001/XInclude' parse='text' href='data:,a'/>"),
@@ -64,21 +62,12 @@ import Testing
             testDescription: "style by address", before: "<?xml-stylesheet type='text/css' href='data:text/css,a{}'?>"),
         Case(
             testDescription: "hidden style", before: "<?xml-stylesheet type='text/css' href='d&#97;ta:text/css,a{}'?>"),
-        body("image", "<image width='9' height='9' href='\(inner)'/>"),
-        body("xlink", "<image width='9' height='9' xlink:href='\(inner)'/>"),
-        body("image of nothing", "<image href='data:;base64,PHN2Zy8+'/>"),
+        body("image of a fragment", "<image width='9' height='9' href='\(inner)#a'/>"),
         body("image without a type", "<image href='data:image;base64,PHN2Zy8+'/>"),
-        body("image without packing", "<image href='data:image/svg+xml,%3Csvg/%3E'/>"),
-        body("letters", "<image href='DaTa:IMAGE/SVG+XML;BASE64,PHN2Zy8+'/>"),
-        body(
-            "blanks",
-            "<image href=' &#1;&#9;d&#10;a&#9;ta: image/svg+xml ; base64 ,PHN2Zy8+'/>".replacing("&#1;", with: "")),
-        body("parameters", "<image href='data:image/svg+xml;a=\"b,c\";base64,PHN2Zy8+'/>"),
         body("type that lies", "<image href='data:image/png;base64,PHN2Zy8+'/>"),
         body("text", "<image href='data:text/plain,%3Csvg/%3E'/>"),
         body("xml", "<image href='data:text/xml,%3Csvg/%3E'/>"),
         body("icon", "<image href='data:image/x-icon;base64,AAABAAEA'/>"),
-        body("feImage", filtered("<feImage href='\(inner)'/>")),
         body("use", "<use href='\(inner)#a'/>"), body("use without", "<use href='\(inner)'/>"),
         body("gradient", "<linearGradient href='\(inner)#a'/>"),
         body("fill", "<rect fill='url(\(inner)#a)'/>"), body("style", "<rect style='fill:url(\(inner)#a)'/>"),
@@ -188,6 +177,10 @@ import Testing
             "classes",
             "<style>.a{clip-path:url(#c);fill:#f00}</style><clipPath id='c'><rect width='5' height='5'/></clipPath><rect width='9' height='9' class='a'/>"
         ),
+        declared(
+            "<!ENTITY r '<rect width=\"4\" height=\"4\" fill=\"red\"/>'><!ENTITY g '<!-- a --><g>&r;</g>'>",
+            "&g;<g transform='translate(5 5)'>&r;&g;</g>"),
+        body("language", "<style>rect:lang(en){fill:red}</style><g xml:lang='en-GB'>\(square)</g>"),
         body("matrix", filtered("<feConvolveMatrix order='3' kernelMatrix='0 -1 0 -1 5 -1 0 -1 0'/>")),
         body("noise", filtered("<feTurbulence baseFrequency='0.05' numOctaves='4'/>")),
         body("foreign", "<metadata><x:y xmlns:x='urn:x' x:href='#a' id='a'/></metadata>\(square)"),
@@ -232,29 +225,6 @@ import Testing
         let data = Data(text.utf8)
         let isTaken = (try? coder.probe(data)) != nil
         #expect(!isTaken || drawnAlone(data) != nil)
-    }
-
-    /// The check would find nothing in a compressed document, which librsvg would unpack.
-    @Test func packedDocumentsAreRefused() throws {
-        let text = Array(Drawing.document(Self.square))
-        var packed = [UInt8](repeating: 0, count: 1000)
-        var stream = z_stream()
-        deflateInit2_(
-            &stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-        text.withUnsafeBytes { source in
-            packed.withUnsafeMutableBufferPointer { target in
-                stream.next_in = UnsafeMutablePointer(mutating: source.bindMemory(to: UInt8.self).baseAddress)
-                stream.avail_in = UInt32(source.count)
-                stream.next_out = target.baseAddress
-                stream.avail_out = UInt32(target.count)
-                deflate(&stream, Z_FINISH)
-            }
-        }
-        let data = Data(packed.prefix(Int(stream.total_out)))
-        deflateEnd(&stream)
-        #expect(drawnAlone(data) != nil)
-        #expect(throws: CodecError.self) { try coder.probe(data) }
-        #expect(throws: CodecError.self) { try registry.decode(data) }
     }
 
     // MARK: Pictures

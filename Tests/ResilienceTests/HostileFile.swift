@@ -186,6 +186,23 @@ struct HostileFile: Sendable {
             let picture = still(2000).base64EncodedString()
             return svg("<image width='9' height='9' href='data:image/png;base64,\(picture)'/>".repeated(40))
         },
+        HostileFile(name: "20000-elements-inside.svg", accepted: ["image"]) {
+            inside(svg("<rect width='9' height='9'/>".repeated(20_000)))
+        },
+        HostileFile(name: "250-drawings-inside.svg", accepted: ["image"]) {
+            svg(
+                image(svg("<rect width='1e9' height='1e9' filter='url(#f)'/><filter id='f'><feFlood/></filter>"))
+                    .repeated(250))
+        },
+        HostileFile(name: "large-drawing-inside.svg", accepted: ["image"]) {
+            inside(
+                Data(
+                    "<svg xmlns='http://www.w3.org/2000/svg' width='1e6' height='1e6'><rect width='1e6' height='1e6'/></svg>"
+                        .utf8))
+        },
+        HostileFile(name: "elements-of-entities.svg", accepted: ["image"]) {
+            Data("<!DOCTYPE svg [<!ENTITY e '\("<g/>".repeated(100))'>]>".utf8) + svg("&e;".repeated(200))
+        },
         HostileFile(name: "250-groups.svg", accepted: ["image", "limitExceeded", "damagedImage"]) {
             let opened = "<g opacity='.9'>".repeated(250)
             return svg(opened + "<rect width='9' height='9'/>" + "</g>".repeated(250))
@@ -220,6 +237,13 @@ struct HostileFile: Sendable {
 
     private static func nested(_ opening: String, _ name: String, fill: String) -> String {
         "<\(opening)><rect width='1' height='1' fill='url(#\(fill))'/></\(name)>"
+    }
+
+    /// A drawing with another one inside.
+    private static func inside(_ drawing: Data) -> Data { svg(image(drawing)) }
+
+    private static func image(_ drawing: Data) -> String {
+        "<image width='9' height='9' href='data:image/svg+xml;base64,\(drawing.base64EncodedString())'/>"
     }
 
     private static func svg(_ body: String) -> Data {

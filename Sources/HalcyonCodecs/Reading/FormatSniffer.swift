@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonImage
+import HalcyonSystem
 
 /// Detects formats by their full signatures, never by the name of a file or a `Content-Type` header.
 public enum FormatSniffer {
@@ -8,12 +9,14 @@ public enum FormatSniffer {
         if case .image(let format) = sniff(data) { format } else { nil }
     }
 
-    /// Returns what the data is. Reads at most its first 4 KiB.
+    /// Returns what the data is. Reads at most its first 4 KiB, and of text behind comments and of gzip data its first
+    /// megabyte.
     package static func sniff(_ data: Data) -> SniffResult {
         data.read { reader in
             guard reader.count > 0 else { return .other("empty") }
             if let format = raster(reader) { return .image(format) }
             if reader.matches("ftyp", at: 4) { return isoMedia(reader) }
+            if reader.matches([0x1F, 0x8B], at: 0) { return gzip(reader) }
             if let name = other(reader) { return .other(name) }
             if let kind = text(reader) { return kind }
             return .other(reader.count < 12 ? "too short to be an image" : "of an unknown format")
@@ -90,7 +93,6 @@ public enum FormatSniffer {
     /// Returns the name of another kind of data that has a signature, or nil if none matches.
     private static func other(_ reader: ByteReader) -> String? {
         if reader.matches("%PDF-", at: 0) { return "a PDF document" }
-        if reader.matches([0x1F, 0x8B], at: 0) { return "gzip data" }
         if reader.matches([0x50, 0x4B, 3, 4], at: 0) { return "a ZIP archive" }
         if reader.matches([0x1A, 0x45, 0xDF, 0xA3], at: 0) { return "a WebM or Matroska movie" }
         if reader.matches("RIFF", at: 0), let kind = reader.ascii(at: 8, length: 4) { return "a RIFF file (\(kind))" }
@@ -114,6 +116,25 @@ extension FormatSniffer {
         guard isText(part, isUTF8: isUTF8) else { return nil }
         // Only ASCII counts.
         return kind(of: String(decoding: part.bytes, as: UTF8.self))
+    }
+
+    /// Returns the kind of gzip data: a drawing, if it unpacks to one. Of other data only the first 64 KiB are unpacked.
+    private static func gzip(_ reader: ByteReader) -> SniffResult {
+        let inflater = Inflater(.gzip, limit: .max)
+        var rest = reader.bytes.prefix(maximumComments)
+        var text = Data()
+        while !rest.isEmpty, text.count < maximumComments {
+            inflater.feed(Data(rest.prefix(1 << 16)))
+            rest = rest.dropFirst(1 << 16)
+            while text.count < maximumComments, let piece = try? inflater.next() {
+                text += piece
+                let kind = text.read { Self.text($0) }
+                if kind == .image(.svg) { return .image(.svg) }
+                // Only of a document with long comments the beginning does not tell.
+                guard kind == .other("XML") else { return .other("gzip data") }
+            }
+        }
+        return .other("gzip data")
     }
 
     private static func kind(of text: String) -> SniffResult {

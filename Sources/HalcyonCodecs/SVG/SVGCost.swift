@@ -23,11 +23,24 @@
         /// match.
         private static let maximumMatches = 100_000_000
 
-        /// Checks the cost of a document.
+        /// Checks the cost of documents that are drawn together.
         ///
         /// - Throws: `CodecError`: `.limitExceeded`, and `.damaged` for content that evades these checks.
-        static func check(_ document: SVGDocument) throws {
-            let style = SVGStyleText(document.styles)
+        static func check(_ documents: [SVGDocument]) throws {
+            var (matches, drawn) = (0, 0)
+            for document in documents {
+                let style = SVGStyleText(document.styles)
+                matches += try self.matches(document, style)
+                try require("selectors times elements", matches, atMost: maximumMatches)
+                var reach = SVGReach(document, style: style)
+                drawn += try reach.drawn(maximumLevels: maximumLevels)
+                try require("elements and letters to draw", drawn, atMost: maximumDrawn)
+                try require("levels of elements", reach.levels(), atMost: maximumLevels)
+            }
+        }
+
+        /// Checks the style sheets and fonts of a document, and returns the number of selectors times elements.
+        private static func matches(_ document: SVGDocument, _ style: SVGStyleText) throws -> Int {
             guard !style.loadsDocument else {
                 throw CodecError.damaged(.svg, reason: "it embeds another document")
             }
@@ -36,15 +49,11 @@
                 throw CodecError.limitExceeded("selectors", value: parentheses, limit: maximumNegations)
             }
             let selectors = style.count(of: Set("{,+~".utf8))
-            try require("selectors times elements", selectors * document.elements.count, atMost: maximumMatches)
             if document.letters > 0 {
                 let size = document.elements.reduce(0) { max($0, document.fontSize(of: $1)) }
                 try require("pixels of a font", Int(min(size, 1e15)), atMost: maximumFontSize)
             }
-            var reach = SVGReach(document, style: style)
-            try require(
-                "elements and letters to draw", try reach.drawn(maximumLevels: maximumLevels), atMost: maximumDrawn)
-            try require("levels of elements", reach.levels(), atMost: maximumLevels)
+            return selectors * document.elements.count
         }
 
         private static func require(

@@ -2,15 +2,20 @@
     import Foundation
     import HalcyonImage
 
-    /// A picture in a `data:` address, unpacked in the same way as librsvg does.
+    /// A picture or a drawing in a `data:` address, unpacked in the same way as librsvg does.
     struct SVGDataAddress {
         /// The media types of pictures whose headers are read here. Without a type, the picture's own signature counts.
         private static let types: Set<String> = [
             "", "text/plain", "image/png", "image/x-png", "image/apng", "image/jpeg", "image/jpg", "image/pjpeg",
             "image/gif", "image/webp", "image/bmp", "image/x-bmp", "image/x-ms-bmp", "image/tiff",
         ]
+        /// The media types of drawings.
+        private static let drawingTypes: Set<String> = [
+            "image/svg+xml", "image/svg", "image/svg-xml", "image/svg+xml-compressed",
+        ]
 
         let data: Data
+        private let type: String
 
         /// Returns whether a value is a `data:` address by the rules for addresses: leading control characters and
         /// blanks are ignored, and so are line breaks and tabs anywhere.
@@ -21,30 +26,54 @@
             }
         }
 
-        /// Unpacks an address.
+        /// Returns the drawing in an address; nil if it holds something else.
         ///
-        /// - Throws: `CodecError.damaged` if it is not a valid address of a picture, or if it has a fragment or the
-        ///   type of another document.
-        init(_ value: [UInt8]) throws {
-            let text = value.filter { ![0x09, 0x0A, 0x0D].contains($0) }
-            let address = text.drop { $0 != UInt8(ascii: ":") }.dropFirst()
-            guard let comma = address.firstIndex(of: UInt8(ascii: ",")), !address.contains(UInt8(ascii: "#")) else {
-                throw Self.damaged
-            }
-            var header = String(decoding: address[..<comma], as: UTF8.self).lowercased()
-                .trimmingCharacters(in: .whitespaces)
-            let body = Self.withoutPercents(address[(comma + 1)...])
-            let isPacked = header.hasSuffix("base64")
-            if isPacked { header = header.dropLast(6).trimmingCharacters(in: .whitespaces) }
-            guard !isPacked || header.hasSuffix(";") else { throw Self.damaged }
-            let type = header.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
-            guard Self.types.contains(type), let data = isPacked ? Self.unpacked(body) : Data(body) else {
-                throw Self.damaged
-            }
-            self.data = data
+        /// - Throws: `CodecError.damaged` for an address of neither a picture nor a drawing.
+        static func drawing(in value: [UInt8]) throws -> Data? {
+            let header = try Header(value)
+            if Self.types.contains(header.type), !header.type.isEmpty { return nil }
+            let address = try SVGDataAddress(value)
+            if Self.drawingTypes.contains(address.type) { return address.data }
+            return FormatSniffer.format(of: address.data) == .svg ? address.data : nil
         }
 
-        private static let damaged = CodecError.damaged(.svg, reason: "a picture inside of it cannot be read")
+        /// The part of an address in front of its comma.
+        private struct Header {
+            let type: String
+            let isPacked: Bool
+            let body: ArraySlice<UInt8>
+
+            init(_ value: [UInt8]) throws {
+                let text = value.filter { ![0x09, 0x0A, 0x0D].contains($0) }
+                let address = text.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+                guard let comma = address.firstIndex(of: UInt8(ascii: ",")), !address.contains(UInt8(ascii: "#")) else {
+                    throw SVGDataAddress.damaged
+                }
+                var header = String(decoding: address[..<comma], as: UTF8.self).lowercased()
+                    .trimmingCharacters(in: .whitespaces)
+                isPacked = header.hasSuffix("base64")
+                if isPacked { header = header.dropLast(6).trimmingCharacters(in: .whitespaces) }
+                guard !isPacked || header.hasSuffix(";") else { throw SVGDataAddress.damaged }
+                type = header.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+                body = address[(comma + 1)...]
+            }
+        }
+
+        /// Unpacks an address.
+        ///
+        /// - Throws: `CodecError.damaged` if it is not a valid address of a picture or a drawing, or if it has a
+        ///   fragment or the type of another document.
+        init(_ value: [UInt8]) throws {
+            let header = try Header(value)
+            let body = Self.withoutPercents(header.body)
+            guard Self.types.contains(header.type) || Self.drawingTypes.contains(header.type),
+                let data = header.isPacked ? Self.unpacked(body) : Data(body)
+            else { throw Self.damaged }
+            self.data = data
+            type = header.type
+        }
+
+        fileprivate static let damaged = CodecError.damaged(.svg, reason: "a picture inside of it cannot be read")
 
         private static func withoutPercents(_ text: ArraySlice<UInt8>) -> [UInt8] {
             guard text.contains(UInt8(ascii: "%")) else { return Array(text) }

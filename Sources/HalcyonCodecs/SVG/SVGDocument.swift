@@ -72,6 +72,8 @@
         private var usedFontGrowth = 1.0
         /// Whether a filter has a `kernelUnitLength`.
         var hasUnitLengths = false
+        /// Whether a filter has a `feDropShadow`.
+        var hasShadows = false
         /// Whether a property that is not inherited by default is declared to be inherited.
         var inheritsAll = false
 

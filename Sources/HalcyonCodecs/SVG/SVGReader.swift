@@ -4,30 +4,34 @@
     import HalcyonImage
 
     /// Reads a drawing with libxml2 in the same way as librsvg, with the same handlers and options, so that both see
-    /// the same document, and refuses content that librsvg would also read: declared values of attributes, and
-    /// documents in documents.
+    /// the same document, with the elements of its entities, and refuses content that librsvg would also read: declared
+    /// values of attributes, and documents in documents.
     ///
     /// Reads no file and makes no connection. Takes time and memory in proportion to the text.
     final class SVGReader {
         /// The maximum number of bytes that entities may expand to. Drawing programs use a dozen short entities for
-        /// names.
+        /// names, people some for shapes that occur several times.
         private static let maximumEntityBytes = 1 << 20
         /// The maximum number of elements of a document. librsvg takes more than a kilobyte for each.
-        private static let maximumElements = 200_000
+        static let maximumElements = 200_000
 
         private static let isInitialized: Void = xmlInitParser()
 
         private let input: UnsafeRawBufferPointer
         /// Whether outlines are measured, in a second pass, when the dashes and units are known.
-        private let measures: Bool
+        let measures: Bool
+        /// Gets every element and text, to write them down in another form.
+        private let writer: SVGWriter?
         private var position = 0
-        private var document = SVGDocument()
+        var document = SVGDocument()
         private var open: [Int] = []
         /// The number of open elements that are a `style` or lie in one.
         private var styleDepth = 0
         private var entities: [String: xmlEntityPtr] = [:]
         /// The number of bytes of text and values that the parser has delivered.
         private var delivered = 0
+        /// The number of bytes of the entities that were referred to, whatever they hold.
+        private var expanded = 0
         /// The number of bytes of text in the innermost open element since the last tag: one line for librsvg.
         private var line = 0
         /// The number of bytes of text in the outermost open `text`, and the number of open elements that are that
@@ -35,10 +39,14 @@
         private var textBytes = 0
         private var textDepth = 0
         private var failure: CodecError?
+        private var writingError: (any Error)?
         private var message: String?
 
-        private init(_ input: UnsafeRawBufferPointer, measuredBy dashes: SVGDashes? = nil) {
+        private init(
+            _ input: UnsafeRawBufferPointer, measuredBy dashes: SVGDashes? = nil, writer: SVGWriter? = nil
+        ) {
             self.input = input
+            self.writer = writer
             measures = dashes != nil
             if let dashes { document.dashes = dashes }
         }
@@ -66,6 +74,11 @@
             return measuring.document
         }
 
+        /// Reads a document that has been read before, for a writer.
+        static func read(_ bytes: UnsafeRawBufferPointer, for writer: SVGWriter) throws {
+            try SVGReader(bytes, writer: writer).parse()
+        }
+
         private func parse() throws {
             var handler = Self.handler
             let this = Unmanaged.passUnretained(self).toOpaque()
@@ -81,6 +94,7 @@
             xmlCtxtUseOptions(parser, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue))
             parser.pointee.replaceEntities = 1
             let status = xmlParseDocument(parser)
+            if let writingError { throw writingError }
             if let failure { throw failure }
             guard status == 0, !document.elements.isEmpty else { throw Self.damaged(message ?? "it is not XML") }
         }
@@ -103,11 +117,11 @@
 
         /// Refuses the document: the parser reads no more, and ends with the few kilobytes that it has. `xmlStopParser`
         /// would free these at once, in the middle of a handler whose names and values lie in them.
-        private func refuse(_ error: CodecError) {
+        func refuse(_ error: CodecError) {
             failure = failure ?? error
         }
 
-        private func refuse(_ reason: String) { refuse(Self.damaged(reason)) }
+        func refuse(_ reason: String) { refuse(Self.damaged(reason)) }
 
         /// Counts delivered bytes, which entities may have multiplied.
         private func count(_ bytes: Int) {
@@ -142,8 +156,12 @@
             handler.characters = { SVGReader.from($0)?.text($1, count: $2) }
             handler.cdataBlock = { SVGReader.from($0)?.text($1, count: $2) }
             handler.processingInstruction = { SVGReader.from($0)?.instruction($1, $2) }
-            handler.startElementNs = { this, name, _, space, _, _, count, _, values in
-                SVGReader.from(this)?.start(name, space: space, values, count: Int(count))
+            handler.startElementNs = { this, name, prefix, space, spaceCount, spaces, count, _, values in
+                guard let reader = SVGReader.from(this) else { return }
+                reader.start(name, space: space, values, count: Int(count))
+                reader.write(
+                    SVGTag(name, prefix: prefix, space, spaces: (spaces, Int(spaceCount)), values: (values, Int(count)))
+                )
             }
             handler.endElementNs = { this, _, _, _ in SVGReader.from(this)?.end() }
             handler.serror = { this, error in
@@ -154,9 +172,22 @@
             return handler
         }
 
+        private func write(_ tag: @autoclosure () -> SVGTag?) {
+            guard failure == nil, let writer, let tag = tag() else { return }
+            do { try writer.start(tag) } catch { writingError = error }
+            if writingError != nil { refuse("it cannot be written") }
+        }
+
         private func entity(_ name: UnsafePointer<xmlChar>?) -> xmlEntityPtr? {
             // Otherwise, a refused document could continue to multiply its text.
-            failure == nil ? name.flatMap { entities[String(cString: $0)] } : nil
+            guard failure == nil, let found = name.flatMap({ entities[String(cString: $0)] }) else { return nil }
+            // Elements, comments and references to nothing are delivered as no text.
+            expanded += Int(found.pointee.length) + 1
+            guard expanded <= Self.maximumEntityBytes else {
+                refuse(.limitExceeded("bytes of entities", value: expanded, limit: Self.maximumEntityBytes))
+                return nil
+            }
+            return found
         }
 
         private func declare(
@@ -164,10 +195,6 @@
         ) {
             guard let name, let content, type == Int32(XML_INTERNAL_GENERAL_ENTITY.rawValue) else {
                 return refuse("it declares an entity that is not text")
-            }
-            // Programs define names and styles as entities, never elements.
-            guard strchr(UnsafeRawPointer(content).assumingMemoryBound(to: CChar.self), 0x3C) == nil else {
-                return refuse("its entities hide elements")
             }
             // XML uses the first of several declarations, librsvg the last.
             let key = String(cString: name)
@@ -186,6 +213,7 @@
             guard failure == nil else { return }
             self.count(Int(count))
             line += Int(count)
+            if let writer, let bytes { writer.text(UnsafeBufferPointer(start: bytes, count: Int(count))) }
             guard styleDepth > 0, let bytes else { return }
             document.styles += UnsafeBufferPointer(start: bytes, count: Int(count))
         }
@@ -226,6 +254,7 @@
             let element = document.open(kind, parent: open.last)
             open.append(element)
             if styleDepth > 0 || elementName == "style" { styleDepth += 1 }
+            if elementName == "feDropShadow" { document.hasShadows = true }
             if elementName == "tref" { document.textReferences += 1 }
             if textDepth > 0 || elementName == "text" { textDepth += 1 }
             document.elements[element].isText = textDepth > 0
@@ -263,6 +292,7 @@
         private func end() {
             endLine()
             guard let element = open.popLast() else { return }
+            if failure == nil { writer?.end() }
             document.close(element)
             if textDepth > 0 { textDepth -= 1 }
             if textDepth == 0 {
@@ -272,104 +302,6 @@
             guard styleDepth > 0 else { return }
             styleDepth -= 1
             if styleDepth == 0 { document.styles.append(0x0A) }
-        }
-
-        // MARK: Outlines
-
-        private func measure(
-            _ attributes: [(name: String, value: UnsafeBufferPointer<UInt8>)], of index: Int, named name: String
-        ) {
-            let (dashes, parent) = (document.dashes, document.elements[index].parent)
-            let outer = parent < 0 ? nil : document.elements[parent]
-            var element = document.elements[index]
-            let growth = attributes.reduce(dashes.fontGrowth) { max($0, SVGDashes.fontGrowth($1.name, $1.value)) }
-            element.fontGrowth = growth * (outer?.fontGrowth ?? 1)
-            element.scale = outer?.scale ?? dashes.outerScale
-            // Includes `patternTransform`.
-            for attribute in attributes where attribute.name.lowercased().hasSuffix("transform") {
-                element.scale *= dashes.scale(of: attribute.value)
-            }
-            element.outline = attributes.reduce(dashes.styledOutline(of: name, growth: element.fontGrowth)) {
-                $0 + dashes.outline(of: name, $1.name, $1.value, growth: element.fontGrowth)
-            }
-            element.outline *= element.scale
-            document.elements[index] = element
-        }
-
-        // MARK: Attributes
-
-        private func attribute(
-            _ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int, _ kind: SVGDocument.Kind,
-            isFilter: Bool
-        ) {
-            switch name {
-            case "id": document.identifiers[Array(value), default: []].append(element)
-            case "href": address(value, of: element, kind)
-            case "d", "points": document.elements[element].points = value.count / 2
-            case "numOctaves" where isFilter, "kernelMatrix" where isFilter, "order" where isFilter:
-                do { try SVGCost.checkFilter(name, value) } catch { refuse(error) }
-            case "kernelUnitLength" where isFilter: document.hasUnitLengths = true
-            default: property(name, value, of: element)
-            }
-        }
-
-        private func address(_ value: UnsafeBufferPointer<UInt8>, of element: Int, _ kind: SVGDocument.Kind) {
-            guard kind != .link else { return }
-            if SVGDataAddress.isOne(value) {
-                guard kind == .picture else { return refuse("it embeds another document") }
-                document.pictures.append(Array(value))
-            } else if kind != .gradient, let sign = value.lastIndex(of: UInt8(ascii: "#")) {
-                document.elements[element].isUse = true
-                document.references.append(
-                    SVGDocument.Reference(
-                        holder: element, target: Array(value[(sign + 1)...]), isUse: true, isInherited: false))
-            }
-        }
-
-        /// The properties that elements within do not inherit.
-        private static let ownProperties: Set<String> = ["clip-path", "mask", "filter"]
-
-        private func property(_ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int) {
-            let isStyle = name == "style"
-            if !measures {
-                if isStyle {
-                    document.dashes.read(style: SVGStyleText(value).bytes)
-                } else {
-                    document.dashes.read(name, value, isStyle: false)
-                }
-            }
-            if value.elementsEqual("inherit".utf8) || isStyle && value.firstRange(of: Array("inherit".utf8)) != nil {
-                document.inheritsAll = true
-            }
-            let hasEscapes = value.contains(UInt8(ascii: "\\"))
-            guard hasEscapes || value.contains(UInt8(ascii: "#")) && value.contains(UInt8(ascii: "(")) else { return }
-            let text = SVGStyleText(value)
-            guard !text.loadsDocument else { return refuse("it embeds another document") }
-            guard isStyle, !hasEscapes, value.firstRange(of: Array("/*".utf8)) == nil else {
-                return refer(
-                    to: text.names, from: element, isInherited: !Self.ownProperties.contains(name),
-                    isMarker: isStyle || Self.isMarker(name))
-            }
-            for declaration in text.bytes.split(separator: UInt8(ascii: ";")) {
-                let name = declaration.prefix { $0 != UInt8(ascii: ":") }.filter { $0 > 0x20 }
-                let isOwn = Self.ownProperties.contains(String(decoding: name, as: UTF8.self))
-                refer(
-                    to: SVGStyleText(declaration).names, from: element, isInherited: !isOwn,
-                    isMarker: Self.isMarker(String(decoding: name, as: UTF8.self)))
-            }
-        }
-
-        /// Returns whether a property's markers are drawn at all points of an outline. The two at its ends are drawn
-        /// once.
-        private static func isMarker(_ property: String) -> Bool {
-            ["marker", "marker-mid"].contains(property.lowercased())
-        }
-
-        private func refer(to names: [[UInt8]], from element: Int, isInherited: Bool, isMarker: Bool) {
-            document.references += names.map {
-                SVGDocument.Reference(
-                    holder: element, target: $0, isUse: false, isInherited: isInherited, isMarker: isMarker)
-            }
         }
     }
 #endif
