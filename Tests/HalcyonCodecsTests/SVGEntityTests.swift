@@ -54,7 +54,7 @@ import Testing
     }
 
     /// Laughs of elements, of comments, of processing instructions and of nothing.
-    @Test(arguments: ["<g/>", "<!-- a -->", "<?a b?>", "<![CDATA[]]>", "<g></g> ", "<!---->"])
+    @Test(arguments: ["", "<g/>", "<!-- a -->", "<?a b?>", "<![CDATA[]]>", "<g></g> ", "<!---->"])
     func entitiesThatGrowAreRefused(_ content: String) {
         let chain = { (levels: Int) in
             (1...levels).map { "<!ENTITY e\($0) '\(String(repeating: "&e\($0 - 1);", count: 10))'>" }.joined()
@@ -64,8 +64,9 @@ import Testing
             #expect(code == "damagedImage" || code == "limitExceeded")
         }
         // Wide instead of deep: libxml2 lets a tenfold pass.
-        let long = String(repeating: content, count: 20_000 / content.count)
-        let code = error("<!ENTITY e '\(long)'>", String(repeating: "&e;", count: 10_000))?.code
+        let long = String(repeating: content, count: 20_000 / max(content.count, 1))
+        let code = error(
+            "<!ENTITY e '\(long)'>", String(repeating: "&e;", count: content.isEmpty ? 1_100_000 : 10_000))?.code
         #expect(code == "damagedImage" || code == "limitExceeded")
     }
 

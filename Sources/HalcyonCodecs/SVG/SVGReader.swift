@@ -30,7 +30,7 @@
         private var entities: [String: xmlEntityPtr] = [:]
         /// The number of bytes of text and values that the parser has delivered.
         private var delivered = 0
-        /// The number of bytes of the entities with elements, comments included, that were referred to.
+        /// The number of bytes of the entities that were referred to, whatever they hold.
         private var expanded = 0
         /// The number of bytes of text in the innermost open element since the last tag: one line for librsvg.
         private var line = 0
@@ -181,9 +181,8 @@
         private func entity(_ name: UnsafePointer<xmlChar>?) -> xmlEntityPtr? {
             // Otherwise, a refused document could continue to multiply its text.
             guard failure == nil, let found = name.flatMap({ entities[String(cString: $0)] }) else { return nil }
-            // Text counts where it is delivered. Elements and comments may be delivered as nothing.
-            guard let content = found.pointee.content, content.hasBracket else { return found }
-            expanded += Int(found.pointee.length)
+            // Elements, comments and references to nothing are delivered as no text.
+            expanded += Int(found.pointee.length) + 1
             guard expanded <= Self.maximumEntityBytes else {
                 refuse(.limitExceeded("bytes of entities", value: expanded, limit: Self.maximumEntityBytes))
                 return nil
@@ -303,13 +302,6 @@
             guard styleDepth > 0 else { return }
             styleDepth -= 1
             if styleDepth == 0 { document.styles.append(0x0A) }
-        }
-    }
-
-    extension UnsafeMutablePointer<xmlChar> {
-        /// Whether a text that ends with a zero holds the beginning of a tag.
-        fileprivate var hasBracket: Bool {
-            strchr(UnsafeRawPointer(self).assumingMemoryBound(to: CChar.self), 0x3C) != nil
         }
     }
 #endif

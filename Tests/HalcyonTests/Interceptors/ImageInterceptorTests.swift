@@ -389,9 +389,9 @@ import Testing
         let fixture = fixture(swap)
         let other = try fixture.serve("png/rgba8.png")
         let request = ImageRequest(PipelineFixture.url("asked"))
-        let first = try await ImagePrefetcher([request], pipeline: fixture.pipeline, destination: .memory).run()
+        let first = await ImagePrefetcher([request], pipeline: fixture.pipeline, destination: .memory).run()
         #expect(first.finished.count == 1 && fixture.pipeline.cache.image(inMemoryFor: other) != nil)
-        let second = try await ImagePrefetcher([request], pipeline: fixture.pipeline, destination: .memory).run()
+        let second = await ImagePrefetcher([request], pipeline: fixture.pipeline, destination: .memory).run()
         #expect(second.skipped.count == 1 && calls.value == 2)
         #expect(fixture.transport.requestCount == 1)
     }
@@ -402,7 +402,7 @@ import Testing
         let url = try fixture.serve("png/rgb8.png")
         _ = try await fixture.pipeline.data(for: ImageRequest(url))
         _ = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg())
-        _ = try await ImagePrefetcher([ImageRequest(url)], pipeline: fixture.pipeline, destination: .disk).run()
+        _ = await ImagePrefetcher([ImageRequest(url)], pipeline: fixture.pipeline, destination: .disk).run()
         #expect(calls.value == 0)
     }
 
