@@ -237,7 +237,8 @@ static halcyon_video_status choose(halcyon_video *video, char *text) {
     case HALCYON_VIDEO_CLOSEST: status = read_closest(video, text); break;
     case HALCYON_VIDEO_NEXT:
         status = seek(video, GST_SEEK_FLAG_SNAP_AFTER, false, text);
-        if (status == HALCYON_VIDEO_DAMAGED || (status == HALCYON_VIDEO_OK && video->buffer == NULL)) {
+        // After an error, nothing more comes of this pipeline.
+        if (status == HALCYON_VIDEO_OK && video->buffer == NULL) {
             status = seek(video, GST_SEEK_FLAG_SNAP_BEFORE, false, text);
         }
         break;
