@@ -14,8 +14,9 @@
     /// `{ $0.isFileURL && $0.pathExtension == "webm" ? VideoFrame($0) : nil }`.
     ///
     /// Only local files are read, and only as containers of video (Matroska and WebM, MP4 and MOV, AVI, Ogg, FLV, MPEG, ASF) with
-    /// the decoders on the processor that are installed as plugins of GStreamer: `gstreamer1.0-plugins-good` has VP8, VP9, and the
-    /// first four containers; `gstreamer1.0-libav` has H.264 and H.265 and others. Playlists, descriptions of streams,
+    /// the decoders on the processor that are installed as plugins of GStreamer: `gstreamer1.0-plugins-base` and
+    /// `gstreamer1.0-plugins-good` have VP8, VP9, Theora, JPEG and the first five containers; `gstreamer1.0-libav` has H.264,
+    /// H.265 and others. Playlists, descriptions of streams,
     /// subtitles and pictures are refused, whatever a file is named: no address inside of a file is followed.
     ///
     /// Colours are converted by the matrix and the range that the video declares; HDR is not mapped to the range of sRGB, and

@@ -49,7 +49,7 @@
             let file = try url(name, in: folder)
             let parts = ["0xffff0000", "0xff00ff00", "0xff0000ff"].map {
                 "videotestsrc pattern=solid-color foreground-color=\($0) num-buffers=20"
-                    + " ! video/x-raw,width=64,height=48,framerate=10/1 ! c."
+                    + " ! video/x-raw,format=I420,width=64,height=48,framerate=10/1 ! c."
             }
             try write("concat name=c ! \(coding) ! \(sink(file)) " + parts.joined(separator: " "))
             return file

@@ -5,25 +5,25 @@
 #include "video_internal.h"
 
 bool video_is_refused(halcyon_video *video) {
-    g_mutex_lock(&video->lock);
+    pthread_mutex_lock(&video->lock);
     bool is_refused = video->is_refused;
-    g_mutex_unlock(&video->lock);
+    pthread_mutex_unlock(&video->lock);
     return is_refused;
 }
 
 bool video_admit(halcyon_video *video, int64_t width, int64_t height) {
     if (video_is_refused(video)) return false;
-    g_mutex_lock(&video->admit_lock);
+    pthread_mutex_lock(&video->admit_lock);
     atomic_store(&video->admit_start, g_get_monotonic_time());
     bool is_admitted = video->request->admit(video->request->context, width, height);
     int64_t waited = g_get_monotonic_time() - atomic_load(&video->admit_start);
     atomic_fetch_add(&video->admit_total, waited);
     atomic_store(&video->admit_start, 0);
-    g_mutex_unlock(&video->admit_lock);
+    pthread_mutex_unlock(&video->admit_lock);
     if (is_admitted) return true;
-    g_mutex_lock(&video->lock);
+    pthread_mutex_lock(&video->lock);
     video->is_refused = true;
-    g_mutex_unlock(&video->lock);
+    pthread_mutex_unlock(&video->lock);
     video_wake(video);
     return false;
 }
@@ -73,9 +73,9 @@ static GstPadProbeReturn on_coded(GstPad *pad, GstPadProbeInfo *info, gpointer c
 // MARK: The choice of elements
 
 static void set_unknown(halcyon_video *video, const char *name) {
-    g_mutex_lock(&video->lock);
+    pthread_mutex_lock(&video->lock);
     g_strlcpy(video->unknown, name, sizeof video->unknown);
-    g_mutex_unlock(&video->lock);
+    pthread_mutex_unlock(&video->lock);
 }
 
 /// Returns the type of a picture whatever way its data is cut and framed, which a parser changes.
@@ -128,7 +128,7 @@ static void on_pad_added(GstElement *container, GstPad *pad, gpointer context) {
     const char *name = type_name(caps);
     bool is_picture = g_str_has_prefix(name, "video/") || g_str_has_prefix(name, "image/");
     if (is_picture && !gst_pad_is_linked(video->decoded) && admit_caps(video, caps)) {
-        g_rec_mutex_lock(&video->build_lock);
+        pthread_mutex_lock(&video->build_lock);
         bool is_linked = false;
         if (video->is_ending) {
             // Nothing is added any more.
@@ -137,11 +137,11 @@ static void on_pad_added(GstElement *container, GstPad *pad, gpointer context) {
         } else {
             is_linked = connect_coded(video, pad, caps);
         }
-        g_rec_mutex_unlock(&video->build_lock);
+        pthread_mutex_unlock(&video->build_lock);
         set_unknown(video, is_linked ? "" : name);
-        g_mutex_lock(&video->lock);
+        pthread_mutex_lock(&video->lock);
         video->has_stream = is_linked;
-        g_mutex_unlock(&video->lock);
+        pthread_mutex_unlock(&video->lock);
     }
     gst_caps_unref(caps);
 }
@@ -172,17 +172,18 @@ static void refuse_searches(GstElement *container) {
 static void on_have_type(GstElement *typefind, guint probability, GstCaps *caps, gpointer context) {
     (void)probability;
     halcyon_video *video = context;
-    g_rec_mutex_lock(&video->build_lock);
+    pthread_mutex_lock(&video->build_lock);
     GstElement *container = video->is_ending ? NULL : video_make_part(VIDEO_PART_CONTAINER, caps);
     if (container != NULL) {
-        g_mutex_lock(&video->lock);
+        pthread_mutex_lock(&video->lock);
         video->has_container = true;
         // Ogg finds places by bisection, often between its key frames.
         video->has_index = !g_str_has_suffix(type_name(caps), "/ogg");
         video->is_matroska =
             g_str_has_suffix(type_name(caps), "/x-matroska") || g_str_has_suffix(type_name(caps), "/webm");
-        g_mutex_unlock(&video->lock);
-        if (video->is_matroska) refuse_searches(container);
+        bool is_matroska = video->is_matroska;
+        pthread_mutex_unlock(&video->lock);
+        if (is_matroska) refuse_searches(container);
         g_signal_connect(container, "pad-added", G_CALLBACK(on_pad_added), video);
         g_signal_connect(container, "no-more-pads", G_CALLBACK(on_no_more_pads), video);
         // Started here alone: a container that is started waits for this call to end, if another thread starts it.
@@ -195,7 +196,7 @@ static void on_have_type(GstElement *typefind, guint probability, GstCaps *caps,
         set_unknown(video, type_name(caps));
         video_wake(video);
     }
-    g_rec_mutex_unlock(&video->build_lock);
+    pthread_mutex_unlock(&video->build_lock);
 }
 
 void video_watch_decoding(halcyon_video *video, GstElement *typefind) {

@@ -39,8 +39,10 @@ static GstPadProbeReturn on_caps(halcyon_video *video, GstCaps *caps) {
     int width = 0, height = 0;
     gst_structure_get_int(structure, "width", &width);
     gst_structure_get_int(structure, "height", &height);
+    pthread_mutex_lock(&video->lock);
     video->pixel_width = video->pixel_height = 1;
     gst_structure_get_fraction(structure, "pixel-aspect-ratio", &video->pixel_width, &video->pixel_height);
+    pthread_mutex_unlock(&video->lock);
     return video_admit(video, width, height) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
@@ -51,26 +53,37 @@ static GstPadProbeReturn on_event(halcyon_video *video, GstPad *pad, GstEvent *e
         gst_event_parse_caps(event, &caps);
         return on_caps(video, caps);
     }
-    case GST_EVENT_SEGMENT: gst_event_copy_segment(event, &video->segment); break;
+    case GST_EVENT_SEGMENT:
+        pthread_mutex_lock(&video->lock);
+        gst_event_copy_segment(event, &video->segment);
+        pthread_mutex_unlock(&video->lock);
+        break;
     case GST_EVENT_TAG: {
         GstTagList *tags;
         gst_event_parse_tag(event, &tags);
         int orientation = orientation_of(tags);
+        pthread_mutex_lock(&video->lock);
         if (orientation != 0) video->orientation = orientation;
+        pthread_mutex_unlock(&video->lock);
         break;
     }
     case GST_EVENT_FLUSH_STOP:
+        pthread_mutex_lock(&video->lock);
         gst_clear_buffer(&video->held);
         video->has_passed = false;
         video_forget_frame(video);
+        pthread_mutex_unlock(&video->lock);
         break;
     case GST_EVENT_EOS: {
+        pthread_mutex_lock(&video->lock);
         GstBuffer *last = g_steal_pointer(&video->held);
-        if (last == NULL) break;
-        // The probe is called again, for this frame.
-        video->has_passed = true;
-        video->buffer_time = time_of(video, last);
-        gst_pad_chain(pad, last);
+        if (last != NULL) {
+            // The probe is called again, for this frame.
+            video->has_passed = true;
+            video->buffer_time = time_of(video, last);
+        }
+        pthread_mutex_unlock(&video->lock);
+        if (last != NULL) gst_pad_chain(pad, last);
         break;
     }
     default: break;
@@ -79,10 +92,7 @@ static GstPadProbeReturn on_event(halcyon_video *video, GstPad *pad, GstEvent *e
 }
 
 /// Lets a frame go on to the converter. In the search for an exact one, the frame before the first that is too late.
-static GstPadProbeReturn on_decoded(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
-    halcyon_video *video = context;
-    if ((info->type & GST_PAD_PROBE_TYPE_BUFFER) == 0) return on_event(video, pad, GST_PAD_PROBE_INFO_EVENT(info));
-    if (video_is_refused(video)) return GST_PAD_PROBE_DROP;
+static GstPadProbeReturn on_frame(halcyon_video *video, GstPadProbeInfo *info) {
     if (video->has_passed) return GST_PAD_PROBE_OK;
     GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
     int64_t time = time_of(video, buffer);
@@ -100,14 +110,26 @@ static GstPadProbeReturn on_decoded(GstPad *pad, GstPadProbeInfo *info, gpointer
     return GST_PAD_PROBE_OK;
 }
 
+static GstPadProbeReturn on_decoded(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+    halcyon_video *video = context;
+    if ((info->type & GST_PAD_PROBE_TYPE_BUFFER) == 0) return on_event(video, pad, GST_PAD_PROBE_INFO_EVENT(info));
+    if (video_is_refused(video)) return GST_PAD_PROBE_DROP;
+    pthread_mutex_lock(&video->lock);
+    GstPadProbeReturn result = on_frame(video, info);
+    pthread_mutex_unlock(&video->lock);
+    return result;
+}
+
 /// Keeps the first frame that arrives at the end.
 static GstPadProbeReturn on_shown(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
     halcyon_video *video = context;
+    pthread_mutex_lock(&video->lock);
     if (video->buffer == NULL) {
         video->buffer = gst_buffer_ref(GST_PAD_PROBE_INFO_BUFFER(info));
         gst_clear_caps(&video->caps);
         video->caps = gst_pad_get_current_caps(pad);
     }
+    pthread_mutex_unlock(&video->lock);
     return GST_PAD_PROBE_OK;
 }
 

@@ -2,6 +2,7 @@
 #define HALCYON_VIDEO_INTERNAL_H
 
 #include <gst/gst.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "halcyon_video.h"
@@ -23,14 +24,14 @@ struct halcyon_video {
     GstPad *decoded, *shown;
 
     /// Held while elements are added, of which none is once the pipeline ends.
-    GRecMutex build_lock;
+    pthread_mutex_t build_lock;
     bool is_ending;
     /// NULL until it is chosen; the pipeline holds it.
     GstElement *container;
     /// Held during a call of `admit`: one at a time.
-    GMutex admit_lock;
+    pthread_mutex_t admit_lock;
     /// Guards everything below that is not of one thread.
-    GMutex lock;
+    pthread_mutex_t lock;
     bool is_refused, has_container, has_stream;
     /// Whether the container may know where its key frames are.
     bool has_index, is_matroska;

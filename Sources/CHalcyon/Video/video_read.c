@@ -78,11 +78,11 @@ static bool build(halcyon_video *video, char *text) {
 /// Ends all threads of the pipeline. The frame that has arrived stays.
 static void tear_down(halcyon_video *video) {
     if (video->pipeline == NULL) return;
-    g_rec_mutex_lock(&video->build_lock);
+    pthread_mutex_lock(&video->build_lock);
     video->is_ending = true;
     if (video->container != NULL) gst_element_set_locked_state(video->container, FALSE);
     video->container = NULL;
-    g_rec_mutex_unlock(&video->build_lock);
+    pthread_mutex_unlock(&video->build_lock);
     gst_element_set_state(video->pipeline, GST_STATE_NULL);
     gst_clear_object(&video->decoded);
     gst_clear_object(&video->shown);
@@ -94,11 +94,11 @@ static void tear_down(halcyon_video *video) {
 // MARK: Waiting
 
 static halcyon_video_status failure(halcyon_video *video, GstMessage *message, char *text) {
-    g_mutex_lock(&video->lock);
+    pthread_mutex_lock(&video->lock);
     bool is_refused = video->is_refused, has_container = video->has_container, has_stream = video->has_stream;
     char unknown[sizeof video->unknown];
     memcpy(unknown, video->unknown, sizeof unknown);
-    g_mutex_unlock(&video->lock);
+    pthread_mutex_unlock(&video->lock);
     if (is_refused) return HALCYON_VIDEO_REFUSED;
     g_strlcpy(text, unknown, TEXT_SIZE);
     if (!has_container) return HALCYON_VIDEO_NOT_VIDEO;
@@ -134,13 +134,17 @@ static halcyon_video_status wait_for_frame(halcyon_video *video, char *text) {
         } else if (type == GST_MESSAGE_ERROR) {
             status = failure(video, message, text);
         } else if (type == GST_MESSAGE_APPLICATION) {
-            g_mutex_lock(&video->lock);
+            pthread_mutex_lock(&video->lock);
             bool may_go_on = video->has_stream && !video->is_refused;
-            g_mutex_unlock(&video->lock);
+            pthread_mutex_unlock(&video->lock);
             if (!may_go_on) status = failure(video, NULL, text);
         }
         gst_message_unref(message);
-        if (status != HALCYON_VIDEO_OK || type == GST_MESSAGE_ASYNC_DONE) return status;
+        if (status == HALCYON_VIDEO_OK && type != GST_MESSAGE_ASYNC_DONE) continue;
+        // The frame that has arrived is this thread's from now on, until it seeks.
+        pthread_mutex_lock(&video->lock);
+        pthread_mutex_unlock(&video->lock);
+        return status;
     }
 }
 
@@ -148,13 +152,18 @@ static halcyon_video_status wait_for_frame(halcyon_video *video, char *text) {
 static halcyon_video_status start(halcyon_video *video, bool is_exact, char *text) {
     tear_down(video);
     video_forget_frame(video);
+    pthread_mutex_lock(&video->lock);
     video->is_exact = is_exact;
     video->has_passed = video->has_stream = video->has_container = false;
     video->has_index = true;
-    video->is_ending = false;
     video->unknown[0] = 0;
     gst_segment_init(&video->segment, GST_FORMAT_UNDEFINED);
-    if (!build(video, text)) return HALCYON_VIDEO_UNAVAILABLE;
+    pthread_mutex_unlock(&video->lock);
+    pthread_mutex_lock(&video->build_lock);
+    video->is_ending = false;
+    bool is_built = build(video, text);
+    pthread_mutex_unlock(&video->build_lock);
+    if (!is_built) return HALCYON_VIDEO_UNAVAILABLE;
     if (gst_element_set_state(video->pipeline, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE) {
         GstMessage *message = gst_bus_pop_filtered(video->bus, GST_MESSAGE_ERROR);
         halcyon_video_status status = failure(video, message, text);
@@ -166,7 +175,9 @@ static halcyon_video_status start(halcyon_video *video, bool is_exact, char *tex
 
 /// Seeks to a key frame. Without a frame behind it, `buffer` is NULL afterwards.
 static halcyon_video_status seek(halcyon_video *video, GstSeekFlags snap, bool is_exact, char *text) {
+    pthread_mutex_lock(&video->lock);
     video->is_exact = is_exact;
+    pthread_mutex_unlock(&video->lock);
     GstSeekFlags flags = GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT | snap;
     // Nothing is found beyond the end. A duration may be wrong, so the target itself stays as it is.
     bool is_beyond = video->duration > 0 && video->target >= video->duration;
@@ -237,7 +248,8 @@ static halcyon_video_status choose(halcyon_video *video, char *text) {
     case HALCYON_VIDEO_CLOSEST: status = read_closest(video, text); break;
     case HALCYON_VIDEO_NEXT:
         status = seek(video, GST_SEEK_FLAG_SNAP_AFTER, false, text);
-        if (status == HALCYON_VIDEO_DAMAGED || (status == HALCYON_VIDEO_OK && video->buffer == NULL)) {
+        // After an error, nothing more comes of this pipeline.
+        if (status == HALCYON_VIDEO_OK && video->buffer == NULL) {
             status = seek(video, GST_SEEK_FLAG_SNAP_BEFORE, false, text);
         }
         break;
@@ -279,9 +291,14 @@ halcyon_video *halcyon_video_read(
     if (video == NULL) return NULL;
     video->request = request;
     video->orientation = video->pixel_width = video->pixel_height = 1;
-    g_mutex_init(&video->lock);
-    g_rec_mutex_init(&video->build_lock);
-    g_mutex_init(&video->admit_lock);
+    pthread_mutex_init(&video->lock, NULL);
+    pthread_mutex_init(&video->admit_lock, NULL);
+    // Elements may add pads while they are started.
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&video->build_lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
     if (!is_available()) {
         g_strlcpy(text, init_failure, TEXT_SIZE);
         *status = HALCYON_VIDEO_UNAVAILABLE;
@@ -318,9 +335,9 @@ void halcyon_video_close(halcyon_video *video) {
     if (video == NULL) return;
     tear_down(video);
     video_forget_frame(video);
-    g_mutex_clear(&video->lock);
-    g_rec_mutex_clear(&video->build_lock);
-    g_mutex_clear(&video->admit_lock);
+    pthread_mutex_destroy(&video->lock);
+    pthread_mutex_destroy(&video->build_lock);
+    pthread_mutex_destroy(&video->admit_lock);
     free(video);
 }
 #endif
