@@ -109,10 +109,29 @@ import Testing
         #expect(try decode("", body("de")).pixel(x: 4, y: 4)?.blue == 255)
     }
 
+    /// librsvg would end the process, if an element had a language.
+    @Test(arguments: [
+        ":lang(en-x-a)", ":lang(x-private)", ":lang(fr, en-u-co-phonebk)", ":LANG('en-X-a')", ":lang(e\\6e -x-a)",
+        ":l\\61ng(en-x-a)", ":l\\000061 ng(en-x-a)", ":lang(/*)*/en-x-a)", ":lang(/**/x-a)", ":lang(en-1-abc)",
+        "rect:lang(en), g:not(:lang(en-a-bbb))", ":lang(i-klingon, x-a)", ":lang(en\\2d x\\2d a)",
+    ])
+    func rulesOfExtendedLanguagesAreRefused(_ selector: String) {
+        let text = "<style>\(selector) { fill: #f00 }</style><g xml:lang='en'><rect width='9' height='9'/></g>"
+        #expect {
+            try decode("", text)
+        } throws: {
+            guard case .damaged(.svg, let reason)? = $0 as? CodecError else { return false }
+            return reason.contains("extended language")
+        }
+        // Elsewhere, such letters are none.
+        let other = "<style>.en-x-a { fill: #f00 } rect:lang(i-klingon) { }</style>"
+        #expect((try? decode("", "\(other)<g xml:lang='en-x-a'><rect width='9' height='9'/></g>")) != nil)
+    }
+
     /// Nothing that is no language ends the process.
     @Test func languagesThatAreNoneAreHarmless() {
         let names = [
-            "", "-", "en-", "*", "*-CH", "x", "i-", "i-klingon", "x-private", "en_US", "\u{FC}", "\u{1F600}",
+            "", "-", "en-", "*", "*-CH", "x", "i-", "i-klingon", "x-private", "en-u-co-phonebk", "en-x-a", "de-1996", "en_US", "\u{FC}", "\u{1F600}",
             String(repeating: "a", count: 10_000), String(repeating: "a-", count: 5000), "e\u{301}n", "\\0", "en\\",
         ]
         for name in names {

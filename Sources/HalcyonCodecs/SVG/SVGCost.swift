@@ -44,6 +44,10 @@
             guard !style.loadsDocument else {
                 throw CodecError.damaged(.svg, reason: "it embeds another document")
             }
+            guard !style.asksForExtendedLanguage else {
+                throw CodecError.damaged(
+                    .svg, reason: "a rule of it asks for an extended language, for which librsvg may end the process")
+            }
             let parentheses = style.count(of: [UInt8(ascii: "(")])
             if parentheses > maximumNegations, style.bytes.firstRange(of: Array("not".utf8)) != nil {
                 throw CodecError.limitExceeded("selectors", value: parentheses, limit: maximumNegations)

@@ -222,6 +222,35 @@
             return false
         }
 
+        /// Whether a rule may ask for a language with an extension, such as `:lang(en-u-co-phonebk)`: librsvg ends the process
+        /// where it compares it with that of an element.
+        ///
+        /// An extension begins with a subtag of a single letter or digit.
+        var asksForExtendedLanguage: Bool {
+            let function = Array("lang(".utf8)
+            var (isInside, hasComment) = (false, false)
+            var subtag = 0
+            for (index, byte) in bytes.enumerated() {
+                if byte | 0x20 == function[0], bytes[index...].prefix(function.count).map({ $0 | 0x20 }) == function {
+                    isInside = true
+                }
+                guard isInside else { continue }
+                if Self.isPlain(byte), byte != UInt8(ascii: "-") {
+                    subtag += 1
+                    continue
+                }
+                let letter = bytes[max(0, index - 1)] | 0x20
+                // The languages `i-klingon` and the like have no extension.
+                let isWhole = byte != UInt8(ascii: "-") || letter != UInt8(ascii: "i")
+                if subtag == 1, isWhole || index > 1 && bytes[index - 2] == UInt8(ascii: "-") { return true }
+                subtag = 0
+                if byte == UInt8(ascii: "*"), bytes[index - 1] == UInt8(ascii: "/") { hasComment = true }
+                // A comment may hold a parenthesis that ends nothing.
+                if byte == UInt8(ascii: ")"), !hasComment { isInside = false }
+            }
+            return false
+        }
+
         /// Returns the number of bytes of the text that are in a set.
         func count(of set: Set<UInt8>) -> Int { bytes.count { set.contains($0) } }
     }
