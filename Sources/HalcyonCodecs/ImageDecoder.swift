@@ -28,6 +28,13 @@ public protocol ImageDecoder: ImageCoder {
     /// - Throws: `CodecError.damaged` if the header of one cannot be read.
     func embeddedImages(in data: Data) throws -> [EmbeddedImage]
 
+    /// Returns the small JPEG that the file has of its own picture, as cameras write it into the EXIF data; nil, the
+    /// default, if there is none or it has not arrived as a whole.
+    ///
+    /// The bytes are not trusted: `CoderRegistry` checks the size and the aspect ratio, and turns the thumbnail as the
+    /// picture. Costs reading the header.
+    func embeddedThumbnail(in data: Data) -> Data?
+
     /// Returns the colour profile of the file, or nil if its colours are plain sRGB or grey.
     ///
     /// If `plan.convertsColor` is set, the registry converts the pixels that `decode` returned by this profile. Nil
@@ -81,6 +88,8 @@ extension ImageDecoder {
     public func metadataByteCount(_ data: Data) -> Int { 0 }
 
     public func embeddedImages(in data: Data) throws -> [EmbeddedImage] { [] }
+
+    public func embeddedThumbnail(in data: Data) -> Data? { nil }
 
     public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { info.storedSize }
 

@@ -172,6 +172,7 @@ import Testing
             },
             "color": [DecodeOptions(color: .asStored)],
             "firstFrameOnly": [DecodeOptions(firstFrameOnly: true)],
+            "usesEmbeddedThumbnail": [DecodeOptions(usesEmbeddedThumbnail: true)],
         ]
         let all = [DecodeOptions()] + different.values.joined()
         #expect(Set(all.map(key)).count == all.count)

@@ -110,6 +110,7 @@ import Testing
             "firstFrameOnly": EncodeOptions(firstFrameOnly: true),
             "keepsOrientation": EncodeOptions(keepsOrientation: true),
             "keepsColorProfile": EncodeOptions(keepsColorProfile: false),
+            "embedsThumbnail": EncodeOptions(embedsThumbnail: true),
         ]
         #expect(Set(([EncodeOptions()] + different.values).map(key)).count == different.count + 1)
         #expect(key(EncodeOptions(maximumTotalPixels: 1)) == key(EncodeOptions()))

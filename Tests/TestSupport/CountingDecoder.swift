@@ -17,6 +17,8 @@ struct CountingDecoder: AnimatedImageDecoder {
 
     func probe(_ data: Data) throws -> ImageInfo { try decoder(data).probe(data) }
 
+    func embeddedThumbnail(in data: Data) -> Data? { (try? decoder(data))?.embeddedThumbnail(in: data) }
+
     func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { info.storedSize }
 
     func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {

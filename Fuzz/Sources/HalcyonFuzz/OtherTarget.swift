@@ -74,12 +74,21 @@ enum OtherTarget: String, FuzzTarget {
         return file + little(0) + profile
     }
 
-    /// Decodes a JPEG whose EXIF is the input.
+    /// Decodes the thumbnail of a JPEG whose EXIF is the input, and shows it while the file arrives.
     private func readExif(_ data: Data) {
         let body = Data("Exif\0\0".utf8) + data.prefix(65_000)
         let length = body.count + 2
         let file = Data([0xFF, 0xD8, 0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)]) + body
-        _ = try? CoderRegistry.shared.probe(file + Data([0xFF, 0xC0, 0, 11, 8, 0, 1, 0, 2, 1, 1, 0x11, 0]))
+        let whole = file + Data([0xFF, 0xC0, 0, 11, 8, 4, 0, 8, 0, 1, 1, 0x11, 0])
+        _ = try? CoderRegistry.shared.probe(whole)
+        let options = DecodeOptions(target: TargetSize(PixelSize(9, 5)), usesEmbeddedThumbnail: true)
+        if let image = try? CoderRegistry.shared.decode(whole, options: options) {
+            precondition(image.width <= 9 && image.height <= 5)
+        }
+        guard let decoding = CoderRegistry.shared.makeProgressive(for: whole, options: options, showsThumbnail: true),
+            (try? decoding.append(whole)) != nil, let preview = try? decoding.preview(context: .uncancellable)
+        else { return }
+        precondition(preview.width <= 9 && preview.height <= 5)
     }
 
     private func draw(_ data: Data) {

@@ -219,6 +219,8 @@ extension ImageKey {
             && coders === other.coders
             && isWhole && other.isWhole
             && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
+            // A thumbnail may show something else than its picture, which is good for both.
+            && (other.decode.usesEmbeddedThumbnail || !decode.usesEmbeddedThumbnail)
     }
 
     /// Returns the size in pixels that the image gets from a source of this size, for a key that admits larger images.

@@ -10,9 +10,10 @@ import HalcyonSystem
 private final class LentDecoding: Sendable {
     private let decoding = Lock<(any ProgressiveDecoding)?>(nil)
 
-    init(_ coders: CoderRegistry, beginning: Data, options: DecodeOptions) {
+    init(_ coders: CoderRegistry, beginning: Data, options: DecodeOptions, showsThumbnail: Bool) {
         let budget = coders.budget.lent { [weak self] in self?.end() }
-        let made = coders.makeProgressive(for: beginning, options: options, budget: budget)
+        let made = coders.makeProgressive(
+            for: beginning, options: options, budget: budget, showsThumbnail: showsThumbnail)
         decoding.withLock { $0 = made }
     }
 
@@ -117,7 +118,8 @@ final class Previewer {
         if decoding == nil {
             // The first chunk alone may be shorter than a signature.
             let beginning = chunks.reduce(into: Data()) { if $0.count < 64 { $0.append($1.prefix(64)) } }
-            decoding = LentDecoding(coders, beginning: beginning, options: options)
+            decoding = LentDecoding(
+                coders, beginning: beginning, options: options, showsThumbnail: previews.showsEmbeddedThumbnail)
         }
         guard let decoding = decoding?.current else {
             isOver = true

@@ -27,6 +27,10 @@ public struct EncodeOptions: Hashable, Sendable {
     /// profiles (stills of JPEG, PNG, WebP and AVIF); otherwise they are converted. True by default.
     public var keepsColorProfile: Bool
 
+    /// Whether a JPEG has a thumbnail of itself in its EXIF data, of 160 pixels on the longer side, which file managers show
+    /// and `DecodeOptions.usesEmbeddedThumbnail` decodes. An image that is no larger has none. Some 4 KB; false by default.
+    public var embedsThumbnail: Bool
+
     /// The maximum number of pixels of all frames of an animation together. An animation with more is refused before
     /// any frame is encoded. 2^32 by default. With `maximumBytes`, all of them may be encoded eight times. The limit
     /// has no effect on the bytes of a file.
@@ -37,7 +41,7 @@ public struct EncodeOptions: Hashable, Sendable {
         quality: Double = 0.85, isLossless: Bool = false, background: Background = .white, isProgressive: Bool = false,
         maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false,
         keepsOrientation: Bool = false, keepsColorProfile: Bool = true,
-        maximumTotalPixels: Int = 1 << 32
+        maximumTotalPixels: Int = 1 << 32, embedsThumbnail: Bool = false
     ) {
         self.quality = quality
         self.isLossless = isLossless
@@ -49,6 +53,7 @@ public struct EncodeOptions: Hashable, Sendable {
         self.keepsOrientation = keepsOrientation
         self.keepsColorProfile = keepsColorProfile
         self.maximumTotalPixels = maximumTotalPixels
+        self.embedsThumbnail = embedsThumbnail
     }
 
     /// Returns the orientation that a file written with these options declares.
@@ -58,7 +63,7 @@ public struct EncodeOptions: Hashable, Sendable {
 
     /// Adds the options that affect the encoded bytes to a cache key.
     package func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.encode", version: 3)
+        key.encode(type: "halcyon.encode", version: 4)
         key.encode(clampedQuality)
         key.encode(isLossless)
         key.encode(background.packed)
@@ -68,6 +73,7 @@ public struct EncodeOptions: Hashable, Sendable {
         key.encode(firstFrameOnly)
         key.encode(keepsOrientation)
         key.encode(keepsColorProfile)
+        key.encode(embedsThumbnail)
     }
 
     /// The quality, clamped to 0...1; the default for NaN.

@@ -13,13 +13,36 @@
         package func encode(
             _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
         ) throws -> Data {
+            let file = try Self.encode(image.bitmap, options, context)
+            let thumbnail = options.embedsThumbnail ? try Self.thumbnail(of: image, options, context) : nil
+            return try JPEGMetadata.insert(
+                options.storedOrientation(of: image), image.colorProfile, thumbnail: thumbnail, into: file)
+        }
+
+        private static func encode(_ bitmap: Bitmap, _ options: EncodeOptions, _ context: WorkContext) throws -> Data {
             let quality = max(1, Int32((options.clampedQuality * 100).rounded()))
-            let file = try CodecCall.encode(image.bitmap, as: .jpeg, context: context) { bitmap, output, call in
+            return try CodecCall.encode(bitmap, as: .jpeg, context: context) { pixels, output, call in
                 halcyon_jpeg_encode(
-                    bitmap, image.bitmap.isOpaque, UInt32(options.background.packed), quality, options.isProgressive,
-                    output, call)
+                    pixels, bitmap.isOpaque, UInt32(options.background.packed), quality, options.isProgressive, output,
+                    call)
             }
-            return try JPEGMetadata.insert(options.storedOrientation(of: image), image.colorProfile, into: file)
+        }
+
+        /// Returns a small JPEG of the same pixels, in sRGB since it has no profile; nil for an image that is small itself.
+        private static func thumbnail(
+            of image: Image, _ options: EncodeOptions, _ context: WorkContext
+        ) throws -> Data? {
+            let box = PixelSize(JPEGMetadata.thumbnailSide, JPEGMetadata.thumbnailSide)
+            let geometry = ResizeGeometry(source: image.size, box: box, mode: .fit, upscale: false)
+            guard geometry.size != image.size else { return nil }
+            var bitmap = try image.bitmap.resampled(geometry, filter: .area, context: context)
+            if let profile = image.colorProfile,
+                let color = try ColorTransforms.shared.transform(for: .icc(profile, .rgb))
+            {
+                bitmap = try color.convert(bitmap)
+            }
+            let file = try encode(bitmap, EncodeOptions(quality: 0.75, background: options.background), context)
+            return file.count <= JPEGMetadata.maximumThumbnail ? file : nil
         }
     }
 
@@ -29,13 +52,23 @@
         /// the part.
         private static let profilePart = 65_535 - 2 - 14
 
-        /// Returns the file with an orientation and an ICC profile.
+        /// The longer side of a thumbnail.
+        static let thumbnailSide = 160
+        /// The bytes of a thumbnail that fit in the segment of the EXIF data.
+        static let maximumThumbnail = 65_000
+
+        /// Returns the file with an orientation, an ICC profile and a thumbnail.
         ///
         /// - Throws: `CodecError.encodingFailed` for a profile of more than 255 parts.
-        static func insert(_ orientation: Orientation, _ profile: Data?, into file: Data) throws -> Data {
-            guard orientation != .up || profile != nil else { return file }
+        static func insert(
+            _ orientation: Orientation, _ profile: Data?, thumbnail: Data?, into file: Data
+        ) throws -> Data {
+            guard orientation != .up || profile != nil || thumbnail != nil else { return file }
             var segments = Data()
-            if orientation != .up { append(0xE1, Data("Exif\0\0".utf8) + Exif.data(orientation), to: &segments) }
+            if orientation != .up || thumbnail != nil {
+                let exif = Exif.data(orientation, thumbnail: thumbnail)
+                append(0xE1, Data("Exif\0\0".utf8) + exif, to: &segments)
+            }
             if let profile {
                 let count = (profile.count + profilePart - 1) / profilePart
                 guard count <= 255 else { throw CodecError.encodingFailed(.jpeg, reason: "its profile is too long") }

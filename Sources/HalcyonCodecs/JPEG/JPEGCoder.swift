@@ -21,6 +21,11 @@
             data.read { try? JPEGHeader($0).metadataByteCount } ?? 0
         }
 
+        package func embeddedThumbnail(in data: Data) -> Data? {
+            guard let place = data.read({ try? JPEGHeader($0).thumbnail }) else { return nil }
+            return data.dropFirst(place.lowerBound).prefix(place.count)
+        }
+
         package func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
             let stored = info.storedSize
             let fitting = (1...8).lazy.map { Self.scaled(stored, eighths: $0) }

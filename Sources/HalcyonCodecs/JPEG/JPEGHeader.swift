@@ -12,6 +12,8 @@
         /// many as samples.
         private(set) var coefficientBytes = 0
         private(set) var orientation = Orientation.up
+        /// The place of the thumbnail in the file; nil if there is none.
+        private(set) var thumbnail: Range<Int>?
         private(set) var metadataByteCount = 0
         /// Whether the pixels, or the end of the file, were reached. No header follows them.
         private(set) var isWhole = false
@@ -73,8 +75,12 @@
                 try readFrame(body)
             case 0xE1 where body.matches("Exif", at: 0):
                 // The first segment counts: later ones belong to embedded previews.
-                if !hasExif { orientation = Exif.orientation(in: body) }
+                guard !hasExif else { break }
                 hasExif = true
+                orientation = Exif.orientation(in: body)
+                thumbnail = Exif.thumbnail(in: body).map {
+                    segment.start + $0.lowerBound..<segment.start + $0.upperBound
+                }
             case 0xE2 where body.matches("ICC_PROFILE", at: 0):
                 profile.add(body)
             default:
@@ -121,6 +127,8 @@
             /// The contents of the segment, shorter than declared if the data ends.
             let body: ByteReader
             let declaredLength: Int
+            /// The place of the body in the file.
+            let start: Int
             let end: Int
 
             /// Finds the segment at or after `offset` as libjpeg does, skipping anything that is not a marker.
@@ -135,6 +143,7 @@
                     marker = next
                     declaredLength = next == 0xD9 ? 2 : max(2, reader.bigEndian16(position + 2) ?? 2)
                     body = reader.part(at: position + 4, length: declaredLength - 2)
+                    start = position + 4
                     end = position + 2 + declaredLength
                     return
                 }

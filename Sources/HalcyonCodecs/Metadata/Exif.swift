@@ -1,58 +1,119 @@
 import Foundation
 import HalcyonImage
 
-/// Reads the orientation from EXIF.
+/// Reads the orientation and the thumbnail from EXIF.
 enum Exif {
-    /// The maximum number of entries that are examined. A directory has a few dozen, but a hostile one may claim
-    /// 65,535.
-    private static let maximumEntries = 512
     private static let orientationTag = 0x0112
 
     /// Returns the orientation in a TIFF structure (the bytes after `Exif\0\0` in a JPEG), or `.up` if there is none or
     /// the structure is broken: a bad tag must not make the image fail.
     static func orientation(inTIFF reader: ByteReader) -> Orientation {
-        let isLittleEndian = reader.matches("II", at: 0)
-        guard isLittleEndian || reader.matches("MM", at: 0) else { return .up }
-        func short(_ offset: Int) -> Int? {
-            isLittleEndian ? reader.littleEndian16(offset) : reader.bigEndian16(offset)
-        }
-        func long(_ offset: Int) -> Int? {
-            isLittleEndian ? reader.littleEndian32(offset) : reader.bigEndian32(offset)
-        }
-        guard short(2) == 42, let directory = long(4), let count = short(directory) else { return .up }
-        for index in 0..<min(count, maximumEntries) {
-            let entry = directory + 2 + index * 12
-            guard let tag = short(entry) else { return .up }
-            guard tag == orientationTag else { continue }
-            // A short number by the standard; writers also use bytes and long numbers, signed ones and undefined bytes.
-            let value: Int? =
-                switch short(entry + 2) {
-                case 1, 6, 7: reader.byte(entry + 8)
-                case 3, 8: short(entry + 8)
-                case 4, 9: long(entry + 8)
-                default: nil
-                }
-            return value.flatMap { Orientation(rawValue: $0) } ?? .up
-        }
-        return .up
+        ExifDirectory.first(of: reader)?.value(of: orientationTag).flatMap { Orientation(rawValue: $0) } ?? .up
     }
 
     /// Returns the orientation in a TIFF structure that may be preceded by the `Exif\0\0` of a JPEG, as some writers of
     /// WebP and PNG leave it.
     static func orientation(in reader: ByteReader) -> Orientation {
-        let prefix: [UInt8] = [0x45, 0x78, 0x69, 0x66, 0, 0]
-        let start = reader.matches(prefix, at: 0) ? prefix.count : 0
+        let start = prefixLength(of: reader)
         return orientation(inTIFF: reader.part(at: start, length: reader.count))
+    }
+
+    private static func prefixLength(of reader: ByteReader) -> Int {
+        let prefix: [UInt8] = [0x45, 0x78, 0x69, 0x66, 0, 0]
+        return reader.matches(prefix, at: 0) ? prefix.count : 0
     }
 }
 
 extension Exif {
-    /// Returns a TIFF structure that contains nothing but an orientation.
-    static func data(_ orientation: Orientation) -> Data {
-        // Byte order and magic number; the offset of the directory; its one entry: tag, type, count, value; no next
-        // directory.
+    private static let compressionTag = 0x0103
+    private static let offsetTag = 0x0201
+    private static let lengthTag = 0x0202
+    private static let jpegCompression = 6
+
+    /// Returns the place of the thumbnail in bytes that `orientation(in:)` reads: a JPEG, by the second directory. Nil if
+    /// there is none, or if it does not lie within the bytes as a whole.
+    static func thumbnail(in reader: ByteReader) -> Range<Int>? {
+        let start = prefixLength(of: reader)
+        let tiff = reader.part(at: start, length: reader.count)
+        guard let second = ExifDirectory.first(of: tiff)?.next,
+            second.value(of: compressionTag) ?? jpegCompression == jpegCompression,
+            let offset = second.value(of: offsetTag), let length = second.value(of: lengthTag),
+            length > 0, tiff.has(length, at: offset)
+        else { return nil }
+        return start + offset..<start + offset + length
+    }
+}
+
+/// A directory of a TIFF structure.
+private struct ExifDirectory {
+    /// The maximum number of entries that are examined. A directory has a few dozen, but a hostile one may claim
+    /// 65,535.
+    private static let maximumEntries = 512
+
+    private let reader: ByteReader
+    private let isLittleEndian: Bool
+    private let start: Int
+
+    /// Returns the first directory; nil if the bytes are no TIFF structure.
+    static func first(of reader: ByteReader) -> ExifDirectory? {
+        let isLittleEndian = reader.matches("II", at: 0)
+        guard isLittleEndian || reader.matches("MM", at: 0) else { return nil }
+        let header = ExifDirectory(reader, isLittleEndian, start: 0)
+        guard header.short(2) == 42, let first = header.long(4) else { return nil }
+        return ExifDirectory(reader, isLittleEndian, start: first)
+    }
+
+    private init(_ reader: ByteReader, _ isLittleEndian: Bool, start: Int) {
+        (self.reader, self.isLittleEndian, self.start) = (reader, isLittleEndian, start)
+    }
+
+    /// The directory after this one. It is not followed any further, so that a ring of directories is none.
+    var next: ExifDirectory? {
+        guard let count = short(start), let next = long(start + 2 + count * 12), next != 0 else { return nil }
+        return ExifDirectory(reader, isLittleEndian, start: next)
+    }
+
+    /// Returns the integer of a tag; nil if the directory does not have it.
+    func value(of wanted: Int) -> Int? {
+        guard let count = short(start) else { return nil }
+        for index in 0..<min(count, Self.maximumEntries) {
+            let entry = start + 2 + index * 12
+            guard let tag = short(entry) else { return nil }
+            guard tag == wanted else { continue }
+            // A short or a long number by the standard; writers also use bytes, signed numbers and undefined bytes.
+            return switch short(entry + 2) {
+            case 1, 6, 7: reader.byte(entry + 8)
+            case 3, 8: short(entry + 8)
+            case 4, 9: long(entry + 8)
+            default: nil
+            }
+        }
+        return nil
+    }
+
+    private func short(_ offset: Int) -> Int? {
+        isLittleEndian ? reader.littleEndian16(offset) : reader.bigEndian16(offset)
+    }
+
+    private func long(_ offset: Int) -> Int? {
+        isLittleEndian ? reader.littleEndian32(offset) : reader.bigEndian32(offset)
+    }
+}
+
+extension Exif {
+    /// Returns a TIFF structure that contains nothing but an orientation, and a JPEG as the thumbnail.
+    static func data(_ orientation: Orientation, thumbnail: Data? = nil) -> Data {
+        // Byte order and magic number; the offset of the directory; its one entry: tag, type, count, value.
         var data = Data("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1]
-        data += [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation.rawValue), 0, 0, 0, 0, 0, 0]
-        return data
+        data += [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation.rawValue), 0, 0]
+        // The offset of the next directory, or none.
+        guard let thumbnail else { return data + [0, 0, 0, 0] }
+        data += [0, 0, 0, 26, 0, 3, 0x01, 0x03, 0, 3, 0, 0, 0, 1, 0, UInt8(jpegCompression), 0, 0]
+        // The thumbnail follows this directory, which has no next one.
+        for (tag, value) in [(offsetTag, 26 + 2 + 3 * 12 + 4), (lengthTag, thumbnail.count)] {
+            data += [UInt8(tag >> 8), UInt8(tag & 255), 0, 4, 0, 0, 0, 1]
+            data += (0..<4).map { UInt8(value >> (24 - $0 * 8) & 255) }
+        }
+        return data + [0, 0, 0, 0] + thumbnail
     }
 }

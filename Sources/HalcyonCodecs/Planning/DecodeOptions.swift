@@ -19,6 +19,14 @@ public struct DecodeOptions: Hashable, Sendable {
     public var firstFrameOnly: Bool
     /// Whether all frames of an animation are decoded at once and kept, instead of on demand. False by default.
     public var preloadAllFrames: Bool
+    /// Whether the thumbnail that a file has of its own picture is decoded in place of the picture, where it has at least
+    /// the pixels of the result. False by default: a program that edits a picture may leave the thumbnail as it was.
+    ///
+    /// JPEG files of cameras have one of 160x120 pixels or more in their EXIF data. It is used for a result that `target`
+    /// or `maximumBytes` make small enough, in sRGB, without a `region`, and if it is a JPEG of the picture's aspect ratio
+    /// that decodes; otherwise the picture itself is decoded. `Image.info` describes the picture. Only the header of the
+    /// file proves then that it is an image. Cost: two decodes of the thumbnail, some 0.3 ms each.
+    public var usesEmbeddedThumbnail: Bool
     /// The limits on the values that the header may declare.
     public var limits: DecodeLimits
 
@@ -26,7 +34,8 @@ public struct DecodeOptions: Hashable, Sendable {
     public init(
         target: TargetSize? = nil, maximumBytes: ByteLimit? = nil, region: PixelRect? = nil,
         color: ColorHandling = .sRGB, firstFrameOnly: Bool = false,
-        preloadAllFrames: Bool = false, limits: DecodeLimits = DecodeLimits()
+        preloadAllFrames: Bool = false, limits: DecodeLimits = DecodeLimits(),
+        usesEmbeddedThumbnail: Bool = false
     ) {
         self.target = target
         self.maximumBytes = maximumBytes
@@ -35,6 +44,7 @@ public struct DecodeOptions: Hashable, Sendable {
         self.firstFrameOnly = firstFrameOnly
         self.preloadAllFrames = preloadAllFrames
         self.limits = limits
+        self.usesEmbeddedThumbnail = usesEmbeddedThumbnail
     }
 
     /// Whether the result may have fewer pixels than the file.
@@ -43,7 +53,7 @@ public struct DecodeOptions: Hashable, Sendable {
     /// Encodes the options that change the decoded pixels. The limits do not change them, they only refuse a file;
     /// neither does the time at which the frames are decoded.
     package func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.decode", version: 3)
+        key.encode(type: "halcyon.decode", version: 4)
         key.encode(target != nil)
         if let target {
             key.encode(target.size)
@@ -57,6 +67,7 @@ public struct DecodeOptions: Hashable, Sendable {
         }
         key.encode(color.rawValue)
         key.encode(firstFrameOnly)
+        key.encode(usesEmbeddedThumbnail)
     }
 }
 

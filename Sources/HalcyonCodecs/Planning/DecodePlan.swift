@@ -15,8 +15,10 @@ public struct DecodePlan: Hashable, Sendable {
         case all
     }
 
-    /// The facts in the file's header.
+    /// The facts in the file's header; in that of its thumbnail, if that is decoded in place of the picture.
     public let info: ImageInfo
+    /// The facts in the file's header, if its thumbnail is decoded in place of the picture.
+    private(set) var picture: ImageInfo?
     /// The frames to decode; it has no effect on a still image.
     public let frames: Frames
     /// The size in pixels as stored in the file.
@@ -86,6 +88,11 @@ public struct DecodePlan: Hashable, Sendable {
 
     /// Returns the number of bytes that converting pixels with this profile takes; 0 if they are not converted.
     func conversionBytes(of profile: ColorProfile?) -> Int { converts(profile) ? profile?.workingBytes ?? 0 : 0 }
+
+    /// Makes this the plan of a file whose thumbnail it was made for.
+    mutating func stand(for picture: ImageInfo) {
+        self.picture = picture
+    }
 
     /// Measures the properties that the header alone does not tell: whether the rows can be scaled down as they are
     /// decoded, and the memory of the decode, embedded images included.

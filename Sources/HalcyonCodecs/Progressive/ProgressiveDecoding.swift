@@ -68,15 +68,22 @@ extension CoderRegistry {
     /// Returns a progressive decoding for a file that begins with `data`, or nil if the format's decoder does not
     /// support one. The caller still has to append `data` to it.
     ///
-    /// - Parameter data: the beginning of the file; a dozen bytes are enough.
-    public func makeProgressive(for data: Data, options: DecodeOptions = DecodeOptions()) -> (any ProgressiveDecoding)?
-    {
-        makeProgressive(for: data, options: options, budget: budget)
+    /// - Parameters:
+    ///   - data: the beginning of the file; a dozen bytes are enough.
+    ///   - showsThumbnail: whether the previews begin with the thumbnail that the file has of its picture, enlarged to the
+    ///     size of the result, with the rows that have arrived drawn over it. False by default.
+    public func makeProgressive(
+        for data: Data, options: DecodeOptions = DecodeOptions(), showsThumbnail: Bool = false
+    ) -> (any ProgressiveDecoding)? {
+        makeProgressive(for: data, options: options, budget: budget, showsThumbnail: showsThumbnail)
     }
 
     package func makeProgressive(
-        for data: Data, options: DecodeOptions, budget: DecodeBudget
+        for data: Data, options: DecodeOptions, budget: DecodeBudget, showsThumbnail: Bool = false
     ) -> (any ProgressiveDecoding)? {
-        (decoder(for: data) as? any ProgressiveImageDecoder)?.makeProgressive(options: options, budget: budget)
+        guard let decoder = decoder(for: data) as? any ProgressiveImageDecoder else { return nil }
+        let decoding = decoder.makeProgressive(options: options, budget: budget)
+        guard showsThumbnail else { return decoding }
+        return ThumbnailFirst(decoding, of: decoder, coders: self, options: options, budget: budget)
     }
 }

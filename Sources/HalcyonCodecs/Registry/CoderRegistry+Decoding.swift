@@ -24,7 +24,7 @@ extension CoderRegistry {
         _ data: Data, options: DecodeOptions = DecodeOptions(), context: WorkContext = .uncancellable
     ) throws -> Image {
         let decoder = try requireDecoder(for: data)
-        let plan = try Self.plan(data, decoder: decoder, options: options)
+        let plan = try plan(data, decoder: decoder, options: options)
         return try budget.withReservation(of: plan.workingBytes, context: context) {
             try decode(data, decoder: decoder, plan: plan, context: context)
         }
@@ -35,7 +35,7 @@ extension CoderRegistry {
     ///
     /// - Throws: the errors that `decode` throws before it reads pixels.
     public func plan(_ data: Data, options: DecodeOptions = DecodeOptions()) throws -> DecodePlan {
-        try Self.plan(data, decoder: try requireDecoder(for: data), options: options)
+        try plan(data, decoder: try requireDecoder(for: data), options: options)
     }
 
     /// Returns the decoder for the data.
@@ -49,10 +49,13 @@ extension CoderRegistry {
         }
     }
 
-    private static func plan(
+    private func plan(
         _ data: Data, decoder: any ImageDecoder, options: DecodeOptions
     ) throws -> DecodePlan {
         let info = try decoder.probe(data, within: options.limits, fileBytes: data.count)
+        if options.usesEmbeddedThumbnail, let plan = thumbnailPlan(data, info, decoder: decoder, options: options) {
+            return plan
+        }
         let embedded = try decoder.embeddedImages(in: data)
         try options.limits.check(embedded)
         var plan = try DecodePlan(info: info, options: options, decoder: decoder)
@@ -65,6 +68,15 @@ extension CoderRegistry {
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Image {
         try context.checkCancellation()
+        if let picture = plan.picture {
+            return try thumbnail(of: data, picture, decoder: decoder, plan: plan, context: context)
+        }
+        return try decodePixels(data, decoder: decoder, plan: plan, context: context)
+    }
+
+    func decodePixels(
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
+    ) throws -> Image {
         defer { HeapTrim.after(plan.heapBytes) }
         let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
         let bitmap = try Self.finishReduced(
