@@ -32,6 +32,8 @@ extension ImagePipeline {
         /// returns a provider determines the image, whose key is then the provider's. If none returns one, the URL is
         /// loaded as if there were no providers.
         public var providers: [@Sendable (URL) -> (any ImageDataProvider)?] = []
+        /// The interceptors of all loads of images, the outermost first; none by default.
+        public var interceptors: [any ImageInterceptor] = []
         /// The options that requests have unless they set them; none by default.
         public var defaults = RequestDefaults()
         /// The downloader; by default one with the default configuration, whose `Accept` field lists the formats that

@@ -72,12 +72,12 @@ public final class ImagePipeline: Sendable {
 
     /// Returns the image of a request, with its origin and metrics.
     ///
-    /// An image in memory is returned without a change of thread.
+    /// An image in memory is returned without a change of thread, unless the pipeline has interceptors.
     ///
     /// - Throws: `ImagePipelineError`; `CancellationError` if the awaiting task is cancelled.
     nonisolated(nonsending) public func response(for request: ImageRequest) async throws -> ImageResponse {
         let resolved = ResolvedRequest(request, for: coordinator)
-        if let response = cachedResponse(for: resolved) { return response }
+        if !coordinator.isIntercepted, let response = cachedResponse(for: resolved) { return response }
         // Otherwise a load that ends before its end is awaited could still succeed.
         try Task.checkCancellation()
         let task = ImageTask(resolved)
@@ -110,7 +110,8 @@ public final class ImagePipeline: Sendable {
 
     // MARK: - Tasks
 
-    /// Starts a load and returns its handle. An image in memory gives a task that has already ended.
+    /// Starts a load and returns its handle. An image in memory gives a task that has already ended, unless the pipeline has
+    /// interceptors.
     ///
     /// The load goes on if the handle is released.
     public func task(for request: ImageRequest) -> ImageTask {
@@ -121,7 +122,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Parameter priority: the priority in level of the request's own; nil, the default, takes the request's.
     func task(for resolved: ResolvedRequest, priority: RequestPriority? = nil) -> ImageTask {
-        let response = cachedResponse(for: resolved)
+        let response = coordinator.isIntercepted ? nil : cachedResponse(for: resolved)
         let task = ImageTask(resolved)
         if let priority { task.priority = priority }
         if let response { task.end(.success(response)) } else { task.start() }

@@ -38,7 +38,7 @@ struct PipelineLog: Sendable {
             default: .warning
             }
         case .allSourcesFailed(_, let errors): errors.map { level(of: $0) }.max() ?? .warning
-        case .invalidRequest, .badSource, .decoding, .processing, .encoding: .warning
+        case .invalidRequest, .badSource, .decoding, .processing, .intercepted, .encoding: .warning
         }
     }
 }

@@ -10,6 +10,8 @@ final class Coordinator {
     nonisolated let configuration: ImagePipeline.Configuration
     nonisolated let failures: FailureMemory
     nonisolated let hub: EventHub
+    /// Whether loads of images go through interceptors, so that nothing is answered before those are called.
+    nonisolated let isIntercepted: Bool
 
     let loads: JobPool<LoadKey, LoadedImage>
     let steps: JobPool<LoadKey, LoadedImage>
@@ -33,6 +35,7 @@ final class Coordinator {
         self.configuration = configuration
         failures = FailureMemory(configuration.rememberedFailures)
         hub = EventHub(logger: configuration.logger)
+        isIntercepted = !configuration.interceptors.isEmpty
         let threads = configuration.processingThreads.pool
         (loads, steps, decodes) = (JobPool(threads), JobPool(threads), JobPool(threads))
         (fetches, encodes) = (JobPool(threads), JobPool(threads))
@@ -49,7 +52,11 @@ final class Coordinator {
             hub, source: task.request.source, priority: task.priority, threads: threads
         ) { task.receive($0) }
         running[ObjectIdentifier(task)] = Running(task: task, record: record)
-        RequestLoad(resolved: task.resolved, subscription: record).begin { self.end(task, record, $0) }
+        if isIntercepted {
+            InterceptedLoad.begin(task.resolved, for: record) { self.end(task, record, $0) }
+        } else {
+            RequestLoad(resolved: task.resolved, subscription: record).begin { self.end(task, record, $0) }
+        }
     }
 
     private func end(_ task: ImageTask, _ record: LoadRecord, _ loaded: Result<ImageResponse, any Error>) {

@@ -54,7 +54,7 @@ final class EarlyImages {
         case .progress(let progress):
             previewer?.expectedBytes = progress.expected
             load.send(event)
-        case .preview, .note:
+        case .preview, .delivered, .note:
             load.send(event)
         }
     }

@@ -157,7 +157,7 @@ private struct JobHistory: EventHistory {
         switch event {
         case .progress: progress = event
         case .body: body = event
-        case .preview: preview = event
+        case .preview, .delivered: preview = event
         // A subscriber that joins now would begin to decode the body a second time.
         case .arrived: (body, stale) = (nil, nil)
         case .stale: stale = event

@@ -75,15 +75,19 @@ struct RequestLoad {
     func begin(_ end: @escaping @JobActor (Result<ImageResponse, any Error>) -> Void) {
         guard awaitsMore else { return join(end) }
         Task {
-            let attempts = SourceAttempts(resolved: resolved, subscription: subscription)
             do {
-                let response = try await attempts.first {
-                    try await RequestLoad(resolved: $0, subscription: subscription).response()
-                }
-                end(.success(response))
+                end(.success(try await answer()))
             } catch {
                 end(.failure(error))
             }
+        }
+    }
+
+    /// Returns the response as `begin` does, to a task that waits for it.
+    func answer() async throws -> ImageResponse {
+        guard awaitsMore else { return try await response() }
+        return try await SourceAttempts(resolved: resolved, subscription: subscription).first {
+            try await RequestLoad(resolved: $0, subscription: subscription).response()
         }
     }
 

@@ -9,6 +9,8 @@ enum JobEvent: Sendable {
     /// More of the body has arrived. A load that shows previews makes them from it.
     case body(ReceivedBody)
     case preview(ImagePreview)
+    /// A preview as the request that an interceptor has made delivers it.
+    case delivered(ImagePreview)
     /// The disk has bytes that must be revalidated. A load that shows stale images decodes them.
     case stale(FetchedData)
     /// The body is complete and about to be decoded: no more previews are made from it.

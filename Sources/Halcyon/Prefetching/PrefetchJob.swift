@@ -30,7 +30,9 @@ struct PrefetchJob {
                     return (.skipped, Provenance(origin: destination == .memory ? .memory : .disk))
                 }
                 guard mayLoad() else { return (.open, nil) }
-                return (.finished, try await job.load())
+                let provenance = try await job.load()
+                let wasThere = job.isIntercepted && provenance.origin == .memory
+                return (wasThere ? .skipped : .finished, provenance)
             }.value
         } catch let error as ImagePrefetchError {
             return .failed(error)
@@ -59,11 +61,14 @@ struct PrefetchJob {
         }
     }
 
+    /// Whether interceptors are called: they may make another request of this one. A disk gets bytes, which have none.
+    private var isIntercepted: Bool { destination == .memory && resolved.coordinator.isIntercepted }
+
     // MARK: - Look-ups
 
     private func isThere() async -> Bool {
         switch destination {
-        case .memory: return resolved.imageInMemory != nil
+        case .memory: return !isIntercepted && resolved.imageInMemory != nil
         case .disk:
             return await subscription.withTicket { ticket in
                 if resolved.keepsOriginal, await !hasFreshOriginal(ticket) { return false }
@@ -101,6 +106,10 @@ struct PrefetchJob {
     }
 
     private func finishedImage() async throws -> Provenance {
+        if isIntercepted {
+            let response = try await InterceptedLoad.response(to: resolved, for: subscription)
+            return Provenance(origin: response.origin, encodedBytes: response.metrics.bytes ?? 0)
+        }
         let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
         if resolved.cachePolicy.waitsForStore { await ImageStore(resolved).drain() }
         return loaded.provenance

@@ -92,6 +92,12 @@ struct ResolvedRequest: Sendable {
         return ResolvedRequest(Parts(other, for: coordinator))
     }
 
+    /// Returns the request that an interceptor has made of this one, with a key of its own. It may read a file's attributes, so
+    /// it must not run on the coordinator's thread.
+    func changed(to request: ImageRequest) -> ResolvedRequest {
+        ResolvedRequest(Parts(request, for: coordinator))
+    }
+
     /// Returns the request with other options for loading it. The key stays the same.
     func changing(asRevalidation: Bool = false, _ change: (inout ImageRequest) -> Void) -> ResolvedRequest {
         var other = request

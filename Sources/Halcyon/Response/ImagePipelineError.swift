@@ -17,6 +17,8 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
     case decoding(source: String, CodecError)
     /// A processor failed.
     case processing(source: String, reason: String)
+    /// An `ImageInterceptor` refused the load or failed.
+    case intercepted(source: String, reason: String)
     /// The image was loaded and cannot be encoded in the requested format.
     case encoding(source: String, CodecError)
     /// The request allowed only the caches, and they do not have the image.
@@ -40,6 +42,7 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
         case .download(_, let error): error.code
         case .decoding(_, let error): error.code
         case .processing: "processing"
+        case .intercepted: "intercepted"
         case .encoding: "encoding"
         case .notInCache: "notInCache"
         case .allSourcesFailed: "allSourcesFailed"
@@ -50,7 +53,9 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
     /// The reason for the failure, without the source.
     public var reason: String {
         switch self {
-        case .invalidRequest(_, let reason), .badSource(_, let reason), .processing(_, let reason): reason
+        case .invalidRequest(_, let reason), .badSource(_, let reason), .processing(_, let reason),
+            .intercepted(_, let reason):
+            reason
         case .download(_, let error): error.reasonText
         case .decoding(_, let error), .encoding(_, let error): "\(error)"
         case .notInCache: "not in the cache"
@@ -63,7 +68,8 @@ public enum ImagePipelineError: Error, Sendable, CustomStringConvertible {
     public var source: String {
         switch self {
         case .invalidRequest(let source, _), .badSource(let source, _), .download(let source, _),
-            .decoding(let source, _), .processing(let source, _), .encoding(let source, _),
+            .decoding(let source, _), .processing(let source, _), .intercepted(let source, _),
+            .encoding(let source, _),
             .notInCache(let source), .allSourcesFailed(let source, _):
             source
         case .remembered(let error): error.source

@@ -31,6 +31,31 @@ public struct ImageResponse: Sendable {
         self.encoded = encoded
     }
 
+    /// Creates a response that was not loaded by a pipeline, such as that of an `ImageInterceptor` which answers by itself.
+    ///
+    /// - Parameters:
+    ///   - source: the source that the image came from.
+    ///   - origin: the origin of the image; `.provider` by default.
+    ///   - data: returns the encoded bytes for `data()`; by default it throws `ImagePipelineError.notInCache`.
+    public init(
+        image: Image, source: ImageSource, origin: ImageOrigin = .provider,
+        data: (@Sendable () async throws -> Data)? = nil
+    ) {
+        let none: @Sendable () async throws -> Data = {
+            throw ImagePipelineError.notInCache(source: source.description)
+        }
+        self.init(
+            image: image, origin: origin, source: source, requestedSource: source, metrics: LoadMetrics(),
+            cacheRule: nil, encoded: data ?? none)
+    }
+
+    /// Returns the response with another image in its place: no cache keeps that one.
+    public func replacing(_ image: Image) -> ImageResponse {
+        ImageResponse(
+            image: image, origin: origin, source: source, requestedSource: requestedSource, metrics: metrics,
+            cacheRule: cacheRule, encoded: encoded)
+    }
+
     /// Returns the response to a request for another source, for which this one stood in.
     func standingIn(for original: ImageSource, _ metrics: LoadMetrics) -> ImageResponse {
         ImageResponse(
@@ -64,6 +89,6 @@ public enum ImageOrigin: String, Sendable, Hashable, CaseIterable {
     case file
     /// The request itself, which contains the bytes.
     case data
-    /// An `ImageDataProvider`.
+    /// An `ImageDataProvider`, or an `ImageInterceptor` that answered by itself.
     case provider
 }

@@ -90,7 +90,7 @@ public final class ImageTarget {
     /// - Parameters:
     ///   - pipeline: the shared one by default.
     ///   - completion: called once, on the main actor, after the image is on the view; before `setImage` returns for an
-    ///     image in memory.
+    ///     image in memory, unless the pipeline has interceptors.
     public func setImage(
         _ request: ImageRequest, options: Options = Options(), pipeline: ImagePipeline = .shared,
         completion: (@MainActor (End) -> Void)? = nil

@@ -179,6 +179,7 @@ public final class ImageTask: Sendable {
         case .progress(let progress): told = .progress(progress)
         // The request's modifier is foreign code and may call this task, so it never runs under the lock.
         case .preview(let preview): told = .preview(resolved.delivered(preview))
+        case .delivered(let preview): told = .preview(preview)
         }
         // A program's own clock is not asked under the lock either.
         let time = resolved.request.progressStep == nil ? .zero : resolved.coordinator.configuration.clock.steady
