@@ -18,6 +18,7 @@ private struct Program {
     let originals: ImageCache
     let transport: CurlTransport
     let interceptor: any DownloadInterceptor
+    let loads: any ImageInterceptor
     let newToken: @Sendable () async throws -> String
 }
 
@@ -216,12 +217,15 @@ private func pipelineExamples(_ program: Program, downloader: ImageDownloader, d
     configuration.originalCache = program.originals
     configuration.downloader = downloader
     configuration.coders = CoderRegistry.standard()
+    configuration.processingThreads = ProcessingThreads(count: 2)
     configuration.requestModifier = { prepared($0) }
     configuration.providers.append { $0.scheme == "book" ? Cover(id: 7) : nil }
     configuration.defaults.cachePolicy = .storeProcessed
     configuration.defaults.progressStep = ProgressStep(fraction: 0.05)
+    configuration.interceptors.append(program.loads)
     configuration.previews.blursFirstScans = true
     configuration.previews.interval = .milliseconds(500)
+    configuration.previews.showsEmbeddedThumbnail = true
     configuration.remembersFailures = false
     configuration.rememberedFailures.duration = .seconds(300)
     configuration.rememberedFailures.isRemembered = { $0.code == "httpStatus" }

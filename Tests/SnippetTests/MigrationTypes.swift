@@ -38,6 +38,7 @@ private func types() -> [Any.Type] {
         ImageEvent.self,
         ImageFormat.self,
         ImageInfo.self,
+        (any ImageInterceptor).self,
         ImageKey.self,
         ImagePipeline.self,
         ImagePipeline.Configuration.self,
