@@ -67,7 +67,9 @@
         @Test func aLoadFailsWithTheReason() async throws {
             let fixture = PipelineFixture()
             let file = try TestVideo.write(
-                Data("#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:9,\nhttp://127.0.0.1/a.ts\n#EXT-X-ENDLIST\n".utf8),
+                Data(
+                    "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:10\n#EXTINF:9,\nhttp://127.0.0.1/a.ts\n#EXT-X-ENDLIST\n"
+                        .utf8),
                 to: "a.mp4", in: folder)
             do {
                 _ = try await fixture.pipeline.image(for: ImageRequest(.provider(VideoFrame(file))))
