@@ -207,7 +207,7 @@ import Testing
     /// The enclosing document is written anew, which nobody is to see.
     @Test func theRestOfTheDocumentStaysAsItIs() throws {
         let rest = """
-            <style>/* a &lt; b */ .c > rect { fill: #0f0 } text { font-family: "a&amp;b" }</style><!-- "-- a comment -->
+            <style>/* a &lt; b */ .c > rect { fill: #0f0 } text { font-family: "a&amp;b" }</style><!-- "- a comment -->
             <s:g xmlns:s='http://www.w3.org/2000/svg' class='c'><s:rect width='4' height='4'/></s:g>
             <g xml:space='preserve'><text y='9' font-size='4'>a &lt;&amp;  <tspan fill='red'>b</tspan>]]&gt;<![CDATA[<c>]]></text></g>
             <x:y xmlns:x='urn:x' x:href='#a'/><linearGradient id='l'><stop stop-color='&c;'/></linearGradient>

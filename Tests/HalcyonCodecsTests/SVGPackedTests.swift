@@ -62,7 +62,7 @@ import Testing
 
     @Test func cutAndChangedDataIsDamaged() {
         // Long enough that the beginning is recognized before the end.
-        let rects = (0..<2000).map { "<rect x='\($0 * 7919 % 10007)' width='\($0 * 104_729 % 5003)'/>" }.joined()
+        let rects = (0..<4000).map { "<rect x='\($0 * 7919 % 10007)' width='\($0 * 104_729 % 5003)'/>" }.joined()
         let packed = Gzip.packed(Drawing.document(rects))
         #expect(throws: Never.self) { try registry.decode(packed) }
         for length in stride(from: packed.count - 1, to: 0, by: -97) {

@@ -36,17 +36,24 @@ struct DownloadHookLoadTests {
         }
         let url = PipelineFixture.url("sealed")
         let data = try TestFiles.data("jpeg/progressive.jpg")
-        // Pieces, each of which a load without a hook shows.
-        let pieces = stride(from: 0, to: data.count, by: 1 + data.count / 4).map {
-            ScriptedTransport.Answer.Step.chunk(data[$0..<min(data.count, $0 + 1 + data.count / 4)])
-        }
-        transport.answer(url, with: .init(headers: ["Content-Length": "\(data.count)"], steps: pieces))
+        let rest = ScriptedTransportGate()
+        let steps: [ScriptedTransport.Answer.Step] = [
+            .chunk(data.dropLast(20)), .wait(rest), .chunk(data.suffix(20)),
+        ]
+        transport.answer(url, with: .init(headers: ["Content-Length": "\(data.count)"], steps: steps))
         var request = ImageRequest(url)
         (request.wantsPreviews, request.wantsEveryPreview) = (true, true)
         var previews = 0
         let task = fixture.pipeline.task(for: request)
         for try await event in task.events {
-            if case .preview = event { previews += 1 }
+            switch event {
+            case .preview:
+                previews += 1
+                rest.open()
+            // Without a hook, the preview of these bytes is awaited.
+            case .progress: if hasHook { rest.open() }
+            default: break
+            }
         }
         #expect((previews == 0) == hasHook, "\(previews)")
         #expect(try await task.response.image.info.format == .jpeg)
