@@ -176,8 +176,9 @@ import Testing
         let all = [DecodeOptions()] + different.values.joined()
         #expect(Set(all.map(key)).count == all.count)
         #expect(different.values.allSatisfy { !$0.isEmpty })
-        // They decide when the frames are decoded, and which files are refused.
-        let others: Set = ["preloadAllFrames", "limits"]
+        // They decide when the frames are decoded, and which files are refused; what is incomplete is kept under no key.
+        let others: Set = ["preloadAllFrames", "limits", "allowsIncomplete"]
+        #expect(key(DecodeOptions(allowsIncomplete: true)) == key(DecodeOptions()))
         #expect(key(DecodeOptions(limits: DecodeLimits(maximumPixels: 1))) == key(DecodeOptions()))
         #expect(key(DecodeOptions(preloadAllFrames: true)) == key(DecodeOptions()))
         #expect(Set(Mirror(reflecting: DecodeOptions()).children.compactMap(\.label)) == others.union(different.keys))
