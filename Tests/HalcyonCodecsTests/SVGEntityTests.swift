@@ -131,7 +131,8 @@ import Testing
     /// Nothing that is no language ends the process.
     @Test func languagesThatAreNoneAreHarmless() {
         let names = [
-            "", "-", "en-", "*", "*-CH", "x", "i-", "i-klingon", "x-private", "en-u-co-phonebk", "en-x-a", "de-1996", "en_US", "\u{FC}", "\u{1F600}",
+            "", "-", "en-", "*", "*-CH", "x", "i-", "i-klingon", "x-private", "en-u-co-phonebk", "en-x-a", "de-1996",
+            "en_US", "\u{FC}", "\u{1F600}",
             String(repeating: "a", count: 10_000), String(repeating: "a-", count: 5000), "e\u{301}n", "\\0", "en\\",
         ]
         for name in names {

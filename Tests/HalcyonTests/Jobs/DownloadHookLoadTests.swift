@@ -32,7 +32,7 @@ struct DownloadHookLoadTests {
         let fixture = PipelineFixture(disk: false) {
             var download = ImageDownloader.Configuration(transport: transport)
             if hasHook { download.hooks.data = { data, _ in data } }
-            $0.downloader = ImageDownloader(download)
+            ($0.downloader, $0.coders) = (ImageDownloader(download), .standard())
         }
         let url = PipelineFixture.url("sealed")
         let data = try TestFiles.data("jpeg/progressive.jpg")
