@@ -65,7 +65,7 @@ import Testing
         let rects = (0..<4000).map { "<rect x='\($0 * 7919 % 10007)' width='\($0 * 104_729 % 5003)'/>" }.joined()
         let packed = Gzip.packed(Drawing.document(rects))
         #expect(throws: Never.self) { try registry.decode(packed) }
-        for length in stride(from: packed.count - 1, to: 0, by: -97) {
+        for length in stride(from: packed.count - 1, to: 0, by: -997) {
             let code = error(packed.prefix(length))?.code
             #expect(code == "damagedImage" || code == "notAnImage", "\(length)")
         }
@@ -76,7 +76,7 @@ import Testing
             #expect(throws: CodecError.self) { try registry.probe(changed) }
         }
         var random = FixedGenerator(state: 7)
-        for _ in 0..<300 {
+        for _ in 0..<40 {
             var changed = packed
             changed[Int.random(in: 0..<packed.count, using: &random)] = .random(in: 0...255, using: &random)
             _ = try? registry.decode(changed)
