@@ -297,6 +297,12 @@ struct EncodedImageTests {
         #expect(fixture.decodes.value == 0)
         #expect(fixture.transport.requestCount == 1)
     }
+
+    @Test func qualitiesByDefault() {
+        #expect(ImageEncoding.jpeg() == .jpeg(quality: 85))
+        #expect(ImageEncoding.webp() == .webp(quality: 80))
+        #expect(ImageEncoding.avif() == .avif(quality: 60))
+    }
 }
 
 /// A PNG encoder that begins and does not end before it is released or cancelled.
