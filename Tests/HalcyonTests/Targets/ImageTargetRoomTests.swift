@@ -175,4 +175,11 @@ import Testing
         let photo = try #require(side(target))
         #expect(photo < 48 && ends.all == ["1 shown", "2 shown"])
     }
+
+    /// A view may be a quarter larger than its image.
+    @Test(arguments: [(8, false), (9, false), (10, false), (11, true), (4, false)])
+    func aQuarterIsNotOutgrown(side: Int, isOutgrown: Bool) {
+        func room(_ side: Int) -> ViewRoom { ViewRoom(pixels: PixelSize(side, side), fit: .contain, scaleFactor: 1) }
+        #expect(room(8).isOutgrown(by: room(side)) == isOutgrown)
+    }
 }
