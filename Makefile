@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo gallery test lint format sanitize soak fuzz bench docs fixtures example-server install fresh clean
+.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server install fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -26,6 +26,10 @@ soak:
 
 fuzz:
 	scripts/fuzz
+
+# Changes the library in 200 places, one at a time, and lists the changes that no test notices.
+mutants:
+	scripts/mutants
 
 bench:
 	scripts/bench

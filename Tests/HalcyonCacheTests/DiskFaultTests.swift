@@ -235,4 +235,27 @@ import Testing
         #expect(fixture.allFiles().isEmpty)
         #expect(fixture.cache.statistics.lastWriteError == .tooLarge)
     }
+
+    @Test func anEntryMayFillTheCache() async throws {
+        let first = DiskFixture(sizeLimit: nil)
+        try await first.cache.store(Data(count: 1000), for: key)
+        let size = await first.cache.size()
+        try await DiskFixture(sizeLimit: size).cache.store(Data(count: 1000), for: key)
+        let small = DiskFixture(sizeLimit: size - 1)
+        await #expect(throws: DiskCacheError.tooLarge) { try await small.cache.store(Data(count: 1000), for: key) }
+    }
+
+    /// Nothing is written, neither the folder's secret nor an entry.
+    @Test func writesOfNothingEnd() async throws {
+        let fixture = DiskFixture()
+        fixture.files.shorten(writes: 0)
+        await #expect(throws: DiskCacheError.self) { try await fixture.cache.store(data, for: key) }
+        fixture.files.shorten()
+        try await fixture.cache.store(data, for: key)
+        #expect(await fixture.cache.entry(for: key)?.data == data)
+    }
+
+    @Test func aFileThatCannotBeClosedIsAnError() {
+        #expect(throws: SystemCallError(.close, code: EBADF)) { try PosixFileSystem().close(-1) }
+    }
 }

@@ -166,6 +166,24 @@ import Testing
         #expect(await fixture.cache.count() == 3)
     }
 
+    @Test func writesOfExactlyTheLimitAreStaged() async throws {
+        let first = DiskFixture()
+        first.files.hold(.write)
+        #expect(await first.cache.stage(Data(count: 700), for: DiskFixture.key(1)))
+        let cost = first.cache.statistics.stagedBytes
+        first.files.release(.write)
+        await first.cache.flush()
+        let fixture = DiskFixture(stagingLimit: 2 * cost)
+        fixture.files.hold(.write)
+        #expect(await fixture.cache.stage(Data(count: 700), for: DiskFixture.key(1)))
+        #expect(fixture.cache.stageIfRoom(Data(count: 700), for: DiskFixture.key(2)))
+        #expect(fixture.cache.statistics.stagedBytes == 2 * cost)
+        #expect(!fixture.cache.stageIfRoom(Data(count: 1), for: DiskFixture.key(3)))
+        fixture.files.release(.write)
+        await fixture.cache.flush()
+        #expect(await fixture.cache.count() == 2)
+    }
+
     @Test func entryAboveStagingLimitIsStagedAlone() async throws {
         let fixture = DiskFixture(stagingLimit: 100)
         for number in 0..<5 {

@@ -80,4 +80,10 @@ import Testing
         ]
         #expect(Set(others.map(key)).count == others.count)
     }
+
+    @Test func coloursAreOpaqueByDefault() {
+        #expect(Color(white: 0.3).alpha == 1)
+        #expect(Color(red: 0.1, green: 0.2, blue: 0.3).alpha == 1)
+        #expect(Color(white: 0.3) == Color(red: 0.3, green: 0.3, blue: 0.3, alpha: 1))
+    }
 }

@@ -160,4 +160,15 @@ struct PriorityTests {
         gate.open()
         for task in tasks { _ = try await task.value }
     }
+
+    /// The priority is that of all hosts: with room for one transfer, the most urgent host is next, and not the first asked.
+    @Test(arguments: [["one.test", "two.test", "three.test"], ["three.test", "one.test", "two.test"]])
+    func thePriorityOrdersHostsToo(_ hosts: [String]) async throws {
+        let queue = try await Queue(perHost: 1, total: 1)
+        let tasks = [
+            await queue.add("/low", .low, host: hosts[0]), await queue.add("/normal", .normal, host: hosts[1]),
+            await queue.add("/high", .high, host: hosts[2]),
+        ]
+        #expect(try await queue.finish(tasks) == ["/high", "/normal", "/low"])
+    }
 }

@@ -171,4 +171,8 @@ struct RedirectTests {
         await first.stop()
         await other.stop()
     }
+
+    @Test func twentyAreFollowedByDefault() {
+        #expect(DownloadRequest(url: fixture.url("/a")).maximumRedirects == 20)
+    }
 }

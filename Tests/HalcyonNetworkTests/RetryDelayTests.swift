@@ -118,4 +118,8 @@ struct RetryDelayTests {
         for task in tasks { _ = try await task.value }
         #expect(fixture.transport.requestCount == 2)
     }
+
+    @Test func aBackoffBeginsWithAQuarterOfASecondByDefault() {
+        #expect(RetryDelay.backoff() == .backoff(base: .milliseconds(250), maximum: .seconds(10)))
+    }
 }

@@ -68,6 +68,16 @@ import Testing
         }
     }
 
+    /// An opaque image needs no mixing with what is below it wherever it is drawn.
+    @Test func anOpaqueResultIsCalledOpaque() throws {
+        let source = try noise(9, 7, hasAlpha: false)
+        for mode in [BlendMode.over, .source, .multiply, .destinationAtop] {
+            #expect(try source.processed(by: .blend(mode, background: .clear)).bitmap.isOpaque)
+            #expect(try !source.processed(by: .blend(mode, alpha: 0.5, background: .clear)).bitmap.isOpaque)
+        }
+        #expect(try source.processed(by: .tint(Color(white: 1, alpha: 0.5), mode: .over)).bitmap.isOpaque)
+    }
+
     @Test func theirNamesAreFixed() {
         // They are parts of keys on disk, and stand in Cairo's order.
         let names = [

@@ -47,6 +47,13 @@ import Testing
         ColorMatrix(
             red: .init(0.2, 0.4, 0.1, 0.3, bias: -0.1), green: .init(-1, 2, 0, 0.1, bias: 0.3),
             blue: .init(0, 0, -1, 0, bias: 1), alpha: .init(0.1, 0.1, 0.1, 0.5, bias: 0.1)),
+        // With one value alone.
+        ColorMatrix(red: .init(1, 0, 0, 0.5), green: .init(0, 1, 0), blue: .init(0, 0, 1)),
+        ColorMatrix(red: .init(1, 0, 0), green: .init(0, 1, 0, 0.5), blue: .init(0, 0, 1)),
+        ColorMatrix(red: .init(1, 0, 0), green: .init(0, 1, 0), blue: .init(0, 0, 1, 0.5)),
+        ColorMatrix(red: .init(1, 0, 0), green: .init(0, 1, 0), blue: .init(0, 0, 1), alpha: .init(0.5, 0, 0, 0.5)),
+        ColorMatrix(red: .init(1, 0, 0), green: .init(0, 1, 0), blue: .init(0, 0, 1), alpha: .init(0, 0.5, 0, 0.5)),
+        ColorMatrix(red: .init(1, 0, 0), green: .init(0, 1, 0), blue: .init(0, 0, 1), alpha: .init(0, 0, 0.5, 0.5)),
     ]
 
     private func multiplied(_ matrix: ColorMatrix, _ color: [Double]) -> [Double] {

@@ -31,7 +31,7 @@ struct CurlHeadParser {
     /// Whether the final head was returned; only trailers follow.
     private(set) var isDone = false
 
-    init(url: URL, holdsChallenges: Bool = false) {
+    init(url: URL, holdsChallenges: Bool) {
         self.url = url
         self.holdsChallenges = holdsChallenges
     }

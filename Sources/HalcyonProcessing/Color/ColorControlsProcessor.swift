@@ -16,7 +16,7 @@ public struct ColorControlsProcessor: ImageProcessor {
     package var exposure: Double
 
     /// Creates a processor; omitted arguments take the defaults that the properties state.
-    package init(brightness: Double = 0, contrast: Double = 1, saturation: Double = 1, exposure: Double = 0) {
+    package init(brightness: Double = 0, contrast: Double = 1, saturation: Double, exposure: Double) {
         self.brightness = brightness
         self.contrast = contrast
         self.saturation = saturation

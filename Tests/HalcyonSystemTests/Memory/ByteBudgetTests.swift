@@ -143,6 +143,21 @@ import Testing
         #expect(try await single.run { _ in threadName() } == "single-0")
     }
 
+    /// Nobody gives the bytes back: the thread goes on only because its work is cancelled.
+    @Test func aThreadThatWaitsEndsWithACancellation() async throws {
+        let budget = ByteBudget(capacity: 10)
+        #expect(budget.reserveNow(10))
+        let isCancelled = Lock(false)
+        let context = WorkContext { isCancelled.withLock { $0 } }
+        let waiting = Task { try await pool.run { _ in try budget.waitForReservation(of: 5, context: context) } }
+        while budget.waitingCount == 0 { await Task.yield() }
+        isCancelled.withLock { $0 = true }
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(budget.waitingCount == 0)
+        budget.release(10)
+        #expect(budget.available == 10)
+    }
+
     /// A thousand works of all sizes, a third of them cancelled: what is out never exceeds the capacity, and all of it
     /// comes back.
     @Test func reservationsNeverExceedCapacity() async throws {

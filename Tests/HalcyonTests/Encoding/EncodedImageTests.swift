@@ -99,6 +99,20 @@ struct EncodedImageTests {
         #expect(later.decodes.value == 1)
     }
 
+    /// A file has no HTTP metadata.
+    @Test func whatIsEncodedOfAFileIsKeptToo() async throws {
+        let folder = PipelineFixture.temporaryFolder()
+        let fixture = PipelineFixture(folder: folder)
+        let request = ImageRequest(TestFiles.url("png/rgb8.png"), processors: Self.small)
+        let first = try await fixture.pipeline.encodedImage(for: request, as: .webp(quality: 80))
+        await flush(fixture)
+        let later = PipelineFixture(folder: folder)
+        let second = try await later.pipeline.encodedImage(for: request, as: .webp(quality: 80))
+        #expect(second.data == first.data)
+        #expect(second.origin == .disk)
+        #expect(later.decodes.value == 0)
+    }
+
     @Test func tenSizesAtOnceAreOneRequestAndTenHits() async throws {
         let folder = PipelineFixture.temporaryFolder()
         let fixture = PipelineFixture(folder: folder)
@@ -296,6 +310,12 @@ struct EncodedImageTests {
         #expect(second.etag == first.etag)
         #expect(fixture.decodes.value == 0)
         #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func qualitiesByDefault() {
+        #expect(ImageEncoding.jpeg() == .jpeg(quality: 85))
+        #expect(ImageEncoding.webp() == .webp(quality: 80))
+        #expect(ImageEncoding.avif() == .avif(quality: 60))
     }
 }
 

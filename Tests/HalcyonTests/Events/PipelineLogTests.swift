@@ -44,6 +44,21 @@ struct PipelineLogTests {
         #expect(lines.all.map(\.level) == [.warning, .notice, .warning])
     }
 
+    @Test(
+        arguments: [
+            (404, .warning), (408, .notice), (429, .notice), (430, .warning), (499, .warning), (500, .notice),
+            (503, .notice),
+        ] as [(Int, Logger.Level)])
+    func aStatusThatMayPassIsANotice(status: Int, level: Logger.Level) async throws {
+        let lines = LogLines()
+        let fixture = fixture(lines, level: .notice)
+        let url = PipelineFixture.url("picture")
+        fixture.transport.answer(url, with: .status(status))
+        _ = try? await fixture.pipeline.image(for: ImageRequest(url))
+        await fixture.waitForEnds()
+        #expect(lines.all.map(\.level) == [level])
+    }
+
     @Test func noSecretIsEverWritten() async throws {
         let lines = LogLines()
         let fixture = fixture(lines)

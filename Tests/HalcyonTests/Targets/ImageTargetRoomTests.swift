@@ -160,4 +160,26 @@ import Testing
             #expect(side(target) == width)
         }
     }
+
+    /// A drawing is sharp at any size, a photo only at its own.
+    @Test func aDrawingFillsItsRoom() async throws {
+        let screen = SizedScreen(96)
+        let target = ImageTarget(surface: screen)
+        target.setImage(
+            ImageRequest(try fixture.serve("svg/sized.svg")), pipeline: fixture.pipeline, completion: ends.callback("1")
+        )
+        await ends.wait(for: 1)
+        #expect(side(target) == 96)
+        target.setImage(
+            ImageRequest(try fixture.serve("png/rgb8.png")), pipeline: fixture.pipeline, completion: ends.callback("2"))
+        await ends.wait(for: 2)
+        #expect(side(target) == 48 && ends.all == ["1 shown", "2 shown"])
+    }
+
+    /// A view may be a quarter larger than its image.
+    @Test(arguments: [(8, false), (9, false), (10, false), (11, true), (4, false)])
+    func aQuarterIsNotOutgrown(side: Int, isOutgrown: Bool) {
+        func room(_ side: Int) -> ViewRoom { ViewRoom(pixels: PixelSize(side, side), fit: .contain, scaleFactor: 1) }
+        #expect(room(8).isOutgrown(by: room(side)) == isOutgrown)
+    }
 }
