@@ -198,7 +198,7 @@ import Testing
         #expect(!FlipProcessor(.horizontal).isEqual(to: FlipProcessor(.vertical)))
     }
 
-    /// Those of two types are never the same, whatever their parameters.
+    /// Two types never have the same key, whatever their parameters.
     @Test func everyKeyBeginsWithTheNameOfItsType() throws {
         for processor in try Self.everything() where !(processor is ChainProcessor || processor is GeneralProcessor) {
             let bytes = key(processor)
