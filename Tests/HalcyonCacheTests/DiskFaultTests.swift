@@ -245,7 +245,6 @@ import Testing
         await #expect(throws: DiskCacheError.tooLarge) { try await small.cache.store(Data(count: 1000), for: key) }
     }
 
-    /// Nothing is written, neither the folder's secret nor an entry.
     @Test func writesOfNothingEnd() async throws {
         let fixture = DiskFixture()
         fixture.files.shorten(writes: 0)

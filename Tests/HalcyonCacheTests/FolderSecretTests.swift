@@ -60,4 +60,14 @@ import Testing
         let key = try secret().made()
         #expect(try secret().value() == key)
     }
+
+    @Test func writesOfNothingEnd() throws {
+        let files = FaultInjectingFileSystem()
+        let made = try secret(files)
+        files.shorten(writes: 0)
+        #expect(throws: SystemCallError.self) { try made.made() }
+        files.shorten()
+        let key = try made.made()
+        #expect(try secret().value() == key)
+    }
 }

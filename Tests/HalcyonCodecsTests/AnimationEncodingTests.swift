@@ -84,6 +84,11 @@ import Testing
         #expect(try coders.decode(data).animation?.loopCount == count)
     }
 
+    @Test func moreLoopsThanWebPCanCountAreItsMost() throws {
+        let data = try coders.encode(image(animation(hasAlpha: false, loopCount: 70_000)), as: .webp)
+        #expect(try coders.probe(data).loopCount == 65_535)
+    }
+
     @Test(arguments: formats) func theFirstFrameAloneIsAStillImage(format: ImageFormat) throws {
         let image = try image(animation(hasAlpha: true))
         let data = try coders.encode(image, as: format, options: EncodeOptions(firstFrameOnly: true))

@@ -84,4 +84,11 @@ import Testing
         let data = try registry.encode(image, as: .png)
         #expect(try registry.decode(data).size == size)
     }
+
+    @Test func limitsByDefault() {
+        let limits = DecodeLimits()
+        #expect(limits.maximumPixels == 1 << 28)
+        #expect(limits.maximumSide == 65_535)
+        #expect(limits.maximumFrames == 10_000)
+    }
 }

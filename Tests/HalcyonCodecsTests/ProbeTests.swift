@@ -7,6 +7,14 @@ import Testing
 @Suite struct ProbeTests {
     let registry = CoderRegistry.standard()
 
+    /// A start marker, as a restart marker, has no length.
+    @Test(arguments: [0xD8, 0xD0, 0xD7, 0x01] as [UInt8]) func markersThatStandAloneAreSkipped(marker: UInt8) throws {
+        let data = try Fixture.read("jpeg/baseline-444.jpg")
+        let info = try registry.probe(data)
+        let marked = data.prefix(2) + Data([0xFF, marker]) + data.dropFirst(2)
+        #expect(try registry.probe(Data(marked)).size == info.size)
+    }
+
     @Test(arguments: Fixture.all)
     func saysWhatTheIndexSays(_ fixture: Fixture) throws {
         let info = try registry.probe(fixture.data())

@@ -197,4 +197,28 @@ import Testing
         #expect(!FlipProcessor(.horizontal).isEqual(to: RoundCornersProcessor(radius: 1)))
         #expect(!FlipProcessor(.horizontal).isEqual(to: FlipProcessor(.vertical)))
     }
+
+    /// Two types never have the same key, whatever their parameters.
+    @Test func everyKeyBeginsWithTheNameOfItsType() throws {
+        for processor in try Self.everything() where !(processor is ChainProcessor || processor is GeneralProcessor) {
+            let bytes = key(processor)
+            let count = min(Int(bytes[0]), bytes.count - 8)
+            let name = String(decoding: bytes[8..<(8 + count)], as: UTF8.self)
+            #expect(name.hasPrefix("halcyon."), "\(processor)")
+        }
+    }
+
+    @Test func keysOfRadiusesAreFixed() {
+        for (radius, number) in [(CornerRadius.widthFraction(0.25), 1), (.heightFraction(0.25), 2)] {
+            var encoder = KeyEncoder()
+            encoder.encode(type: "halcyon.round-corners", version: 3)
+            encoder.encode(number)
+            encoder.encode(0.25)
+            encoder.encode(15)
+            for _ in 0..<4 { encoder.encode(0.0) }
+            encoder.encode(false)
+            encoder.encode(false)
+            #expect(key(.roundCorners(radius)) == encoder.bytes)
+        }
+    }
 }

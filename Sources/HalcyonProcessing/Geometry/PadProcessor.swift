@@ -70,8 +70,7 @@ public struct PadProcessor: ImageProcessor {
         try ResultLimit.check(size, processor: "pad")
         let ground = background.packed
         if size == image.size, ground == 0 || image.bitmap.isOpaque { return image }
-        let isOpaque = ground >> 24 == 255 || (image.bitmap.isOpaque && size == image.size)
-        let bitmap = try Bitmap(size: size, isOpaque: isOpaque) { output in
+        let bitmap = try Bitmap(size: size, isOpaque: ground >> 24 == 255) { output in
             var canvas = Canvas(output, size: size)
             try canvas.fill(ground, context: context)
             try canvas.draw(image.bitmap, x: x, y: y, over: ground != 0, context: context)

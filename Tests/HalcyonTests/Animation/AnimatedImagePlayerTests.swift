@@ -166,6 +166,8 @@ import Testing
         #expect(player.rate == 1)
         player.rate = -4
         #expect(player.rate == 0)
+        player.rate = 5000
+        #expect(player.rate == 1000)
         player.rate = 1
         player.maximumFrameRate = 5
         run(player, 9...13)

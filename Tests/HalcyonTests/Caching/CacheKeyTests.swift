@@ -1,5 +1,8 @@
 import Foundation
 import Halcyon
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonImage
 import TestSupport
 import Testing
 
@@ -113,5 +116,24 @@ struct CacheKeyTests {
         fixture.pipeline.cache.clearMemory()
         #expect(try await fixture.pipeline.response(for: ImageRequest(url)).origin == .disk)
         withExtendedLifetime(folder) {}
+    }
+
+    /// They name files on users' disks: a change to one raises its version.
+    @Test func diskKeysAreFixed() {
+        func expected(_ type: String, _ write: (inout KeyEncoder) -> Void = { _ in }) -> DiskKey {
+            var encoder = KeyEncoder()
+            encoder.encode(type: type, version: 2)
+            encoder.encode("http://one.test/a")
+            write(&encoder)
+            return DiskKey(encoder)
+        }
+        let decode = DecodeOptions(target: TargetSize(PixelSize(3, 4)))
+        let key = ImageKey(source: "http://one.test/a", decode: decode)
+        #expect(key.originalDiskKey == expected("halcyon.original"))
+        let processed = expected("halcyon.processed") {
+            decode.encode(into: &$0)
+            $0.encode(0)
+        }
+        #expect(key.processedDiskKey == processed)
     }
 }

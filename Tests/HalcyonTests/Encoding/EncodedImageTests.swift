@@ -131,8 +131,10 @@ struct EncodedImageTests {
         #expect(fixture.transport.requestCount == 1)
         await flush(fixture)
         let later = PipelineFixture(folder: folder)
-        for request in requests {
-            #expect(try await later.pipeline.encodedImage(for: request, as: .png).origin == .disk)
+        for (index, request) in requests.enumerated() {
+            let answer = try await later.pipeline.encodedImage(for: request, as: .png)
+            #expect(answer.origin == .disk)
+            #expect(answer.size == PixelSize(index + 1, index + 1))
         }
         #expect(later.decodes.value == 0)
         #expect(later.transport.requestCount == 0)

@@ -108,6 +108,15 @@ struct PipelineEventTests {
         #expect(!all.contains { $0.hasPrefix("stored") })
     }
 
+    @Test func aHitCountsNoTransfers() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        _ = try await fixture.pipeline.image(for: url)
+        let hit = try await fixture.pipeline.response(for: ImageRequest(url))
+        #expect(hit.origin == .memory)
+        #expect(hit.metrics.redirectCount == 0 && hit.metrics.retryCount == 0 && hit.metrics.transferCount == 0)
+    }
+
     @Test func retriesRedirectsAndAlternativesAreToldAndCounted() async throws {
         let fixture = PipelineFixture()
         let (url, moved) = (PipelineFixture.url("moved"), PipelineFixture.url("here"))

@@ -237,6 +237,13 @@ import Testing
         _ = try? await failed.response
         #expect(failed.status == .failed)
     }
+
+    @Test func aBodyLongerThanDeclaredIsComplete() {
+        #expect(LoadProgress(received: 3, expected: 2).fraction == 1)
+        #expect(LoadProgress(received: 1, expected: 2).fraction == 0.5)
+        #expect(LoadProgress(received: 1, expected: 0).fraction == nil)
+        #expect(LoadProgress(received: 1, expected: nil).fraction == nil)
+    }
 }
 
 extension Lock<[Int]> {
