@@ -1,6 +1,7 @@
 #if SVG
     import Foundation
     import HalcyonImage
+    import HalcyonSystem
 
     /// A picture or a drawing in a `data:` address, unpacked in the same way as librsvg does.
     struct SVGDataAddress {
@@ -20,11 +21,13 @@
         /// Returns whether a value is a `data:` address by the rules for addresses: leading control characters and
         /// blanks are ignored, and so are line breaks and tabs anywhere.
         static func isOne(_ value: some Sequence<UInt8>) -> Bool {
-            var rest = value.lazy.filter { ![0x09, 0x0A, 0x0D].contains($0) }.drop { $0 <= 0x20 }.makeIterator()
+            var rest = value.lazy.filter { !isIgnored($0) }.drop { $0 <= 0x20 }.makeIterator()
             return "data:".utf8.allSatisfy { letter in
                 rest.next().map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } == letter
             }
         }
+
+        private static func isIgnored(_ byte: UInt8) -> Bool { byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
         /// Returns the drawing in an address; nil if it holds something else.
         ///
@@ -32,7 +35,7 @@
         static func drawing(in value: [UInt8]) throws -> Data? {
             let header = try Header(value)
             if Self.types.contains(header.type), !header.type.isEmpty { return nil }
-            let address = try SVGDataAddress(value)
+            let address = try SVGDataAddress(header)
             if Self.drawingTypes.contains(address.type) { return address.data }
             return FormatSniffer.format(of: address.data) == .svg ? address.data : nil
         }
@@ -44,13 +47,12 @@
             let body: ArraySlice<UInt8>
 
             init(_ value: [UInt8]) throws {
-                let text = value.filter { ![0x09, 0x0A, 0x0D].contains($0) }
-                let address = text.drop { $0 != UInt8(ascii: ":") }.dropFirst()
-                guard let comma = address.firstIndex(of: UInt8(ascii: ",")), !address.contains(UInt8(ascii: "#")) else {
-                    throw SVGDataAddress.damaged
-                }
-                var header = String(decoding: address[..<comma], as: UTF8.self).lowercased()
-                    .trimmingCharacters(in: .whitespaces)
+                let address = value.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+                guard let comma = address.firstIndex(of: UInt8(ascii: ",")),
+                    !SVGDataAddress.contains(address, anyOf: "#")
+                else { throw SVGDataAddress.damaged }
+                let start = address[..<comma].filter { !SVGDataAddress.isIgnored($0) }
+                var header = String(decoding: start, as: UTF8.self).lowercased().trimmingCharacters(in: .whitespaces)
                 isPacked = header.hasSuffix("base64")
                 if isPacked { header = header.dropLast(6).trimmingCharacters(in: .whitespaces) }
                 guard !isPacked || header.hasSuffix(";") else { throw SVGDataAddress.damaged }
@@ -63,9 +65,13 @@
         ///
         /// - Throws: `CodecError.damaged` if it is not a valid address of a picture or a drawing, or if it has a
         ///   fragment or the type of another document.
-        init(_ value: [UInt8]) throws {
-            let header = try Header(value)
-            let body = Self.withoutPercents(header.body)
+        init(_ value: [UInt8]) throws { try self.init(try Header(value)) }
+
+        private init(_ header: Header) throws {
+            // Ignored are line breaks of the address, not those that it spells with percent signs.
+            let hasIgnored = Self.contains(header.body, anyOf: "\t\n\r")
+            let text = hasIgnored ? header.body.filter { !Self.isIgnored($0) }[...] : header.body
+            let body = Self.withoutPercents(text)
             guard Self.types.contains(header.type) || Self.drawingTypes.contains(header.type),
                 let data = header.isPacked ? Self.unpacked(body) : Data(body)
             else { throw Self.damaged }
@@ -73,10 +79,17 @@
             type = header.type
         }
 
+        /// Searches the bytes with the C library, since an address may have millions of them.
+        private static func contains(_ text: ArraySlice<UInt8>, anyOf characters: StaticString) -> Bool {
+            text.withUnsafeBufferPointer { text in
+                characters.withUTF8Buffer { $0.contains { text.contains(byte: $0) } }
+            }
+        }
+
         fileprivate static let damaged = CodecError.damaged(.svg, reason: "a picture inside of it cannot be read")
 
         private static func withoutPercents(_ text: ArraySlice<UInt8>) -> [UInt8] {
-            guard text.contains(UInt8(ascii: "%")) else { return Array(text) }
+            guard contains(text, anyOf: "%") else { return Array(text) }
             var result: [UInt8] = []
             var rest = text
             while let byte = rest.popFirst() {
@@ -93,7 +106,10 @@
 
         /// Decodes Base64 with or without padding; blanks are ignored.
         private static func unpacked(_ text: [UInt8]) -> Data? {
-            var digits = text.filter { $0 != 0x20 && $0 != 0x0C && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+            var digits = text
+            if contains(text[...], anyOf: " \t\n\r\u{C}") {
+                digits.removeAll { $0 == 0x20 || $0 == 0x0C || isIgnored($0) }
+            }
             while digits.last == UInt8(ascii: "=") { digits.removeLast() }
             guard digits.count % 4 != 1 else { return nil }
             digits += Array(repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)

@@ -150,7 +150,9 @@
             bytes = result
         }
 
-        private static func isBreak(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D].contains(byte) }
+        private static func isBreak(_ byte: UInt8) -> Bool {
+            byte == 0x09 || byte == 0x0A || byte == 0x0C || byte == 0x0D
+        }
 
         /// Returns the character of an escape behind a backslash: up to six hexadecimal digits and a blank, or any
         /// other character.
