@@ -13,8 +13,15 @@ let halcyon: [Target.Dependency] = [
     "Halcyon", "HalcyonSystem", "HalcyonImage", "HalcyonCodecs", "HalcyonProcessing", "HalcyonCache", "HalcyonNetwork",
 ]
 
-/// A C library that Debian ships: its module map, its .pc file and the package that carries both.
-/// Without a .pc file where SwiftPM warns of what stands in it; the module map links the library by itself.
+/// The formats that a program links by a product of their own.
+let moreFormats: [Target.Dependency] = [
+    "HalcyonAVIF", "HalcyonHEIC", "HalcyonHEICEncoding", "HalcyonSVG", "HalcyonTIFF",
+]
+
+/// A C library of the system by its module map, which links it and finds its headers without a .pc file: SwiftPM reads the
+/// .pc files of a whole package and warns of what stands in them, also for a program that uses none of it.
+///
+/// - Parameter pkgConfig: the .pc file of a library whose headers need it. Only a target behind a trait may depend on it.
 func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
     .systemLibrary(
         name: name,
@@ -24,20 +31,40 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String) ->
     )
 }
 
+/// The C library GTK, for programs that enable the trait.
+let gtk: Target.Dependency = .target(name: "CGTK", condition: .when(traits: ["GTK"]))
+/// The C library GStreamer, for programs that enable the trait.
+let gstreamer: Target.Dependency = .target(name: "CGStreamer", condition: .when(traits: ["Video"]))
+/// The parser of arguments, for the two programs.
+let argumentParser: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Development"]))
+/// The server of the tests and demos.
+let flyingFox: [Target.Dependency] = ["FlyingFox", "FlyingSocks"].map {
+    .product(name: $0, package: "FlyingFox", condition: .when(traits: ["Development"]))
+}
+
 /// One part of the little C that must be C.
-func cTarget(_ name: String, _ folder: String, dependencies: [Target.Dependency] = [], settings: [CSetting] = [])
-    -> Target
-{
-    .target(name: name, dependencies: dependencies, path: "Sources/CHalcyon/\(folder)", cSettings: settings)
+///
+/// - Parameter libraries: the libraries of the system that it calls and that no Swift module imports.
+func cTarget(
+    _ name: String, _ folder: String, dependencies: [Target.Dependency] = [], libraries: [String] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/CHalcyon/\(folder)",
+        linkerSettings: libraries.map { .linkedLibrary($0) })
+}
+
+/// One format: its module, which the registry of coders finds once a program links it.
+func formatTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(
+        name: name,
+        dependencies: ["HalcyonCodecs", "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs"] + dependencies,
+        swiftSettings: strict)
 }
 
 /// - Parameter packageAccess: whether the target sees what is not public.
 func testTarget(_ name: String, _ dependencies: [Target.Dependency], packageAccess: Bool = true) -> Target {
     .testTarget(name: name, dependencies: dependencies, packageAccess: packageAccess, swiftSettings: strict)
-}
-
-func codecTrait(_ name: String, library: String) -> Trait {
-    .trait(name: name, description: "Decode and encode \(name) with \(library).")
 }
 
 let package = Package(
@@ -50,28 +77,29 @@ let package = Package(
                 "Halcyon", "HalcyonCache", "HalcyonCodecs", "HalcyonImage", "HalcyonNetwork", "HalcyonProcessing",
                 "HalcyonSystem",
             ]),
+        // Formats beyond JPEG, PNG, WebP, GIF and BMP: to depend on the product is enough.
+        .library(name: "HalcyonAVIF", targets: ["HalcyonAVIF"]),
+        .library(name: "HalcyonHEIC", targets: ["HalcyonHEIC"]),
+        // Writes HEIC with x265, which is under the GPL.
+        .library(name: "HalcyonHEICEncoding", targets: ["HalcyonHEICEncoding"]),
+        .library(name: "HalcyonSVG", targets: ["HalcyonSVG"]),
+        .library(name: "HalcyonTIFF", targets: ["HalcyonTIFF"]),
+        // With the trait GTK.
         .library(name: "HalcyonGTK", targets: ["HalcyonGTK"]),
-        // Apart from the others, so that no program loads GStreamer at its start but those that import it.
+        // With the trait Video. Apart from the others, so that no program loads GStreamer at its start but those that import it.
         .library(name: "HalcyonVideo", targets: ["HalcyonVideo"]),
         .library(name: "HalcyonTesting", targets: ["HalcyonTesting"]),
         .executable(name: "halcyon", targets: ["HalcyonTool"]),
         .executable(name: "halcyon-gallery", targets: ["HalcyonGallery"]),
     ],
+    // SwiftPM hands the names of all traits that are on to every compiler of the package, in an order of its own before
+    // Swift 6.4: two at a time compile everything again at each build. A program needs one of them at most, so formats are
+    // products and not traits.
     traits: [
-        codecTrait("JPEG", library: "libjpeg-turbo"),
-        codecTrait("PNG", library: "libpng"),
-        codecTrait("WebP", library: "libwebp"),
-        codecTrait("GIF", library: "giflib"),
-        codecTrait("AVIF", library: "libavif"),
-        .trait(name: "TIFF", description: "Decode TIFF with libtiff."),
-        .trait(name: "BMP", description: "Decode BMP, without a library."),
-        .trait(name: "SVG", description: "Draw SVG with librsvg."),
-        .trait(name: "HEIC", description: "Decode HEIC and HEIF with libheif."),
-        .trait(
-            name: "HEICEncoding", description: "Write HEIC with libheif and x265, which is under the GPL.",
-            enabledTraits: ["HEIC"]),
-        .trait(name: "Video", description: "Frames of videos with GStreamer, in the module HalcyonVideo."),
-        .default(enabledTraits: ["JPEG", "PNG", "WebP", "GIF"]),
+        .trait(name: "GTK", description: "The module HalcyonGTK, which needs GTK 4."),
+        .trait(name: "Video", description: "The module HalcyonVideo, which needs GStreamer."),
+        .trait(name: "Development", description: "The programs, demos and tests of this package."),
+        .default(enabledTraits: []),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -80,48 +108,38 @@ let package = Package(
     ],
     targets: [
         // C libraries of the system.
-        systemLibrary("CJPEG", pkgConfig: "libjpeg", package: "libjpeg62-turbo-dev"),
-        systemLibrary("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
-        systemLibrary("CWebP", pkgConfig: "libwebp", package: "libwebp-dev"),
-        systemLibrary("CGIF", pkgConfig: "libgif", package: "libgif-dev"),
+        systemLibrary("CJPEG", package: "libjpeg62-turbo-dev"),
+        systemLibrary("CPNG", package: "libpng-dev"),
+        systemLibrary("CWebP", package: "libwebp-dev"),
+        systemLibrary("CGIF", package: "libgif-dev"),
         systemLibrary("CAVIF", package: "libavif-dev"),
         systemLibrary("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
-        systemLibrary("CTIFF", pkgConfig: "libtiff-4", package: "libtiff-dev"),
+        systemLibrary("CTIFF", package: "libtiff-dev"),
         systemLibrary("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
-        systemLibrary("CXML2", pkgConfig: "libxml-2.0", package: "libxml2-dev"),
-        systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
-        systemLibrary("CLCMS", pkgConfig: "lcms2", package: "liblcms2-dev"),
-        systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
-        systemLibrary("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
-        systemLibrary("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
-        systemLibrary("CSSL", pkgConfig: "openssl", package: "libssl-dev"),
-        systemLibrary("CCairo", pkgConfig: "cairo", package: "libcairo2-dev"),
+        systemLibrary("CCurl", package: "libcurl4-openssl-dev"),
+        systemLibrary("CLCMS", package: "liblcms2-dev"),
+        systemLibrary("CZlib", package: "zlib1g-dev"),
+        systemLibrary("CXXHash", package: "libxxhash-dev"),
+        systemLibrary("CCrypto", package: "libssl-dev"),
+        systemLibrary("CSSL", package: "libssl-dev"),
+        systemLibrary("CCairo", package: "libcairo2-dev"),
         systemLibrary("CGTK", pkgConfig: "gtk4", package: "libgtk-4-dev"),
         systemLibrary("CGStreamer", pkgConfig: "gstreamer-1.0", package: "libgstreamer1.0-dev"),
 
         // The little C that must be C.
-        cTarget("CHalcyonSystem", "System", dependencies: ["CCrypto"]),
+        cTarget("CHalcyonSystem", "System", dependencies: ["CCrypto"], libraries: ["crypto"]),
         cTarget("CHalcyonPixels", "Pixels"),
         cTarget(
-            "CHalcyonCodecs", "Codecs",
-            dependencies: [
-                "CLCMS",
-                .target(name: "CJPEG", condition: .when(traits: ["JPEG"])),
-                .target(name: "CPNG", condition: .when(traits: ["PNG"])),
-                .target(name: "CTIFF", condition: .when(traits: ["TIFF"])),
-                .target(name: "CRSVG", condition: .when(traits: ["SVG"])),
-            ],
-            settings: [
-                .define("HALCYON_JPEG", .when(traits: ["JPEG"])),
-                .define("HALCYON_PNG", .when(traits: ["PNG"])),
-                .define("HALCYON_TIFF", .when(traits: ["TIFF"])),
-                .define("HALCYON_SVG", .when(traits: ["SVG"])),
-            ]),
-        cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl", "CSSL"]),
-        cTarget("CHalcyonGTK", "GTK", dependencies: ["CGTK"]),
+            "CHalcyonCodecs", "Codecs", dependencies: ["CLCMS", "CJPEG", "CPNG"], libraries: ["lcms2", "jpeg", "png"]),
+        cTarget("CHalcyonTIFF", "TIFF", dependencies: ["CHalcyonCodecs", "CTIFF"], libraries: ["tiff"]),
         cTarget(
-            "CHalcyonVideo", "Video", dependencies: [.target(name: "CGStreamer", condition: .when(traits: ["Video"]))],
-            settings: [.define("HALCYON_VIDEO", .when(traits: ["Video"]))]),
+            "CHalcyonSVG", "SVG", dependencies: ["CHalcyonCodecs", "CCairo"],
+            libraries: ["rsvg-2", "gobject-2.0", "glib-2.0", "cairo"]),
+        // Not a system library: its headers include each other by a path that only a .pc file knows, else this folder.
+        .target(name: "CXML2", path: "Sources/CLibraries/CXML2", linkerSettings: [.linkedLibrary("xml2")]),
+        cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl", "CSSL"], libraries: ["curl", "ssl", "crypto"]),
+        cTarget("CHalcyonGTK", "GTK", dependencies: [gtk]),
+        cTarget("CHalcyonVideo", "Video", dependencies: [gstreamer]),
 
         // The library, a module per stage.
         .target(name: "HalcyonSystem", dependencies: ["CHalcyonSystem", "CCrypto", "CZlib"], swiftSettings: strict),
@@ -130,14 +148,14 @@ let package = Package(
             name: "HalcyonCodecs",
             dependencies: [
                 "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs", "CHalcyonPixels",
-                .target(name: "CWebP", condition: .when(traits: ["WebP"])),
-                .target(name: "CGIF", condition: .when(traits: ["GIF"])),
-                .target(name: "CZlib", condition: .when(traits: ["PNG", "SVG"])),
-                .target(name: "CAVIF", condition: .when(traits: ["AVIF"])),
-                .target(name: "CHEIF", condition: .when(traits: ["HEIC"])),
-                .target(name: "CXML2", condition: .when(traits: ["SVG"])),
+                "CWebP", "CGIF", "CZlib",
             ],
             swiftSettings: strict),
+        formatTarget("HalcyonAVIF", ["CAVIF"]),
+        formatTarget("HalcyonHEIC", ["CHEIF"]),
+        formatTarget("HalcyonHEICEncoding", ["CHEIF"]),
+        formatTarget("HalcyonSVG", ["CHalcyonSVG", "CXML2", "CZlib"]),
+        formatTarget("HalcyonTIFF", ["CHalcyonTIFF"]),
         .target(
             name: "HalcyonProcessing",
             dependencies: ["HalcyonImage", "HalcyonSystem", "CHalcyonPixels", "CCairo", "CXXHash"],
@@ -155,7 +173,7 @@ let package = Package(
                 "HalcyonNetwork", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .target(name: "HalcyonGTK", dependencies: halcyon + ["CHalcyonGTK", "CGTK"], swiftSettings: strict),
+        .target(name: "HalcyonGTK", dependencies: halcyon + ["CHalcyonGTK", gtk], swiftSettings: strict),
         .target(
             name: "HalcyonVideo",
             dependencies: [
@@ -168,33 +186,21 @@ let package = Package(
         // file systems that fold case.
         .executableTarget(
             name: "HalcyonTool",
-            dependencies: halcyon + [
-                "DemoServer", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+            dependencies: halcyon + moreFormats + ["DemoServer", argumentParser],
             swiftSettings: strict),
 
         // The GTK demo, and the server of the pictures of both demos.
         .executableTarget(
             name: "HalcyonGallery",
-            dependencies: halcyon + [
-                "HalcyonGTK", "DemoServer", "CGTK",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+            dependencies: halcyon + moreFormats + ["HalcyonGTK", "DemoServer", gtk, argumentParser],
             swiftSettings: strict),
         .target(
-            name: "DemoServer",
-            dependencies: [
-                .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
-            ],
-            swiftSettings: strict),
+            name: "DemoServer", dependencies: flyingFox, swiftSettings: strict),
 
         // Tests.
         .target(
             name: "TestSupport",
-            dependencies: halcyon + [
-                "HalcyonTesting", .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
-            ],
+            dependencies: halcyon + flyingFox + ["HalcyonTesting"],
             path: "Tests/TestSupport", swiftSettings: strict),
         // Started by the tests of the disk cache, to be killed and to share a folder.
         .executableTarget(
@@ -202,37 +208,41 @@ let package = Package(
             swiftSettings: strict),
         // Stands in the place of the C library's look-up of names in the tests' program.
         .target(name: "CTestResolver", path: "Tests/CTestResolver", cSettings: [.treatAllWarnings(as: .error)]),
+        // Compares the declarations of librsvg's functions with its own header.
+        .target(
+            name: "CTestSVG",
+            dependencies: [.target(name: "CRSVG", condition: .when(traits: ["Development"]))],
+            path: "Tests/CTestSVG", cSettings: [.treatAllWarnings(as: .error)]),
         // Writes the videos of the tests.
         .target(
             name: "CTestVideo",
-            dependencies: [.target(name: "CGStreamer", condition: .when(traits: ["Video"]))],
-            path: "Tests/CTestVideo",
-            cSettings: [.define("HALCYON_VIDEO", .when(traits: ["Video"])), .treatAllWarnings(as: .error)]),
+            dependencies: [gstreamer], path: "Tests/CTestVideo", cSettings: [.treatAllWarnings(as: .error)]),
         // Started by the tests of large bodies, for their memory.
         .executableTarget(
             name: "BodyMemory", dependencies: halcyon + ["TestSupport"], path: "Tests/BodyMemory",
             swiftSettings: strict),
         // Started by the tests of hostile files, for their memory and time, and since a file may end it.
         .executableTarget(
-            name: "HostileDecode", dependencies: halcyon + ["TestSupport", "CZlib"], path: "Tests/HostileDecode",
+            name: "HostileDecode", dependencies: halcyon + moreFormats + ["TestSupport", "CZlib"],
+            path: "Tests/HostileDecode",
             swiftSettings: strict),
         // Started by the tests of calls that fail; its C stands in the place of the C library's.
         .target(name: "CFailingCalls", path: "Tests/CFailingCalls", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "FailingCalls", dependencies: halcyon + ["CFailingCalls"], path: "Tests/FailingCalls",
+            name: "FailingCalls", dependencies: halcyon + moreFormats + ["CFailingCalls"], path: "Tests/FailingCalls",
             swiftSettings: strict),
         // Started by the tests of programs that end in the middle of their work.
         .executableTarget(
             name: "EndingProgram", dependencies: halcyon, path: "Tests/EndingProgram", swiftSettings: strict),
         // Started by the tests of the main loop.
         .executableTarget(
-            name: "MainLoopProgram", dependencies: halcyon + ["HalcyonGTK", "CGTK"], path: "Tests/MainLoopProgram",
+            name: "MainLoopProgram", dependencies: halcyon + ["HalcyonGTK", gtk], path: "Tests/MainLoopProgram",
             swiftSettings: strict),
     ]
         + [
             testTarget("HalcyonSystemTests", ["HalcyonSystem"]),
             testTarget("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
-            testTarget("HalcyonCodecsTests", halcyon + ["TestSupport", "CZlib"]),
+            testTarget("HalcyonCodecsTests", halcyon + moreFormats + ["TestSupport", "CTestSVG", "CZlib"]),
             testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),
             testTarget("HalcyonCacheTests", halcyon + ["TestSupport", "CacheStress"]),
             testTarget(
@@ -243,7 +253,7 @@ let package = Package(
                 halcyon + ["HalcyonTesting", "TestSupport", .product(name: "Logging", package: "swift-log")]),
             testTarget(
                 "HalcyonGTKTests",
-                halcyon + ["HalcyonGTK", "HalcyonTesting", "TestSupport", "CGTK", "MainLoopProgram"]),
+                halcyon + ["HalcyonGTK", "HalcyonTesting", "TestSupport", gtk, "MainLoopProgram"]),
             testTarget("HalcyonVideoTests", halcyon + ["HalcyonVideo", "TestSupport", "CTestVideo"]),
             testTarget("HalcyonGalleryTests", halcyon + ["TestSupport", "HalcyonGallery"]),
             testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "TestSupport"]),
@@ -252,7 +262,7 @@ let package = Package(
             // The snippets of the documents are users' code.
             testTarget(
                 "SnippetTests",
-                halcyon + ["HalcyonGTK", "HalcyonVideo", "CGTK", .product(name: "Logging", package: "swift-log")],
+                halcyon + ["HalcyonGTK", "HalcyonVideo", gtk, .product(name: "Logging", package: "swift-log")],
                 packageAccess: false),
         ]
 )

@@ -1,6 +1,5 @@
 #include "test_video.h"
 
-#ifdef HALCYON_VIDEO
 #include <gst/gst.h>
 
 bool test_video_run(const char *pipeline, char *text) {
@@ -35,4 +34,3 @@ bool test_video_run(const char *pipeline, char *text) {
     gst_object_unref(element);
     return has_ended;
 }
-#endif

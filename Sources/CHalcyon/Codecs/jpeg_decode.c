@@ -1,5 +1,3 @@
-#ifdef HALCYON_JPEG
-
 #include <string.h>
 
 #include "jpeg_support.h"
@@ -53,5 +51,3 @@ halcyon_codec_status halcyon_jpeg_decode(const uint8_t *data, size_t size, const
     jpeg_destroy_decompress(&info);
     return HALCYON_CODEC_OK;
 }
-
-#endif

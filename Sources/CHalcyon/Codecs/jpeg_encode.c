@@ -1,5 +1,3 @@
-#ifdef HALCYON_JPEG
-
 #include <string.h>
 
 #include "jpeg_support.h"
@@ -92,5 +90,3 @@ halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaqu
     jpeg_destroy_compress(&info);
     return HALCYON_CODEC_OK;
 }
-
-#endif

@@ -1,5 +1,3 @@
-#ifdef HALCYON_JPEG
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -245,5 +243,3 @@ halcyon_codec_status halcyon_jpeg_stream_read(halcyon_jpeg_stream *stream, halcy
     read_scan(stream, progress.scans, bitmap);
     return HALCYON_CODEC_OK;
 }
-
-#endif

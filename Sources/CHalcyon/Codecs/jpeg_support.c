@@ -1,5 +1,3 @@
-#ifdef HALCYON_JPEG
-
 #include "jpeg_support.h"
 
 #include <jerror.h>
@@ -133,5 +131,3 @@ void halcyon_jpeg_prepare(j_decompress_ptr info, const halcyon_jpeg_layout *layo
         halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "it decodes to another size than expected");
     }
 }
-
-#endif

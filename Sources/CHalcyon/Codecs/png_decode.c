@@ -1,5 +1,3 @@
-#ifdef HALCYON_PNG
-
 #include "png_support.h"
 
 #include <stdlib.h>
@@ -312,5 +310,3 @@ void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bit
         halcyon_premultiply(bitmap.pixels, pixels);
     }
 }
-
-#endif

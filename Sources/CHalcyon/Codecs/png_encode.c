@@ -1,5 +1,3 @@
-#ifdef HALCYON_PNG
-
 #include "png_support.h"
 
 static void write_bytes(png_structp png, png_bytep bytes, size_t count) {
@@ -62,5 +60,3 @@ halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_
     if (guard.status != HALCYON_CODEC_OK) halcyon_discard(output);
     return guard.status;
 }
-
-#endif

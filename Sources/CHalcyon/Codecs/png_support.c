@@ -1,5 +1,3 @@
-#ifdef HALCYON_PNG
-
 #include "png_support.h"
 
 #include <string.h>
@@ -25,5 +23,3 @@ void halcyon_png_ask(png_structp png, halcyon_png_guard *guard) {
     guard->status = HALCYON_CODEC_CANCELLED;
     png_error(png, "cancelled");
 }
-
-#endif

@@ -1,5 +1,4 @@
 // The choice of elements for a file, and the checks of sizes in front of each decoder and behind it.
-#ifdef HALCYON_VIDEO
 #include <string.h>
 
 #include "video_internal.h"
@@ -202,4 +201,3 @@ static void on_have_type(GstElement *typefind, guint probability, GstCaps *caps,
 void video_watch_decoding(halcyon_video *video, GstElement *typefind) {
     g_signal_connect(typefind, "have-type", G_CALLBACK(on_have_type), video);
 }
-#endif

@@ -1,5 +1,4 @@
 // The choice of the frame: a probe in front of the converter, so that only the frame that is wanted is converted.
-#ifdef HALCYON_VIDEO
 #include <string.h>
 
 #include "video_internal.h"
@@ -140,4 +139,3 @@ void video_watch_frames(halcyon_video *video) {
         video, NULL);
     gst_pad_add_probe(video->shown, GST_PAD_PROBE_TYPE_BUFFER, on_shown, video, NULL);
 }
-#endif

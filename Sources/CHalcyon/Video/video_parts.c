@@ -1,6 +1,5 @@
 // The elements that may be used. GStreamer has others for the same content, and for playlists, network streams, subtitles and
 // drawings: those open other files and connections.
-#ifdef HALCYON_VIDEO
 #include <string.h>
 
 #include "video_internal.h"
@@ -122,4 +121,3 @@ bool video_coded_size(const char *decoder, const uint8_t *bytes, size_t count, i
     }
     return false;
 }
-#endif

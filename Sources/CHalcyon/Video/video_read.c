@@ -1,5 +1,4 @@
 // The reading of one frame: a pipeline that pauses at the first picture, and seeks.
-#ifdef HALCYON_VIDEO
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,4 +339,3 @@ void halcyon_video_close(halcyon_video *video) {
     pthread_mutex_destroy(&video->admit_lock);
     free(video);
 }
-#endif

@@ -11,12 +11,12 @@ public enum ColorProfile: Hashable, Sendable {
 
     /// The maximum number of bytes that reading the profile and building its conversion take, beside a constant: two
     /// copies of the profile, and eight times its length that lcms2 may hold.
-    var workingBytes: Int {
+    package var workingBytes: Int {
         guard case .icc(let data, _) = self else { return 0 }
         return Self.workingBytes(length: data.count)
     }
 
-    static func workingBytes(length: Int) -> Int { length * 10 }
+    package static func workingBytes(length: Int) -> Int { length * 10 }
 }
 
 /// The colour model of a pixel's channels.
@@ -76,7 +76,7 @@ public struct ColorPrimaries: Hashable, Sendable {
         white: d65, red: Point(0.680, 0.320), green: Point(0.265, 0.690), blue: Point(0.150, 0.060))
 
     /// Whether lcms2 can build a profile from the primaries: they form a triangle, and no point has a y of zero.
-    var isUsable: Bool {
+    package var isUsable: Bool {
         let points = [white, red, green, blue]
         guard points.allSatisfy({ $0.x >= 0 && $0.x <= 1 && $0.y > 1e-4 && $0.y <= 1 }) else { return false }
         let area = (green.x - red.x) * (blue.y - red.y) - (blue.x - red.x) * (green.y - red.y)
@@ -97,7 +97,7 @@ public enum TransferCurve: Hashable, Sendable {
     case hlg
 
     /// The curve at 4096 equal steps from 0 to 1, enough that 8 bits show no banding, even where PQ is steep.
-    var samples: [Float] {
+    package var samples: [Float] {
         let count = 4096
         return (0..<count).map { Float(min(1, max(0, linear(Double($0) / Double(count - 1))))) }
     }
@@ -126,9 +126,9 @@ public enum TransferCurve: Hashable, Sendable {
 }
 
 /// The code points of ITU-T H.273, by which AVIF, HEIC and PNG (`cICP`) identify primaries and transfer curve.
-enum CodePoints {
+package enum CodePoints {
     /// Returns the profile of the code points; nil if they are sRGB, unknown or unspecified.
-    static func profile(primaries: Int, transfer: Int) -> ColorProfile? {
+    package static func profile(primaries: Int, transfer: Int) -> ColorProfile? {
         guard let curve = curve(transfer) else { return nil }
         let known: ColorPrimaries? =
             switch primaries {
@@ -142,7 +142,7 @@ enum CodePoints {
     }
 
     /// Whether both code points are supported. If they are not, the file's other colour information applies.
-    static func areKnown(primaries: Int, transfer: Int) -> Bool {
+    package static func areKnown(primaries: Int, transfer: Int) -> Bool {
         [1, 9, 12].contains(primaries) && [1, 4, 5, 6, 8, 13, 14, 15, 16, 18].contains(transfer)
     }
 

@@ -7,7 +7,7 @@ import HalcyonSystem
 ///
 /// `@unchecked Sendable`: lcms2 only reads the transform after its creation, because the cache that it would write to
 /// is disabled.
-final class ColorTransform: @unchecked Sendable {
+package final class ColorTransform: @unchecked Sendable {
     private let color: OpaquePointer
 
     private init(_ color: OpaquePointer) { self.color = color }
@@ -21,7 +21,7 @@ final class ColorTransform: @unchecked Sendable {
     ///
     /// - Parameter isDeep: whether the transform is for `deep`; otherwise it is for `convert` or `ink`.
     /// - Throws: `BitmapError.outOfMemory`.
-    static func make(_ profile: ColorProfile, isDeep: Bool) throws -> ColorTransform? {
+    package static func make(_ profile: ColorProfile, isDeep: Bool) throws -> ColorTransform? {
         var isShort = false
         let color = create(profile, isDeep: isDeep, isShort: &isShort)
         guard !isShort else { throw BitmapError.outOfMemory(bytes: 0) }
@@ -44,7 +44,7 @@ final class ColorTransform: @unchecked Sendable {
     }
 
     /// Returns the pixels in sRGB. Cost: about ten nanoseconds per pixel.
-    func convert(_ bitmap: Bitmap) throws -> Bitmap {
+    package func convert(_ bitmap: Bitmap) throws -> Bitmap {
         try Bitmap(size: bitmap.size, isOpaque: bitmap.isOpaque) { pixels in
             bitmap.withPixels { pixels.copyMemory(from: $0) }
             halcyon_color_convert(
@@ -53,7 +53,7 @@ final class ColorTransform: @unchecked Sendable {
     }
 
     /// The callback that a decoder passes to C to convert CMYK to sRGB. Valid while the transform lives.
-    var ink: halcyon_codec_ink {
+    package var ink: halcyon_codec_ink {
         halcyon_codec_ink(
             convert: { color, cmyk, bgra, count in
                 halcyon_color_convert_ink(color.map { OpaquePointer($0) }, cmyk, bgra, count)
@@ -62,7 +62,7 @@ final class ColorTransform: @unchecked Sendable {
 
     /// The callback that a decoder passes to C to convert 16-bit channels before they are rounded to 8 bits. Valid
     /// while the transform lives.
-    var deep: halcyon_codec_deep {
+    package var deep: halcyon_codec_deep {
         halcyon_codec_deep(
             convert: { color, rgba, bgra, count in
                 halcyon_color_convert_deep(color.map { OpaquePointer($0) }, rgba, bgra, count)
@@ -81,8 +81,8 @@ extension ColorModel {
 }
 
 /// A cache of the last few conversions, since most images of a program share the same profiles.
-final class ColorTransforms: Sendable {
-    static let shared = ColorTransforms()
+package final class ColorTransforms: Sendable {
+    package static let shared = ColorTransforms()
 
     private static let capacity = 16
     /// The maximum length in bytes of a profile that is cached. Profiles of displays and cameras are shorter, and
@@ -124,7 +124,7 @@ final class ColorTransforms: Sendable {
     /// Returns the conversion that the pixels of the plan's decode still need; nil if they need none.
     ///
     /// - Throws: `BitmapError.outOfMemory`.
-    func transform(for plan: DecodePlan, of data: Data, _ decoder: any ImageDecoder) throws -> ColorTransform? {
+    package func transform(for plan: DecodePlan, of data: Data, _ decoder: any ImageDecoder) throws -> ColorTransform? {
         let profile = decoder.colorProfile(of: data)
         return plan.converts(profile) ? try transform(for: profile) : nil
     }
@@ -132,7 +132,7 @@ final class ColorTransforms: Sendable {
     /// Returns a cached conversion or builds it; nil if there is nothing to convert.
     ///
     /// - Throws: `BitmapError.outOfMemory`, which is not cached.
-    func transform(for profile: ColorProfile?, isDeep: Bool = false) throws -> ColorTransform? {
+    package func transform(for profile: ColorProfile?, isDeep: Bool = false) throws -> ColorTransform? {
         guard let profile else { return nil }
         if case .icc(let data, _) = profile, data.count > Self.longestProfile {
             return try ColorTransform.make(profile, isDeep: isDeep)

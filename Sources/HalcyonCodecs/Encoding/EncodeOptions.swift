@@ -77,7 +77,7 @@ public struct EncodeOptions: Hashable, Sendable {
     }
 
     /// The quality, clamped to 0...1; the default for NaN.
-    var clampedQuality: Double { quality.isNaN ? 0.85 : min(max(quality, 0), 1) }
+    package var clampedQuality: Double { quality.isNaN ? 0.85 : min(max(quality, 0), 1) }
 }
 
 extension EncodeOptions {

@@ -1,7 +1,7 @@
 import HalcyonImage
 
 /// The size that an item's coded data declares. The decoder allocates by it, whatever the container declares.
-struct CodedPicture {
+package struct CodedPicture {
     /// The largest size that a sequence header, parameter set or canvas declares; nil if there is none.
     private(set) var size: PixelSize?
     /// The number of pictures that begin in the data.
@@ -10,20 +10,20 @@ struct CodedPicture {
     private(set) var headerCount = 0
 
     /// The maximum number of headers, more than any real file has: reading millions of them would take too long.
-    static let maximumHeaders = 256
+    package static let maximumHeaders = 256
 
     private mutating func add(_ size: PixelSize) {
         if size.area ?? .max > self.size?.area ?? -1 { self.size = size }
     }
 
-    mutating func add(_ other: CodedPicture) {
+    package mutating func add(_ other: CodedPicture) {
         if let size = other.size { add(size) }
         count += other.count
         headerCount += other.headerCount
     }
 
     /// Adds the size of the canvas on which a grid or an overlay is assembled, stored in 16 or 32 bits.
-    mutating func readCanvas(_ data: ByteReader, at offset: Int) {
+    package mutating func readCanvas(_ data: ByteReader, at offset: Int) {
         guard let flags = data.byte(1) else { return }
         let isLong = flags & 1 != 0
         let width = isLong ? data.bigEndian32(offset) : data.bigEndian16(offset)
@@ -34,7 +34,7 @@ struct CodedPicture {
     // MARK: H.265
 
     /// Adds the parameter sets of an `hvcC` box.
-    mutating func readHEVCConfiguration(_ body: ByteReader) {
+    package mutating func readHEVCConfiguration(_ body: ByteReader) {
         guard let arrays = body.byte(22) else { return }
         var offset = 23
         for _ in 0..<arrays {
@@ -49,7 +49,7 @@ struct CodedPicture {
     }
 
     /// Adds the NAL units of an item's data, each preceded by its length in four bytes, as libheif reads them.
-    mutating func readHEVCData(_ data: ByteReader) {
+    package mutating func readHEVCData(_ data: ByteReader) {
         var offset = 0
         while let length = data.bigEndian32(offset) {
             readUnit(data.part(at: offset + 4, length: length))
@@ -90,12 +90,12 @@ struct CodedPicture {
     // MARK: AV1
 
     /// Adds the sequence header of an `av1C` box.
-    mutating func readAV1Configuration(_ body: ByteReader) {
+    package mutating func readAV1Configuration(_ body: ByteReader) {
         readAV1Data(body.part(at: 4, length: body.count))
     }
 
     /// Adds the units (OBUs) of an item's data.
-    mutating func readAV1Data(_ data: ByteReader) {
+    package mutating func readAV1Data(_ data: ByteReader) {
         var offset = 0
         while let head = data.byte(offset) {
             let (type, hasExtension, hasSize) = (head >> 3 & 15, head & 4 != 0, head & 2 != 0)

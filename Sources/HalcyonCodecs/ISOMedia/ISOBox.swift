@@ -1,14 +1,14 @@
 /// A box of an ISO base media file.
-struct ISOBox {
-    let reader: ByteReader
+package struct ISOBox {
+    package let reader: ByteReader
     /// The offset in `reader` at which the box begins.
-    let start: Int
+    package let start: Int
     /// The body, as far as it is present.
-    let body: ByteReader
+    package let body: ByteReader
     /// Whether the box reaches past the end of its container.
-    let isCut: Bool
+    package let isCut: Bool
     /// The offset at which the next box begins.
-    let end: Int
+    package let end: Int
 
     /// Reads the box at `start`; nil if no box begins there.
     private init?(_ reader: ByteReader, at start: Int) {
@@ -29,7 +29,7 @@ struct ISOBox {
         body = reader.part(at: start + head, length: end - start - head)
     }
 
-    func isNamed(_ name: StaticString) -> Bool { reader.matches(name, at: start + 4) }
+    package func isNamed(_ name: StaticString) -> Bool { reader.matches(name, at: start + 4) }
 
     /// Whether the name is printable ASCII. The libraries skip unknown boxes whatever their names are.
     private var hasPlainName: Bool {
@@ -37,12 +37,12 @@ struct ISOBox {
     }
 
     /// Returns the boxes of a file, up to the first bytes that are not a box: other data may follow the boxes.
-    static func ofFile(_ reader: ByteReader) -> some Sequence<ISOBox> {
+    package static func ofFile(_ reader: ByteReader) -> some Sequence<ISOBox> {
         all(in: reader).lazy.prefix { $0.hasPlainName }
     }
 
     /// Returns the consecutive boxes inside another box, up to the first bytes that are not a box.
-    static func all(in reader: ByteReader, from start: Int = 0) -> UnfoldSequence<ISOBox, Int> {
+    package static func all(in reader: ByteReader, from start: Int = 0) -> UnfoldSequence<ISOBox, Int> {
         sequence(state: start) { offset in
             guard let box = ISOBox(reader, at: offset) else { return nil }
             offset = box.end

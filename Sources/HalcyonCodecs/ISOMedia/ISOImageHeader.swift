@@ -2,22 +2,22 @@ import HalcyonImage
 
 /// The properties that the boxes of a HEIC or AVIF declare for the whole file, read before one of the libraries parses
 /// it.
-struct ISOImageHeader {
+package struct ISOImageHeader {
     /// The largest number of pixels that an item declares; 0 if none does.
-    private(set) var largestArea = 0
+    package private(set) var largestArea = 0
     /// The longest side in pixels that an item declares; 0 if none does.
-    private(set) var longestSide = 0
-    private(set) var profileByteCount = 0
+    package private(set) var longestSide = 0
+    package private(set) var profileByteCount = 0
     /// Whether there are AV1 pictures and no HEVC pictures.
-    var hasOnlyAV1: Bool { hasAV1 && !hasHEVC }
+    package var hasOnlyAV1: Bool { hasAV1 && !hasHEVC }
     private var hasAV1 = false
     private var hasHEVC = false
     /// Whether a box at the top level reaches past the end.
-    private(set) var isCut = false
+    package private(set) var isCut = false
     /// The number of bytes up to the end of the last box. Other data may follow it.
-    private(set) var byteCount = 0
+    package private(set) var byteCount = 0
 
-    init(_ reader: ByteReader) {
+    package init(_ reader: ByteReader) {
         for box in ISOBox.ofFile(reader) {
             isCut = box.isCut
             byteCount = box.end
@@ -45,7 +45,7 @@ struct ISOImageHeader {
     /// Refuses sizes that the libraries would refuse themselves, so that the error contains the figure.
     ///
     /// - Throws: `CodecError.limitExceeded`.
-    func check() throws {
+    package func check() throws {
         let limits = DecodeLimits(maximumSide: Bitmap.maximumSide)
         guard largestArea <= limits.maximumPixels else {
             throw CodecError.limitExceeded("pixels", value: largestArea, limit: limits.maximumPixels)

@@ -5,7 +5,7 @@ import HalcyonImage
 ///
 /// libheif decodes a derived item by decoding its sources, and an image's alpha with the image, each in a nested call,
 /// and does not detect cycles.
-struct ISOItemReferences {
+package struct ISOItemReferences {
     /// The maximum depth of nested items. A rotated image of tiles with alpha takes four.
     private static let maximumSteps = 16
     /// The maximum number of items that are decoded for one: four times the tiles that a grid can have, with room for
@@ -20,7 +20,7 @@ struct ISOItemReferences {
     private var images: Set<Int> = []
     private var isDamaged = false
 
-    init(_ reader: ByteReader) {
+    package init(_ reader: ByteReader) {
         for box in ISOBox.ofFile(reader) where box.isNamed("meta") {
             // The body begins with a version and flags.
             for part in ISOBox.all(in: box.body, from: 4) {
@@ -73,7 +73,7 @@ struct ISOItemReferences {
     /// - Parameter sourcesMustBeImages: whether the library terminates the process if a source is not an image.
     /// - Throws: `CodecError.damaged` for cycles, for references that cannot be read, and for sources that are not
     ///   images if they must be; `.limitExceeded` for long chains and for more parts than an image can have.
-    func check(_ format: ImageFormat, sourcesMustBeImages: Bool) throws {
+    package func check(_ format: ImageFormat, sourcesMustBeImages: Bool) throws {
         guard !isDamaged else { throw CodecError.damaged(format, reason: "its references cannot be read") }
         guard !sourcesMustBeImages || sources.isSubset(of: images) else {
             throw CodecError.damaged(format, reason: "an image is derived from an item that is not an image")

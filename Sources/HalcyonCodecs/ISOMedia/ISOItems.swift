@@ -1,18 +1,18 @@
 import HalcyonImage
 
 /// The items of a HEIC or AVIF, as far as they determine the cost of decoding the primary one.
-struct ISOItems {
-    struct Item {
-        var type = ""
+package struct ISOItems {
+    package struct Item {
+        package var type = ""
         /// The size that `ispe` declares.
-        var size: PixelSize?
-        var coded = CodedPicture()
+        package var size: PixelSize?
+        package var coded = CodedPicture()
         /// The ranges of its data in the file.
-        var extents: [Range<Int>] = []
+        package var extents: [Range<Int>] = []
         /// The items that it is assembled from, as often as they are referenced.
-        var parts: [Int] = []
+        package var parts: [Int] = []
         /// The items that it is the alpha or depth image of.
-        var auxiliaryOf: [Int] = []
+        package var auxiliaryOf: [Int] = []
     }
 
     private(set) var items: [Int: Item] = [:]
@@ -42,7 +42,7 @@ struct ISOItems {
     /// Reads the tables of items, the headers of their pictures, and the tracks.
     ///
     /// - Throws: `CodecError.damaged` if the tables are not plausible for a picture, or could be read in two ways.
-    init(_ reader: ByteReader, format: ImageFormat) throws {
+    package init(_ reader: ByteReader, format: ImageFormat) throws {
         self.format = format
         bytesLeft = max(1 << 20, reader.count * 4)
         let boxes = try list(ISOBox.ofFile(reader))
@@ -287,7 +287,7 @@ struct ISOItems {
     /// Checks the coded pictures of all items and tracks.
     ///
     /// - Throws: `CodecError.damaged` if a coded picture is larger than its item declares, or there are several.
-    func check() throws {
+    package func check() throws {
         for item in items.values { try check(item.coded, of: item.size) }
         for track in tracks { try check(track.coded, of: track.size) }
     }
@@ -307,7 +307,7 @@ struct ISOItems {
 
     /// Returns the largest picture that is decoded, and the pixels of all pictures: tiles as often as they are used,
     /// and alpha in addition.
-    func extent(of info: ImageInfo) -> CodedExtent {
+    package func extent(of info: ImageInfo) -> CodedExtent {
         var extent = CodedExtent(largest: info.storedSize, totalPixels: 0)
         var costs: [Int: Int] = [:]
         for item in items.values { if let size = item.decodedSize { extent.add(size, pixels: 0) } }
@@ -319,7 +319,7 @@ struct ISOItems {
 
     /// Returns the bytes of a bitmap for everything that is decoded at the same time: the image, or its coded size if
     /// that is larger, and a tile or a part of an overlay.
-    func decodedBytes(of size: PixelSize) -> Int {
+    package func decodedBytes(of size: PixelSize) -> Int {
         let parts = Set(items.values.flatMap(\.parts))
         var (whole, part) = (size.bitmapBytes, 0)
         for (id, item) in items {
@@ -346,5 +346,5 @@ struct ISOItems {
 
 extension ISOItems.Item {
     /// The unpacked size. Padding to whole blocks does not count against the limits.
-    var decodedSize: PixelSize? { size ?? coded.size }
+    package var decodedSize: PixelSize? { size ?? coded.size }
 }

@@ -1,50 +1,48 @@
-#if JPEG
-    import HalcyonImage
+import HalcyonImage
 
-    /// A check of the number of scans of a JPEG, before anything is decoded.
+/// A check of the number of scans of a JPEG, before anything is decoded.
+///
+/// A few kilobytes can declare thousands of scans, each of which costs a pass over the whole image. Real encoders
+/// write about ten.
+enum JPEGScans {
+    private static let most = 500
+    /// The number of scans that are decoded whatever the size is.
+    private static let few = 32
+    /// The maximum product of pixels and scans.
+    private static let maximumWork = 1 << 31
+
+    /// Checks the number of scans.
     ///
-    /// A few kilobytes can declare thousands of scans, each of which costs a pass over the whole image. Real encoders
-    /// write about ten.
-    enum JPEGScans {
-        private static let most = 500
-        /// The number of scans that are decoded whatever the size is.
-        private static let few = 32
-        /// The maximum product of pixels and scans.
-        private static let maximumWork = 1 << 31
-
-        /// Checks the number of scans.
-        ///
-        /// - Throws: `CodecError.damaged` if there are more than any real file has, or too many for their size.
-        static func check(_ reader: ByteReader, size: PixelSize) throws {
-            let count = count(reader)
-            guard count <= most else { throw CodecError.damaged(.jpeg, reason: "it has more than \(most) scans") }
-            let (work, overflow) = (size.area ?? .max).multipliedReportingOverflow(by: count)
-            guard count <= few || (!overflow && work <= maximumWork) else {
-                throw CodecError.damaged(.jpeg, reason: "it has too many scans for its size")
-            }
-        }
-
-        /// Returns the number of scans up to the end marker. Some cameras append a video or other pictures, which are
-        /// full of bytes that look like scans. So are profiles and previews, but these are in segments with a length,
-        /// which are skipped.
-        private static func count(_ reader: ByteReader) -> Int {
-            var count = 0
-            var position = 2
-            while let found = reader.firstIndex(of: 0xFF, from: position), let marker = reader.byte(found + 1) {
-                switch marker {
-                case 0xD9:
-                    return count
-                case 0xFF:
-                    position = found + 1
-                // In coded data, a zero or a restart marker follows each 255. These have no length.
-                case 0, 1, 0xD0...0xD8:
-                    position = found + 2
-                default:
-                    if marker == 0xDA { count += 1 }
-                    position = found + 2 + max(2, reader.bigEndian16(found + 2) ?? 2)
-                }
-            }
-            return count
+    /// - Throws: `CodecError.damaged` if there are more than any real file has, or too many for their size.
+    static func check(_ reader: ByteReader, size: PixelSize) throws {
+        let count = count(reader)
+        guard count <= most else { throw CodecError.damaged(.jpeg, reason: "it has more than \(most) scans") }
+        let (work, overflow) = (size.area ?? .max).multipliedReportingOverflow(by: count)
+        guard count <= few || (!overflow && work <= maximumWork) else {
+            throw CodecError.damaged(.jpeg, reason: "it has too many scans for its size")
         }
     }
-#endif
+
+    /// Returns the number of scans up to the end marker. Some cameras append a video or other pictures, which are
+    /// full of bytes that look like scans. So are profiles and previews, but these are in segments with a length,
+    /// which are skipped.
+    private static func count(_ reader: ByteReader) -> Int {
+        var count = 0
+        var position = 2
+        while let found = reader.firstIndex(of: 0xFF, from: position), let marker = reader.byte(found + 1) {
+            switch marker {
+            case 0xD9:
+                return count
+            case 0xFF:
+                position = found + 1
+            // In coded data, a zero or a restart marker follows each 255. These have no length.
+            case 0, 1, 0xD0...0xD8:
+                position = found + 2
+            default:
+                if marker == 0xDA { count += 1 }
+                position = found + 2 + max(2, reader.bigEndian16(found + 2) ?? 2)
+            }
+        }
+        return count
+    }
+}

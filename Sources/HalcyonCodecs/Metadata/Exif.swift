@@ -2,18 +2,18 @@ import Foundation
 import HalcyonImage
 
 /// Reads the orientation and the thumbnail from EXIF.
-enum Exif {
+package enum Exif {
     private static let orientationTag = 0x0112
 
     /// Returns the orientation in a TIFF structure (the bytes after `Exif\0\0` in a JPEG), or `.up` if there is none or
     /// the structure is broken: a bad tag must not make the image fail.
-    static func orientation(inTIFF reader: ByteReader) -> Orientation {
+    package static func orientation(inTIFF reader: ByteReader) -> Orientation {
         ExifDirectory.first(of: reader)?.value(of: orientationTag).flatMap { Orientation(rawValue: $0) } ?? .up
     }
 
     /// Returns the orientation in a TIFF structure that may be preceded by the `Exif\0\0` of a JPEG, as some writers of
     /// WebP and PNG leave it.
-    static func orientation(in reader: ByteReader) -> Orientation {
+    package static func orientation(in reader: ByteReader) -> Orientation {
         let start = prefixLength(of: reader)
         return orientation(inTIFF: reader.part(at: start, length: reader.count))
     }
@@ -32,7 +32,7 @@ extension Exif {
 
     /// Returns the place of the thumbnail in bytes that `orientation(in:)` reads: a JPEG, by the second directory. Nil if
     /// there is none, or if it does not lie within the bytes as a whole.
-    static func thumbnail(in reader: ByteReader) -> Range<Int>? {
+    package static func thumbnail(in reader: ByteReader) -> Range<Int>? {
         let start = prefixLength(of: reader)
         let tiff = reader.part(at: start, length: reader.count)
         guard let second = ExifDirectory.first(of: tiff)?.next,
@@ -102,7 +102,7 @@ private struct ExifDirectory {
 
 extension Exif {
     /// Returns a TIFF structure that contains nothing but an orientation, and a JPEG as the thumbnail.
-    static func data(_ orientation: Orientation, thumbnail: Data? = nil) -> Data {
+    package static func data(_ orientation: Orientation, thumbnail: Data? = nil) -> Data {
         // Byte order and magic number; the offset of the directory; its one entry: tag, type, count, value.
         var data = Data("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1]
         data += [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation.rawValue), 0, 0]

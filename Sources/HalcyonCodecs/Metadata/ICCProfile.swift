@@ -1,11 +1,11 @@
 /// Reads the name of an ICC profile.
-enum ICCProfile {
+package enum ICCProfile {
     private static let maximumTags = 256
     /// The maximum length of a name in characters.
     private static let maximumName = 256
 
     /// Returns the profile's description, empty if it has none or is broken.
-    static func name(of reader: ByteReader) -> String {
+    package static func name(of reader: ByteReader) -> String {
         guard let count = reader.bigEndian32(128) else { return "" }
         for index in 0..<min(count, maximumTags) {
             let entry = 132 + index * 12

@@ -160,7 +160,7 @@ public struct CodedExtent: Hashable, Sendable {
     /// Adds a picture that is unpacked in addition to the others.
     ///
     /// - Parameter pixels: the number of pixels that it adds to `totalPixels`; its area by default.
-    mutating func add(_ size: PixelSize, pixels: Int? = nil) {
+    package mutating func add(_ size: PixelSize, pixels: Int? = nil) {
         let area = size.area ?? .max
         if area > largest.area ?? .max { largest = size }
         totalPixels = totalPixels.adding(1, times: pixels ?? area)

@@ -91,7 +91,7 @@ public struct DecodePlan: Hashable, Sendable {
     func check(_ limits: DecodeLimits) throws(CodecError) { try limits.check(isStreamed ? finalSize : nativeSize) }
 
     /// Returns whether pixels with this profile are converted.
-    func converts(_ profile: ColorProfile?) -> Bool {
+    package func converts(_ profile: ColorProfile?) -> Bool {
         if case .icc(_, let model) = profile, model != .cmyk { return convertsColor }
         return true
     }

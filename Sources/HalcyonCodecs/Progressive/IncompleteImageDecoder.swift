@@ -3,7 +3,7 @@ import HalcyonImage
 import HalcyonSystem
 
 /// A decoder that can show what there is of a file that was cut off, for `DecodeOptions.allowsIncomplete`.
-protocol IncompleteImageDecoder: ImageDecoder {
+package protocol IncompleteImageDecoder: ImageDecoder {
     /// Decodes what there is of a still image, or of the first frame of an animation. Pixels that are missing are
     /// transparent, unless the format leaves them grey.
     ///
@@ -20,12 +20,12 @@ protocol IncompleteImageDecoder: ImageDecoder {
 }
 
 extension IncompleteImageDecoder {
-    func lacksFrames(_ data: Data, info: ImageInfo) -> Bool { false }
+    package func lacksFrames(_ data: Data, info: ImageInfo) -> Bool { false }
 }
 
 extension RowStream {
     /// Returns what there is of a file, appended as a whole.
-    func part(of data: Data, _ format: ImageFormat, context: WorkContext) throws -> Bitmap {
+    package func part(of data: Data, _ format: ImageFormat, context: WorkContext) throws -> Bitmap {
         try append(data, context: context)
         guard rows > 0 else { throw CodecError.damaged(format, reason: "the file was cut off before its pixels") }
         return try bitmap(context: context)

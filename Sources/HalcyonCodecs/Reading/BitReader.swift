@@ -1,6 +1,6 @@
 /// A reader of numbers bit by bit, starting at the highest bit of each byte. Beyond the end it reads zeros and sets
 /// `isOver`.
-struct BitReader {
+package struct BitReader {
     private let bytes: UnsafeRawBufferPointer
     private let skipsPrevention: Bool
     private var position = 0
@@ -11,33 +11,33 @@ struct BitReader {
 
     /// - Parameter skipsPrevention: whether to skip each byte 3 that follows two zero bytes, the emulation prevention
     ///   byte of H.265, which keeps start codes out of the data.
-    init(_ reader: ByteReader, skipsPrevention: Bool = false) {
+    package init(_ reader: ByteReader, skipsPrevention: Bool = false) {
         bytes = reader.bytes
         self.skipsPrevention = skipsPrevention
     }
 
-    mutating func flag() -> Bool { bits(1) == 1 }
+    package mutating func flag() -> Bool { bits(1) == 1 }
 
     /// Reads a number of at most 32 bits.
-    mutating func bits(_ count: Int) -> Int {
+    package mutating func bits(_ count: Int) -> Int {
         var value = 0
         for _ in 0..<count { value = value << 1 | next() }
         return value
     }
 
-    mutating func skip(_ count: Int) {
+    package mutating func skip(_ count: Int) {
         for _ in 0..<count { _ = next() }
     }
 
     /// Reads a number in Exp-Golomb code (`ue(v)`), at most 2^32 - 1.
-    mutating func expGolomb() -> Int {
+    package mutating func expGolomb() -> Int {
         var length = 0
         while length < 32, !isOver, next() == 0 { length += 1 }
         return (1 << length) - 1 + bits(length)
     }
 
     /// Skips a number that is preceded by its length (`uvlc`).
-    mutating func skipVariable() { _ = expGolomb() }
+    package mutating func skipVariable() { _ = expGolomb() }
 
     private mutating func next() -> Int {
         if bit == 0 { stepOverPrevention() }

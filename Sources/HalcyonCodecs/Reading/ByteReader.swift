@@ -3,47 +3,47 @@ import Foundation
 /// Bounds-checked reads from untrusted bytes: a read outside of them returns nil, and never traps or overflows.
 ///
 /// Valid only within the closure that lends the bytes.
-struct ByteReader {
-    let bytes: UnsafeRawBufferPointer
+package struct ByteReader {
+    package let bytes: UnsafeRawBufferPointer
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    var count: Int { bytes.count }
+    package var count: Int { bytes.count }
 
     /// Whether `length` bytes lie at `offset`.
-    func has(_ length: Int, at offset: Int) -> Bool {
+    package func has(_ length: Int, at offset: Int) -> Bool {
         offset >= 0 && length >= 0 && offset <= count && length <= count - offset
     }
 
-    func byte(_ offset: Int) -> Int? {
+    package func byte(_ offset: Int) -> Int? {
         has(1, at: offset) ? Int(bytes[offset]) : nil
     }
 
-    func bigEndian16(_ offset: Int) -> Int? {
+    package func bigEndian16(_ offset: Int) -> Int? {
         has(2, at: offset) ? Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) : nil
     }
 
-    func littleEndian16(_ offset: Int) -> Int? {
+    package func littleEndian16(_ offset: Int) -> Int? {
         has(2, at: offset) ? Int(bytes[offset + 1]) << 8 | Int(bytes[offset]) : nil
     }
 
-    func littleEndian24(_ offset: Int) -> Int? {
+    package func littleEndian24(_ offset: Int) -> Int? {
         guard let low = littleEndian16(offset), let high = byte(offset + 2) else { return nil }
         return high << 16 | low
     }
 
-    func bigEndian32(_ offset: Int) -> Int? {
+    package func bigEndian32(_ offset: Int) -> Int? {
         guard let high = bigEndian16(offset), let low = bigEndian16(offset + 2) else { return nil }
         return high << 16 | low
     }
 
-    func littleEndian32(_ offset: Int) -> Int? {
+    package func littleEndian32(_ offset: Int) -> Int? {
         guard let low = littleEndian16(offset), let high = littleEndian16(offset + 2) else { return nil }
         return high << 16 | low
     }
 
     /// Returns the offset of the first occurrence of a byte at or after `offset`, by `memchr`, at the speed of memory.
-    func firstIndex(of byte: UInt8, from offset: Int) -> Int? {
+    package func firstIndex(of byte: UInt8, from offset: Int) -> Int? {
         guard offset >= 0, offset < count, let start = bytes.baseAddress,
             let found = memchr(start + offset, Int32(byte), count - offset)
         else { return nil }
@@ -51,7 +51,7 @@ struct ByteReader {
     }
 
     /// Returns the offset of the first occurrence of a text at or after `offset`.
-    func firstMatch(_ text: StaticString, from offset: Int) -> Int? {
+    package func firstMatch(_ text: StaticString, from offset: Int) -> Int? {
         var position = offset
         while let found = firstIndex(of: text.utf8Start.pointee, from: position) {
             if matches(text, at: found) { return found }
@@ -61,26 +61,26 @@ struct ByteReader {
     }
 
     /// Returns whether the bytes at `offset` equal `expected`.
-    func matches(_ expected: StaticString, at offset: Int) -> Bool {
+    package func matches(_ expected: StaticString, at offset: Int) -> Bool {
         let length = expected.utf8CodeUnitCount
         guard has(length, at: offset), let start = bytes.baseAddress else { return false }
         return memcmp(start + offset, expected.utf8Start, length) == 0
     }
 
-    func matches(_ expected: [UInt8], at offset: Int) -> Bool {
+    package func matches(_ expected: [UInt8], at offset: Int) -> Bool {
         guard has(expected.count, at: offset) else { return false }
         return expected.indices.allSatisfy { bytes[offset + $0] == expected[$0] }
     }
 
     /// Returns the part of these bytes at `offset`, shorter than `length` if the bytes end before.
-    func part(at offset: Int, length: Int) -> ByteReader {
+    package func part(at offset: Int, length: Int) -> ByteReader {
         let start = min(max(offset, 0), count)
         let end = start + min(max(length, 0), count - start)
         return ByteReader(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
     }
 
     /// Returns the bytes at `offset` as ASCII, or nil if there are too few of them or one is not ASCII.
-    func ascii(at offset: Int, length: Int) -> String? {
+    package func ascii(at offset: Int, length: Int) -> String? {
         guard has(length, at: offset) else { return nil }
         let part = bytes[offset..<offset + length]
         guard part.allSatisfy({ $0 < 0x80 }) else { return nil }
@@ -90,7 +90,7 @@ struct ByteReader {
 
 extension Data {
     /// Lends a bounds-checked reader, whose offsets begin at 0 even if the indices of the data do not.
-    func read<Result>(_ body: (ByteReader) throws -> Result) rethrows -> Result {
+    package func read<Result>(_ body: (ByteReader) throws -> Result) rethrows -> Result {
         try withUnsafeBytes { try body(ByteReader($0)) }
     }
 }

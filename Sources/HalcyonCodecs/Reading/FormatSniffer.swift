@@ -24,7 +24,7 @@ public enum FormatSniffer {
     }
 
     /// Returns whether the data has the signature of a raster format. Costs a few comparisons, whatever the data is.
-    static func hasSignature(_ data: Data, of format: ImageFormat) -> Bool {
+    package static func hasSignature(_ data: Data, of format: ImageFormat) -> Bool {
         data.read { reader in
             if let found = raster(reader) { return found == format }
             return reader.matches("ftyp", at: 4) && isoMedia(reader) == .image(format)
@@ -108,7 +108,7 @@ extension FormatSniffer {
     private static let maximumComments = 1 << 20
 
     /// Returns the kind of a text, or nil if the data is not text.
-    static func text(_ reader: ByteReader) -> SniffResult? {
+    package static func text(_ reader: ByteReader) -> SniffResult? {
         if let text = utf16(reader) { return kind(of: text) }
         let start = reader.matches([0xEF, 0xBB, 0xBF], at: 0) ? 3 : 0
         let part = reader.part(at: endOfComments(reader, from: start), length: textPrefix)

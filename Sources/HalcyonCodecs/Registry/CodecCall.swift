@@ -5,9 +5,9 @@ import HalcyonImage
 import HalcyonSystem
 
 /// Runs one of the C codecs and turns its status into an error.
-enum CodecCall {
+package enum CodecCall {
     /// Decodes into a new bitmap.
-    static func decode(
+    package static func decode(
         _ format: ImageFormat, size: PixelSize, isOpaque: Bool, context: WorkContext,
         _ body: (halcyon_codec_bitmap, UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status
     ) throws -> Bitmap {
@@ -25,7 +25,7 @@ enum CodecCall {
     ///
     /// - Parameter bytes: the size that `BitmapError.outOfMemory` reports if the codec runs out of memory; 0, the
     ///   default, if it is unknown.
-    static func decode(
+    package static func decode(
         _ format: ImageFormat, context: WorkContext, bytes: Int = 0,
         _ body: (UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status
     ) throws {
@@ -33,7 +33,7 @@ enum CodecCall {
     }
 
     /// Encodes a bitmap. The data takes over the buffer that the C code allocated, without a copy.
-    static func encode(
+    package static func encode(
         _ bitmap: Bitmap, as format: ImageFormat, context: WorkContext,
         _ body: (
             halcyon_codec_bitmap, UnsafeMutablePointer<halcyon_codec_output>, UnsafeMutablePointer<halcyon_codec_call>
@@ -81,7 +81,7 @@ enum CodecCall {
 
 extension halcyon_codec_rows {
     /// Creates a callback that puts rows into a sink, which must outlive it.
-    init(_ sink: RowSink) {
+    package init(_ sink: RowSink) {
         self.init(
             put: { sink, row, pixels in halcyon_row_sink_put(sink.map { OpaquePointer($0) }, row, pixels) },
             context: UnsafeMutableRawPointer(sink.pointer))

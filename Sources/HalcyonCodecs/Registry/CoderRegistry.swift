@@ -36,7 +36,7 @@ public final class CoderRegistry: Sendable {
         for coder in coders { add(coder) }
     }
 
-    /// Creates a registry of the built-in coders, as far as the package's traits include them.
+    /// Creates a registry of the built-in coders, and of those of the products for more formats that the program links.
     ///
     /// - Parameters:
     ///   - formats: the formats whose coders are added; nil, the default, adds all.
@@ -95,41 +95,4 @@ public final class CoderRegistry: Sendable {
     }
 
     private var snapshot: [Entry] { state.withLock { $0.entries } }
-}
-
-/// The coders of this build, selected by its package traits.
-enum BuiltInCoders {
-    /// The built-in coders. The most common format comes last, because the last one is asked first.
-    static var all: [any ImageCoder] {
-        var coders: [any ImageCoder] = []
-        // Detecting text costs more than a signature.
-        #if SVG
-            coders.append(SVGCoder())
-        #endif
-        #if BMP
-            coders.append(BMPCoder())
-        #endif
-        #if TIFF
-            coders.append(TIFFCoder())
-        #endif
-        #if HEIC
-            coders.append(HEICCoder())
-        #endif
-        #if AVIF
-            coders.append(AVIFCoder())
-        #endif
-        #if GIF
-            coders.append(GIFCoder())
-        #endif
-        #if WebP
-            coders.append(WebPCoder())
-        #endif
-        #if PNG
-            coders.append(PNGCoder())
-        #endif
-        #if JPEG
-            coders.append(JPEGCoder())
-        #endif
-        return coders
-    }
 }

@@ -1,66 +1,64 @@
-#if WebP
-    import CWebP
-    import Foundation
-    import HalcyonImage
-    import HalcyonSystem
+import CWebP
+import Foundation
+import HalcyonImage
+import HalcyonSystem
 
-    extension WebPCoder: AnimatedImageEncoder {
-        /// Returns the memory of a frame, libwebp's copy of it, its three canvases, and the data that its lossless
-        /// encoder keeps for each pixel.
-        package func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
-            0.adding(14, times: animation.size.bitmapBytes)
-        }
-
-        /// Writes lossy frames by quality, or lossless ones, by libwebp's animation encoder, which writes the parts
-        /// that change and merges equal neighbouring frames. Durations are rounded to milliseconds.
-        package func encode(
-            _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
-            context: WorkContext
-        ) throws -> Data {
-            var settings = WebPAnimEncoderOptions()
-            guard WebPAnimEncoderOptionsInit(&settings) != 0 else {
-                throw Self.failed("the version of libwebp is incompatible")
-            }
-            settings.anim_params.loop_count = Int32(clamping: min(65_535, animation.loopCount))
-            // Players do not show transparent white, libwebp's own default.
-            settings.anim_params.bgcolor = 0
-            let (width, height) = (Int32(clamping: animation.size.width), Int32(clamping: animation.size.height))
-            guard let encoder = WebPAnimEncoderNew(width, height, &settings) else {
-                throw Self.failed("\(animation.size) is more than it can have")
-            }
-            defer { WebPAnimEncoderDelete(encoder) }
-            var config = try Self.config(options)
-            // The sums are rounded rather than each duration, so that errors do not accumulate.
-            var time = Duration.zero
-            for index in animation.durations.indices {
-                let frame = try animation.frame(at: index, context: context)
-                try Self.withPicture(of: frame) { picture in
-                    guard WebPAnimEncoderAdd(encoder, &picture, try Self.milliseconds(time), &config) != 0 else {
-                        throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
-                    }
-                }
-                time += max(.zero, animation.durations[index])
-            }
-            guard WebPAnimEncoderAdd(encoder, nil, try Self.milliseconds(time), nil) != 0 else {
-                throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
-            }
-            return try assemble(encoder)
-        }
-
-        private func assemble(_ encoder: OpaquePointer) throws -> Data {
-            var file = WebPData()
-            guard WebPAnimEncoderAssemble(encoder, &file) != 0, let bytes = file.bytes else {
-                throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
-            }
-            return Data(
-                bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), count: file.size,
-                deallocator: .custom { bytes, _ in WebPFree(bytes) })
-        }
-
-        private static func milliseconds(_ time: Duration) throws -> Int32 {
-            let milliseconds = (time / .milliseconds(1)).rounded()
-            guard milliseconds <= Double(Int32.max) else { throw failed("it plays for more than 24 days") }
-            return Int32(milliseconds)
-        }
+extension WebPCoder: AnimatedImageEncoder {
+    /// Returns the memory of a frame, libwebp's copy of it, its three canvases, and the data that its lossless
+    /// encoder keeps for each pixel.
+    package func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
+        0.adding(14, times: animation.size.bitmapBytes)
     }
-#endif
+
+    /// Writes lossy frames by quality, or lossless ones, by libwebp's animation encoder, which writes the parts
+    /// that change and merges equal neighbouring frames. Durations are rounded to milliseconds.
+    package func encode(
+        _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
+        context: WorkContext
+    ) throws -> Data {
+        var settings = WebPAnimEncoderOptions()
+        guard WebPAnimEncoderOptionsInit(&settings) != 0 else {
+            throw Self.failed("the version of libwebp is incompatible")
+        }
+        settings.anim_params.loop_count = Int32(clamping: min(65_535, animation.loopCount))
+        // Players do not show transparent white, libwebp's own default.
+        settings.anim_params.bgcolor = 0
+        let (width, height) = (Int32(clamping: animation.size.width), Int32(clamping: animation.size.height))
+        guard let encoder = WebPAnimEncoderNew(width, height, &settings) else {
+            throw Self.failed("\(animation.size) is more than it can have")
+        }
+        defer { WebPAnimEncoderDelete(encoder) }
+        var config = try Self.config(options)
+        // The sums are rounded rather than each duration, so that errors do not accumulate.
+        var time = Duration.zero
+        for index in animation.durations.indices {
+            let frame = try animation.frame(at: index, context: context)
+            try Self.withPicture(of: frame) { picture in
+                guard WebPAnimEncoderAdd(encoder, &picture, try Self.milliseconds(time), &config) != 0 else {
+                    throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
+                }
+            }
+            time += max(.zero, animation.durations[index])
+        }
+        guard WebPAnimEncoderAdd(encoder, nil, try Self.milliseconds(time), nil) != 0 else {
+            throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
+        }
+        return try assemble(encoder)
+    }
+
+    private func assemble(_ encoder: OpaquePointer) throws -> Data {
+        var file = WebPData()
+        guard WebPAnimEncoderAssemble(encoder, &file) != 0, let bytes = file.bytes else {
+            throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
+        }
+        return Data(
+            bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), count: file.size,
+            deallocator: .custom { bytes, _ in WebPFree(bytes) })
+    }
+
+    private static func milliseconds(_ time: Duration) throws -> Int32 {
+        let milliseconds = (time / .milliseconds(1)).rounded()
+        guard milliseconds <= Double(Int32.max) else { throw failed("it plays for more than 24 days") }
+        return Int32(milliseconds)
+    }
+}

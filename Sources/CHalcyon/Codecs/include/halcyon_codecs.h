@@ -142,27 +142,6 @@ void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bit
 halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_alpha, halcyon_codec_output *output,
                                         halcyon_codec_call *call);
 
-/// A page of a TIFF: the offset of its directory, the facts that the directory declares, and the largest allocation
-/// that libtiff may make. If rows may be missing, those behind the first missing one are transparent, and one must be there.
-typedef struct {
-    uint64_t directory;
-    bool has_palette, has_alpha, allows_missing;
-    size_t most_bytes;
-    halcyon_codec_ink ink;
-} halcyon_tiff_layout;
-
-/// Decodes a page, in its stored orientation; it must have the size of `bitmap`.
-halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, halcyon_tiff_layout layout,
-                                         halcyon_codec_bitmap bitmap, halcyon_codec_call *call);
-
-/// Returns the document's own size in pixels, which may be zero, negative or not a number.
-halcyon_codec_status halcyon_svg_size(const uint8_t *data, size_t size, double *width, double *height,
-                                      halcyon_codec_call *call);
-
-/// Draws the whole document, scaled to the whole bitmap.
-halcyon_codec_status halcyon_svg_render(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
-                                        halcyon_codec_call *call);
-
 /// A colour conversion to sRGB that lcms2 makes from a profile. Safe from any thread once it is created.
 typedef struct halcyon_color halcyon_color;
 
@@ -199,5 +178,11 @@ void halcyon_unpremultiply(const uint8_t *bgra, uint8_t *result, size_t pixels);
 
 /// Whether every alpha byte is 255.
 bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels);
+
+/// The number of modules for more formats that there are, linked or not.
+size_t halcyon_linked_coder_count(void);
+
+/// Makes the coder of a module for more formats, a retained object of Swift; NULL if the program does not link the module.
+void *halcyon_linked_coder(size_t index);
 
 #endif

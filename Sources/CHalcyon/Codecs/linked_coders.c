@@ -1,0 +1,17 @@
+#include "halcyon_codecs.h"
+
+// A module for more formats defines its function. Where it is not linked, the function's address is NULL.
+#define MODULE(name) extern void *halcyon_coder_##name(void) __attribute__((weak));
+// Detecting text costs more than a signature, so SVG comes first and is asked last.
+#define MODULES MODULE(svg) MODULE(tiff) MODULE(heic_encoder) MODULE(heic) MODULE(avif)
+MODULES
+#undef MODULE
+
+#define MODULE(name) halcyon_coder_##name,
+static void *(*const makers[])(void) = {MODULES};
+
+size_t halcyon_linked_coder_count(void) { return sizeof makers / sizeof makers[0]; }
+
+void *halcyon_linked_coder(size_t index) {
+    return makers[index] != NULL ? makers[index]() : NULL;
+}

@@ -1,0 +1,91 @@
+import CAVIF
+import CHalcyonCodecs
+import HalcyonCodecs
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// A coder for AVIF still images by libavif: 8, 10 and 12 bits, every chroma subsampling, grids and alpha. It
+/// decodes the first frame of a sequence.
+///
+/// A decode works at the stored size, in one step that cannot be cancelled. The picture is cropped to its clean
+/// aperture (`clap`), and shown as a whole if that is invalid. Chrome does so only if the aperture begins in the corner.
+/// Above 8 bits, colours are converted before they are rounded.
+package struct AVIFCoder: ImageDecoder {
+    package init() {}
+
+    package var formats: [ImageFormat] { [.avif] }
+
+    package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .avif) }
+
+    package func probe(_ data: Data) throws -> ImageInfo {
+        try data.withUnsafeBytes { bytes in
+            try ISOImageHeader(ByteReader(bytes)).check()
+            try ISOItems(ByteReader(bytes), format: .avif).check()
+            return try AVIFFile.read(bytes) { $0.info }
+        }
+    }
+
+    package func metadataByteCount(_ data: Data) -> Int {
+        data.read { ISOImageHeader($0).profileByteCount }
+    }
+
+    package func colorProfile(of data: Data) -> ColorProfile? {
+        data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.isDeep ? nil : $0.colorProfile } }
+    }
+
+    package func embeddedProfile(of data: Data) -> Data? {
+        let profile = data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.colorProfile } }
+        guard case .icc(let profile, _)? = profile else { return nil }
+        return profile
+    }
+
+    package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+        data.read { try? ISOItems($0, format: .avif).extent(of: info) } ?? CodedExtent(info)
+    }
+
+    /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of a reference frame's
+    /// planes; above 8 bits that of RGBA words and their conversion, and of a picture that is cropped.
+    package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        let decoded = data.read { try? ISOItems($0, format: .avif).decodedBytes(of: nativeSize) }
+        let pixels = (decoded ?? nativeSize.bitmapBytes) / 4
+        let isDeep = info.bitsPerChannel > 8
+        let planes = (info.hasAlpha ? 4 : 3) * (isDeep ? 2 : 1) * 2
+        let (isCropped, profile) =
+            data.withUnsafeBytes { bytes in
+                try? AVIFFile.read(bytes) { ($0.crop != nil, $0.isDeep ? $0.colorProfile : nil) }
+            } ?? (false, nil)
+        // A file that is copied for the alpha of a grid's cells.
+        let copied = data.read { AVIFCellAlpha.file(adding: $0)?.count } ?? 0
+        return 0.adding(planes + (isDeep ? 8 : 0) + (isCropped ? 4 : 0), times: pixels)
+            .adding(1, times: profile?.workingBytes ?? 0).adding(1, times: copied)
+    }
+
+    package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        try data.withUnsafeBytes { bytes in
+            guard !ISOImageHeader(ByteReader(bytes)).isCut else {
+                throw CodecError.damaged(.avif, reason: "the file was cut off")
+            }
+            let size = try AVIFFile.read(bytes) { $0.codedSize }
+            return try AVIFFile.read(bytes, size: size) { file in
+                let crop = file.crop
+                try AVIFFile.check(avifDecoderNthImage(file.decoder, 0))
+                try context.checkCancellation()
+                // The coded picture may differ in size from the one that the container declares.
+                guard file.codedSize == size else {
+                    throw CodecError.damaged(.avif, reason: "the decoded size differs from the header")
+                }
+                let pixels = AVIFPixels(image: file.image, size: size, hasAlpha: plan.info.hasAlpha)
+                let bitmap =
+                    file.isDeep
+                    ? try pixels.deepBitmap(converting: plan.converts(file.colorProfile) ? file.colorProfile : nil)
+                    : try pixels.bitmap()
+                return try crop.map { try bitmap.cropped(to: $0) } ?? bitmap
+            }
+        }
+    }
+}
+
+/// Makes the coder, for the registry of coders.
+@_cdecl("halcyon_coder_avif")
+package func avifCoder() -> UnsafeMutableRawPointer { LinkedCoder.pass(AVIFCoder()) }

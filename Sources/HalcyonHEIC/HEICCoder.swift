@@ -1,0 +1,66 @@
+import CHEIF
+import CHalcyonCodecs
+import HalcyonCodecs
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// A coder for HEIC and HEIF still images by libheif: 8, 10 and 12 bits, grids and alpha. It decodes the primary
+/// image of several.
+///
+/// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8. HEIC
+/// is written if the package trait `HEICEncoding` is enabled.
+package struct HEICCoder: ImageDecoder {
+    package init() {}
+
+    package var formats: [ImageFormat] { [.heic] }
+
+    package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .heic) }
+
+    package func probe(_ data: Data) throws -> ImageInfo {
+        try data.withUnsafeBytes { bytes in
+            try ISOImageHeader(ByteReader(bytes)).check()
+            try ISOItems(ByteReader(bytes), format: .heic).check()
+            let info = try HEICFile.read(bytes) { $0.info }
+            guard !info.size.isEmpty else { throw CodecError.damaged(.heic, reason: "its size is zero") }
+            return info
+        }
+    }
+
+    package func metadataByteCount(_ data: Data) -> Int {
+        data.read { ISOImageHeader($0).profileByteCount }
+    }
+
+    package func colorProfile(of data: Data) -> ColorProfile? {
+        data.withUnsafeBytes { bytes in try? HEICFile.read(bytes) { $0.colorProfile } }
+    }
+
+    package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+        data.read { try? ISOItems($0, format: .heic).extent(of: info) } ?? CodedExtent(info)
+    }
+
+    /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of the RGBA image that
+    /// libheif makes of them.
+    package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        let decoded = data.read { try? ISOItems($0, format: .heic).decodedBytes(of: nativeSize) }
+        return 0.adding(info.bitsPerChannel > 8 ? 4 : 2, times: decoded ?? nativeSize.bitmapBytes)
+    }
+
+    package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        try data.withUnsafeBytes { bytes in
+            let header = ISOImageHeader(ByteReader(bytes))
+            guard !header.isCut else { throw CodecError.damaged(.heic, reason: "the file was cut off") }
+            // Coded sides are multiples of 64 at most, and a tile may be larger than a small image.
+            let side = max(plan.storedSize.width, plan.storedSize.height, header.longestSide) + 64
+            return try HEICFile.read(bytes, side: side) { file in
+                let pixels = try HEICPixels(file)
+                try context.checkCancellation()
+                return try pixels.bitmap(plan: plan)
+            }
+        }
+    }
+}
+
+/// Makes the coder, for the registry of coders.
+@_cdecl("halcyon_coder_heic")
+package func heicCoder() -> UnsafeMutableRawPointer { LinkedCoder.pass(HEICCoder()) }
