@@ -136,6 +136,13 @@ import Testing
         #expect(await fixture.cache.entry(for: key)?.data == data)
     }
 
+    /// A file system of another kind may say that it has less than nothing.
+    @Test func negativeFreeSpaceIsNone() {
+        let fixture = DiskFixture(sizeLimit: nil)
+        fixture.files.report(freeSpace: -1000)
+        #expect(fixture.cache.sizeLimit == 0)
+    }
+
     @Test func holdingTwiceIsHoldingOnce() async throws {
         let fixture = DiskFixture()
         fixture.files.hold(.write)

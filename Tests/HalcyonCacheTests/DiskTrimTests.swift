@@ -150,10 +150,12 @@ import Testing
         let size = try await fill(fixture)
         await fixture.cache.trimIfNeeded()
         let lists = fixture.files.calls(of: .list)
-        fixture.cache.sizeLimit = 2 << 20
-        await fixture.cache.trimIfNeeded()
-        // More room is no reason to look.
-        #expect(fixture.files.calls(of: .list) == lists)
+        // The same room, or more of it, is no reason to look.
+        for limit in [1 << 20, 2 << 20] {
+            fixture.cache.sizeLimit = limit
+            await fixture.cache.trimIfNeeded()
+            #expect(fixture.files.calls(of: .list) == lists)
+        }
         fixture.cache.sizeLimit = size * 5
         #expect(fixture.cache.sizeLimit == size * 5)
         await fixture.cache.trimIfNeeded()
@@ -205,6 +207,20 @@ import Testing
         #expect(fixture.cache.sizeLimit == 1 << 30)
         _ = await fixture.cache.size()
         #expect(fixture.cache.sizeLimit == 1 << 30)
+    }
+
+    @Test func anEntryMayFillTheCache() async throws {
+        let (key, data) = (DiskFixture.key(0), Data(count: 500))
+        let measured = DiskFixture()
+        try await measured.cache.store(data, for: key)
+        let size = try measured.status(key).size
+        let full = DiskFixture(sizeLimit: size)
+        try await full.cache.store(data, for: key)
+        await full.cache.trimIfNeeded()
+        #expect(await full.cache.entry(for: key)?.data == data)
+        let small = DiskFixture(sizeLimit: size - 1)
+        await #expect(throws: DiskCacheError.tooLarge) { try await small.cache.store(data, for: key) }
+        #expect(!small.exists(key))
     }
 
     @Test func readersGoOnDuringATrim() async throws {

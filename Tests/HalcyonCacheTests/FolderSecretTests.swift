@@ -52,10 +52,10 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
     }
 
-    @Test func malformedSecretIsReplaced() throws {
+    @Test(arguments: [0, 3, 31, 33]) func malformedSecretIsReplaced(_ length: Int) throws {
         _ = try secret().made()
         let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder.url.path).first)
-        try Data([1, 2, 3]).write(to: folder.url.appending(path: name))
+        try Data(repeating: 1, count: length).write(to: folder.url.appending(path: name))
         #expect(try secret().value() == nil)
         let key = try secret().made()
         #expect(try secret().value() == key)

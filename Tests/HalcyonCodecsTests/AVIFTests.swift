@@ -3,6 +3,7 @@ import HalcyonImage
 import Testing
 
 @testable import HalcyonCodecs
+@testable import HalcyonAVIF
 
 @Suite struct AVIFTests {
     let registry = CoderRegistry.standard()

@@ -4,6 +4,7 @@ import HalcyonImage
 import Testing
 
 @testable import HalcyonCodecs
+@testable import HalcyonHEIC
 
 @Suite struct HEICTests {
     let registry = CoderRegistry.standard()

@@ -3,6 +3,7 @@ import HalcyonImage
 import Testing
 
 @testable import HalcyonCodecs
+@testable import HalcyonHEIC
 
 /// Items of a HEIC that are made of one another: libheif follows them wherever they lead.
 @Suite struct ItemReferenceTests {

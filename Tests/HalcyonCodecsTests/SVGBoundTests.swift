@@ -4,6 +4,7 @@ import HalcyonImage
 import Testing
 
 @testable import HalcyonCodecs
+@testable import HalcyonSVG
 @testable import HalcyonSystem
 
 /// Drawings that would cost librsvg its stack, its time or memory.

@@ -4,6 +4,7 @@ import HalcyonImage
 import Testing
 
 @testable import HalcyonCodecs
+@testable import HalcyonSVG
 
 /// The features that are refused in a drawing, with every way of hiding them from the check; and beside them the features that
 /// have to be drawn, as librsvg's own result shows.

@@ -4,6 +4,7 @@ import HalcyonImage
 import Testing
 
 @testable import HalcyonCodecs
+@testable import HalcyonSVG
 
 @Suite struct SVGTests {
     let registry = CoderRegistry.standard()

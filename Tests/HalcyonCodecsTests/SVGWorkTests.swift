@@ -3,6 +3,7 @@ import HalcyonImage
 import Testing
 
 @testable import HalcyonCodecs
+@testable import HalcyonSVG
 
 /// Drawings of few elements that take long: by their letters, by what they are painted with, by dashes.
 @Suite(.timeLimit(.minutes(5))) struct SVGWorkTests {
@@ -157,5 +158,27 @@ import Testing
     @Test func dashesAreReserved() throws {
         let long = Drawing.document("<path d='M0 0H1e6' stroke='red' stroke-dasharray='1'/>")
         #expect(try registry.plan(long).workingBytes >= 1_000_000 * SVGDashes.dashBytes / 2)
+    }
+
+    /// Five dashes, each with its gap, cost as much as a small shape, of which two million are the most.
+    @Test func fiveDashesAreAShape() throws {
+        func line(_ length: String) -> Data {
+            Drawing.document("<path d='M0 0H\(length)' stroke='red' stroke-dasharray='1'/>")
+        }
+        let error = #expect(throws: CodecError.self) { try registry.plan(line("3e7")) }
+        #expect(error?.code == "limitExceeded")
+        #expect(try registry.plan(line("1e7")).info.size == PixelSize(10, 10))
+        // Half a million dashes more, of 130 bytes.
+        let more = try registry.plan(line("2e6")).workingBytes - registry.plan(line("1e6")).workingBytes
+        #expect((64_000_000...66_000_000).contains(more))
+    }
+
+    /// References that mean thousands of elements each: nothing of it is drawn, but to count it takes long.
+    @Test func referencesThatTakeLongToCountAreRefused() throws {
+        let targets = String(repeating: "<linearGradient id='a'/>", count: 2300)
+        let drawing = Drawing.document(targets + String(repeating: "<use href='#a'/>", count: 2300))
+        #expect(throws: CodecError.limitExceeded("elements in use", value: 5_000_000, limit: 5_000_000)) {
+            try registry.plan(drawing)
+        }
     }
 }

@@ -68,6 +68,22 @@ import Testing
         }
     }
 
+    /// The first 4,096 bytes of a text tell its kind; what comes behind them is not looked at.
+    @Test func fourKibibytesOfATextCount() {
+        func sniff(_ text: [UInt8], zeroAt place: Int, unit: Int = 1) -> SniffResult {
+            var bytes = text
+            bytes.replaceSubrange(place..<place + unit, with: [UInt8](repeating: 0, count: unit))
+            return FormatSniffer.sniff(Data(bytes))
+        }
+        let text = Array(("<p>" + String(repeating: "a", count: 9000)).utf8)
+        #expect(sniff(text, zeroAt: 4096) == .other("an HTML page"))
+        #expect(sniff(text, zeroAt: 4095) == .other("of an unknown format"))
+        // In UTF-16 these are half as many characters.
+        let wide: [UInt8] = [0xFF, 0xFE] + text.flatMap { [$0, 0] }
+        #expect(sniff(wide, zeroAt: 4096, unit: 2) == .other("an HTML page"))
+        #expect(sniff(wide, zeroAt: 4094, unit: 2) == .other("of an unknown format"))
+    }
+
     @Test func arbitraryBytesAreSafe() {
         var random = FixedGenerator(state: 1)
         for (_, bytes) in Self.images + Self.others.map({ (ImageFormat.png, $0.1) }) {

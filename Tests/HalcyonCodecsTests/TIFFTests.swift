@@ -3,6 +3,7 @@ import HalcyonImage
 import Testing
 
 @testable import HalcyonCodecs
+@testable import HalcyonTIFF
 
 @Suite struct TIFFTests {
     let registry = CoderRegistry.standard()

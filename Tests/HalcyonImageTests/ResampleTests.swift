@@ -89,6 +89,22 @@ import Testing
         }
     }
 
+    /// A part may lie outside by the rounding errors of a calculation, a millionth of a pixel.
+    @Test(arguments: [
+        (-1e-6, 0.0, 9.0, 9.0), (0, -1e-6, 9, 9), (0, 0, 9 + 1e-6, 9), (0, 0, 9, 9 + 1e-6), (1e-7, 1e-7, 9, 9),
+    ])
+    func roundingErrorsAreTolerated(_ x: Double, _ y: Double, _ width: Double, _ height: Double) throws {
+        let source = try Self.gradient(9, 9)
+        var geometry = ResizeGeometry(source: source.size, box: PixelSize(3, 3), mode: .stretch, upscale: false)
+        (geometry.sourceX, geometry.sourceY) = (x, y)
+        (geometry.sourceWidth, geometry.sourceHeight) = (width, height)
+        #expect(try source.resampled(geometry, filter: .area).size == PixelSize(3, 3))
+        // A hundred times as much is no rounding error.
+        (geometry.sourceX, geometry.sourceY) = (x * 100, y * 100)
+        (geometry.sourceWidth, geometry.sourceHeight) = (9 + (width - 9) * 100, 9 + (height - 9) * 100)
+        #expect(throws: BitmapError.invalidSource(source.size)) { try source.resampled(geometry, filter: .area) }
+    }
+
     /// Many source rows a result row: the sums of the rows, whichever way they are added up.
     @Test(arguments: ResizeFilter.allCases, [1, 2, 7, 40]) func tallBecomesLow(filter: ResizeFilter, height: Int) throws
     {

@@ -162,6 +162,27 @@ struct HostileServerTests {
         await left.opened()
     }
 
+    /// All of its bytes count: the status line, the ends of the lines and the empty line, too.
+    @Test(arguments: [(256 << 10, true), ((256 << 10) + 1, false)])
+    func aHeadMayFillItsLimit(_ size: Int, _ isAccepted: Bool) async throws {
+        let server = try RawServer { connection in
+            connection.readRequest()
+            var text = "\(Self.head)Content-Length: 7\r\n"
+            // Each of a length that libcurl accepts.
+            while size - text.utf8.count > 20_000 { text += "A: \(String(repeating: "x", count: 10_000))\r\n" }
+            text += "B: \(String(repeating: "x", count: size - text.utf8.count - 7))\r\n\r\n"
+            try connection.send("\(text)picture")
+            connection.waitForClose()
+        }
+        defer { server.stop() }
+        if isAccepted {
+            let response = try await CurlTransport().send(.patient(server.url()))
+            #expect(try await response.body.collected() == Data("picture".utf8))
+        } else {
+            #expect(await failure(CurlTransport(), server.url())?.reason == Self.tooLarge)
+        }
+    }
+
     static let pauses = [
         "", "HTTP/1.", "HTTP/1.1 100 Continue\r\n\r\n", "\(head)A: ", "\(head)A: b\r\n",
         "\(head)Content-Length: 9\r\n\r\n",

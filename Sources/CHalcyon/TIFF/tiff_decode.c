@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,6 +129,46 @@ static void put_ink(TIFFRGBAImage *image, uint32_t *raster, uint32_t x, uint32_t
     }
 }
 
+/// The light of a channel of sRGB as it is stored.
+static uint32_t encoded_light(double light) {
+    if (!(light > 0)) return 0;
+    if (light >= 1) return 255;
+    light = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055;
+    return (uint32_t)(light * 255 + 0.5);
+}
+
+/// The inverse of the function by which CIELab compresses light.
+static double lab_light(double value) {
+    return value > 6.0 / 29 ? value * value * value : 3 * (6.0 / 29) * (6.0 / 29) * (value - 4.0 / 29);
+}
+
+/// Converts CIELab of 8 or 16 bits, whose white is D50, to sRGB with Bradford's adaptation. libtiff takes that white for
+/// the screen's, so that its white is yellow. Replaces its routine, with its arguments.
+static void put_lab(TIFFRGBAImage *image, uint32_t *raster, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                    int32_t from_skew, int32_t to_skew, unsigned char *bytes) {
+    (void)x, (void)y;
+    bool is_wide = image->bitspersample == 16;
+    size_t size = is_wide ? 6 : 3;
+    for (; height > 0; height--) {
+        for (uint32_t column = 0; column < width; column++, bytes += size) {
+            uint16_t words[3];
+            memcpy(words, bytes, size);
+            double lightness = is_wide ? words[0] / 65535.0 : bytes[0] / 255.0;
+            double a = is_wide ? (int16_t)words[1] / 256.0 : (int8_t)bytes[1];
+            double b = is_wide ? (int16_t)words[2] / 256.0 : (int8_t)bytes[2];
+            double middle = (lightness * 100 + 16) / 116;
+            double X = 0.96422 * lab_light(middle + a / 500), Y = lab_light(middle);
+            double Z = 0.82521 * lab_light(middle - b / 200);
+            uint32_t red = encoded_light(3.1338561 * X - 1.6168667 * Y - 0.4906146 * Z);
+            uint32_t green = encoded_light(-0.9787684 * X + 1.9161415 * Y + 0.0334540 * Z);
+            uint32_t blue = encoded_light(0.0719453 * X - 0.2289914 * Y + 1.4052427 * Z);
+            *raster++ = red | green << 8 | blue << 16 | 255u << 24;
+        }
+        raster += to_skew;
+        bytes += (ptrdiff_t)from_skew * (ptrdiff_t)size;
+    }
+}
+
 static void swap_red_and_blue(uint8_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++, pixels += 4) {
         uint8_t red = pixels[0];
@@ -197,6 +238,7 @@ static halcyon_codec_status decode_shown(TIFF *tiff, halcyon_tiff_layout layout,
     } else {
         if (is_gray && image.isContig && image.bitspersample == 16) image.put.contig = put_gray16;
         if (is_ink) image.put.contig = put_ink;
+        if (image.photometric == PHOTOMETRIC_CIELAB && image.isContig) image.put.contig = put_lab;
         status = read_rows(&image, bitmap, layout.allows_missing, call, rows);
     }
     // libtiff premultiplies all other pixels itself, but not grey.

@@ -160,8 +160,10 @@ struct CraftedHEIF {
         box("av1C", Data([0x81, 0, 0x0C, 0]) + sequenceHeader(size))
     }
 
-    /// - Parameter isReduced: whether the header is as short as that of a still picture may be.
-    static func sequenceHeader(_ size: PixelSize, isReduced: Bool = true) -> Data {
+    /// - Parameters:
+    ///   - isReduced: whether the header is as short as that of a still picture may be.
+    ///   - level: that of the operating points of a header that is not.
+    static func sequenceHeader(_ size: PixelSize, isReduced: Bool = true, level: Int = 9) -> Data {
         var bits = Bits()
         bits.put(0, 3)
         bits.put(1, 1)
@@ -182,8 +184,8 @@ struct CraftedHEIF {
             bits.put(1, 5)
             for _ in 0..<2 {
                 bits.put(0, 12)
-                bits.put(9, 5)
-                bits.put(0, 1)
+                bits.put(level, 5)
+                if level > 7 { bits.put(0, 1) }
                 bits.put(1, 1)
                 bits.put(0, 21)
                 bits.put(1, 1)

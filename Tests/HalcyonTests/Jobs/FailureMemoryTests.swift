@@ -202,4 +202,30 @@ struct FailureMemoryTests {
         _ = try? await fixture.pipeline.image(for: PipelineFixture.url("1199"))
         #expect(fixture.transport.requestCount == 1_200)
     }
+
+    /// Beyond a thousand, those that have ended go first, and then a tenth: the oldest.
+    @Test func theOldestFailuresGoOnlyBeyondAThousand() async throws {
+        let fixture = PipelineFixture(disk: false, clock: clock.timeSource)
+        func fail(_ numbers: Range<Int>) async {
+            for number in numbers { _ = try? await fixture.pipeline.image(for: PipelineFixture.url("\(number)")) }
+        }
+        _ = await error(fixture)
+        clock.advance(by: .seconds(59))
+        await fail(0..<100)
+        // The first one of all ends at this moment, and stays while there is room.
+        clock.advance(by: .seconds(1))
+        await fail(100..<999)
+        #expect(fixture.pipeline.rememberedFailureCount == 1_000)
+        await fail(999..<1_000)
+        #expect(fixture.pipeline.rememberedFailureCount == 1_000)
+        await fail(1_000..<1_001)
+        #expect(fixture.pipeline.rememberedFailureCount == 901)
+        let count = fixture.transport.requestCount
+        await fail(100..<101)
+        await fail(1_000..<1_001)
+        #expect(fixture.transport.requestCount == count)
+        await fail(0..<1)
+        await fail(99..<100)
+        #expect(fixture.transport.requestCount == count + 2)
+    }
 }

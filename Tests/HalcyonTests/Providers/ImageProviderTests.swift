@@ -203,6 +203,23 @@ import Testing
 
     // MARK: - Errors
 
+    /// All of its pixels are there at once, however few are wanted.
+    @Test func aSmallTargetLetsNoImageBeyondTheLimitsIn() async throws {
+        let fixture = PipelineFixture()
+        let drawing = try Drawing(file: "png/rgb8.png")
+        func options(_ pixels: Int) -> DecodeOptions {
+            DecodeOptions(target: TargetSize(PixelSize(6, 4)), limits: DecodeLimits(maximumPixels: pixels))
+        }
+        await #expect {
+            try await fixture.pipeline.image(for: ImageRequest(.provider(drawing), decode: options(48 * 32 - 1)))
+        } throws: { error in
+            guard case .decoding(_, .limitExceeded)? = error as? ImagePipelineError else { return false }
+            return true
+        }
+        let request = ImageRequest(.provider(drawing), decode: options(48 * 32))
+        #expect(try await fixture.pipeline.image(for: request).size == PixelSize(6, 4))
+    }
+
     @Test func imagesBeyondTheLimitsAndPreviewsAreErrorsAndNotKept() async throws {
         let fixture = PipelineFixture()
         let drawing = try Drawing(file: "png/rgb8.png")
