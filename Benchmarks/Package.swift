@@ -10,6 +10,11 @@ let strict: [SwiftSetting] = [
 /// The libraries that the floors call directly; Halcyon itself links them too.
 let libraries = ["avif", "curl", "gif", "jpeg", "png", "webp"]
 
+/// The library with its formats.
+let halcyon: [Target.Dependency] = ["Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonTIFF", "HalcyonSVG"].map {
+    .product(name: $0, package: "halcyon")
+}
+
 let package = Package(
     name: "halcyon-benchmarks",
     products: [
@@ -19,7 +24,7 @@ let package = Package(
     ],
     dependencies: [
         // The name is given, as the identity of a path would be the name of the clone's folder.
-        .package(name: "halcyon", path: "..", traits: [.defaults, "AVIF", "HEIC", "TIFF", "BMP", "SVG"])
+        .package(name: "halcyon", path: "..", traits: ["GTK"])
     ],
     targets: [
         .target(
@@ -27,15 +32,11 @@ let package = Package(
             linkerSettings: libraries.map { .linkedLibrary($0) }),
         .executableTarget(
             name: "HalcyonBench",
-            dependencies: [
-                "CFloors", .product(name: "Halcyon", package: "halcyon"),
-                .product(name: "HalcyonTesting", package: "halcyon"),
-            ],
+            dependencies: halcyon + ["CFloors", .product(name: "HalcyonTesting", package: "halcyon")],
             swiftSettings: strict),
         .target(name: "BenchSupport", swiftSettings: strict),
         .executableTarget(
-            name: "HalcyonMemory", dependencies: ["BenchSupport", .product(name: "Halcyon", package: "halcyon")],
-            swiftSettings: strict),
+            name: "HalcyonMemory", dependencies: halcyon + ["BenchSupport"], swiftSettings: strict),
         .executableTarget(
             name: "HalcyonViewBench", dependencies: ["BenchSupport", .product(name: "HalcyonGTK", package: "halcyon")],
             swiftSettings: strict),

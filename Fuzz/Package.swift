@@ -5,15 +5,14 @@ import PackageDescription
 let package = Package(
     name: "halcyon-fuzz",
     dependencies: [
-        .package(
-            name: "halcyon", path: "..", traits: ["JPEG", "PNG", "GIF", "WebP", "AVIF", "HEIC", "TIFF", "BMP", "SVG"])
+        .package(name: "halcyon", path: "..")
     ],
     targets: [
         .executableTarget(
             name: "HalcyonFuzz",
-            dependencies: [
-                .product(name: "Halcyon", package: "halcyon"), .product(name: "HalcyonTesting", package: "halcyon"),
-            ],
+            dependencies: ["Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonTIFF", "HalcyonSVG", "HalcyonTesting"].map {
+                .product(name: $0, package: "halcyon")
+            },
             swiftSettings: [.unsafeFlags(["-parse-as-library"])])
     ]
 )

@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
     name: "thumbnail-server",
     dependencies: [
-        .package(name: "halcyon", path: "../..", traits: ["JPEG", "PNG", "WebP", "GIF"]),
+        .package(name: "halcyon", path: "../.."),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
     ],

@@ -9,7 +9,7 @@ import HalcyonSystem
 /// image of several.
 ///
 /// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8. HEIC
-/// is written if the package trait `HEICEncoding` is enabled.
+/// is written by the module HalcyonHEICEncoding.
 package struct HEICCoder: ImageDecoder {
     package init() {}
 

@@ -60,36 +60,34 @@ import Testing
         }
     }
 
-    #if HEICEncoding
-        @Test func lossyComesClose() throws {
-            let image = try sampleImage(PixelSize(200, 150))
-            var sizes: [Int] = []
-            for (quality, least) in [(0.3, 25.0), (0.85, 30.0), (1.0, 40.0)] {
-                let file = try registry.encode(image, as: .heic, options: EncodeOptions(quality: quality))
-                let decoded = try registry.decode(file)
-                #expect(!decoded.info.hasAlpha)
-                let signal = signalToNoise(decoded.bitmap.bytes, image.bitmap.bytes)
-                #expect(signal > least, "\(quality): \(signal)")
-                sizes.append(file.count)
-            }
-            #expect(sizes == sizes.sorted())
+    @Test func lossyComesClose() throws {
+        let image = try sampleImage(PixelSize(200, 150))
+        var sizes: [Int] = []
+        for (quality, least) in [(0.3, 25.0), (0.85, 30.0), (1.0, 40.0)] {
+            let file = try registry.encode(image, as: .heic, options: EncodeOptions(quality: quality))
+            let decoded = try registry.decode(file)
+            #expect(!decoded.info.hasAlpha)
+            let signal = signalToNoise(decoded.bitmap.bytes, image.bitmap.bytes)
+            #expect(signal > least, "\(quality): \(signal)")
+            sizes.append(file.count)
         }
+        #expect(sizes == sizes.sorted())
+    }
 
-        @Test func encodeKeepsAlphaAndOddSizes() throws {
-            for size in [PixelSize(1, 1), PixelSize(3, 5), PixelSize(131, 90)] {
-                let image = try sampleImage(size, hasAlpha: true)
-                let options = EncodeOptions(quality: 0.95)
-                let decoded = try registry.decode(registry.encode(image, as: .heic, options: options))
-                #expect(decoded.size == size)
-                #expect(decoded.info.hasAlpha)
-                #expect(signalToNoise(decoded.bitmap.bytes, image.bitmap.bytes) > 30, "\(size)")
-            }
+    @Test func encodeKeepsAlphaAndOddSizes() throws {
+        for size in [PixelSize(1, 1), PixelSize(3, 5), PixelSize(131, 90)] {
+            let image = try sampleImage(size, hasAlpha: true)
+            let options = EncodeOptions(quality: 0.95)
+            let decoded = try registry.decode(registry.encode(image, as: .heic, options: options))
+            #expect(decoded.size == size)
+            #expect(decoded.info.hasAlpha)
+            #expect(signalToNoise(decoded.bitmap.bytes, image.bitmap.bytes) > 30, "\(size)")
         }
+    }
 
-        @Test func imageTooWideForFormatIsNotEncoded() throws {
-            let image = try sampleImage(PixelSize(16_385, 1))
-            let error = #expect(throws: CodecError.self) { try registry.encode(image, as: .heic) }
-            #expect(error?.code == "processing")
-        }
-    #endif
+    @Test func imageTooWideForFormatIsNotEncoded() throws {
+        let image = try sampleImage(PixelSize(16_385, 1))
+        let error = #expect(throws: CodecError.self) { try registry.encode(image, as: .heic) }
+        #expect(error?.code == "processing")
+    }
 }

@@ -1,4 +1,5 @@
 import CHalcyonCodecs
+import CHalcyonSVG
 import Foundation
 import HalcyonImage
 import Testing

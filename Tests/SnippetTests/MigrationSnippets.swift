@@ -3,15 +3,12 @@
 
 import Foundation
 import Halcyon
+import HalcyonVideo
 import Logging
 
-#if Video
-    import HalcyonVideo
-
-    private func videoExample(_ video: URL, _ request: inout ImageRequest) {
-        request.source = .provider(VideoFrame(video, at: .seconds(3)))
-    }
-#endif
+private func videoExample(_ video: URL, _ request: inout ImageRequest) {
+    request.source = .provider(VideoFrame(video, at: .seconds(3)))
+}
 
 /// The other parts of a program that the examples use.
 private struct Program {

@@ -40,7 +40,7 @@ public struct ImageEncoding: Hashable, Sendable {
     /// - Parameter quality: 0 to 100; values outside are clamped.
     public static func webp(quality: Double = 80) -> ImageEncoding { lossy(.webp, quality) }
 
-    /// AVIF, if the build includes it (trait `AVIF`).
+    /// AVIF, where the program links the product `HalcyonAVIF`.
     ///
     /// - Parameter quality: 0 to 100; values outside are clamped.
     public static func avif(quality: Double = 60) -> ImageEncoding { lossy(.avif, quality) }
