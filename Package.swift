@@ -242,7 +242,8 @@ let package = Package(
         + [
             testTarget("HalcyonSystemTests", ["HalcyonSystem"]),
             testTarget("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
-            testTarget("HalcyonCodecsTests", halcyon + moreFormats + ["TestSupport", "CHalcyonSVG", "CTestSVG", "CZlib"]),
+            testTarget(
+                "HalcyonCodecsTests", halcyon + moreFormats + ["TestSupport", "CHalcyonSVG", "CTestSVG", "CZlib"]),
             testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),
             testTarget("HalcyonCacheTests", halcyon + ["TestSupport", "CacheStress"]),
             testTarget(
