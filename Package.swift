@@ -233,7 +233,8 @@ let package = Package(
             swiftSettings: strict),
         // Started by the tests of programs that end in the middle of their work.
         .executableTarget(
-            name: "EndingProgram", dependencies: halcyon, path: "Tests/EndingProgram", swiftSettings: strict),
+            name: "EndingProgram", dependencies: halcyon + moreFormats, path: "Tests/EndingProgram",
+            swiftSettings: strict),
         // Started by the tests of the main loop.
         .executableTarget(
             name: "MainLoopProgram", dependencies: halcyon + ["HalcyonGTK", gtk], path: "Tests/MainLoopProgram",

@@ -2,8 +2,8 @@ import Foundation
 import HalcyonImage
 import Testing
 
-@testable import HalcyonCodecs
 @testable import HalcyonAVIF
+@testable import HalcyonCodecs
 
 @Suite struct AVIFTests {
     let registry = CoderRegistry.standard()
@@ -12,6 +12,11 @@ import Testing
         registry.removeAll { $0 is AVIFCoder }
         let data = try Fixture.read("avif/444.avif")
         #expect(throws: CodecError.unsupportedFormat(.avif)) { try registry.decode(data) }
+    }
+
+    @Test func aFileWithoutColorsIsGray() throws {
+        #expect(try registry.probe(Fixture.read("avif/400.avif")).colorSpace == .gray)
+        #expect(try registry.probe(Fixture.read("avif/420.avif")).colorSpace == .sRGB)
     }
 
     @Test func turnedFilesAllLookTheSame() throws {

@@ -85,6 +85,17 @@ import Testing
         }
     }
 
+    /// The points of a path count for markers alone, and letters are no rules.
+    @Test(arguments: [
+        "<style>path { fill: url(#p) }</style>", "<text>path { marker: url(#p) }</text>",
+        "<style>rect { fill: red }</style><text>:lang(en-x-a) { marker: url(#p) }</text>",
+    ])
+    func pointsWithoutMarkersAreCheap(_ body: String) throws {
+        let paint = "<pattern width='9' height='9' id='p'>\(Self.shapes(1000))</pattern>"
+        let path = "<path d='M0 0\(String(repeating: "h1", count: 2100))'/>"
+        #expect(try decode(paint + body + path).size == PixelSize(10, 10))
+    }
+
     private static func shapes(_ count: Int) -> String {
         String(repeating: "<rect width='9' height='9'/>", count: count)
     }

@@ -53,6 +53,7 @@ struct ResumeTests {
 
     static let validators: [(String, String?)] = [
         ("ETag: W/\"one\"\r\n", nil), ("", nil), ("ETag: one\r\n", nil), ("ETag: \"\"\r\n", nil),
+        ("ETag: \"a b\"\r\n", nil),
         (
             "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:50:37 GMT\r\n",
             "Sun, 06 Nov 1994 08:49:37 GMT"
