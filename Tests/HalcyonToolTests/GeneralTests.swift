@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func helpSaysTheScaleOfTheQuality() async throws {
-        let text = try await Tool().run(["load", "--help"]).text
+        let text = try await Tool().run(["load", "--help"]).text.split { $0.isWhitespace }.joined(separator: " ")
         #expect(text.contains("--quality <0...100>"))
         #expect(text.contains("from 0 to 100"))
     }

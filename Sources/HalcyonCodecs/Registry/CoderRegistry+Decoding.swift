@@ -49,6 +49,14 @@ extension CoderRegistry {
         }
     }
 
+    /// Calls a decode of the data for a pipeline, which tells the errors of coders from those of other stages.
+    ///
+    /// - Throws: `CodecError`, also `.failed` for errors of other types; `CancellationError`.
+    package func reporting<Result>(_ data: Data, _ decode: () throws -> Result) throws -> Result {
+        try CodecError.reporting(
+            FormatSniffer.format(of: data) ?? decoder(for: data)?.formats.first ?? .bitmap, decode)
+    }
+
     private func plan(
         _ data: Data, decoder: any ImageDecoder, options: DecodeOptions
     ) throws -> DecodePlan {

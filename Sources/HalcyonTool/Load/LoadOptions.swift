@@ -28,7 +28,7 @@ struct LoadOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The quality of a lossy output on a scale from 0 to 100, in whole numbers. (default: 85)",
+            "The quality of a lossy output, from 0 to 100, in whole numbers. (default: 85)",
             valueName: "0...100"))
     var quality: Int?
 

@@ -94,20 +94,21 @@ import Testing
     func anExtensionThatNoEncoderWritesIsAnErrorAndNoFile(name: String) throws {
         try withFolder { folder in
             let file = folder.appending(path: name)
-            let error = #expect(throws: CodecError.self) { try pixel().write(to: file) }
+            let coders = CoderRegistry.standard()
+            let error = #expect(throws: CodecError.self) { try pixel().write(to: file, coders: coders) }
             guard case .unsupportedExtension(let text, let formats, nil)? = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
             #expect(text == file.pathExtension)
-            #expect(formats == CoderRegistry.shared.encodableFormats && formats.contains(.png))
+            #expect(formats == coders.encodableFormats && formats.contains(.png))
             #expect(error?.code == "unsupportedFormat")
             let description = try #require(error?.description)
             #expect(description.contains("'\(text)'") && description.contains("jpeg, png"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
             // A file that is there stays as it is, and a format that is given needs no name.
             try Data("old".utf8).write(to: file)
-            #expect(throws: CodecError.self) { try pixel().write(to: file) }
+            #expect(throws: CodecError.self) { try pixel().write(to: file, coders: coders) }
             #expect(try Data(contentsOf: file) == Data("old".utf8))
             try pixel().write(to: file, as: .png)
             #expect(FormatSniffer.format(of: try Data(contentsOf: file)) == .png)

@@ -88,6 +88,7 @@ struct ThumbnailServer {
         switch error {
         case .invalidRequest, .badSource: .badRequest
         case .decoding(_, .limitExceeded): .unprocessableContent
+        case .decoding(_, .failed): .internalServerError
         case .decoding: .unsupportedMediaType
         case .download(_, let error):
             switch error.reason {
