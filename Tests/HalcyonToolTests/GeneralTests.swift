@@ -43,7 +43,10 @@ import Testing
         #expect(text.contains("from 0 to 100"))
     }
 
-    @Test(arguments: [["nothing"], ["--nothing"], ["Load"], ["demo", "--concurrency", "0"], ["demo", "extra"]])
+    @Test(arguments: [
+        ["nothing"], ["--nothing"], ["Load"], ["demo", "--concurrency", "0"], ["demo", "extra"],
+        ["demo", "-o", "sheet.svg"],
+    ])
     func wrongUsageIs64(arguments: [String]) async throws {
         let result = try await Tool().run(arguments)
         #expect(result.status == 64)

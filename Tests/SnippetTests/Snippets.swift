@@ -42,7 +42,7 @@ struct ShelfIsEmpty: Error {}
 
 func errors(
     pipeline: ImagePipeline, request: ImageRequest, logger: Logger, show: (Image) -> Void, showEmptyShelf: () -> Void
-) async {
+) async throws {
     do {
         show(try await pipeline.image(for: request))
     } catch is CancellationError {
