@@ -1,3 +1,5 @@
+import Foundation
+
 /// Pixels in the one canonical layout: 8-bit BGRA, premultiplied, sRGB, rows from top to bottom without padding.
 ///
 /// In memory each pixel is the bytes blue, green, red, alpha. A bitmap is immutable, so that caches and tasks share it
@@ -86,4 +88,8 @@ public enum BitmapError: Error, Hashable, Sendable, CustomStringConvertible {
         case .outOfMemory(let bytes): "no memory for a bitmap of \(bytes) bytes"
         }
     }
+}
+
+extension BitmapError: LocalizedError {
+    public var errorDescription: String? { description }
 }

@@ -1,5 +1,6 @@
-/// An error of reading a frame of a video. A load fails with `ImagePipelineError.badSource`, with its description as the
-/// reason.
+import Foundation
+
+/// An error of reading a frame of a video. A load fails with `ImagePipelineError.badSource`, with this error as its `underlying`.
 public enum VideoFrameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file cannot be opened, with the reason.
     case unreadable(String)
@@ -29,6 +30,19 @@ public enum VideoFrameError: Error, Hashable, Sendable, CustomStringConvertible 
         case .unknownDuration: "the video does not tell its duration"
         case .timedOut(let limit): "reading the frame took longer than \(limit)"
         case .unavailable(let reason): "videos cannot be read: \(reason)"
+        }
+    }
+}
+
+extension VideoFrameError: LocalizedError {
+    public var errorDescription: String? { description }
+
+    /// A line about what the program or its user can do; nil if there is nothing to say.
+    public var recoverySuggestion: String? {
+        switch self {
+        case .noDecoder, .unavailable: "Install the plugins of GStreamer that docs/Formats.md names."
+        case .unknownDuration: "Ask for a time instead of a fraction."
+        default: nil
         }
     }
 }

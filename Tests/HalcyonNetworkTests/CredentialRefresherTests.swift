@@ -122,6 +122,8 @@ struct CredentialRefresherTests {
         let tasks = try await refuse(100)
         account.gate.open()
         for task in tasks { #expect(await reason(task) == .refused("the credential's refresh: log in again")) }
+        let error = await #expect(throws: DownloadError.self) { try await tasks[0].value }
+        #expect(error?.underlying is Expired)
         #expect(account.refreshes.withLock { $0.count } == 1)
         #expect(transport.requestCount == 100)
         // A later request refreshes anew.

@@ -128,6 +128,37 @@ struct DownloadHooksTests {
         await #expect(throws: CancellationError.self) { try await cancelled.download(url) }
     }
 
+    @Test(arguments: ["request", "redirect", "response", "wantsBody", "data", "interceptor", "transport", "body"])
+    func anErrorOfOnesOwnStaysItself(place: String) async throws {
+        struct Nope: Error, Equatable, CustomStringConvertible {
+            let place: String
+            var description: String { "not at the \(place)" }
+        }
+        let own = Nope(place: place)
+        switch place {
+        case "redirect": transport.answer(url, with: .redirect(to: "http://elsewhere.test/"))
+        case "transport": transport.answer(url, with: .failure(own))
+        case "body": transport.answer(url, with: .init(steps: [.chunk(body), .fail(own)]))
+        default: transport.answer(url, with: .data(body))
+        }
+        let downloader = downloader {
+            switch place {
+            case "request": $0.hooks.request = { _ in throw own }
+            case "redirect": $0.hooks.redirect = { _, _ in throw own }
+            case "response": $0.hooks.response = { _ in throw own }
+            case "wantsBody": $0.hooks.wantsBody = { _ in throw own }
+            case "data": $0.hooks.data = { _, _ in throw own }
+            case "interceptor": $0.interceptors = [TestInterceptor { _, _ in throw own }]
+            default: break
+            }
+        }
+        let error = await #expect(throws: DownloadError.self) { try await downloader.download(url) }
+        #expect(error?.underlying as? Nope == own)
+        let isOfTransport = ["transport", "body"].contains(place)
+        #expect(error?.code == (isOfTransport ? "connection" : "refused"))
+        #expect(error?.description.contains("not at the \(place)") == true)
+    }
+
     @Test func aModifiedAnswerIsWhatCounts() async throws {
         transport.answer(url, with: .data(body, status: 404), .data(body), .data(body))
         let downloader = downloader {

@@ -37,7 +37,16 @@ import Testing
         for option in options { #expect(result.text.contains(option)) }
     }
 
-    @Test(arguments: [["nothing"], ["--nothing"], ["Load"], ["demo", "--concurrency", "0"], ["demo", "extra"]])
+    @Test func helpSaysTheScaleOfTheQuality() async throws {
+        let text = try await Tool().run(["load", "--help"]).text.split { $0.isWhitespace }.joined(separator: " ")
+        #expect(text.contains("--quality <0...100>"))
+        #expect(text.contains("from 0 to 100"))
+    }
+
+    @Test(arguments: [
+        ["nothing"], ["--nothing"], ["Load"], ["demo", "--concurrency", "0"], ["demo", "extra"],
+        ["demo", "-o", "sheet.svg"],
+    ])
     func wrongUsageIs64(arguments: [String]) async throws {
         let result = try await Tool().run(arguments)
         #expect(result.status == 64)

@@ -73,9 +73,10 @@ import Testing
         do {
             _ = try await fixture.pipeline.image(for: ImageRequest(.provider(VideoFrame(file))))
             Issue.record("a playlist is no image")
-        } catch let ImagePipelineError.badSource(source, reason) {
+        } catch let ImagePipelineError.badSource(source, reason, underlying) {
             #expect(source == file.absoluteString)
             #expect(reason == "it is not a video: it is application/x-hls")
+            #expect(underlying as? VideoFrameError == .notAVideo("application/x-hls"))
         }
         #expect(await fixture.diskEntries() == 0)
     }

@@ -3,6 +3,7 @@
 import Foundation
 import Halcyon
 import HalcyonCodecs
+import Logging
 
 func firstLine(url: URL) async throws {
     let image = try await ImagePipeline.shared.image(for: url)
@@ -33,6 +34,23 @@ func handle(pipeline: ImagePipeline, request: ImageRequest) {
 
     pipeline.load(request, callbackQueue: .mainAsync) { result in
         if case .failure(let error as ImagePipelineError) = result { print(error.code, error) }
+    }
+}
+
+/// Some provider's.
+struct ShelfIsEmpty: Error {}
+
+func errors(
+    pipeline: ImagePipeline, request: ImageRequest, logger: Logger, show: (Image) -> Void, showEmptyShelf: () -> Void
+) async throws {
+    do {
+        show(try await pipeline.image(for: request))
+    } catch is CancellationError {
+        // Nobody waits for the image any more.
+    } catch let error as ImagePipelineError where error.underlying is ShelfIsEmpty {
+        showEmptyShelf()
+    } catch let error as ImagePipelineError {
+        logger.warning("\(error)", metadata: ["stage": "\(error.stage.rawValue)", "code": "\(error.code)"])
     }
 }
 

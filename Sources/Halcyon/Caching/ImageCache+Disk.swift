@@ -185,3 +185,7 @@ public enum ImageCacheError: Error, Sendable, Hashable, CustomStringConvertible 
         }
     }
 }
+
+extension ImageCacheError: LocalizedError {
+    public var errorDescription: String? { description }
+}

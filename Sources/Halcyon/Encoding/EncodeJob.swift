@@ -37,7 +37,9 @@ struct EncodeJob {
     private func original() async throws -> EncodedAnswer {
         try await FetchJob.provenBytes(of: resolved, for: subscription) { fetched, resolved in
             let (coders, options) = (resolved.coders, DecodeOptions(limits: resolved.request.decode.limits))
-            let info = try await subscription.compute { _ in try coders.plan(fetched.data, options: options).info }
+            let info = try await subscription.compute { _ in
+                try coders.reporting(fetched.data) { try coders.plan(fetched.data, options: options).info }
+            }
             FetchJob.keep(fetched, of: nil, resolved, subscription)
             return EncodedAnswer(
                 data: fetched.data, mediaType: info.format.mimeType, size: info.size, provenance: fetched.provenance)
@@ -48,8 +50,10 @@ struct EncodeJob {
 
     private func encoded(as format: ImageFormat, _ options: EncodeOptions) async throws -> EncodedAnswer {
         // Checked before anything is fetched.
-        guard resolved.coders.canEncode(format) else {
-            throw encodingError(CodecError.unsupportedFormat(format), as: format)
+        do {
+            try resolved.coders.requireEncoder(for: format, options: options)
+        } catch {
+            throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
         }
         let watch = Stopwatch()
         let looked = await subscription.withTicket {
@@ -145,10 +149,8 @@ struct EncodeJob {
                     data: data, mediaType: format.mimeType, size: size,
                     sourceHash: bytes.map { ContentHash.text(of: $0) }, provenance: provenance)
             }
-        } catch is CancellationError {
-            throw CancellationError()
         } catch {
-            throw encodingError(error, as: format)
+            throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
         }
         subscription.note(.encoded(bytes: answer.data.count, watch.elapsed))
         let isOutdated = loaded.fetched?.isOutdated(in: .disk) ?? false
@@ -158,11 +160,5 @@ struct EncodeJob {
             subscription.note(.stored(.diskEncoded))
         }
         return answer
-    }
-
-    private func encodingError(_ error: any Error, as format: ImageFormat) -> ImagePipelineError {
-        .encoding(
-            source: resolved.source.description,
-            error as? CodecError ?? .encodingFailed(format, reason: "\(error)"))
     }
 }

@@ -5,7 +5,8 @@ import Logging
 ///
 /// Loads are logged at `debug`. Failures that a new attempt would repeat (a status, bytes that are not an image, a
 /// server that cannot be trusted) are logged at `warning`, failures that may pass (no network, a broken connection, a
-/// timeout) at `notice`. A remembered failure, which was logged when it happened, is logged at `debug`.
+/// timeout) at `notice`. A remembered failure, which was logged when it happened, is logged at `debug`. The metadata of a failure
+/// have its `stage` and its `code`.
 struct PipelineLog: Sendable {
     private let logger: Logger
 
@@ -18,9 +19,12 @@ struct PipelineLog: Sendable {
     func take(_ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String) {
         let level = Self.level(of: kind)
         guard logger.logLevel <= level else { return }
-        logger.log(
-            level: level, "\(kind)",
-            metadata: ["load": .stringConvertible(load), "source": .string(source())], source: "Halcyon")
+        var metadata: Logger.Metadata = ["load": .stringConvertible(load), "source": .string(source())]
+        if case .ended(.failure(let error)) = kind {
+            metadata["stage"] = .string(error.stage.rawValue)
+            metadata["code"] = .string(error.code)
+        }
+        logger.log(level: level, "\(kind)", metadata: metadata, source: "Halcyon")
     }
 
     private static func level(of kind: PipelineEvent.Kind) -> Logger.Level {

@@ -41,6 +41,6 @@ public protocol ImageInterceptor: Sendable {
     ///     made it.
     ///   - next: the rest of the chain.
     /// - Throws: any error, which ends the load: those of `next` unchanged, any other as `ImagePipelineError.intercepted` with the
-    ///   error's text.
+    ///   error itself.
     func intercept(_ request: ImageRequest, next: @escaping Next) async throws -> ImageResponse
 }

@@ -62,7 +62,7 @@ final class InterceptedLoad {
         do {
             return try await first.intercept(request) { try await call(interceptors.dropFirst(), $0, load) }
         } catch let error where !(error is ImagePipelineError) && !(error is CancellationError) {
-            throw ImagePipelineError.intercepted(source: request.source.description, reason: "\(error)")
+            throw ImagePipelineError.intercepted(source: request.source.description, error)
         }
     }
 

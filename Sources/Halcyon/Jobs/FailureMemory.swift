@@ -27,10 +27,8 @@ final class FailureMemory: Sendable {
         let error: ImagePipelineError
         let from: Date
         let until: Date
-
-        var isOfDecoding: Bool {
-            if case .decoding = error { true } else { false }
-        }
+        /// The number of changes of the registry before its coders failed; nil for the failure of a transfer.
+        var generation: Int?
     }
 
     fileprivate struct State {
@@ -55,11 +53,15 @@ final class FailureMemory: Sendable {
     /// The number of times that failures were forgotten on demand.
     var forgets: Int { state.withLock { $0.forgets } }
 
+    /// Returns the failure of a request. One of decoding is over once a coder was added to the registry or removed from it.
     func failure(_ key: Key, now: Date) -> ImagePipelineError? {
-        state.withLock { state in
+        let generation = key.coders.registry.generation
+        return state.withLock { state in
             guard let failure = state.failures[key] else { return nil }
             // After the clock was turned back, the times are meaningless.
-            if failure.from <= now, now < failure.until { return failure.error }
+            if failure.from <= now, now < failure.until, failure.generation ?? generation == generation {
+                return failure.error
+            }
             state.failures[key] = nil
             return nil
         }
@@ -77,11 +79,13 @@ final class FailureMemory: Sendable {
     }
 
     /// Remembers that a server's bytes could not be decoded, if the rules say so.
-    func remember(_ error: CodecError, _ key: Key, source: ImageSource, now: Date) {
+    ///
+    /// - Parameter generation: the registry's before the coders were chosen.
+    func remember(_ error: CodecError, _ key: Key, generation: Int, source: ImageSource, now: Date) {
         let failure = ImagePipelineError.decoding(source: source.description, error)
         guard rules.isRemembered(failure) else { return }
         let end = usualEnd(now)
-        state.withLock { $0.insert(Failure(error: failure, from: now, until: end), key) }
+        state.withLock { $0.insert(Failure(error: failure, from: now, until: end, generation: generation), key) }
     }
 
     /// Remembers a failure that was found on the disk, if the rules say so.
@@ -101,7 +105,7 @@ final class FailureMemory: Sendable {
     /// are an image is not known yet.
     func hasArrived(_ key: Key) {
         state.withLock { state in
-            if state.failures[key]?.isOfDecoding == false { state.failures[key] = nil }
+            if let failure = state.failures[key], failure.generation == nil { state.failures[key] = nil }
         }
     }
 

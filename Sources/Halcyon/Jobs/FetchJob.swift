@@ -169,13 +169,14 @@ extension FetchJob {
         _ fetched: FetchedData, _ resolved: ResolvedRequest,
         _ use: @JobActor (FetchedData, ResolvedRequest) async throws -> Value
     ) async throws -> Value {
+        let (coordinator, generation) = (resolved.coordinator, resolved.coders.generation)
         do {
             return try await use(fetched, resolved)
         } catch let error as CodecError {
-            let coordinator = resolved.coordinator
             if fetched.provenance.origin == .network, let key = FailureMemory.Key(resolved) {
                 coordinator.failures.remember(
-                    error, key, source: resolved.source, now: coordinator.configuration.clock.now)
+                    error, key, generation: generation, source: resolved.source,
+                    now: coordinator.configuration.clock.now)
             }
             // A caller that asks again needs other bytes, even if another load still works with these.
             coordinator.recentFetches.forget(fetched, FetchKey(resolved))

@@ -65,8 +65,8 @@ final class FetchedData: Sendable {
             }
             return FetchedData(
                 data: data, origin: provenance.origin, matchesKey: provenance.mayBeKept, mark: mark)
-        } catch let error as CodecError {
-            throw ImagePipelineError.encoding(source: resolved.source.description, error)
+        } catch {
+            throw ImagePipelineError.encoder(error, as: .png, source: resolved.source)
         }
     }
 

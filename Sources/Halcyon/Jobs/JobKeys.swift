@@ -107,5 +107,12 @@ struct EncodeKey: Hashable, Sendable {
 struct DecodeKey: Hashable, Sendable {
     let data: ObjectIdentifier
     let coders: ObjectIdentifier
+    /// The coders that the registry had: a decode that began with others may end otherwise.
+    let generation: Int
     let plan: DecodePlan
+
+    init(_ fetched: FetchedData, _ coders: CoderRegistry, _ generation: Int, _ plan: DecodePlan) {
+        (data, self.coders) = (ObjectIdentifier(fetched), ObjectIdentifier(coders))
+        (self.generation, self.plan) = (generation, plan)
+    }
 }

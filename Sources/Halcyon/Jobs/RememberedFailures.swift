@@ -8,7 +8,8 @@ import HalcyonNetwork
 ///     }
 ///
 /// A failure is remembered for all requests that the server cannot tell apart, and that have the same coders. Their own
-/// limits of time and size do not count.
+/// limits of time and size do not count. A failure of decoding is forgotten when a coder is added to the `CoderRegistry` or
+/// removed from it.
 public struct RememberedFailures: Sendable {
     /// The time for which a failure is remembered. 60 s by default; a year at most, and zero or less remembers nothing.
     ///

@@ -31,7 +31,11 @@ struct StepJob {
         var image = try await Self.image(
             of: resolved, options: options, processors: processors.dropLast(run.count), for: subscription)
         let (input, watch) = (image.image, Stopwatch())
-        image.image = try await subscription.compute { try run.process(input, context: $0) }
+        do {
+            image.image = try await subscription.compute { try run.process(input, context: $0) }
+        } catch {
+            throw ImagePipelineError.processor(error, source: resolved.source)
+        }
         let time = watch.elapsed
         subscription.note(.processed(time))
         image.process = (image.process ?? .zero) + time
@@ -88,11 +92,14 @@ struct DecodeJob {
         subscription.send(.arrived)
         if let image = fetched.made { return try await reduced(image, fetched, resolved) }
         let (coders, options, watch) = (resolved.coders, allowedOptions(for: fetched), Stopwatch())
-        let plan = try await subscription.compute { _ in try coders.plan(fetched.data, options: options) }
-        let key = DecodeKey(data: ObjectIdentifier(fetched), coders: ObjectIdentifier(coders), plan: plan)
+        let generation = coders.generation
+        let plan = try await subscription.compute { _ in
+            try coders.reporting(fetched.data) { try coders.plan(fetched.data, options: options) }
+        }
+        let key = DecodeKey(fetched, coders, generation, plan)
         let made = try await resolved.coordinator.decodes.value(for: key, subscription) { subscription in
-            let image = try await subscription.compute(reserving: plan.workingBytes, of: coders.budget) {
-                try coders.decode(fetched.data, plan: plan, context: $0)
+            let image = try await subscription.compute(reserving: plan.workingBytes, of: coders.budget) { context in
+                try coders.reporting(fetched.data) { try coders.decode(fetched.data, plan: plan, context: context) }
             }
             let time = watch.elapsed
             subscription.note(.decoded(image.size, time))
@@ -114,12 +121,13 @@ struct DecodeJob {
     private func reduced(
         _ image: MadeImage, _ fetched: FetchedData, _ resolved: ResolvedRequest
     ) async throws -> LoadedImage {
-        let (coders, plan) = (resolved.coders, try image.plan(options))
-        let key = DecodeKey(data: ObjectIdentifier(fetched), coders: ObjectIdentifier(coders), plan: plan)
+        let (coders, format) = (resolved.coders, image.image.info.format)
+        let plan = try CodecError.reporting(format) { try image.plan(options) }
+        let key = DecodeKey(fetched, coders, coders.generation, plan)
         let made = try await resolved.coordinator.decodes.value(for: key, subscription) { subscription in
             let working = image.workingBytes(by: plan)
-            let reduced = try await subscription.compute(reserving: working, of: coders.budget) {
-                try image.image(by: plan, context: $0)
+            let reduced = try await subscription.compute(reserving: working, of: coders.budget) { context in
+                try CodecError.reporting(format) { try image.image(by: plan, context: context) }
             }
             return LoadedImage(reduced, of: fetched, decode: nil)
         }

@@ -1,3 +1,4 @@
+import Foundation
 import HalcyonSystem
 
 /// A prefetcher that loads a list of requests into the caches before they are needed: a few at a time, each once.
@@ -260,4 +261,8 @@ public enum ImagePrefetchError: Error, Sendable, Hashable, CustomStringConvertib
         case .notKept(let source): "\(source): the disk cache does not keep it"
         }
     }
+}
+
+extension ImagePrefetchError: LocalizedError {
+    public var errorDescription: String? { description }
 }

@@ -38,7 +38,7 @@ public protocol ImageDataProvider: Sendable {
     /// program's other tasks. The number of concurrent calls is limited to 256 KiB for each in a tenth of the memory that the
     /// system grants; it is 64 at least.
     ///
-    /// - Throws: any error; the load fails with `ImagePipelineError.badSource`, whose reason is the error's description, or
+    /// - Throws: any error; the load fails with `ImagePipelineError.badSource`, whose `underlying` is the error, or
     ///   with `CancellationError` if that was thrown. More bytes than the request allows are a `badSource` as well.
     func data() async throws -> Data
 }

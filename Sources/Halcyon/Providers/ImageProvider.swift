@@ -23,7 +23,7 @@ public protocol ImageProvider: ImageDataProvider {
     /// number of concurrent calls is limited to 4 MiB for each in a tenth of the memory that the system grants, and to the actual
     /// bytes once they are known; it is 4 at least.
     ///
-    /// - Throws: any error; the load fails with `ImagePipelineError.badSource`, whose reason is the error's description, or
+    /// - Throws: any error; the load fails with `ImagePipelineError.badSource`, whose `underlying` is the error, or
     ///   with `CancellationError` if that was thrown. A preview, and an image whose frames are of another size, are a
     ///   `badSource` as well; one beyond the request's `DecodeLimits` is `.decoding`.
     func image() async throws -> Image

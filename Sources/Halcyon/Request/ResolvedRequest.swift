@@ -243,13 +243,17 @@ extension ResolvedRequest {
 extension ImageRequest {
     /// Checks the request before anything is fetched for it.
     ///
-    /// - Throws: `ImagePipelineError.invalidRequest`, and the errors of the processors' own checks.
+    /// - Throws: `ImagePipelineError.invalidRequest`, and `.processing` with the error of a processor's own check.
     func validate() throws {
         if case .malformed(let text, let reason) = source {
             throw ImagePipelineError.invalidRequest(
                 source: text.isEmpty ? "(no URL)" : source.description, reason: reason)
         }
-        for processor in processors { try processor.validate() }
+        do {
+            for processor in processors { try processor.validate() }
+        } catch {
+            throw ImagePipelineError.processor(error, source: source)
+        }
     }
 
     /// Turns off all options that only matter for an image that is shown.

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// The file system calls of the disk cache, behind a protocol so that a test can make any of them fail.
@@ -176,4 +177,8 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
     public var description: String {
         "\(operation.rawValue): \(String(cString: strerror(code)))"
     }
+}
+
+extension SystemCallError: LocalizedError {
+    public var errorDescription: String? { description }
 }

@@ -44,9 +44,17 @@ extension CoderRegistry {
     func requireDecoder(for data: Data) throws -> any ImageDecoder {
         if let decoder = decoder(for: data) { return decoder }
         switch FormatSniffer.sniff(data) {
-        case .image(let format): throw CodecError.unsupportedFormat(format)
+        case .image(let format): throw CodecError.noDecoder(for: format)
         case .other(let what): throw CodecError.notAnImage(what)
         }
+    }
+
+    /// Calls a decode of the data for a pipeline, which tells the errors of coders from those of other stages.
+    ///
+    /// - Throws: `CodecError`, also `.failed` for errors of other types; `CancellationError`.
+    package func reporting<Result>(_ data: Data, _ decode: () throws -> Result) throws -> Result {
+        try CodecError.reporting(
+            FormatSniffer.format(of: data) ?? decoder(for: data)?.formats.first ?? .bitmap, decode)
     }
 
     private func plan(

@@ -21,9 +21,14 @@ public final class CoderRegistry: Sendable {
         /// The entries in the order in which they were added; the last one is asked first.
         var entries: [Entry] = []
         var nextNumber = 0
+        var generation = 0
     }
 
     private let state = Lock(State())
+
+    /// The number of changes of the registry. What was found out with fewer of them may be wrong now.
+    package var generation: Int { state.withLock { $0.generation } }
+
     /// The budget from which decodes reserve their memory; by default the one that the whole process shares.
     public let budget: DecodeBudget
 
@@ -52,6 +57,7 @@ public final class CoderRegistry: Sendable {
         state.withLock { state in
             let registration = Registration(number: state.nextNumber)
             state.nextNumber += 1
+            state.generation += 1
             state.entries.append(Entry(registration: registration, coder: coder))
             return registration
         }
@@ -59,13 +65,21 @@ public final class CoderRegistry: Sendable {
 
     /// Removes one coder. Does nothing if it is removed already.
     public func remove(_ registration: Registration) {
-        state.withLock { $0.entries.removeAll { $0.registration == registration } }
+        removeAll([registration])
     }
 
     /// Removes every coder that `isUnwanted` returns true for, for example `{ $0.formats.contains(.gif) }`.
     public func removeAll(where isUnwanted: (any ImageCoder) -> Bool) {
         let unwanted = snapshot.filter { isUnwanted($0.coder) }.map(\.registration)
-        state.withLock { $0.entries.removeAll { unwanted.contains($0.registration) } }
+        removeAll(unwanted)
+    }
+
+    private func removeAll(_ registrations: [Registration]) {
+        state.withLock { state in
+            let count = state.entries.count
+            state.entries.removeAll { registrations.contains($0.registration) }
+            if state.entries.count < count { state.generation += 1 }
+        }
     }
 
     /// The coders in the order in which they are asked.
@@ -82,6 +96,24 @@ public final class CoderRegistry: Sendable {
     public var decodableFormats: [ImageFormat] {
         var seen = Set<ImageFormat>()
         return coders.filter { $0 is any ImageDecoder }.flatMap(\.formats).filter { seen.insert($0).inserted }
+    }
+
+    /// The formats that can be encoded, each once, in the order in which their coders are asked.
+    public var encodableFormats: [ImageFormat] {
+        var seen = Set<ImageFormat>()
+        return writtenFormats.filter { seen.insert($0).inserted }
+    }
+
+    /// Returns the format that can be encoded and has this name or file extension, in any case: `qoi`, `JPG`, `jpe`, `heif`.
+    ///
+    /// If several have it, the one whose coder was added last counts.
+    ///
+    /// - Returns: nil if no encoder writes such a format.
+    public func encodableFormat(named name: String) -> ImageFormat? { writtenFormats.first { $0.isNamed(name) } }
+
+    /// The formats of the encoders, in the order in which those are asked. One may be there twice, with another file extension.
+    private var writtenFormats: [ImageFormat] {
+        coders.compactMap { $0 as? any ImageEncoder }.flatMap { encoder in encoder.formats.filter(encoder.canEncode) }
     }
 
     /// Returns the first decoder, in the order in which they are asked, that accepts this data.

@@ -1,3 +1,4 @@
+import Foundation
 import Halcyon
 
 extension Bitmap {
@@ -65,5 +66,14 @@ public enum ImageConversionError: Error, Hashable, Sendable, CustomStringConvert
         case .tooLarge(let size, let side): "\(size) pixels are too many; a side may have \(side)"
         case .outOfMemory(let bytes): "no memory for \(bytes) bytes"
         }
+    }
+}
+
+extension ImageConversionError: LocalizedError {
+    public var errorDescription: String? { description }
+
+    /// A line about what the program can do; nil if there is nothing to say.
+    public var recoverySuggestion: String? {
+        if case .notAnImageSurface = self { "Paint the surface onto an image surface first." } else { nil }
     }
 }

@@ -1,8 +1,9 @@
 import CGTK
+import Foundation
 import Halcyon
 
-/// The error of a resource or a GIO file that cannot be read. A load fails with `ImagePipelineError.badSource` and the same
-/// text.
+/// The error of a resource or a GIO file that cannot be read. A load fails with `ImagePipelineError.badSource`, with this
+/// error as its `underlying`.
 public struct GIOImageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason of the failure.
     public enum Reason: Error, Hashable, Sendable {
@@ -58,4 +59,8 @@ public struct GIOImageError: Error, Hashable, Sendable, CustomStringConvertible 
         default: return Reason.failed(message)
         }
     }
+}
+
+extension GIOImageError: LocalizedError {
+    public var errorDescription: String? { description }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import HalcyonSystem
 
 /// The frames of an animation with their durations. Each frame is composed on request, and never all at once.
@@ -153,4 +154,8 @@ public enum AnimationError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLarge(let bytes, let limit): "all frames together take \(bytes) bytes, more than \(limit)"
         }
     }
+}
+
+extension AnimationError: LocalizedError {
+    public var errorDescription: String? { description }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// The reason why a download failed. A cancelled download is not a failure: it throws `CancellationError`.
 ///
-/// Neither the description nor any property contains a URL's query, user or password.
-public struct DownloadError: Error, Sendable, Equatable {
+/// Neither the description nor any property contains a URL's query, user or password, unless an error of the program's own does.
+public struct DownloadError: Error, Sendable {
     /// The kind of failure.
     public enum Reason: Sendable, Equatable {
         /// The URL cannot be requested; the text gives the reason.
@@ -43,6 +43,9 @@ public struct DownloadError: Error, Sendable, Equatable {
     public let target: String
     /// The header fields of the response, empty if there was none.
     public let responseHeaders: HTTPHeaders
+    /// The error that code of the program threw (a hook, an interceptor, a refresher of credentials, a transport), as it was
+    /// thrown; nil if the failure is the network's. The comparison of two errors leaves it out.
+    public let underlying: (any Error)?
     /// The reasons why the earlier attempts failed, the oldest first. The last eight are kept, and the description has them.
     public private(set) var earlierReasons: [Reason] = []
     /// The number of attempts, including this one.
@@ -50,9 +53,14 @@ public struct DownloadError: Error, Sendable, Equatable {
 
     /// Creates an error for a URL, of which only host, port and path are kept.
     ///
-    /// - Parameter responseHeaders: The header fields of the response; none by default.
-    public init(_ reason: Reason, url: URL, responseHeaders: HTTPHeaders = HTTPHeaders()) {
+    /// - Parameters:
+    ///   - responseHeaders: The header fields of the response; none by default.
+    ///   - underlying: The error of the program's own code that is the cause; nil by default.
+    public init(
+        _ reason: Reason, url: URL, responseHeaders: HTTPHeaders = HTTPHeaders(), underlying: (any Error)? = nil
+    ) {
         self.reason = reason
+        self.underlying = underlying
         target = Self.target(of: url)
         self.responseHeaders = responseHeaders
     }
@@ -88,7 +96,8 @@ public struct DownloadError: Error, Sendable, Equatable {
 
     /// The description of the failure at each attempt, without the target.
     package var reasonText: String {
-        let text = Self.text(of: reason)
+        var text = Self.text(of: reason)
+        if case .connection(.other) = reason, let underlying { text += ": \(underlying)" }
         guard !earlierReasons.isEmpty else { return text }
         let earlier = earlierReasons.map(Self.text).joined(separator: "; ")
         let isAll = earlierReasons.count == attempts - 1
@@ -103,10 +112,30 @@ public struct DownloadError: Error, Sendable, Equatable {
     }
 }
 
+extension DownloadError: Equatable {
+    public static func == (left: DownloadError, right: DownloadError) -> Bool {
+        left.reason == right.reason && left.target == right.target && left.responseHeaders == right.responseHeaders
+            && left.earlierReasons == right.earlierReasons && left.attempts == right.attempts
+    }
+}
+
 extension DownloadError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     public var description: String { "\(target): \(reasonText)" }
     public var debugDescription: String { description }
     public var errorDescription: String? { description }
+
+    /// A line about what the program or its user can do; nil if there is nothing to say.
+    public var recoverySuggestion: String? {
+        if let suggestion = (underlying as? any LocalizedError)?.recoverySuggestion { return suggestion }
+        switch reason {
+        case .offline: return "Set RetryPolicy.networkWait to wait for a network."
+        case .unauthorized: return "Send another credential."
+        case .tooLarge: return "Raise the limit of bytes for this request."
+        case .contentType: return "Accept the media type, if the source is trusted."
+        case .refusedAddress: return "Allow the address in the AddressPolicy, if the source is trusted."
+        default: return nil
+        }
+    }
 
     package static func text(of reason: Reason) -> String {
         switch reason {

@@ -176,8 +176,12 @@ public final class ImageDownloader: Sendable {
         return Task.detached { [hub] in
             do {
                 hub.finish(id, with: .success(try await run.perform()))
-            } catch {
+            } catch let error where error is DownloadError || error is CancellationError {
                 hub.finish(id, with: .failure(error))
+            } catch {
+                // A transport's own.
+                let failure = DownloadError(.connection(.other), url: request.url, underlying: error)
+                hub.finish(id, with: .failure(failure))
             }
         }
     }

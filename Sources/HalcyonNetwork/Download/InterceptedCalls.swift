@@ -82,7 +82,7 @@ final class InterceptedCalls: Sendable {
         do {
             return try await first.intercept(request) { try await run(interceptors.dropFirst(), $0, transfer) }
         } catch let error where !(error is DownloadError) && !(error is CancellationError) {
-            throw DownloadError(.refused("an interceptor: \(error)"), url: request.url)
+            throw DownloadError(.refused("an interceptor: \(error)"), url: request.url, underlying: error)
         }
     }
 }

@@ -24,10 +24,10 @@ public final class CredentialRefresher: DownloadInterceptor {
 
     private enum Failure: Error {
         case download(DownloadError)
-        case other(String)
+        case other(any Error)
 
         init(_ error: any Error) {
-            self = (error as? DownloadError).map { .download($0) } ?? .other("\(error)")
+            self = (error as? DownloadError).map { .download($0) } ?? .other(error)
         }
     }
 
@@ -72,7 +72,7 @@ public final class CredentialRefresher: DownloadInterceptor {
     ///     same user. Nil, the default, is a unique name.
     ///   - refresh: Gets a new credential, one call at a time, in a task of its own that is never cancelled: it should
     ///     have a timeout. If it throws a `DownloadError`, the downloads end with it, with any other error as
-    ///     `DownloadError.Reason.refused`. It may use the same downloader, which sends no credential for it then.
+    ///     `DownloadError.Reason.refused` and this error as `underlying`. It may use the same downloader, which sends no credential for it then.
     public init(
         origin: URL, credential: Credential? = nil, user: String? = nil,
         refresh: @escaping @Sendable (_ refused: Credential?) async throws -> Credential
@@ -139,7 +139,8 @@ public final class CredentialRefresher: DownloadInterceptor {
         } catch let failure as Failure {
             switch failure {
             case .download(let error): throw error
-            case .other(let why): throw DownloadError(.refused("the credential's refresh: \(why)"), url: url)
+            case .other(let error):
+                throw DownloadError(.refused("the credential's refresh: \(error)"), url: url, underlying: error)
             }
         }
     }

@@ -6,7 +6,7 @@ import HalcyonSystem
 ///
 /// They run in the transfer's own task, in this order, once per attempt; only `request` runs once per download, before
 /// the downloader knows whether it can share a transfer. An error that a hook throws ends the download as a refusal
-/// with the error's text; a `DownloadError` is passed on unchanged, and a `CancellationError` cancels.
+/// with the error as its `DownloadError.underlying`; a `DownloadError` is passed on unchanged, and a `CancellationError` cancels.
 public struct DownloadHooks: Sendable {
     /// Changes a request before it is sent: another URL, other header fields. If it returns nil, the download fails
     /// with `DownloadError.Reason.refused`.
@@ -112,13 +112,14 @@ extension DownloadHooks {
     private static func answer<Value: Sendable>(
         of hook: String, url: URL, _ head: HTTPResponseHead? = nil, _ call: () async throws -> Value?
     ) async throws -> Value {
-        func refusal(_ why: String) -> DownloadError {
-            DownloadError(.refused(why), url: url, responseHeaders: head?.headers ?? HTTPHeaders())
+        func refusal(_ why: String, _ error: (any Error)? = nil) -> DownloadError {
+            DownloadError(
+                .refused(why), url: url, responseHeaders: head?.headers ?? HTTPHeaders(), underlying: error)
         }
         do {
             if let value = try await call() { return value }
         } catch let error where !(error is DownloadError) && !(error is CancellationError) {
-            throw refusal("\(hook): \(error)")
+            throw refusal("\(hook): \(error)", error)
         }
         throw refusal(hook)
     }

@@ -4,7 +4,7 @@
 /// It is called once per download, before the downloader knows whether it can share a transfer: downloads that are
 /// passed on with the same request share one. The first of `ImageDownloader.Configuration.interceptors` is the
 /// outermost. An error that it throws ends the download: `DownloadError` and `CancellationError` unchanged, any other
-/// as `DownloadError.Reason.refused` with the error's text.
+/// as `DownloadError.Reason.refused` with the error as its `underlying`.
 ///
 ///     struct Refusing: DownloadInterceptor {
 ///         func intercept(_ request: DownloadRequest, next: @escaping Next) async throws -> DownloadResult {

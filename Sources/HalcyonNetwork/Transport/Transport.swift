@@ -8,7 +8,8 @@ import Foundation
 /// - Cancelling the awaiting task, or releasing the body, ends the transfer at once and closes its connection or stream.
 /// - The body is delivered as transferred: `Content-Encoding` is decoded above. A transport that cannot avoid decoding
 ///   it removes that field and `Content-Length` from the head.
-/// - Failures are `DownloadError`; a cancelled transfer ends with `CancellationError`.
+/// - Failures are `DownloadError`; a cancelled transfer ends with `CancellationError`. An error of any other type is not retried,
+///   and ends the download as `ConnectionFailure.other` with this error as `DownloadError.underlying`.
 public protocol Transport: Sendable {
     /// Sends a request and waits for the head of the final response (not a 1xx).
     func send(_ request: TransportRequest) async throws -> TransportResponse

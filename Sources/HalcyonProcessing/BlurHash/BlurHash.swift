@@ -1,3 +1,4 @@
+import Foundation
 import HalcyonImage
 
 /// A blurred placeholder in a short text, which a server sends beside an image's URL, to show while the image loads.
@@ -103,6 +104,10 @@ public enum BlurHashError: Error, Hashable, Sendable, CustomStringConvertible {
         case .invalidBackground: "a channel of the background is not finite"
         }
     }
+}
+
+extension BlurHashError: LocalizedError {
+    public var errorDescription: String? { description }
 }
 
 /// The base 83 digits of a BlurHash text, in the order of the format's description.

@@ -1,3 +1,4 @@
+import Foundation
 import HalcyonImage
 
 /// An error that a processor reports.
@@ -16,6 +17,10 @@ public enum ProcessingError: Error, Hashable, Sendable, CustomStringConvertible 
         case .failed(let processor, let reason): "\(processor) failed: \(reason)"
         }
     }
+}
+
+extension ProcessingError: LocalizedError {
+    public var errorDescription: String? { description }
 }
 
 /// The limit on the size of a processor's result.

@@ -18,7 +18,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "Loads the URLs of this file, one a line, instead of the gallery.")
     var urls: String?
 
-    @Option(name: .shortAndLong, help: "The PNG file of the contact sheet.")
+    @Option(name: .shortAndLong, help: "The file of the contact sheet, in the format of its extension.")
     var output = "demo/contact-sheet.png"
 
     @Option(help: "The number of simultaneous loads.")
@@ -26,6 +26,11 @@ struct DemoCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...64).contains(concurrency) else { throw ValidationError("--concurrency is 1 to 64.") }
+        do {
+            _ = try CoderRegistry.shared.formatToWrite(pathExtension: URL(filePath: output).pathExtension)
+        } catch {
+            throw ValidationError("--output \(output): \(error)")
+        }
     }
 
     func run() async throws {
@@ -52,6 +57,6 @@ struct DemoCommand: AsyncParsableCommand {
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         let image = Image(bitmap: bitmap, info: ImageInfo(format: .png, size: bitmap.size))
-        try coders.encode(image, as: .png, options: EncodeOptions()).write(to: file, options: .atomic)
+        try image.write(to: file, coders: coders)
     }
 }

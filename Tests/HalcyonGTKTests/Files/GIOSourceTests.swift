@@ -101,8 +101,9 @@ import Testing
         await #expect {
             try await fixture.pipeline.image(for: ImageRequest(.gio("resource:///none")))
         } throws: { error in
-            guard case .badSource(let source, let reason)? = error as? ImagePipelineError else { return false }
+            guard case .badSource(let source, let reason, let own)? = error as? ImagePipelineError else { return false }
             return source == "resource:///none" && reason == "there is no such file"
+                && (own as? GIOImageError)?.reason == .notFound
         }
         withExtendedLifetime(resources) {}
     }
@@ -164,8 +165,9 @@ import Testing
         await #expect {
             try await fixture.pipeline.image(for: ImageRequest(.gio("nothing://user:secret@host/a.png")))
         } throws: { error in
-            guard case .badSource(let source, let reason)? = error as? ImagePipelineError else { return false }
+            guard case .badSource(let source, let reason, let own)? = error as? ImagePipelineError else { return false }
             return source == "nothing://host/a.png" && reason == "nothing on this system reads it"
+                && (own as? GIOImageError)?.reason == .notSupported
         }
     }
 

@@ -42,6 +42,8 @@ struct PipelineLogTests {
         await fixture.waitForEnds()
         // The last failure is remembered, and was reported.
         #expect(lines.all.map(\.level) == [.warning, .notice, .warning])
+        #expect(lines.all.map { $0.metadata["stage"] } == ["network", "network", "decoding"])
+        #expect(lines.all.map { $0.metadata["code"] } == ["httpStatus", "connection", "notAnImage"])
     }
 
     @Test(

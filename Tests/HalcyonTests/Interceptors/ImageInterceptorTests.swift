@@ -153,8 +153,8 @@ import Testing
             await #expect {
                 try await fixture.pipeline.image(for: url)
             } throws: { error in
-                guard case .intercepted(let source, let reason)? = error as? ImagePipelineError else { return false }
-                return source == url.absoluteString && reason == "not this one"
+                guard case .intercepted(let source, let own)? = error as? ImagePipelineError else { return false }
+                return source == url.absoluteString && own is Unwanted && "\(own)" == "not this one"
             }
             #expect(await fixture.pipeline.runningCount == 0)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCodecs
 import HalcyonTesting
 import TestSupport
 import Testing
@@ -123,6 +124,89 @@ struct FailureMemoryTests {
         fixture.pipeline.forgetFailures()
         for url in [url, other] { _ = await error(fixture, ImageRequest(url)) }
         #expect(fixture.transport.requestCount == 5)
+    }
+
+    /// Reads files that begin with a word, if it reads any.
+    private struct WordDecoder: ImageDecoder {
+        let formats = [ImageFormat("word", fileExtension: "word", mimeType: "image/x-word")]
+        /// Called by `probe`, which fails then.
+        var onFailure: (@Sendable () -> Void)?
+
+        func canDecode(_ data: Data) -> Bool { data.starts(with: Data("word".utf8)) }
+
+        func probe(_ data: Data) throws -> ImageInfo {
+            if let onFailure {
+                onFailure()
+                throw CodecError.damaged(formats[0], reason: "it is not spelled well")
+            }
+            return ImageInfo(format: formats[0], size: PixelSize(1, 1))
+        }
+
+        func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            try Bitmap(size: PixelSize(1, 1), isOpaque: true, pixels: [255, 255, 255, 255])
+        }
+    }
+
+    /// Without a coder the bytes are no image; with one they are, at once.
+    @Test func aNewCoderIsAskedAlsoAboutARememberedFailure() async throws {
+        let coders = CoderRegistry.standard()
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.coders = coders }
+        fixture.transport.answer(url, with: .data(Data("word".utf8)))
+        #expect(!isRemembered(await error(fixture)))
+        #expect(isRemembered(await error(fixture)))
+        let registration = coders.add(WordDecoder())
+        #expect(try await fixture.pipeline.image(for: url).info.format.name == "word")
+        #expect(fixture.pipeline.rememberedFailureCount == 0)
+        #expect(fixture.transport.requestCount == 2)
+        // A coder that is gone is a change as well, by either way.
+        let other = PipelineFixture.url("other")
+        coders.add(WordDecoder())
+        fixture.transport.answer(other, with: .data(Data("nothing".utf8)))
+        for change in [{ coders.remove(registration) }, { coders.removeAll { $0 is WordDecoder } }] as [() -> Void] {
+            let count = fixture.transport.requestCount
+            _ = await error(fixture, ImageRequest(other))
+            #expect(isRemembered(await error(fixture, ImageRequest(other))))
+            change()
+            #expect(!isRemembered(await error(fixture, ImageRequest(other))))
+            #expect(isRemembered(await error(fixture, ImageRequest(other))))
+            #expect(fixture.transport.requestCount <= count + 2)
+        }
+        // Nothing is removed any more.
+        coders.remove(registration)
+        coders.removeAll { $0 is WordDecoder }
+        #expect(isRemembered(await error(fixture, ImageRequest(other))))
+    }
+
+    @Test func failuresOfTransfersOutliveAChangeOfTheCoders() async throws {
+        let coders = CoderRegistry.standard()
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.coders = coders }
+        #expect(!isRemembered(await error(fixture)))
+        coders.add(WordDecoder())
+        #expect(isRemembered(await error(fixture)))
+    }
+
+    /// The change comes when the coder was chosen already, and before its failure is remembered.
+    @Test func aCoderThatComesDuringADecodeIsAskedNext() async throws {
+        let coders = CoderRegistry.standard()
+        let fixture = PipelineFixture(clock: clock.timeSource) { $0.coders = coders }
+        fixture.transport.answer(url, with: .data(Data("word".utf8)))
+        coders.add(WordDecoder(onFailure: { coders.add(WordDecoder()) }))
+        #expect(await error(fixture)?.code == "damagedImage")
+        #expect(try await fixture.pipeline.image(for: url).info.format.name == "word")
+    }
+
+    /// A request's own coders change by themselves.
+    @Test func onlyTheRegistryOfARequestCounts() async throws {
+        let own = CoderRegistry.standard()
+        let fixture = PipelineFixture(clock: clock.timeSource)
+        fixture.transport.answer(url, with: .data(Data("word".utf8)))
+        var request = ImageRequest(url)
+        request.coders = own
+        _ = await error(fixture, request)
+        fixture.pipeline.configuration.coders.add(WordDecoder())
+        #expect(isRemembered(await error(fixture, request)))
+        own.add(WordDecoder())
+        #expect(try await fixture.pipeline.image(for: request).info.format.name == "word")
     }
 
     @Test func bytesThatAreNoImageAreStillToBeHad() async throws {

@@ -245,7 +245,7 @@ import Testing
         var failing = drawing
         failing.result = .failure(Failure())
         await #expect { try await fixture.pipeline.image(for: ImageRequest(.provider(failing))) } throws: { error in
-            guard case .badSource(_, let reason)? = error as? ImagePipelineError else { return false }
+            guard case .badSource(_, let reason, _)? = error as? ImagePipelineError else { return false }
             return reason == "nothing to draw"
         }
         let next = await nextRun(after: fixture)

@@ -119,8 +119,8 @@ import Testing
         await #expect {
             try await fixture.pipeline.image(for: ImageRequest(.provider(failing)))
         } throws: { error in
-            guard case .badSource(let source, let reason)? = error as? ImagePipelineError else { return false }
-            return source == "https://host/a" && reason == "the shelf is empty"
+            guard case .badSource(let source, let reason, let own)? = error as? ImagePipelineError else { return false }
+            return source == "https://host/a" && reason == "the shelf is empty" && own is Failure
         }
         var mended = failing
         mended.result = .success(try png())

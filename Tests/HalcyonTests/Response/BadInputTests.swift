@@ -115,8 +115,8 @@ import Testing
         await #expect {
             try await fixture.pipeline.response(for: request)
         } throws: { error in
-            guard case .processing(_, let reason)? = error as? ImagePipelineError else { return false }
-            return reason == "it does not want to"
+            guard case .processing(_, let own)? = error as? ImagePipelineError else { return false }
+            return own is FailingProcessor.Failure && "\(own)" == "it does not want to"
         }
         #expect(fixture.pipeline.configuration.cache.image(inMemoryFor: request) == nil)
         // The original did decode, so it is worth keeping.
