@@ -130,7 +130,8 @@ let package = Package(
         cTarget("CHalcyonSystem", "System", dependencies: ["CCrypto"], libraries: ["crypto"]),
         cTarget("CHalcyonPixels", "Pixels"),
         cTarget(
-            "CHalcyonCodecs", "Codecs", dependencies: ["CLCMS", "CJPEG", "CPNG"], libraries: ["lcms2", "jpeg", "png"]),
+            "CHalcyonCodecs", "Codecs", dependencies: ["CHalcyonPixels", "CLCMS", "CJPEG", "CPNG"],
+            libraries: ["lcms2", "jpeg", "png"]),
         cTarget("CHalcyonTIFF", "TIFF", dependencies: ["CHalcyonCodecs", "CTIFF"], libraries: ["tiff"]),
         cTarget(
             "CHalcyonSVG", "SVG", dependencies: ["CHalcyonCodecs", "CCairo"],
@@ -242,7 +243,8 @@ let package = Package(
         + [
             testTarget("HalcyonSystemTests", ["HalcyonSystem"]),
             testTarget("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
-            testTarget("HalcyonCodecsTests", halcyon + moreFormats + ["TestSupport", "CHalcyonSVG", "CTestSVG", "CZlib"]),
+            testTarget(
+                "HalcyonCodecsTests", halcyon + moreFormats + ["TestSupport", "CHalcyonSVG", "CTestSVG", "CZlib"]),
             testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),
             testTarget("HalcyonCacheTests", halcyon + ["TestSupport", "CacheStress"]),
             testTarget(
