@@ -130,7 +130,8 @@ let package = Package(
         cTarget("CHalcyonSystem", "System", dependencies: ["CCrypto"], libraries: ["crypto"]),
         cTarget("CHalcyonPixels", "Pixels"),
         cTarget(
-            "CHalcyonCodecs", "Codecs", dependencies: ["CLCMS", "CJPEG", "CPNG"], libraries: ["lcms2", "jpeg", "png"]),
+            "CHalcyonCodecs", "Codecs", dependencies: ["CHalcyonPixels", "CLCMS", "CJPEG", "CPNG"],
+            libraries: ["lcms2", "jpeg", "png"]),
         cTarget("CHalcyonTIFF", "TIFF", dependencies: ["CHalcyonCodecs", "CTIFF"], libraries: ["tiff"]),
         cTarget(
             "CHalcyonSVG", "SVG", dependencies: ["CHalcyonCodecs", "CCairo"],

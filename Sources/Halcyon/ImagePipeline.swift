@@ -85,9 +85,28 @@ public final class ImagePipeline: Sendable {
         return try await task.response
     }
 
+    /// Returns the image of a URL, with its origin and metrics, as `response(for:)` of a request does.
+    ///
+    /// - Throws: `ImagePipelineError`; `CancellationError` if the awaiting task is cancelled.
+    nonisolated(nonsending) public func response(for url: URL?) async throws -> ImageResponse {
+        try await response(for: ImageRequest(url))
+    }
+
+    /// Starts a load of a URL and returns its events, up to its end. A reader that stops reading cancels the load.
+    public func events(for url: URL?) -> AsyncThrowingStream<ImageEvent, any Error> {
+        events(for: ImageRequest(url))
+    }
+
     /// Starts a load and returns its events, up to its end. A reader that stops reading cancels the load.
     public func events(for request: ImageRequest) -> AsyncThrowingStream<ImageEvent, any Error> {
         task(for: request).events(cancelsWithReader: true)
+    }
+
+    /// Returns the encoded bytes of a URL, from the disk cache or from the server. Nothing is decoded, so nothing is stored.
+    ///
+    /// - Throws: `ImagePipelineError`; `CancellationError` if the awaiting task is cancelled.
+    public func data(for url: URL?) async throws -> Data {
+        try await data(for: ImageRequest(url))
     }
 
     /// Returns the encoded bytes of a request's source, from the disk cache or from the source. Nothing is decoded, so
@@ -110,6 +129,11 @@ public final class ImagePipeline: Sendable {
 
     // MARK: - Tasks
 
+    /// Starts a load of a URL and returns its handle, as `task(for:)` of a request does.
+    public func task(for url: URL?) -> ImageTask {
+        task(for: ImageRequest(url))
+    }
+
     /// Starts a load and returns its handle. An image in memory gives a task that has already ended, unless the pipeline has
     /// interceptors.
     ///
@@ -127,6 +151,17 @@ public final class ImagePipeline: Sendable {
         if let priority { task.priority = priority }
         if let response { task.end(.success(response)) } else { task.start() }
         return task
+    }
+
+    /// Starts a load of a URL and calls `completion` exactly once with its end.
+    ///
+    /// - Parameter callbackQueue: where the callback runs; by default on the main queue, always asynchronously.
+    @discardableResult
+    public func load(
+        _ url: URL?, callbackQueue: CallbackQueue = .mainAsync,
+        completion: @escaping @Sendable (Result<ImageResponse, any Error>) -> Void
+    ) -> ImageTask {
+        load(ImageRequest(url), callbackQueue: callbackQueue, completion: completion)
     }
 
     /// Starts a load and calls `completion` exactly once with its end.

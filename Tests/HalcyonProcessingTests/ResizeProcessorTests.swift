@@ -38,6 +38,23 @@ import Testing
         #expect(try noise(48, 32).processed(by: .resize(to: box, mode: mode, upscale: upscale)).size == size)
     }
 
+    @Test func oneSideIsEnough() throws {
+        // 48 x 32.
+        let source = try noise(48, 32)
+        #expect(try source.processed(by: .resize(width: 24)).size == PixelSize(24, 16))
+        #expect(try source.processed(by: .resize(height: 8)).size == PixelSize(12, 8))
+        #expect(try source.processed(by: .resize(width: 96)).bitmap === source.bitmap)
+        #expect(try source.processed(by: .resize(height: 64)).bitmap === source.bitmap)
+        #expect(try source.processed(by: .resize(width: 96, upscale: true)).size == PixelSize(96, 64))
+        #expect(try source.processed(by: .resize(height: 64, upscale: true)).size == PixelSize(96, 64))
+        let nearest = try source.processed(by: .resize(width: 24, filter: .nearest))
+        #expect(nearest.bytes == (try source.processed(by: .resize(to: PixelSize(24, 16), filter: .nearest))).bytes)
+        for side in [0, -1, Int.min, 65_536, Int.max] {
+            expectInvalidArgument(ResizeProcessor.resize(width: side), source)
+            expectInvalidArgument(ResizeProcessor.resize(height: side), source)
+        }
+    }
+
     @Test func factsAndOpacityStay() throws {
         let source = try noise(20, 10, hasAlpha: false)
         let result = try source.processed(by: .resize(to: PixelSize(5, 5)))

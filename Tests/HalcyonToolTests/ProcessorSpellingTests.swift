@@ -15,6 +15,10 @@ import Testing
         ("resize=120x80:fit", .resize(to: PixelSize(120, 80), mode: .fit)),
         ("resize=120x80:stretch:upscale", .resize(to: PixelSize(120, 80), mode: .stretch, upscale: true)),
         ("resize=120x80:nearest", .resize(to: PixelSize(120, 80), filter: .nearest)),
+        ("resize=120x", .resize(width: 120)),
+        ("resize=upscale:120x:area", .resize(width: 120, upscale: true, filter: .area)),
+        ("resize=x80", .resize(height: 80)),
+        ("resize=x80:nearest:upscale", .resize(height: 80, upscale: true, filter: .nearest)),
         (
             "resize=upscale:area:fill:1x2",
             .resize(to: PixelSize(1, 2), mode: .fill, upscale: true, filter: .area)
@@ -144,7 +148,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "resize", "resize=", "resize=fit", "resize=2x2:fit:fill", "resize=2x2:cubic", "resize=2x2:upscale:upscale",
+        "resize", "resize=", "resize=fit", "resize=x", "resize=2x:fill", "resize=2x:x2", "resize=2x2:fit:fill",
+        "resize=2x2:cubic", "resize=2x2:upscale:upscale",
         "crop=2x2@50%,1", "crop=2x2@1,2,3", "crop=2x2@1%,2%@3", "flip=Vertical", "flip=horizontal:vertical", "rotate",
         "rotate=north", "rotate=1:2", "rotate=1:keep:fit", "rotate=1:#12345", "rotate=1:white", "pad", "pad=1,2",
         "pad=1.5",

@@ -6,6 +6,8 @@ private func processors(_ tint: Color) -> [any ImageProcessor] {
     [
         .resize(to: PixelSize(320, 240)),
         .resize(to: PixelSize(320, 240), mode: .fill),
+        .resize(width: 320),
+        .resize(height: 240),
         .resize(to: PixelSize(320, 240), mode: .stretch, upscale: true),
         .crop(to: PixelSize(320, 240), anchorX: 0.5, anchorY: 0),
         .crop(PixelRect(x: 0, y: 0, width: 64, height: 64)),

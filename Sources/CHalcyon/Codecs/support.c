@@ -69,28 +69,6 @@ void halcyon_make_opaque(uint8_t *bgra, size_t pixels) {
     for (size_t i = 0; i < pixels; i++) bgra[i * 4 + 3] = 255;
 }
 
-static uint8_t unpremultiplied(uint32_t value, uint32_t alpha) {
-    uint32_t result = (value * 255 + alpha / 2) / alpha;
-    // A channel above its alpha is not a valid pixel, but a processor may have made one.
-    return result > 255 ? 255 : (uint8_t)result;
-}
-
-void halcyon_unpremultiply(const uint8_t *bgra, uint8_t *result, size_t pixels) {
-    for (size_t i = 0; i < pixels; i++, bgra += 4, result += 4) {
-        uint32_t alpha = bgra[3];
-        if (alpha == 255) {
-            memmove(result, bgra, 4);
-        } else if (alpha == 0) {
-            memset(result, 0, 4);
-        } else {
-            result[0] = unpremultiplied(bgra[0], alpha);
-            result[1] = unpremultiplied(bgra[1], alpha);
-            result[2] = unpremultiplied(bgra[2], alpha);
-            result[3] = (uint8_t)alpha;
-        }
-    }
-}
-
 bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels) {
     // In chunks: small enough to leave early, and wide enough for vectors.
     while (pixels > 0) {

@@ -3,7 +3,7 @@ import HalcyonSystem
 
 /// A prefetcher that loads a list of requests into the caches before they are needed: a few at a time, each once.
 ///
-///     let prefetcher = ImagePrefetcher(urls.map { ImageRequest($0) })
+///     let prefetcher = ImagePrefetcher(urls)
 ///     let outcome = await prefetcher.run()
 ///
 /// Cached images are skipped without a transfer. A request that fails does not end the others. The list may be long: besides
@@ -49,6 +49,18 @@ public final class ImagePrefetcher: Sendable {
         self.concurrency = max(1, concurrency)
         urgency = PrefetchPriority(priority)
         state = Lock(State(prefetch: PrefetchState(requests)))
+    }
+
+    /// Creates a prefetcher for a list of URLs; the other parameters are those of the initializer for requests.
+    @_disfavoredOverload
+    public convenience init(
+        _ urls: [URL], pipeline: ImagePipeline = .shared, destination: Destination = .disk, concurrency: Int = 5,
+        priority: RequestPriority = .low
+    ) {
+        // Disfavoured, so that an empty literal is a list of requests and not ambiguous.
+        self.init(
+            urls.map { ImageRequest($0) }, pipeline: pipeline, destination: destination, concurrency: concurrency,
+            priority: priority)
     }
 
     // MARK: - Control

@@ -54,14 +54,10 @@ extension Image {
             let pixels = gdk_pixbuf_get_pixels(pixbuf)
         else { throw ImageConversionError.outOfMemory(bytes: bitmap.width * bitmap.height * channels) }
         let rowBytes = Int(gdk_pixbuf_get_rowstride(pixbuf))
-        bitmap.withPixels { bytes in
-            for row in 0..<bitmap.height {
-                let source = UnsafeRawBufferPointer(
-                    rebasing: bytes[row * bitmap.bytesPerRow..<(row + 1) * bitmap.bytesPerRow])
-                let target = UnsafeMutableBufferPointer(
-                    start: pixels + row * rowBytes, count: bitmap.width * channels)
-                Self.unpremultiply(source, into: target, channels: channels)
-            }
+        for row in 0..<bitmap.height {
+            bitmap.copyPixels(
+                row * bitmap.width..<(row + 1) * bitmap.width, layout: bitmap.isOpaque ? .rgb : .rgba,
+                to: pixels + row * rowBytes)
         }
         return pixbuf
     }
@@ -81,19 +77,5 @@ extension Image {
             target[to + 3] = UInt8(alpha)
         }
         return isOpaque
-    }
-
-    private static func unpremultiply(
-        _ source: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>, channels: Int
-    ) {
-        for pixel in 0..<source.count / 4 {
-            let (from, to) = (pixel * 4, pixel * channels)
-            let alpha = Int(source[from + 3])
-            for channel in 0..<3 {
-                let color = Int(source[from + 2 - channel])
-                target[to + channel] = alpha == 0 ? 0 : UInt8(min(255, (color * 255 + alpha / 2) / alpha))
-            }
-            if channels == 4 { target[to + 3] = UInt8(alpha) }
-        }
     }
 }

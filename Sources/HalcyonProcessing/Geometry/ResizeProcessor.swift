@@ -69,4 +69,18 @@ extension ImageProcessor where Self == ResizeProcessor {
     ) -> Self {
         ResizeProcessor(size, mode: mode, upscale: upscale, filter: filter)
     }
+
+    /// Scales to a width in pixels and keeps the aspect ratio; never larger than the source unless `upscale`.
+    ///
+    /// The height follows, up to 65,535 pixels, the longest side of a box.
+    public static func resize(width: Int, upscale: Bool = false, filter: ResizeFilter = .lanczos) -> Self {
+        ResizeProcessor(PixelSize(width, Self.maximumSide), upscale: upscale, filter: filter)
+    }
+
+    /// Scales to a height in pixels and keeps the aspect ratio; never larger than the source unless `upscale`.
+    ///
+    /// The width follows, up to 65,535 pixels, the longest side of a box.
+    public static func resize(height: Int, upscale: Bool = false, filter: ResizeFilter = .lanczos) -> Self {
+        ResizeProcessor(PixelSize(Self.maximumSide, height), upscale: upscale, filter: filter)
+    }
 }

@@ -33,6 +33,12 @@ enum PartReader {
         return (shares[0], shares[1])
     }
 
+    /// Parses a width alone: `320x`.
+    static func width(_ text: Substring) -> Int? { text.hasSuffix("x") ? Int(text.dropLast()) : nil }
+
+    /// Parses a height alone: `x240`.
+    static func height(_ text: Substring) -> Int? { text.hasPrefix("x") ? Int(text.dropFirst()) : nil }
+
     /// Parses a size and an optional anchor, the middle by default: `WxH` or `WxH@X%,Y%`.
     static func anchored(_ text: Substring) -> (size: PixelSize, x: Double, y: Double)? {
         let pair = text.split(separator: "@", omittingEmptySubsequences: false)

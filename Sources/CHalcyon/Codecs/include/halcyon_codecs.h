@@ -3,6 +3,8 @@
 #ifndef HALCYON_CODECS_H
 #define HALCYON_CODECS_H
 
+// halcyon_unpremultiply, which encoders call.
+#include <halcyon_pixels.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -171,10 +173,6 @@ void halcyon_rgba_to_bgra(const uint8_t *rgba, uint8_t *bgra, size_t pixels, int
 
 /// Sets every alpha byte to 255.
 void halcyon_make_opaque(uint8_t *bgra, size_t pixels);
-
-/// Reverses `halcyon_premultiply`, rounded to the nearest; `result` may be `bgra`. Premultiplying again gives back
-/// `bgra` exactly.
-void halcyon_unpremultiply(const uint8_t *bgra, uint8_t *result, size_t pixels);
 
 /// Whether every alpha byte is 255.
 bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels);

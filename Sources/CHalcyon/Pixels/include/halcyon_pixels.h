@@ -61,6 +61,26 @@ void halcyon_pack(const uint8_t *pixels, size_t count, uint8_t *packed);
 /// Writes the pixels that `halcyon_pack` was given: `4 * count` bytes.
 void halcyon_unpack(const uint8_t *packed, size_t count, uint8_t *pixels);
 
+/// The layouts of other programs; in all but the first two, the order of a pixel's bytes differs from a bitmap's.
+typedef enum {
+    /// Blue, green, red, alpha, the colours premultiplied: the pixels of a bitmap.
+    HALCYON_LAYOUT_BGRA_PREMULTIPLIED = 0,
+    /// The same, the colours not premultiplied.
+    HALCYON_LAYOUT_BGRA = 1,
+    HALCYON_LAYOUT_RGBA_PREMULTIPLIED = 2,
+    HALCYON_LAYOUT_RGBA = 3,
+    /// Three bytes a pixel, as it shows over white.
+    HALCYON_LAYOUT_RGB = 4,
+    /// One byte a pixel: the luminance by ITU-R BT.709 of what shows over white.
+    HALCYON_LAYOUT_GRAY = 5,
+} halcyon_layout;
+
+/// Writes `count` pixels in another layout. `result` must not overlap them.
+void halcyon_convert(const uint8_t *pixels, size_t count, halcyon_layout layout, uint8_t *result);
+/// Divides colours by their alpha, rounded to the nearest; `result` may be `bgra`. Premultiplying again gives back `bgra`
+/// exactly.
+void halcyon_unpremultiply(const uint8_t *bgra, uint8_t *result, size_t pixels);
+
 /// Writes `source` turned upright. `orientation` is the EXIF value, 1 to 8; the sides of `result` are exchanged for 5
 /// to 8.
 halcyon_status halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation,

@@ -15,9 +15,16 @@ enum GeometryEntries {
             Scales an image to a box of pixels. As the first step of a request it is part of the decode: a JPEG or \
             WebP is then decoded at about that size, which is several times faster than in full.
             """,
-        forms: ["resize=WxH[:fit|fill|stretch][:upscale][:FILTER]"], brief: "resize=WxH[:fit|fill|stretch]",
+        forms: [
+            "resize=WxH[:fit|fill|stretch][:upscale][:FILTER]", "resize=Wx[:upscale][:FILTER]",
+            "resize=xH[:upscale][:FILTER]",
+        ],
+        brief: "resize=WxH[:fit|fill|stretch]",
         parts: [
             .init("WxH", "to", "The box in pixels. Sides are 1 to 65,535."),
+            .init(
+                "Wx", "width", "The width in pixels, 1 to 65,535. The height follows, so that the aspect ratio stays."),
+            .init("xH", "height", "The height in pixels, 1 to 65,535. The width follows."),
             .init(
                 "fit, fill, stretch", "mode",
                 "`fit`, the default: inside the box. `fill`: covers the box, cropped to it. `stretch`: exactly the box."
@@ -27,10 +34,14 @@ enum GeometryEntries {
         ],
         example: "resize=80x80:fill", call: ".resize(to: PixelSize(80, 80), mode: .fill)"
     ) { parts in
+        let upscale = parts.take(word: "upscale")
+        let filter: ResizeFilter = parts.take(PartReader.word) ?? .lanczos
+        if let width = parts.take(PartReader.width) { return .resize(width: width, upscale: upscale, filter: filter) }
+        if let height = parts.take(PartReader.height) {
+            return .resize(height: height, upscale: upscale, filter: filter)
+        }
         let size = try parts.require("WxH", SizeArgument.size)
-        return .resize(
-            to: size, mode: parts.take(PartReader.word) ?? .fit, upscale: parts.take(word: "upscale"),
-            filter: parts.take(PartReader.word) ?? .lanczos)
+        return .resize(to: size, mode: parts.take(PartReader.word) ?? .fit, upscale: upscale, filter: filter)
     }
 
     private static let crop = ProcessorEntry(
