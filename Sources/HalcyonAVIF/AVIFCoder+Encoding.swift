@@ -25,7 +25,7 @@ extension AVIFCoder: ImageEncoder {
         guard image.width <= Self.maximumSide, image.height <= Self.maximumSide,
             image.width * image.height <= Int(AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
         else { throw Self.failed("\(image.size) is more than it can hold") }
-        let isFull = options.isLossless || options.clampedQuality >= 0.9
+        let isFull = try options.isLossless || options.checkedQuality(for: .avif) >= 0.9
         let target = avifImageCreate(
             UInt32(image.width), UInt32(image.height), 8,
             isFull ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420)
@@ -73,7 +73,8 @@ extension AVIFCoder: ImageEncoder {
         guard let encoder = avifEncoderCreate() else { throw BitmapError.outOfMemory(bytes: 0) }
         defer { avifEncoderDestroy(encoder) }
         let worst = Double(AVIF_QUANTIZER_WORST_QUALITY)
-        let quantizer = options.isLossless ? 0 : Int32(((1 - options.clampedQuality) * worst).rounded())
+        let quality = options.isLossless ? 1 : try options.checkedQuality(for: .avif)
+        let quantizer = Int32(((1 - quality) * worst).rounded())
         encoder.pointee.maxThreads = 1
         encoder.pointee.speed = speed
         encoder.pointee.minQuantizer = quantizer

@@ -23,7 +23,7 @@ public protocol ImageEncoder: ImageCoder {
     /// default, the registry passes it upright sRGB pixels.
     func writesMetadata(_ format: ImageFormat) -> Bool
 
-    /// Encodes the pixels as they are.
+    /// Encodes the pixels as they are. The registry has checked that `options.quality` is from 0 to 1.
     ///
     /// An encoder that `writesMetadata` writes `image.colorProfile`, if there is one, and
     /// `options.storedOrientation(of:)`; the registry has already turned the pixels back by this orientation.

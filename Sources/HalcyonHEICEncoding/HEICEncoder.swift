@@ -41,13 +41,13 @@ package struct HEICEncoder: ImageEncoder {
 
     private static func configure(_ encoder: OpaquePointer?, options: EncodeOptions) throws {
         try check(heif_encoder_set_logging_level(encoder, 0))
-        let quality = Int32((options.clampedQuality * 100).rounded())
+        let quality = try options.checkedQuality(for: .heic)
         if options.isLossless {
             try check(heif_encoder_set_lossless(encoder, 1))
         } else {
-            try check(heif_encoder_set_lossy_quality(encoder, quality))
+            try check(heif_encoder_set_lossy_quality(encoder, Int32((quality * 100).rounded())))
         }
-        let isFull = options.isLossless || options.clampedQuality >= 0.9
+        let isFull = options.isLossless || quality >= 0.9
         try check(heif_encoder_set_parameter_string(encoder, "chroma", isFull ? "444" : "420"))
     }
 

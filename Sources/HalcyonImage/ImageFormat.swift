@@ -50,13 +50,18 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     /// All formats that Halcyon has names for, whether or not a coder for them was built in.
     public static let known: [ImageFormat] = [jpeg, png, gif, webp, heic, avif, jpegXL, tiff, bmp, ico, svg]
 
-    /// Returns the known format with this name or file extension in any case (`jpeg`, `JPG`); nil for others.
+    /// Returns the known format with this name or file extension in any case (`jpeg`, `JPG`, `tif`); nil for others. A registry
+    /// also finds those of its custom coders: `CoderRegistry.encodableFormat(named:)`.
     public init?(name: String) {
-        let name = name.lowercased()
-        let alias = ["jpe": "jpeg", "tif": "tiff", "heif": "heic"][name] ?? name
-        guard let format = Self.known.first(where: { $0.name == alias || $0.fileExtension == alias }) else {
-            return nil
-        }
+        guard let format = Self.known.first(where: { $0.isNamed(name) }) else { return nil }
         self = format
+    }
+
+    /// Returns whether a text is this format's name or file extension, in any case, or another usual extension of its files.
+    package func isNamed(_ text: String) -> Bool {
+        let text = text.lowercased()
+        guard !text.isEmpty else { return false }
+        let alias = ["jpe": "jpeg", "tif": "tiff", "heif": "heic"][text]
+        return [name, fileExtension].contains { $0.lowercased() == text } || name == alias
     }
 }

@@ -12,8 +12,52 @@ import Testing
         let data = try image.data(as: .jpeg)
         #expect(try data == image.data(as: .jpeg, options: EncodeOptions(quality: 0.85)))
         #expect(try data != image.data(as: .jpeg, options: EncodeOptions(quality: 0.8)))
-        // A quality that is no number is the default.
-        #expect(try data == image.data(as: .jpeg, options: EncodeOptions(quality: .nan)))
+    }
+
+    @Test(arguments: [ImageFormat.jpeg, .webp, .avif, .heic, .png, .gif])
+    func aQualityIsFromZeroToOne(format: ImageFormat) throws {
+        let image = try sampleImage(PixelSize(20, 20))
+        for quality in [0, -0.0, 1] {
+            let file = try coders.encode(image, as: format, options: EncodeOptions(quality: quality))
+            #expect(try coders.probe(file).size == image.size)
+        }
+        let encoder = try #require(coders.encoder(for: format))
+        for quality in [-0.01, 1.01, 85, 1e300, .infinity, -.infinity, .nan] as [Double] {
+            for options in [EncodeOptions(quality: quality), EncodeOptions(quality: quality, maximumBytes: 1)] {
+                let error = #expect(throws: CodecError.self) { try coders.encode(image, as: format, options: options) }
+                guard case .encodingFailed(format, let reason)? = error else {
+                    Issue.record("\(quality): \(String(describing: error))")
+                    continue
+                }
+                #expect(reason.contains("from 0 to 1") && reason.contains("\(quality)"))
+                // Without the registry's check before it, an encoder itself must not trap.
+                guard coders.canEncode(format), encoder.isLossy(format, options: options) else { continue }
+                #expect(throws: CodecError.self) {
+                    try encoder.encode(image, as: format, options: options, context: .uncancellable)
+                }
+            }
+        }
+        #expect(throws: CodecError.self) { try image.data(as: format, quality: 85) }
+    }
+
+    @Test func anAnimationsQualityIsFromZeroToOne() throws {
+        let animation = try Image(data: Fixture.read("gif/animated.gif"))
+        for format in [ImageFormat.webp, .png, .gif] {
+            #expect(throws: CodecError.self) { try animation.data(as: format, quality: 1.5) }
+        }
+    }
+
+    /// Options are parts of keys, also those that no encoder takes.
+    @Test func anyQualityEqualsItself() {
+        for quality in [0.5, 85, .infinity, .nan] as [Double] {
+            let (one, two) = (EncodeOptions(quality: quality), EncodeOptions(quality: quality))
+            #expect(one == two && one.hashValue == two.hashValue)
+            #expect(one != EncodeOptions(quality: 0.25))
+        }
+        #expect(EncodeOptions(quality: 0) == EncodeOptions(quality: -0.0))
+        var options = EncodeOptions(quality: .nan)
+        options.quality = 0.5
+        #expect(options == EncodeOptions(quality: 0.5))
     }
 
     @Test(arguments: [ImageFormat.jpeg, .webp, .avif]) func aFileFitsIntoItsBytes(format: ImageFormat) throws {

@@ -37,6 +37,12 @@ import Testing
         for option in options { #expect(result.text.contains(option)) }
     }
 
+    @Test func helpSaysTheScaleOfTheQuality() async throws {
+        let text = try await Tool().run(["load", "--help"]).text
+        #expect(text.contains("--quality <0...100>"))
+        #expect(text.contains("from 0 to 100"))
+    }
+
     @Test(arguments: [["nothing"], ["--nothing"], ["Load"], ["demo", "--concurrency", "0"], ["demo", "extra"]])
     func wrongUsageIs64(arguments: [String]) async throws {
         let result = try await Tool().run(arguments)

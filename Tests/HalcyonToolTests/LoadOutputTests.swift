@@ -7,8 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct LoadOutputTests {
     @Test(arguments: [
         ("png/rgb8.png", "same.png"), ("jpeg/orientation-6.jpg", "same.jpg"), ("jpeg/cmyk.jpg", "same.JPEG"),
-        ("gif/animated.gif", "same.gif"), ("webp/animated.webp", "same.webp"), ("png/apng.png", "unknown.bin"),
-        ("webp/lossy.webp", "none"),
+        ("gif/animated.gif", "same.gif"), ("webp/animated.webp", "same.webp"), ("png/apng.png", "none"),
+        ("webp/lossy.webp", "none"), ("tiff/gray16.tiff", "same.tif"), ("svg/sized.svg", "same.SVG"),
     ])
     func bytesThatNothingChangesAreKept(file: String, name: String) async throws {
         let tool = try Tool()
@@ -28,6 +28,31 @@ import Testing
         let info = try CoderRegistry.shared.probe(try tool.data(name))
         #expect(info.format.name == format)
         #expect(info.size == PixelSize(48, 32))
+    }
+
+    @Test(arguments: [
+        ("png/rgb8.png", "unknown.bin", "bin"), ("png/rgb8.png", "a.tiff", "tiff"),
+        ("gif/still.gif", "deep/a.svg", "svg"),
+    ])
+    func aNameThatNoEncoderWritesIsAnErrorAndNoFile(file: String, name: String, text: String) async throws {
+        let tool = try Tool()
+        let result = try await tool.load(fixture(file), "-o", tool.path(name))
+        #expect(result.status == 1)
+        let error = try #require(try result.load().error)
+        #expect(error.code == "unsupportedFormat")
+        #expect(error.message.contains("'\(text)'") && error.message.contains("webp"))
+        #expect(try tool.files(in: "").filter { $0 == name || $0 == "deep" }.isEmpty)
+        // The format can be given.
+        #expect(try await tool.load(fixture(file), "-o", tool.path(name), "--format", "png").status == 0)
+        #expect(try CoderRegistry.shared.probe(try tool.data(name)).format == .png)
+    }
+
+    @Test func aFormatThatIsOnlyReadIsCopiedAndNotEncoded() async throws {
+        let tool = try Tool()
+        let result = try await tool.load(fixture("tiff/gray16.tiff"), "-o", tool.path("a.tiff"), "--resize", "8x8")
+        #expect(result.status == 1)
+        #expect(try result.load().error?.code == "unsupportedFormat")
+        #expect(try !tool.files(in: "").contains("a.tiff"))
     }
 
     @Test func losslessConversionsKeepEveryPixel() async throws {

@@ -256,7 +256,7 @@ private func loadExamples(
     let response = try await pipeline.response(for: request)
     let bytes = try await response.data()
     let data = try await pipeline.data(for: request)
-    let encoded = try await pipeline.encodedImage(for: request, as: .webp(quality: 80))
+    let encoded = try await pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
     for try await event in pipeline.events(for: request) { print(event) }
     for await event in pipeline.events { print(event) }
     pipeline.load(request, callbackQueue: .mainOrInline) { show(try? $0.get().image) }
@@ -324,6 +324,7 @@ private func imageValueExamples(_ program: Program) throws {
     let image = try Image(data: data)
     let file = try Image(contentsOf: URL(filePath: program.path))
     let encoded = try image.data(as: .png)
+    let smaller = try image.data(as: .jpeg, quality: 0.8)
     try image.write(to: URL(filePath: "avatar.png"))
     let registration = CoderRegistry.shared.add(QOICoder())
     CoderRegistry.shared.remove(registration)
@@ -334,5 +335,5 @@ private func imageValueExamples(_ program: Program) throws {
     print(image.info.isAnimated, image.info.loopCount ?? 1)
     print(image.cost, image.scale)
     print(image.color(x: 3, y: 4) ?? .clear, image.averageColor() ?? .clear)
-    _ = (format, file, encoded, merged)
+    _ = (format, file, encoded, smaller, merged)
 }

@@ -94,7 +94,7 @@ func networkResume(cache: ImageCache) -> ImagePipeline {
 }
 
 func networkAnswer(_ pipeline: ImagePipeline, _ request: ImageRequest, asked: String?) async throws {
-    let encoded = try await pipeline.encodedImage(for: request, as: .webp(quality: 80))
+    let encoded = try await pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
     if encoded.matches(ifNoneMatch: asked) { print("304") }
     print(encoded.mediaType, encoded.etag, encoded.freshness.cacheControl ?? "")
 }

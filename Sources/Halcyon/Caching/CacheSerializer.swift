@@ -140,7 +140,7 @@ extension CacheSerializer where Self == FixedFormatCacheSerializer {
     public static var png: FixedFormatCacheSerializer { FixedFormatCacheSerializer(.png) }
     /// A serializer that keeps every finished image as JPEG, or as PNG if it has alpha.
     ///
-    /// - Parameter quality: from 0 to 1; 0.85 by default.
+    /// - Parameter quality: from 0 to 1; 0.85 by default. With any other value the disk keeps none of these images.
     public static func jpeg(quality: Double = 0.85) -> FixedFormatCacheSerializer {
         FixedFormatCacheSerializer(.jpeg, options: EncodeOptions(quality: quality))
     }

@@ -48,8 +48,10 @@ struct EncodeJob {
 
     private func encoded(as format: ImageFormat, _ options: EncodeOptions) async throws -> EncodedAnswer {
         // Checked before anything is fetched.
-        guard resolved.coders.canEncode(format) else {
-            throw encodingError(CodecError.unsupportedFormat(format), as: format)
+        do {
+            try resolved.coders.requireEncoder(for: format, options: options)
+        } catch {
+            throw encodingError(error, as: format)
         }
         let watch = Stopwatch()
         let looked = await subscription.withTicket {

@@ -13,9 +13,6 @@ public struct ImageEncoding: Hashable, Sendable {
 
     /// Creates an encoding in a format with the given options.
     public init(_ format: ImageFormat, options: EncodeOptions = EncodeOptions()) {
-        var options = options
-        // Values that are not equal to themselves would never share their work.
-        if options.quality.isNaN { options.quality = EncodeOptions().quality }
         kind = .encoded(format, options)
     }
 
@@ -32,23 +29,23 @@ public struct ImageEncoding: Hashable, Sendable {
 
     /// JPEG. Transparent parts are composited over white.
     ///
-    /// - Parameter quality: 0 to 100; values outside are clamped.
-    public static func jpeg(quality: Double = 85) -> ImageEncoding { lossy(.jpeg, quality) }
+    /// - Parameter quality: from 0 to 1, as `EncodeOptions.quality`; with any other value the encoding fails.
+    public static func jpeg(quality: Double = 0.85) -> ImageEncoding { lossy(.jpeg, quality) }
 
     /// WebP. An animation keeps all its frames.
     ///
-    /// - Parameter quality: 0 to 100; values outside are clamped.
-    public static func webp(quality: Double = 80) -> ImageEncoding { lossy(.webp, quality) }
+    /// - Parameter quality: from 0 to 1, as `EncodeOptions.quality`; with any other value the encoding fails.
+    public static func webp(quality: Double = 0.8) -> ImageEncoding { lossy(.webp, quality) }
 
     /// AVIF, where the program links the product `HalcyonAVIF`.
     ///
-    /// - Parameter quality: 0 to 100; values outside are clamped.
-    public static func avif(quality: Double = 60) -> ImageEncoding { lossy(.avif, quality) }
+    /// - Parameter quality: from 0 to 1, as `EncodeOptions.quality`; with any other value the encoding fails.
+    public static func avif(quality: Double = 0.6) -> ImageEncoding { lossy(.avif, quality) }
 
     /// PNG, which is lossless. An animation becomes an animated PNG.
     public static let png = ImageEncoding(.png)
 
     private static func lossy(_ format: ImageFormat, _ quality: Double) -> ImageEncoding {
-        ImageEncoding(format, options: EncodeOptions(quality: min(max(quality / 100, 0), 1)))
+        ImageEncoding(format, options: EncodeOptions(quality: quality))
     }
 }

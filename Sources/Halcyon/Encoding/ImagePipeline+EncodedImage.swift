@@ -9,8 +9,8 @@ extension ImagePipeline {
     /// removed from the cache. Callers that ask for the same encoding at the same time share one encode, which is
     /// cancelled with the last of them.
     ///
-    /// - Throws: `ImagePipelineError`, `.encoding` if the build cannot write the format or the format cannot hold the
-    ///   image; `CancellationError`.
+    /// - Throws: `ImagePipelineError`, `.encoding` if no coder writes the format, the format cannot hold the image, or
+    ///   the quality is not from 0 to 1; `CancellationError`.
     public func encodedImage(for request: ImageRequest, as encoding: ImageEncoding) async throws -> EncodedImage {
         do {
             return try await coordinator.encodedImage(ResolvedRequest(request, for: coordinator), as: encoding)

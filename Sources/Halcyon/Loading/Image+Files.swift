@@ -27,14 +27,17 @@ extension Image {
 
     /// Encodes the image and writes the file atomically: readers see either the old file or the new one.
     ///
-    /// - Parameter format: nil, the default, is the format of the file's extension, or else the one that `data(as:)` would
-    ///   choose.
-    /// - Throws: `CodecError`, `BitmapError`, and Foundation's error if the file cannot be written.
+    /// Nothing is written if that fails.
+    ///
+    /// - Parameter format: nil, the default, is the format of the file's extension among those that the coders write, as
+    ///   `CoderRegistry.encodableFormat(named:)` finds it; for a name without an extension, the one that `data(as:)` would choose.
+    /// - Throws: `CodecError`, `.unsupportedExtension` if no coder writes the format of the extension; `BitmapError`, and
+    ///   Foundation's error if the file cannot be written.
     public func write(
         to url: URL, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
         coders: CoderRegistry = .shared
     ) throws {
-        let format = format ?? ImageFormat(name: url.pathExtension)
+        let format = try format ?? coders.formatToWrite(pathExtension: url.pathExtension)
         try data(as: format, options: options, coders: coders).write(to: url, options: .atomic)
     }
 }

@@ -10,8 +10,8 @@ extension CoderRegistry {
     /// too much.
     ///
     /// - Parameter format: the format to write; nil for `defaultFormat(for:)`.
-    /// - Throws: `CodecError.unsupportedFormat` if no encoder writes the format; `.encodingFailed`, also if the lowest
-    ///   quality still exceeds `maximumBytes`; `.limitExceeded` for an animation of more than `maximumTotalPixels`, or
+    /// - Throws: `CodecError.unsupportedFormat` if no encoder writes the format; `.encodingFailed`, also for a quality that
+    ///   is not from 0 to 1, and if the lowest quality still exceeds `maximumBytes`; `.limitExceeded` for an animation of more than `maximumTotalPixels`, or
     ///   one that needs more than the whole budget; `CancellationError`.
     public func encode(
         _ image: Image, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
@@ -29,9 +29,9 @@ extension CoderRegistry {
     /// Returns the number of bytes that encoding all frames of an animation, or converting the colours, takes; nil if
     /// nothing is reserved.
     ///
-    /// - Throws: `CodecError.unsupportedFormat`, `.limitExceeded`.
+    /// - Throws: `CodecError.unsupportedFormat`, `.encodingFailed` for the options, `.limitExceeded`.
     package func workingBytes(toEncode image: Image, as format: ImageFormat, options: EncodeOptions) throws -> Int? {
-        guard let encoder = encoder(for: format) else { throw CodecError.unsupportedFormat(format) }
+        let encoder = try requireEncoder(for: format, options: options)
         guard let animation = image.animation, !options.firstFrameOnly,
             let encoder = encoder as? any AnimatedImageEncoder
         else { return image.colorProfile.map { ColorProfile.workingBytes(length: $0.count) } }
@@ -48,7 +48,7 @@ extension CoderRegistry {
     package func encodeReserved(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
     ) throws -> Data {
-        guard let encoder = encoder(for: format) else { throw CodecError.unsupportedFormat(format) }
+        let encoder = try requireEncoder(for: format, options: options)
         var options = options
         var image = image
         if let animation = image.animation { image = image.replacing(animation: animation.makeReader()) }
@@ -63,6 +63,26 @@ extension CoderRegistry {
         return try QualitySearch(format: format, maximumBytes: maximumBytes).run(options) { options in
             try Self.encode(image, with: encoder, as: format, options: options, context: context)
         }
+    }
+
+    /// Returns the encoder for a format, after a check of the options that hold for all formats.
+    ///
+    /// - Throws: `CodecError.unsupportedFormat`, `.encodingFailed`.
+    @discardableResult
+    package func requireEncoder(for format: ImageFormat, options: EncodeOptions) throws -> any ImageEncoder {
+        guard let encoder = encoder(for: format) else { throw CodecError.noEncoder(for: format) }
+        _ = try options.checkedQuality(for: format)
+        return encoder
+    }
+
+    /// Returns the format of a file to be written, by the extension of its name; nil for a name without one.
+    ///
+    /// - Throws: `CodecError.unsupportedExtension` if no encoder writes such a format.
+    package func formatToWrite(pathExtension: String) throws -> ImageFormat? {
+        guard !pathExtension.isEmpty else { return nil }
+        if let format = encodableFormat(named: pathExtension) { return format }
+        let product = ImageFormat(name: pathExtension).flatMap { FormatProduct.missing(toEncode: $0) }
+        throw CodecError.unsupportedExtension(pathExtension, encodable: encodableFormats, product: product)
     }
 
     /// Returns the format that `encode` uses if none is given: that of the source if an encoder writes it, otherwise
@@ -192,7 +212,7 @@ struct QualitySearch {
         if asked.count <= maximumBytes { return asked }
         var best: Data?
         var smallest = asked.count
-        var range = 0..<Int((options.clampedQuality * 100).rounded(.up))
+        var range = 0..<Int((options.quality * 100).rounded(.up))
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
             options.quality = Double(middle) / 100

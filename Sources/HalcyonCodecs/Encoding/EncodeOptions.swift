@@ -2,8 +2,12 @@ import HalcyonImage
 
 /// The options for writing an image. An encoder ignores those that its format does not support.
 public struct EncodeOptions: Hashable, Sendable {
-    /// The quality of lossy formats, from 0 (smallest) to 1 (best); values outside are clamped. 0.85 by default.
-    public var quality: Double
+    /// The quality of lossy formats, from 0 (smallest) to 1 (best). 0.85 by default. With any other value, encoding fails
+    /// (`CodecError.encodingFailed`), in lossless formats as well.
+    public var quality: Double {
+        get { storedQuality.value }
+        set { storedQuality = Quality(value: newValue) }
+    }
     /// Whether WebP and AVIF keep every pixel as it is, and HEIC as nearly as x265 can. False by default.
     public var isLossless: Bool
     /// The colour that transparent pixels are composited onto in formats without alpha. White by default.
@@ -36,6 +40,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// has no effect on the bytes of a file.
     public var maximumTotalPixels: Int
 
+    private var storedQuality: Quality
+
     /// Creates options; omitted arguments take the defaults that the properties state.
     public init(
         quality: Double = 0.85, isLossless: Bool = false, background: Background = .white, isProgressive: Bool = false,
@@ -43,7 +49,7 @@ public struct EncodeOptions: Hashable, Sendable {
         keepsOrientation: Bool = false, keepsColorProfile: Bool = true,
         maximumTotalPixels: Int = 1 << 32, embedsThumbnail: Bool = false
     ) {
-        self.quality = quality
+        storedQuality = Quality(value: quality)
         self.isLossless = isLossless
         self.background = background
         self.isProgressive = isProgressive
@@ -64,7 +70,7 @@ public struct EncodeOptions: Hashable, Sendable {
     /// Adds the options that affect the encoded bytes to a cache key.
     package func encode(into key: inout KeyEncoder) {
         key.encode(type: "halcyon.encode", version: 4)
-        key.encode(clampedQuality)
+        key.encode(quality)
         key.encode(isLossless)
         key.encode(background.packed)
         key.encode(isProgressive)
@@ -76,8 +82,26 @@ public struct EncodeOptions: Hashable, Sendable {
         key.encode(embedsThumbnail)
     }
 
-    /// The quality, clamped to 0...1; the default for NaN.
-    package var clampedQuality: Double { quality.isNaN ? 0.85 : min(max(quality, 0), 1) }
+    /// Returns the quality.
+    ///
+    /// - Throws: `CodecError.encodingFailed` for one that is not from 0 to 1.
+    package func checkedQuality(for format: ImageFormat) throws -> Double {
+        guard (0...1).contains(quality) else {
+            throw CodecError.encodingFailed(format, reason: "the quality is from 0 to 1, and not \(quality)")
+        }
+        return quality
+    }
+
+    /// A quality that equals itself even if it is no number, so that options can be part of a key before they are checked.
+    private struct Quality: Hashable {
+        let value: Double
+
+        static func == (left: Quality, right: Quality) -> Bool {
+            left.value == right.value || left.value.isNaN && right.value.isNaN
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(value.isNaN ? -1 : value) }
+    }
 }
 
 extension EncodeOptions {

@@ -19,7 +19,7 @@ extension JPEGCoder: ImageEncoder {
     }
 
     private static func encode(_ bitmap: Bitmap, _ options: EncodeOptions, _ context: WorkContext) throws -> Data {
-        let quality = max(1, Int32((options.clampedQuality * 100).rounded()))
+        let quality = max(1, Int32((try options.checkedQuality(for: .jpeg) * 100).rounded()))
         return try CodecCall.encode(bitmap, as: .jpeg, context: context) { pixels, output, call in
             halcyon_jpeg_encode(
                 pixels, bitmap.isOpaque, UInt32(options.background.packed), quality, options.isProgressive, output,

@@ -44,7 +44,7 @@ extension CoderRegistry {
     func requireDecoder(for data: Data) throws -> any ImageDecoder {
         if let decoder = decoder(for: data) { return decoder }
         switch FormatSniffer.sniff(data) {
-        case .image(let format): throw CodecError.unsupportedFormat(format)
+        case .image(let format): throw CodecError.noDecoder(for: format)
         case .other(let what): throw CodecError.notAnImage(what)
         }
     }

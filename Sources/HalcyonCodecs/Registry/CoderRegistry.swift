@@ -84,6 +84,24 @@ public final class CoderRegistry: Sendable {
         return coders.filter { $0 is any ImageDecoder }.flatMap(\.formats).filter { seen.insert($0).inserted }
     }
 
+    /// The formats that can be encoded, each once, in the order in which their coders are asked.
+    public var encodableFormats: [ImageFormat] {
+        var seen = Set<ImageFormat>()
+        return writtenFormats.filter { seen.insert($0).inserted }
+    }
+
+    /// Returns the format that can be encoded and has this name or file extension, in any case: `qoi`, `JPG`, `jpe`, `heif`.
+    ///
+    /// If several have it, the one whose coder was added last counts.
+    ///
+    /// - Returns: nil if no encoder writes such a format.
+    public func encodableFormat(named name: String) -> ImageFormat? { writtenFormats.first { $0.isNamed(name) } }
+
+    /// The formats of the encoders, in the order in which those are asked. One may be there twice, with another file extension.
+    private var writtenFormats: [ImageFormat] {
+        coders.compactMap { $0 as? any ImageEncoder }.flatMap { encoder in encoder.formats.filter(encoder.canEncode) }
+    }
+
     /// Returns the first decoder, in the order in which they are asked, that accepts this data.
     public func decoder(for data: Data) -> (any ImageDecoder)? {
         coders.lazy.compactMap { $0 as? any ImageDecoder }.first { $0.canDecode(data) }

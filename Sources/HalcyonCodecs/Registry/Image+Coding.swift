@@ -19,7 +19,7 @@ extension Image {
     ///   - format: the format of the file. Nil, the default, selects the source's own format if it can be written,
     ///     otherwise PNG for an image with alpha and JPEG for one without.
     ///   - quality: the quality of lossy formats, from 0 to 1. 0.85 by default.
-    /// - Throws: `CodecError`, `BitmapError`.
+    /// - Throws: `CodecError`, also for a quality that is not from 0 to 1; `BitmapError`.
     public func data(
         as format: ImageFormat? = nil, quality: Double = 0.85, coders: CoderRegistry = .shared
     ) throws -> Data {

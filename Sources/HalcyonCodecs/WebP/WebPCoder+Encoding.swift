@@ -44,7 +44,7 @@ extension WebPCoder: ImageEncoder {
         guard WebPConfigInit(&config) != 0 else { throw failed("the version of libwebp is incompatible") }
         config.lossless = options.isLossless ? 1 : 0
         // For a lossless file, quality is the effort; libwebp's default, 75, is already high.
-        if !options.isLossless { config.quality = Float(options.clampedQuality * 100) }
+        if !options.isLossless { config.quality = Float(try options.checkedQuality(for: .webp) * 100) }
         return config
     }
 

@@ -26,7 +26,10 @@ struct LoadOptions: ParsableArguments {
     )
     var format: String?
 
-    @Option(help: "The quality of a lossy output, 0 to 100. (default: 85)")
+    @Option(
+        help: ArgumentHelp(
+            "The quality of a lossy output on a scale from 0 to 100, in whole numbers. (default: 85)",
+            valueName: "0...100"))
     var quality: Int?
 
     @Flag(help: "Encode the output anew, even if nothing changes the image.")
@@ -57,7 +60,9 @@ struct LoadOptions: ParsableArguments {
     var retries: Int?
 
     func validate() throws {
-        if let quality, !(0...100).contains(quality) { throw ValidationError("--quality is 0 to 100.") }
+        if let quality, !(0...100).contains(quality) {
+            throw ValidationError("--quality is a whole number from 0 to 100.")
+        }
         if let retries, !(0...100).contains(retries) { throw ValidationError("--retries is 0 to 100.") }
         if let timeout, timeout.seconds == 0 { throw ValidationError("--timeout is more than 0.") }
         if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels is more than 0.") }
@@ -68,8 +73,10 @@ struct LoadOptions: ParsableArguments {
     var outputFormat: ImageFormat? {
         get throws {
             guard let format else { return nil }
-            guard let known = ImageFormat(name: format), CoderRegistry.shared.canEncode(known) else {
-                throw ValidationError("--format \(format): this build cannot encode it.")
+            let coders = CoderRegistry.shared
+            guard let known = coders.encodableFormat(named: format) else {
+                let names = coders.encodableFormats.map(\.name).joined(separator: ", ")
+                throw ValidationError("--format \(format): no encoder writes it. There are \(names).")
             }
             return known
         }

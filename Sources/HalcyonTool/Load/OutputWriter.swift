@@ -27,9 +27,8 @@ struct OutputWriter: Sendable {
             try Output.writeImage(data)
             return "-"
         case .file(let path):
-            // An extension that contradicts the bytes would mislead other programs.
-            let byName = ImageFormat(name: URL(filePath: path).pathExtension)
-            let (data, _) = try await encoded(response, isUntouched, as: format ?? byName)
+            let format = try format ?? self.format(forFile: path, of: response.image, isUntouched: isUntouched)
+            let (data, _) = try await encoded(response, isUntouched, as: format)
             try save(data, to: path)
             return path
         case .folder(let folder):
@@ -39,6 +38,16 @@ struct OutputWriter: Sendable {
             try save(data, to: path)
             return path
         }
+    }
+
+    /// Returns the format that a file's name asks for, since an extension that contradicts the bytes would mislead other
+    /// programs; nil for a name without an extension.
+    ///
+    /// - Throws: `CodecError.unsupportedExtension` if no encoder writes it, unless the source's own bytes are copied.
+    private func format(forFile path: String, of image: Image, isUntouched: Bool) throws -> ImageFormat? {
+        let pathExtension = URL(filePath: path).pathExtension
+        let own = image.info.format
+        return isUntouched && own.isNamed(pathExtension) ? own : try coders.formatToWrite(pathExtension: pathExtension)
     }
 
     /// Returns the source's own bytes if nothing was changed, so that nothing is lost; otherwise the encoded image.
@@ -52,10 +61,8 @@ struct OutputWriter: Sendable {
             if let data = try? await response.data() { return (data, own) }
         }
         let format = wanted ?? coders.defaultFormat(for: image)
-        guard coders.canEncode(format) else {
-            throw FailureReport(code: "unsupportedFormat", message: "this build cannot encode \(format)")
-        }
         var options = EncodeOptions()
+        // The command line has the scale of cjpeg and cwebp.
         if let quality { options.quality = Double(quality) / 100 }
         let data = try await ThreadPools.cpu.run { [coders, options] context in
             try coders.encode(image, as: format, options: options, context: context)

@@ -91,10 +91,10 @@ struct EncodedFreshnessTests {
         let data = try TestFiles.data("png/rgb8.png")
         let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "ETag": "\"1\""]
         fixture.transport.answer(url, with: .data(data, headers: headers), .status(304, headers: headers))
-        let first = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 80))
+        let first = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 0.8))
         await flush(fixture)
         clock.advance(by: .seconds(20))
-        let second = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 80))
+        let second = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 0.8))
         #expect(second.origin == .revalidated)
         #expect(second.cacheRule == .revalidated)
         #expect(second.etag == first.etag)
@@ -104,7 +104,7 @@ struct EncodedFreshnessTests {
         // And it is fresh again.
         await flush(fixture)
         clock.advance(by: .seconds(5))
-        let third = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 80))
+        let third = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 0.8))
         #expect(third.origin == .disk)
         #expect(third.freshness.maximumAge == 5)
         #expect(fixture.transport.requestCount == 2)

@@ -26,7 +26,7 @@ struct EncodedImageTests {
         let request = ImageRequest(url, processors: Self.small)
         let coders = CoderRegistry.standard()
         for (encoding, format) in [
-            (ImageEncoding.webp(quality: 80), ImageFormat.webp), (.jpeg(), .jpeg), (.png, .png),
+            (ImageEncoding.webp(quality: 0.8), ImageFormat.webp), (.jpeg(), .jpeg), (.png, .png),
             (ImageEncoding(.gif), .gif),
         ] {
             let answer = try await fixture.pipeline.encodedImage(for: request, as: encoding)
@@ -52,9 +52,9 @@ struct EncodedImageTests {
     @Test func theTagIsStrongAndTellsBytesFromOthers() async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("jpeg/baseline-420.jpg")
-        let first = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: 90))
-        let again = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: 90))
-        let other = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: 20))
+        let first = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: 0.9))
+        let again = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: 0.9))
+        let other = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: 0.2))
         #expect(first.etag == again.etag)
         #expect(first.etag != other.etag)
         #expect(first.etag.hasPrefix("\"") && first.etag.hasSuffix("\"") && first.etag.count == 34)
@@ -66,13 +66,32 @@ struct EncodedImageTests {
         #expect(!first.matches(ifNoneMatch: ""))
     }
 
-    @Test(arguments: [-5, 0, 100, 1e300, .infinity, -.infinity, .nan])
-    func oddQualitiesAreTaken(quality: Double) async throws {
+    @Test(arguments: [0, 1]) func qualitiesFromZeroToOneAreTaken(quality: Double) async throws {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         let answer = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg(quality: quality))
         #expect(!answer.data.isEmpty)
+    }
+
+    @Test(arguments: [-0.01, 1.01, 85, 1e300, .infinity, -.infinity, .nan])
+    func anyOtherQualityIsRefusedBeforeAnythingIsAskedFor(quality: Double) async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        for encoding in [ImageEncoding.jpeg(quality: quality), .webp(quality: quality)] {
+            let error = await #expect(throws: ImagePipelineError.self) {
+                try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: encoding)
+            }
+            guard case .encoding(_, .encodingFailed(_, let reason))? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(reason.contains("from 0 to 1"))
+            #expect(encoding == encoding)
+        }
         #expect(ImageEncoding.jpeg(quality: quality) == .jpeg(quality: quality))
+        #expect(fixture.transport.requestCount == 0)
+        // A key that did not equal itself would stay behind.
+        #expect(await fixture.pipeline.jobCount == 0)
     }
 
     // MARK: - Kept
@@ -82,11 +101,11 @@ struct EncodedImageTests {
         let fixture = PipelineFixture(folder: folder)
         let url = try fixture.serve("png/rgb8.png")
         let request = ImageRequest(url, processors: Self.small)
-        let first = try await fixture.pipeline.encodedImage(for: request, as: .webp(quality: 80))
+        let first = try await fixture.pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
         #expect(first.origin == .network)
         await flush(fixture)
         let later = PipelineFixture(folder: folder)
-        let second = try await later.pipeline.encodedImage(for: request, as: .webp(quality: 80))
+        let second = try await later.pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
         #expect(second.data == first.data)
         #expect(second.etag == first.etag)
         #expect(second.mediaType == "image/webp")
@@ -95,7 +114,7 @@ struct EncodedImageTests {
         #expect(later.decodes.value == 0)
         #expect(later.transport.requestCount == 0)
         // Another quality is another entry.
-        _ = try await later.pipeline.encodedImage(for: request, as: .webp(quality: 20))
+        _ = try await later.pipeline.encodedImage(for: request, as: .webp(quality: 0.2))
         #expect(later.decodes.value == 1)
     }
 
@@ -104,10 +123,10 @@ struct EncodedImageTests {
         let folder = PipelineFixture.temporaryFolder()
         let fixture = PipelineFixture(folder: folder)
         let request = ImageRequest(TestFiles.url("png/rgb8.png"), processors: Self.small)
-        let first = try await fixture.pipeline.encodedImage(for: request, as: .webp(quality: 80))
+        let first = try await fixture.pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
         await flush(fixture)
         let later = PipelineFixture(folder: folder)
-        let second = try await later.pipeline.encodedImage(for: request, as: .webp(quality: 80))
+        let second = try await later.pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
         #expect(second.data == first.data)
         #expect(second.origin == .disk)
         #expect(later.decodes.value == 0)
@@ -266,7 +285,7 @@ struct EncodedImageTests {
         await #expect {
             _ = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: ImageEncoding(.jpegXL))
         } throws: { error in
-            guard case ImagePipelineError.encoding(_, .unsupportedFormat(.jpegXL)) = error else { return false }
+            guard case ImagePipelineError.encoding(_, .unsupportedFormat(.jpegXL, nil)) = error else { return false }
             return (error as? ImagePipelineError)?.code == "encoding"
         }
         #expect(fixture.transport.requestCount == 0)
@@ -315,9 +334,9 @@ struct EncodedImageTests {
     }
 
     @Test func qualitiesByDefault() {
-        #expect(ImageEncoding.jpeg() == .jpeg(quality: 85))
-        #expect(ImageEncoding.webp() == .webp(quality: 80))
-        #expect(ImageEncoding.avif() == .avif(quality: 60))
+        #expect(ImageEncoding.jpeg() == .jpeg(quality: 0.85))
+        #expect(ImageEncoding.webp() == .webp(quality: 0.8))
+        #expect(ImageEncoding.avif() == .avif(quality: 0.6))
     }
 }
 

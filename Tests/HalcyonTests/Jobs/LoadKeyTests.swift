@@ -66,6 +66,8 @@ struct LoadKeyTests {
         typealias Fixed = FixedFormatCacheSerializer
         #expect(try await load([Fixed.jpeg(quality: 0.5), Fixed.jpeg(quality: 0.5)]) == 1)
         #expect(try await load([Fixed.jpeg(quality: 0.5), Fixed.jpeg(quality: 0.6)]) == 2)
+        // A quality that no encoder takes keeps nothing on the disk, and is one key as well.
+        #expect(try await load([Fixed.jpeg(quality: .nan), Fixed.jpeg(quality: .nan)]) == 1)
         #expect(try await load([DefaultCacheSerializer(), DefaultCacheSerializer()]) == 1)
         #expect(try await load([DefaultCacheSerializer(), Fixed.png]) == 2)
     }

@@ -80,7 +80,7 @@ struct PipelineProofTests {
         let pipeline = fixture.pipeline
         let stream = pipeline.events
         let answers = (0..<100).map { _ in
-            Task { try await pipeline.encodedImage(for: request, as: .webp(quality: 80)) }
+            Task { try await pipeline.encodedImage(for: request, as: .webp(quality: 0.8)) }
         }
         await PipelineFixture.waitForStarts(100, in: stream)
         try await fixture.transport.waitForRequests(1)
@@ -107,7 +107,7 @@ struct PipelineProofTests {
         let folder = PipelineFixture.temporaryFolder()
         let fixture = PipelineFixture(folder: folder)
         let url = try fixture.serve("jpeg/baseline-420.jpg", headers: ["Cache-Control": "max-age=1000"])
-        let encodings: [ImageEncoding] = [.original, .png, .jpeg(), .webp(quality: 80), ImageEncoding(.gif)]
+        let encodings: [ImageEncoding] = [.original, .png, .jpeg(), .webp(quality: 0.8), ImageEncoding(.gif)]
         var first: [EncodedImage] = []
         for encoding in encodings {
             first.append(try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: encoding))

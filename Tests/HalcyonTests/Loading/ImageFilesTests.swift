@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCodecs
 import TestSupport
 import Testing
 
@@ -24,6 +25,101 @@ import Testing
                 #expect(try Image(contentsOf: copy).info.format == expected)
             }
         }
+    }
+
+    /// Writes its name in the place of an image.
+    private struct NamedEncoder: ImageEncoder {
+        let name: String
+        let formats: [ImageFormat]
+        var writes = true
+
+        init(_ name: String, fileExtension: String, writes: Bool = true) {
+            self.name = name
+            formats = [ImageFormat(name, fileExtension: fileExtension, mimeType: "image/x-\(name)")]
+            self.writes = writes
+        }
+
+        func canEncode(_ format: ImageFormat) -> Bool { writes && formats.contains(format) }
+
+        func encode(
+            _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
+        ) throws -> Data { Data(name.utf8) }
+    }
+
+    private func pixel() throws -> Image { try Image(width: 1, height: 1, pixels: [1, 2, 3, 255]) }
+
+    @Test(arguments: [
+        ("a.JPG", ImageFormat.jpeg), ("a.jpeg", .jpeg), ("a.Jpe", .jpeg), ("a.PNG", .png), ("a.b.webp", .webp),
+    ])
+    func anExtensionInAnyCaseAndSpellingNamesItsFormat(name: String, format: ImageFormat) throws {
+        try withFolder { folder in
+            let file = folder.appending(path: name)
+            try pixel().write(to: file)
+            #expect(FormatSniffer.format(of: try Data(contentsOf: file)) == format)
+        }
+    }
+
+    @Test func anExtensionIsLookedUpAmongTheEncodersAndTheLastOneCounts() throws {
+        try withFolder { (folder: URL) throws in
+            func written(_ name: String, as format: ImageFormat? = nil, _ coders: CoderRegistry) throws -> String? {
+                let file = folder.appending(path: name)
+                try pixel().write(to: file, as: format, coders: coders)
+                return String(data: try Data(contentsOf: file), encoding: .utf8)
+            }
+            let coders = CoderRegistry.standard(formats: [.jpeg, .png])
+            coders.add(NamedEncoder("first", fileExtension: "one"))
+            #expect(try written("a.one", coders) == "first")
+            #expect(try written("a.FIRST", coders) == "first")
+            // Aliases of the formats that Halcyon has names for.
+            coders.add(NamedEncoder("heic", fileExtension: "heic"))
+            #expect(try written("a.heif", coders) == "heic")
+            // The extension of a built-in format, whose other names are still its own.
+            let registration = coders.add(NamedEncoder("mine", fileExtension: "jpg"))
+            #expect(try written("a.Jpg", coders) == "mine")
+            #expect(try written("a.jpeg", coders) == nil)
+            #expect(try written("a.jpg", as: .jpeg, coders) == nil)
+            coders.remove(registration)
+            #expect(try written("a.jpg", coders) == nil)
+            // Another coder of a built-in format, which calls its files otherwise.
+            coders.add(NamedEncoder("png", fileExtension: "graphic"))
+            #expect(try written("a.png", coders) == "png")
+            #expect(try written("a.graphic", coders) == "png")
+            // One that reads its format and does not write it.
+            coders.add(NamedEncoder("reader", fileExtension: "one", writes: false))
+            #expect(try written("a.one", coders) == "first")
+        }
+    }
+
+    @Test(arguments: ["a.qoi", "a.svg", "a.TIF", "a.tiff", "a.ico", "a.jxl", "a.bin", "a.png.bak"])
+    func anExtensionThatNoEncoderWritesIsAnErrorAndNoFile(name: String) throws {
+        try withFolder { folder in
+            let file = folder.appending(path: name)
+            let error = #expect(throws: CodecError.self) { try pixel().write(to: file) }
+            guard case .unsupportedExtension(let text, let formats, nil)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(text == file.pathExtension)
+            #expect(formats == CoderRegistry.shared.encodableFormats && formats.contains(.png))
+            #expect(error?.code == "unsupportedFormat")
+            let description = try #require(error?.description)
+            #expect(description.contains("'\(text)'") && description.contains("jpeg, png"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+            // A file that is there stays as it is, and a format that is given needs no name.
+            try Data("old".utf8).write(to: file)
+            #expect(throws: CodecError.self) { try pixel().write(to: file) }
+            #expect(try Data(contentsOf: file) == Data("old".utf8))
+            try pixel().write(to: file, as: .png)
+            #expect(FormatSniffer.format(of: try Data(contentsOf: file)) == .png)
+        }
+    }
+
+    @Test func aRegistryWithoutEncodersSaysSo() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "halcyon-\(UUID().uuidString).png")
+        let error = #expect(throws: CodecError.self) { try pixel().write(to: file, coders: CoderRegistry()) }
+        #expect(error == .unsupportedExtension("png", encodable: []))
+        #expect(error?.description.contains("there is no encoder") == true)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
     @Test func unreadableFileErrorHasCode() throws {

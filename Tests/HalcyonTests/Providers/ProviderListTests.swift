@@ -48,7 +48,7 @@ import Testing
         #expect(try await fixture.pipeline.image(for: request).info.format == .png)
         #expect(try await fixture.pipeline.response(for: request).origin == .memory)
         #expect(calls.value == 1)
-        #expect(try await !fixture.pipeline.encodedImage(for: request, as: .jpeg(quality: 80)).data.isEmpty)
+        #expect(try await !fixture.pipeline.encodedImage(for: request, as: .jpeg(quality: 0.8)).data.isEmpty)
         let prefetcher = ImagePrefetcher(
             [ImageRequest(.init(string: "book://shelf/2"))], pipeline: fixture.pipeline, destination: .memory)
         #expect(await prefetcher.run().finished.count == 1)

@@ -20,7 +20,7 @@ struct CancelAllTests {
         }
         let small = fixture.pipeline.task(for: ImageRequest(url, processors: [.resize(to: PixelSize(8, 8))]))
         let bytes = Task { try await fixture.pipeline.data(for: ImageRequest(url)) }
-        let encoded = Task { try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 80)) }
+        let encoded = Task { try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .webp(quality: 0.8)) }
         try await fixture.transport.waitForRequests(1)
         await PipelineFixture.waitForStarts(4, in: events)
         fixture.pipeline.cancelAll()

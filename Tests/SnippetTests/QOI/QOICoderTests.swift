@@ -38,6 +38,21 @@ import Testing
         #expect(try Image(data: data, coders: coders).withPixels { [UInt8]($0) } == Self.pixels)
     }
 
+    @Test func aFileIsWrittenByItsExtension() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "halcyon-qoi-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let image = try Image(width: 7, height: 1, pixels: Self.pixels)
+        let coders = CoderRegistry.standard()
+        let file = folder.appending(path: "sky.QOI")
+        #expect(throws: CodecError.self) { try image.write(to: file, coders: coders) }
+        coders.add(QOICoder())
+        try image.write(to: file, coders: coders)
+        let written = try Image(contentsOf: file, coders: coders)
+        #expect(written.info.format == .qoi)
+        #expect(written.withPixels { [UInt8]($0) } == Self.pixels)
+    }
+
     @Test func everyCutIsAnError() throws {
         // The last eight bytes say nothing.
         for count in 0..<Self.file.count - 8 {

@@ -44,7 +44,7 @@ struct ThumbnailServer {
                 query["url"].map(String.init), query["w"].map(String.init), query["h"].map(String.init))
             let takesWebP = request.headers[.accept]?.contains("image/webp") ?? false
             let encoded = try await pipeline.encodedImage(
-                for: image, as: takesWebP ? .webp(quality: 80) : .jpeg(quality: 82))
+                for: image, as: takesWebP ? .webp(quality: 0.8) : .jpeg(quality: 0.82))
             var headers: HTTPFields = [
                 .eTag: encoded.etag, .vary: "Accept",
                 .cacheControl: encoded.freshness.cacheControl ?? "max-age=3600",
