@@ -21,7 +21,8 @@ struct BlurHashCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "The picture's file, with --decode.")
     var output: String?
 
-    @Option(help: ArgumentHelp("The size of the drawn picture, at most 4096 a side. (default: 32x32)", valueName: "WxH"))
+    @Option(
+        help: ArgumentHelp("The size of the drawn picture, at most 4096 a side. (default: 32x32)", valueName: "WxH"))
     var size: PixelSizeArgument?
 
     func validate() throws {

@@ -24,7 +24,9 @@ struct CompareCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "The file of a picture of the differences.")
     var output: String?
 
-    @Option(help: ArgumentHelp("The factor of the differences in that picture, 1 to 255. (default: 10)", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "The factor of the differences in that picture, 1 to 255. (default: 10)", valueName: "number"))
     var amplify = 10
 
     @Option(help: ArgumentHelp("The least PSNR in decibels.", valueName: "dB"))
