@@ -41,7 +41,7 @@ import Testing
     /// The picture with a noise of up to 10 steps.
     private func noisy(_ x: Int, _ y: Int) -> (red: Int, green: Int, blue: Int) {
         let (red, green, blue) = plain(x, y)
-        let noise = ((x * 7 + y * 13) * 2_654_435_761 >> 8) % 21 - 10
+        let noise = ((((x * 7 + y * 13) * 2_654_435_761) >> 8) % 21) - 10
         return (red + noise, green - noise, blue + noise / 2)
     }
 
@@ -68,7 +68,7 @@ import Testing
         #expect(abs(index - 0.9824441789563605) < 1e-12)
     }
 
-    /// Of two even greys, the index is that of their means alone: (2ab + C1) / (a² + b² + C1).
+    /// The index of two even greys is that of their means alone: (2ab + C1) / (a² + b² + C1).
     @Test func evenPicturesHaveAClosedForm() throws {
         for size in [PixelSize(40, 30), PixelSize(1, 1), PixelSize(3, 90)] {
             let one = try picture(size: size) { _, _ in (100, 100, 100) }

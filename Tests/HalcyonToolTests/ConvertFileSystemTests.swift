@@ -17,7 +17,7 @@ import Testing
     @Test func namesThatAreNoTextAreConverted() async throws {
         let tool = try Tool()
         let odd: [[UInt8]] = [
-            [0xFF, 0xFE, 0x2E] + Array("png".utf8), Array("a\nb %41?#.png".utf8), Array("-p.png".utf8),
+            [0xFF, 0x2E] + Array("png".utf8), Array("~.png".utf8), Array("a\nb %41?#.png".utf8), Array("-p.png".utf8),
             Array("\u{1B}[2J.png".utf8), Array("é ü.png".utf8),
         ]
         for name in odd { try write("png/rgb8.png", to: bytes(tool, "in").appending(name)) }
@@ -25,25 +25,59 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         let outputs = try FolderReader.names(in: bytes(tool, "out"))
         #expect(Set(outputs) == Set(odd.map { $0.dropLast(3) + Array("webp".utf8) }))
+        #expect(outputs.count == odd.count)
         // A name neither ends a line nor speaks to the terminal.
         #expect(result.lines.count == odd.count + 1)
         #expect(!result.text.contains("\u{1B}"))
     }
 
-    @Test func anArgumentKeepsItsBytes() async throws {
+    @Test func argumentsKeepTheirBytes() async throws {
         let tool = try Tool()
-        try write("png/rgb8.png", to: bytes(tool, "in").appending([0xFF, 0x2E] + Array("png".utf8)))
+        for byte in [UInt8(0xFF), 0xFE] {
+            try write("png/rgb8.png", to: bytes(tool, "in").appending([byte, 0x2E] + Array("png".utf8)))
+        }
         let streams = ["in.txt", "out.txt", "err.txt"].map { tool.folder.appending(path: $0) }
         try Data().write(to: streams[0])
         let shell = ChildProcess(
             executable: URL(filePath: "/bin/sh"),
             arguments: [
-                "-c", #"exec "$1" convert "$2/$(printf '\377').png" -o "$3" --to jpeg"#, "sh",
+                "-c", #"exec "$1" convert "$2/$(printf '\377').png" "$2/$(printf '\376').png" -o "$3" --to jpeg"#, "sh",
                 try Spawn.builtExecutable("halcyon").path(percentEncoded: false), tool.path("in"), tool.path("out"),
             ],
             environment: ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"])
         #expect(try await shell.run(input: streams[0], output: streams[1], errors: streams[2]) == 0)
-        #expect(try FolderReader.names(in: bytes(tool, "out")) == [[0xFF, 0x2E] + Array("jpg".utf8)])
+        #expect(try FolderReader.names(in: bytes(tool, "out")) == [0xFE, 0xFF].map { [$0, 0x2E] + Array("jpg".utf8) })
+    }
+
+    /// Two names that are one text are two pictures, also while both are under way.
+    @Test func namesThatLookEqualAreNotMixedUp() async throws {
+        let tool = try Tool()
+        let fixtures = ["png/rgb8.png", "png/1x1.png"]
+        for (byte, fixture) in zip([UInt8(0xFE), 0xFF], fixtures) {
+            try write(fixture, to: bytes(tool, "in").appending([byte, 0x2E] + Array("png".utf8)))
+        }
+        let result = try await tool.run([
+            "convert", tool.path("in"), "-o", tool.path("out"), "--to", "webp", "--jobs", "2",
+        ])
+        #expect(result.status == 0, "\(result.errors)")
+        let sizes = try [UInt8(0xFE), 0xFF].map { byte in
+            let path = bytes(tool, "out").appending([byte, 0x2E] + Array("webp".utf8))
+            return try decoded(try RawFile.read(path, maximumBytes: 1 << 20)).size
+        }
+        #expect(sizes == [PixelSize(48, 32), PixelSize(1, 1)])
+    }
+
+    @Test func theLongestNameIsWritten() async throws {
+        let tool = try Tool()
+        let stem = String(repeating: "n", count: 251)
+        try tool.add("png/rgb8.png", as: "in/\(stem).png", "in/short.png")
+        let jpeg = try await tool.run(["convert", tool.path("in"), "-o", tool.path("out"), "--to", "jpeg"])
+        #expect(jpeg.status == 0, "\(jpeg.errors)")
+        #expect(try tool.tree("out") == ["\(stem).jpg", "short.jpg"])
+        // One byte too many is a failure of its own.
+        let webp = try await tool.run(["convert", tool.path("in"), "-o", tool.path("more"), "--to", "webp"])
+        #expect(webp.status == 1 && webp.errorLines.count == 1)
+        #expect(try tool.files(in: "more") == ["short.webp"])
     }
 
     @Test func loopsOfLinksEnd() async throws {

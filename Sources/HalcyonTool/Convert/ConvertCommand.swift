@@ -111,7 +111,7 @@ struct ConvertCommand: AsyncParsableCommand {
         let folder = output.map { BytePath(argument: $0).withoutSlashes }
         let options = ConvertPlan.Options(
             folder: folder, format: try format, replacesSources: inPlace, isForced: force)
-        let (arguments, isRecursive) = (sources.map { BytePath(argument: $0) }, recursive)
+        let (arguments, isRecursive) = (BytePath.arguments(sources), recursive)
         // There the stack is deep enough for any tree of folders.
         return try await ThreadPools.io.run { _ in
             let sources = ConvertSources(arguments, isRecursive: isRecursive, output: folder, coders: .shared)

@@ -13,17 +13,18 @@ struct ConvertRunner: Sendable {
     let jobs: Int
 
     func run(tell: (ConvertReport) -> Void) async {
-        await OrderedRun(count: steps.count, concurrency: jobs).results({ await convert(steps[$0]) }, tell: tell)
+        await OrderedRun(count: steps.count, concurrency: jobs).results({ await convert($0) }, tell: tell)
     }
 
-    private func convert(_ step: ConvertPlan.Step) async -> ConvertReport {
+    private func convert(_ index: Int) async -> ConvertReport {
+        let step = steps[index]
         var report = ConvertReport(step)
         guard step.skipped == nil else { return report }
         do {
-            let response = try await pipeline.response(for: try await request(step.source))
+            let response = try await pipeline.response(for: try await request(index))
             let data = try await writer.data(
                 response, isUntouched: processors.isEmpty, pathExtension: step.output.pathExtension)
-            // What replaces a source is read by those who could read it before.
+            // Those who could read the source can read what replaces it.
             let mode = step.output == step.source.path ? step.source.facts.mode : nil
             try await ThreadPools.io.run { _ in try AtomicFile.write(data, to: step.output, mode: mode) }
             report.written = data.count
@@ -34,19 +35,14 @@ struct ConvertRunner: Sendable {
     }
 
     /// Nothing is kept in the caches: no picture is wanted twice.
-    private func request(_ source: ConvertSource) async throws -> ImageRequest {
-        var request = ImageRequest(try await imageSource(source.path), processors: processors)
+    private func request(_ index: Int) async throws -> ImageRequest {
+        let path = steps[index].source.path
+        // Not by a URL, whose path is text and loses dots, and which would put a home in the place of a tilde.
+        let data = try await ThreadPools.io.run { _ in try RawFile.read(path, maximumBytes: 200_000_000) }
+        var request = ImageRequest(.data(data, key: "convert:\(index)"), processors: processors)
         request.cachePolicy = CachePolicy(reads: [], writes: [])
         request.decode.target = maximumSide.map { TargetSize(PixelSize($0, $0)) }
         return request
-    }
-
-    private func imageSource(_ path: BytePath) async throws -> ImageSource {
-        if let text = path.text { return .file(URL(filePath: text, directoryHint: .notDirectory)) }
-        // A URL's path is text, so this file is read here.
-        let limit = 200_000_000
-        let data = try await ThreadPools.io.run { _ in try RawFile.read(path, maximumBytes: limit) }
-        return .data(data, key: "\(path)")
     }
 }
 

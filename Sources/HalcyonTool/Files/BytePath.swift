@@ -8,7 +8,19 @@ struct BytePath: Hashable, Sendable, CustomStringConvertible {
     init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
     /// The path that an argument of this program spells, with the bytes that its text may have lost.
-    init(argument: String) { bytes = CommandBytes.known[argument] ?? Array(argument.utf8) }
+    init(argument: String) { self = Self.arguments([argument])[0] }
+
+    /// The paths that arguments of this program spell. Several may have lost their bytes to the same text: they are told apart by
+    /// their order.
+    static func arguments(_ texts: [String]) -> [BytePath] {
+        var uses: [String: Int] = [:]
+        return texts.map { text in
+            guard let known = CommandBytes.known[text] else { return BytePath(text.utf8) }
+            let use = uses[text, default: 0]
+            uses[text] = use + 1
+            return BytePath(known[min(use, known.count - 1)])
+        }
+    }
 
     /// The path for a terminal: no character of a name controls it, and bytes that are no text are marked.
     var description: String {
@@ -86,15 +98,15 @@ extension ArraySlice<UInt8> {
 
 /// The arguments of this program whose bytes are not UTF-8, by the text that the standard library makes of them.
 private enum CommandBytes {
-    static let known: [String: [UInt8]] = {
-        var known: [String: [UInt8]] = [:]
+    static let known: [String: [[UInt8]]] = {
+        var known: [String: [[UInt8]]] = [:]
         for index in 0..<Int(CommandLine.argc) {
             guard let pointer = CommandLine.unsafeArgv[index] else { continue }
             let bytes = UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)).map { $0 }
             guard String(validating: bytes, as: UTF8.self) == nil else { continue }
             // Alone, and as the value of `--option=`.
             for part in [bytes[...], bytes.drop { $0 != UInt8(ascii: "=") }.dropFirst()] where !part.isEmpty {
-                known[String(decoding: part, as: UTF8.self)] = Array(part)
+                known[String(decoding: part, as: UTF8.self), default: []].append(Array(part))
             }
         }
         return known
