@@ -74,4 +74,14 @@ import Testing
         #expect(Array(path.name) == Array(name.utf8))
         #expect(path.pathExtension == pathExtension)
     }
+
+    @Test(arguments: [
+        ("file:///a/b.png", "/a/b.png"), ("FILE://localhost/a%20b%2Fc%41", "/a b/cA"),
+        ("file:///%C3%A9%zz%4", "/é%zz%4"),
+        ("file://host/a", nil), ("file:///a%00b", nil), ("/a/b.png", nil), ("http:///a", nil), ("file://", nil),
+    ])
+    func fileURLsArePaths(url: String, path: String?) {
+        #expect(BytePath(fileURL: url) == path.map { BytePath($0.utf8) })
+        #expect(BytePath(fileURL: "file:///%FFx")?.bytes == [UInt8(ascii: "/"), 0xFF, UInt8(ascii: "x")])
+    }
 }

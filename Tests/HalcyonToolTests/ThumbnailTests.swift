@@ -4,6 +4,8 @@ import Halcyon
 import TestSupport
 import Testing
 
+@testable import HalcyonTool
+
 /// `halcyon thumbnail`.
 @Suite(.timeLimit(.minutes(5))) struct ThumbnailTests {
     @Test(arguments: ["avif/420.avif", "jpeg/orientation-6.jpg", "webp/animated.webp", "svg/sized.svg"])
@@ -27,6 +29,18 @@ import Testing
         let result = try await tool.run(["thumbnail", fixture("png/rgb8.png"), tool.path("no-extension")])
         #expect(result.status == 0, "\(result.errors)")
         #expect(try decoded(try tool.data("no-extension")).size == PixelSize(48, 32))
+    }
+
+    /// A URL of bytes that are no text, and a name with a percent sign.
+    @Test func everyNameHasAURL() async throws {
+        let tool = try Tool()
+        try AtomicFile.write(
+            try TestFiles.data("png/rgb8.png"),
+            to: BytePath(tool.path("in").utf8).appending([0xFF] + Array(" %41".utf8)))
+        let url = "file://\(tool.path("in"))/%FF%20%2541"
+        let result = try await tool.run(["thumbnail", url, tool.path("a.png")])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try decoded(try tool.data("a.png")).size == PixelSize(48, 32))
     }
 
     @Test(arguments: ["bad/truncated.jpg", "bad/bomb-60000x60000.png", "bad/page.html", "missing.png"])

@@ -26,7 +26,7 @@ struct CompareCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The factor of the differences in that picture, 1 to 255. (default: 10)", valueName: "number"))
+            "The factor of the differences in that picture, 1 to 255.", valueName: "number"))
     var amplify = 10
 
     @Option(help: ArgumentHelp("The least PSNR in decibels.", valueName: "dB"))

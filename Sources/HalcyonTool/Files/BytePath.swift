@@ -22,6 +22,32 @@ struct BytePath: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The path of a file: URL of this machine, whose bytes need not be text; nil for anything else.
+    init?(fileURL text: String) {
+        let scheme = "file://"
+        guard text.lowercased().hasPrefix(scheme), let slash = text.dropFirst(scheme.count).firstIndex(of: "/"),
+            ["", "localhost"].contains(text.dropFirst(scheme.count)[..<slash])
+        else { return nil }
+        let encoded = Array(text[slash...].utf8)
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < encoded.count {
+            let digits = encoded[index...].dropFirst().prefix(2)
+            if encoded[index] == UInt8(ascii: "%"), digits.count == 2,
+                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                // No path has a zero, which would end it early.
+                guard byte != 0 else { return nil }
+                bytes.append(byte)
+                index += 3
+            } else {
+                bytes.append(encoded[index])
+                index += 1
+            }
+        }
+        self.bytes = bytes
+    }
+
     /// The path for a terminal: no character of a name controls it, and bytes that are no text are marked.
     var description: String {
         let text = String(decoding: bytes, as: UTF8.self)

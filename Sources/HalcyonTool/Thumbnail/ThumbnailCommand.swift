@@ -19,7 +19,7 @@ struct ThumbnailCommand: AsyncParsableCommand {
     @Argument(help: "The PNG file.")
     var output: String
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The most pixels a side. (default: 256)", valueName: "pixels"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The most pixels a side.", valueName: "pixels"))
     var size = 256
 
     @Option(help: "The seconds after which the program ends itself without an output.")
@@ -37,12 +37,10 @@ struct ThumbnailCommand: AsyncParsableCommand {
     }
 
     /// The file, and never an address in the network.
-    private var file: URL {
+    private var file: BytePath {
         get throws {
-            guard case .file(let url) = SourceList.source(source) else {
-                throw ValidationError("The source is a file.")
-            }
-            return url
+            guard case .file = SourceList.source(source) else { throw ValidationError("The source is a file.") }
+            return BytePath(fileURL: source) ?? BytePath(argument: source)
         }
     }
 
@@ -56,7 +54,8 @@ struct ThumbnailCommand: AsyncParsableCommand {
                 target: TargetSize(PixelSize(size, size)), firstFrameOnly: true, usesEmbeddedThumbnail: true)
             let image: Image
             do {
-                image = try Image(contentsOf: try file, options: options, coders: coders)
+                let data = try RawFile.read(try file, maximumBytes: 200_000_000)
+                image = try coders.decode(data, options: options)
             } catch {
                 let failure = FailureReport(error)
                 throw FailureReport(code: failure.code, message: "\(source): \(failure.message)")
