@@ -22,10 +22,14 @@ struct ConvertCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Takes the folders inside of folders, too.")
     var recursive = false
 
-    @Option(name: .shortAndLong, help: "The output folder. (default: beside the source)")
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The output folder. (default: beside the source)", valueName: "folder"))
     var output: String?
 
-    @Option(help: "The format of the outputs: jpeg, png, webp or another of halcyon formats. (default: the name's)")
+    @Option(
+        help: ArgumentHelp(
+            "The format of the outputs: jpeg, png, webp or another of halcyon formats. (default: the name's)",
+            valueName: "format"))
     var to: String?
 
     @Option(
@@ -44,7 +48,10 @@ struct ConvertCommand: AsyncParsableCommand {
         transform: ProcessorArgument.init)
     var processors: [ProcessorArgument] = []
 
-    @Option(name: .shortAndLong, help: "The number of pictures at a time. (default: the number of processors)")
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The number of pictures at a time. (default: the number of processors)", valueName: "number"))
     var jobs: Int?
 
     @Flag(help: "Encode the outputs anew, even if nothing changes the picture.")
