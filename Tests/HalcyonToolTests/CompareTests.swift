@@ -87,7 +87,7 @@ import Testing
         let other = try Bitmap(size: size, isOpaque: false, pixels: [0, 0, 0, 255, 0, 0, 0, 255])
         let difference = PictureDifference(one, other)
         #expect(!difference.isNone && difference.pixels == 1 && difference.largest == 255)
-        #expect(difference.meanSquare == 255 * 255 / 8)
+        #expect(difference.meanSquare == 8128.125)
         let drawn = try PictureDifference.picture(one, other, amplified: 1).bitmap
         #expect(drawn.bytes(x: 0, y: 0) == [0, 0, 0, 255] && drawn.bytes(x: 1, y: 0) == [255, 255, 255, 255])
     }

@@ -54,7 +54,7 @@ import Testing
         let tool = try Tool()
         let result = try await tool.run(["--generate-completion-script", shell])
         #expect(result.status == 0, "\(result.errors)")
-        for word in ["convert", "compare", "--dry-run", "--components"] { #expect(result.text.contains(word)) }
+        for word in ["convert", "compare", "dry-run", "components"] { #expect(result.text.contains(word)) }
         try result.output.write(to: tool.folder.appending(path: "script"))
         // Without the shell, the words above are all that is tested.
         guard let (status, _, errors) = try await run(tool, shell, ["-n", tool.path("script")]) else { return }
