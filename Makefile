@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server install fresh clean
+.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server install uninstall deb deb-check fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -51,7 +51,18 @@ example-server:
 install:
 	scripts/install-packages
 	scripts/build -c release --enable-all-traits --product halcyon
-	install -D "$$(scripts/build -c release --enable-all-traits --show-bin-path)/halcyon" "$(DESTDIR)$(PREFIX)/bin/halcyon"
+	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install "$$(scripts/build -c release --enable-all-traits --show-bin-path)"
+
+# Removes what `make install` with the same DESTDIR and PREFIX has installed.
+uninstall:
+	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install --remove
+
+# Builds a Debian package of both programs; `make deb-check` installs it in a Debian system that is made for it.
+deb:
+	scripts/deb
+
+deb-check:
+	scripts/deb --check
 
 # Runs the two commands of the README on a Debian system that is made for it.
 fresh:

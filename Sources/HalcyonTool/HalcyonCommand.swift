@@ -13,7 +13,8 @@ struct HalcyonCommand: AsyncParsableCommand {
             """,
         version: ToolVersion.text,
         subcommands: [
-            LoadCommand.self, ProbeCommand.self, ProcessorsCommand.self, FormatsCommand.self, CacheCommand.self,
+            LoadCommand.self, ConvertCommand.self, CompareCommand.self, ColorsCommand.self, BlurHashCommand.self,
+            ThumbnailCommand.self, ProbeCommand.self, ProcessorsCommand.self, FormatsCommand.self, CacheCommand.self,
             DemoCommand.self,
         ]
     )

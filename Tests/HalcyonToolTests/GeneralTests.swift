@@ -13,7 +13,9 @@ import Testing
     func helpNamesTheCommands(arguments: [String]) async throws {
         let result = try await Tool().run(arguments)
         #expect(result.status == 0)
-        for command in ["load", "probe", "processors", "cache", "demo"] {
+        for command in [
+            "load", "convert", "compare", "colors", "blurhash", "thumbnail", "probe", "processors", "cache", "demo",
+        ] {
             #expect(result.text.contains("\n  \(command) "))
         }
     }
@@ -26,6 +28,16 @@ import Testing
                 "--header", "--timeout", "--retries", "--cache", "--concurrency", "--passes", "--quiet", "--json",
             ]
         ),
+        (
+            ["convert"],
+            [
+                "--recursive", "--output", "--to", "--quality", "--max-side", "--process", "--jobs", "--force",
+                "--in-place", "--dry-run", "--quiet",
+            ]
+        ),
+        (["compare"], ["--amplify", "--min-psnr", "--min-ssim", "--resize", "--json"]),
+        (["colors"], ["--count", "--json"]), (["blurhash"], ["--components", "--decode", "--size"]),
+        (["thumbnail"], ["--size", "--timeout", "--max-memory"]),
         (["probe"], ["--json"]), (["processors"], ["--markdown"]),
         (["cache"], ["info", "show", "remove", "trim", "clear"]),
         (["cache", "trim"], ["--to", "--expired", "--cache", "--json"]),

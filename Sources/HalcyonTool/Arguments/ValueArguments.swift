@@ -74,6 +74,19 @@ struct HeaderArgument: ExpressibleByArgument {
     }
 }
 
+/// The name of a format that can be written.
+enum FormatArgument {
+    /// Returns the format.
+    ///
+    /// - Throws: `ValidationError` with the formats that there are.
+    static func encodable(_ name: String, option: String) throws -> ImageFormat {
+        let coders = CoderRegistry.shared
+        if let format = coders.encodableFormat(named: name) { return format }
+        let names = coders.encodableFormats.map(\.name).joined(separator: ", ")
+        throw ValidationError("\(option) \(name): no encoder writes it. There are \(names).")
+    }
+}
+
 /// The use of the caches.
 enum PolicyArgument: String, ExpressibleByArgument, CaseIterable {
     case `default`

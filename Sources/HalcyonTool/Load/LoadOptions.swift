@@ -1,6 +1,5 @@
 import ArgumentParser
 import Halcyon
-import HalcyonCodecs
 
 /// The options of `halcyon load` that apply to every source.
 struct LoadOptions: ParsableArguments {
@@ -72,13 +71,7 @@ struct LoadOptions: ParsableArguments {
 
     var outputFormat: ImageFormat? {
         get throws {
-            guard let format else { return nil }
-            let coders = CoderRegistry.shared
-            guard let known = coders.encodableFormat(named: format) else {
-                let names = coders.encodableFormats.map(\.name).joined(separator: ", ")
-                throw ValidationError("--format \(format): no encoder writes it. There are \(names).")
-            }
-            return known
+            try format.map { try FormatArgument.encodable($0, option: "--format") }
         }
     }
 

@@ -12,26 +12,8 @@ struct LoadRunner: Sendable {
 
     /// Loads the list once. Calls `tell` in the list's order, as soon as all sources before are done.
     func run(pass: Int, tell: (LoadReport) -> Void) async {
-        await withTaskGroup(of: (Int, LoadReport).self) { group in
-            var started = 0
-            func startNext() {
-                guard started < entries.count else { return }
-                let index = started
-                started += 1
-                group.addTask { (index, await load(index, pass: pass)) }
-            }
-            for _ in 0..<concurrency { startNext() }
-            var waiting: [Int: LoadReport] = [:]
-            var told = 0
-            while let (index, report) = await group.next() {
-                startNext()
-                waiting[index] = report
-                while let next = waiting.removeValue(forKey: told) {
-                    tell(next)
-                    told += 1
-                }
-            }
-        }
+        await OrderedRun(count: entries.count, concurrency: concurrency)
+            .results({ await load($0, pass: pass) }, tell: tell)
     }
 
     private func load(_ index: Int, pass: Int) async -> LoadReport {

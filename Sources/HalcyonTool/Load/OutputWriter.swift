@@ -19,7 +19,7 @@ struct OutputWriter: Sendable {
     func write(
         _ response: ImageResponse, isUntouched: Bool, index: Int, source: SourceList.Entry
     ) async throws -> String? {
-        let isUntouched = isUntouched && response.image.size == response.image.info.size && quality == nil && !reencodes
+        let isUntouched = isUntouched && keepsBytes(of: response)
         switch destination {
         case .none: return nil
         case .standardOutput:
@@ -27,8 +27,8 @@ struct OutputWriter: Sendable {
             try Output.writeImage(data)
             return "-"
         case .file(let path):
-            let format = try format ?? self.format(forFile: path, of: response.image, isUntouched: isUntouched)
-            let (data, _) = try await encoded(response, isUntouched, as: format)
+            let pathExtension = URL(filePath: path).pathExtension
+            let data = try await data(response, isUntouched: isUntouched, pathExtension: pathExtension)
             try save(data, to: path)
             return path
         case .folder(let folder):
@@ -40,12 +40,24 @@ struct OutputWriter: Sendable {
         }
     }
 
-    /// Returns the format that a file's name asks for, since an extension that contradicts the bytes would mislead other
-    /// programs; nil for a name without an extension.
+    /// Returns the bytes of a file whose name has this extension, which may be empty.
     ///
+    /// - Parameter isUntouched: Whether the request has no processors.
     /// - Throws: `CodecError.unsupportedExtension` if no encoder writes it, unless the source's own bytes are copied.
-    private func format(forFile path: String, of image: Image, isUntouched: Bool) throws -> ImageFormat? {
-        let pathExtension = URL(filePath: path).pathExtension
+    func data(_ response: ImageResponse, isUntouched: Bool, pathExtension: String) async throws -> Data {
+        let isUntouched = isUntouched && keepsBytes(of: response)
+        let format = try format ?? format(for: pathExtension, of: response.image, isUntouched: isUntouched)
+        return try await encoded(response, isUntouched, as: format).0
+    }
+
+    /// Whether nothing but processors changes the image.
+    private func keepsBytes(of response: ImageResponse) -> Bool {
+        response.image.size == response.image.info.size && quality == nil && !reencodes
+    }
+
+    /// Returns the format that a file's extension asks for, since one that contradicts the bytes would mislead other programs;
+    /// nil for a name without an extension.
+    private func format(for pathExtension: String, of image: Image, isUntouched: Bool) throws -> ImageFormat? {
         let own = image.info.format
         return isUntouched && own.isNamed(pathExtension) ? own : try coders.formatToWrite(pathExtension: pathExtension)
     }

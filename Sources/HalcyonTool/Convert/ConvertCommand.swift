@@ -1,0 +1,160 @@
+import ArgumentParser
+import Foundation
+import Halcyon
+import HalcyonCodecs
+import HalcyonSystem
+
+/// `halcyon convert`.
+struct ConvertCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Convert pictures in files and folders.",
+        discussion: """
+            A SOURCE is a file, a folder or a quoted pattern: * and ? within a name, [a-z], ** for any number of folders. In \
+            folders and by patterns, files with the extension of a known format are found; hidden ones are left out, and links to \
+            folders are not followed. Below -o they keep their folders. An output that is newer than its source is left as it is. \
+            A picture that nothing changes is copied. Each output appears when it is whole.
+            """)
+
+    @Argument(help: ArgumentHelp("Files, folders and patterns.", valueName: "source"))
+    var sources: [String]
+
+    @Flag(name: .shortAndLong, help: "Takes the folders inside of folders, too.")
+    var recursive = false
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The output folder. (default: beside the source)", valueName: "folder"))
+    var output: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The format of the outputs: jpeg, png, webp or another of halcyon formats. (default: the name's)",
+            valueName: "format"))
+    var to: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The quality of a lossy output on a scale from 0 to 100, in whole numbers. (default: 85)",
+            valueName: "0...100"))
+    var quality: Int?
+
+    @Option(help: ArgumentHelp("Scale down to this many pixels a side, before --process.", valueName: "pixels"))
+    var maxSide: Int?
+
+    @Option(
+        name: [.customShort("p"), .customLong("process")],
+        help: ArgumentHelp(
+            "Process, in order, as halcyon load does. 'halcyon processors' lists them.", valueName: "name[=value]"),
+        transform: ProcessorArgument.init)
+    var processors: [ProcessorArgument] = []
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The number of pictures at a time. (default: the number of processors)", valueName: "number"))
+    var jobs: Int?
+
+    @Flag(help: "Encode the outputs anew, even if nothing changes the picture.")
+    var reencode = false
+
+    @Flag(help: "Makes outputs again that are newer than their sources.")
+    var force = false
+
+    @Flag(help: "Allows that an output replaces a source, also its own.")
+    var inPlace = false
+
+    @Flag(name: [.customShort("n"), .long], help: "Lists the outputs and writes nothing.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Prints errors only.")
+    var quiet = false
+
+    func validate() throws {
+        if let quality, !(0...100).contains(quality) {
+            throw ValidationError("--quality is a whole number from 0 to 100.")
+        }
+        if let maxSide, !(1...Bitmap.maximumSide).contains(maxSide) {
+            throw ValidationError("--max-side is 1 to \(Bitmap.maximumSide).")
+        }
+        if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs is 1 to 1024.") }
+        guard !sources.contains("") else { throw ValidationError("A source is empty.") }
+        if let output {
+            guard !output.isEmpty else { throw ValidationError("-o is empty.") }
+            guard !inPlace else { throw ValidationError("-o and --in-place exclude each other.") }
+            if let kind = FileFacts(BytePath(argument: output))?.kind, kind != .folder {
+                throw ValidationError("-o \(output) is not a folder.")
+            }
+        } else if to == nil, !inPlace {
+            throw ValidationError("Each picture would replace itself: give -o, --to or --in-place.")
+        }
+        _ = try format
+    }
+
+    private var format: ImageFormat? {
+        get throws { try to.map { try FormatArgument.encodable($0, option: "--to") } }
+    }
+
+    func run() async throws {
+        let (plan, failures) = try await makePlan()
+        for failure in failures { Output.error("\(failure)") }
+        for conflict in plan.conflicts { Output.error(conflict) }
+        guard plan.conflicts.isEmpty else {
+            Output.error("nothing was written")
+            throw ExitCode(1)
+        }
+        var summary = ConvertSummary(failed: failures.count)
+        if dryRun {
+            for step in plan.steps {
+                Output.line(ConvertReport(step).line ?? "\(step.source.path)  -> \(step.output)")
+            }
+        } else {
+            try await convert(plan.steps, &summary)
+            if !quiet { Output.line(summary.line) }
+        }
+        if summary.failed > 0 { throw ExitCode(1) }
+    }
+
+    private func makePlan() async throws -> (ConvertPlan, [FailureReport]) {
+        let folder = output.map { BytePath(argument: $0).withoutSlashes }
+        let options = ConvertPlan.Options(
+            folder: folder, format: try format, replacesSources: inPlace, isForced: force)
+        let (arguments, isRecursive) = (BytePath.arguments(sources), recursive)
+        // There the stack is deep enough for any tree of folders.
+        return try await ThreadPools.io.run { _ in
+            let sources = ConvertSources(arguments, isRecursive: isRecursive, output: folder, coders: .shared)
+            return (ConvertPlan(sources.found, options), sources.failures)
+        }
+    }
+
+    private func convert(_ steps: [ConvertPlan.Step], _ summary: inout ConvertSummary) async throws {
+        let made: [any ImageProcessor]
+        do {
+            made = try await ThreadPools.cpu.run { [processors] _ in try processors.map { try $0.processor() } }
+        } catch {
+            Output.error("\(FailureReport(error))")
+            throw ExitCode(1)
+        }
+        AtomicFile.removeTemporaryFilesAtSignals()
+        let pipeline = ImagePipeline(configuration: ImagePipeline.Configuration(cache: ImageCache(disk: nil)))
+        let writer = OutputWriter(
+            destination: .none, format: try format, quality: quality, reencodes: reencode,
+            coders: pipeline.configuration.coders)
+        let runner = ConvertRunner(
+            pipeline: pipeline, steps: steps, processors: made, maximumSide: maxSide, writer: writer,
+            jobs: jobs ?? SystemGrant.current.cores)
+        var bar = ProgressBar(total: steps.count, isQuiet: quiet)
+        await runner.run { report in
+            summary.add(report)
+            if let error = report.error {
+                bar.erase()
+                Output.error("\(report.source): \(error)")
+            } else if !quiet, let line = report.line {
+                if bar.sharesTerminal { bar.erase() }
+                Output.line(line)
+            }
+            bar.advance()
+        }
+        bar.erase()
+        await pipeline.shutdown()
+    }
+}

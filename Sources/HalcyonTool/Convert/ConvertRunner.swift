@@ -1,0 +1,100 @@
+import Foundation
+import Halcyon
+import HalcyonSystem
+
+/// Converts pictures, several at a time, and reports them in their order.
+struct ConvertRunner: Sendable {
+    let pipeline: ImagePipeline
+    let steps: [ConvertPlan.Step]
+    let processors: [any ImageProcessor]
+    let maximumSide: Int?
+    /// Encodes what was loaded.
+    let writer: OutputWriter
+    let jobs: Int
+
+    func run(tell: (ConvertReport) -> Void) async {
+        await OrderedRun(count: steps.count, concurrency: jobs).results({ await convert($0) }, tell: tell)
+    }
+
+    private func convert(_ index: Int) async -> ConvertReport {
+        let step = steps[index]
+        var report = ConvertReport(step)
+        guard step.skipped == nil else { return report }
+        do {
+            let response = try await pipeline.response(for: try await request(index))
+            let data = try await writer.data(
+                response, isUntouched: processors.isEmpty, pathExtension: step.output.pathExtension)
+            // Those who could read the source can read what replaces it.
+            let mode = step.output == step.source.path ? step.source.facts.mode : nil
+            try await ThreadPools.io.run { _ in try AtomicFile.write(data, to: step.output, mode: mode) }
+            report.written = data.count
+        } catch {
+            report.error = FailureReport(error)
+        }
+        return report
+    }
+
+    /// Nothing is kept in the caches: no picture is wanted twice.
+    private func request(_ index: Int) async throws -> ImageRequest {
+        let path = steps[index].source.path
+        // Not by a URL, whose path is text and loses dots, and which would put a home in the place of a tilde.
+        let data = try await ThreadPools.io.run { _ in try RawFile.read(path, maximumBytes: 200_000_000) }
+        var request = ImageRequest(.data(data, key: "convert:\(index)"), processors: processors)
+        request.cachePolicy = CachePolicy(reads: [], writes: [])
+        request.decode.target = maximumSide.map { TargetSize(PixelSize($0, $0)) }
+        return request
+    }
+}
+
+/// The result of `halcyon convert` for one picture.
+struct ConvertReport: Sendable {
+    let source: BytePath
+    let output: BytePath
+    let skipped: String?
+    /// The number of bytes of the source.
+    let read: Int
+    /// The number of bytes of the output; nil if it was not written.
+    var written: Int?
+    var error: FailureReport?
+
+    init(_ step: ConvertPlan.Step) {
+        source = step.source.path
+        output = step.output
+        skipped = step.skipped
+        read = step.source.facts.size
+    }
+
+    /// The line for standard output; nil for a failure.
+    var line: String? {
+        if let skipped { return "\(source)  skipped: \(skipped)" }
+        return written.map { "\(source)  -> \(output)  \(read) -> \($0) bytes" }
+    }
+}
+
+/// The counts at the end of `halcyon convert`.
+struct ConvertSummary: Sendable {
+    private var converted = 0
+    private var skipped = 0
+    private(set) var failed = 0
+    private var read = 0
+    private var written = 0
+
+    /// - Parameter failed: The number of arguments and folders that could not be read.
+    init(failed: Int) { self.failed = failed }
+
+    mutating func add(_ report: ConvertReport) {
+        if report.error != nil {
+            failed += 1
+        } else if let bytes = report.written {
+            converted += 1
+            read += report.read
+            written += bytes
+        } else {
+            skipped += 1
+        }
+    }
+
+    var line: String {
+        "\(converted) converted, \(skipped) skipped, \(failed) failed, \(read) -> \(written) bytes"
+    }
+}
