@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server install fresh clean
+.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server example-gtk install fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -48,10 +48,13 @@ fixtures:
 example-server:
 	scripts/test-thumbnail-server
 
+# Builds the views for programs in C, and the examples in C, Vala and Python, which show a picture.
+example-gtk:
+	scripts/test-gtk-examples
+
+# The tool, and the views for programs in C.
 install:
-	scripts/install-packages
-	scripts/build -c release --enable-all-traits --product halcyon
-	install -D "$$(scripts/build -c release --enable-all-traits --show-bin-path)/halcyon" "$(DESTDIR)$(PREFIX)/bin/halcyon"
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install
 
 # Runs the two commands of the README on a Debian system that is made for it.
 fresh:
