@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server install uninstall deb deb-check fresh clean
+.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server example-gtk install uninstall deb deb-check fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -48,9 +48,15 @@ fixtures:
 example-server:
 	scripts/test-thumbnail-server
 
+# Builds the views for programs in C, and the examples in C, Vala and Python, which show a picture.
+example-gtk:
+	scripts/test-gtk-examples
+
+# The tool, and the views for programs in C.
 install:
 	scripts/install-packages
 	scripts/build -c release --enable-all-traits --product halcyon
+	scripts/build -c release --enable-all-traits --product halcyon-gtk
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install "$$(scripts/build -c release --enable-all-traits --show-bin-path)"
 
 # Removes what `make install` with the same DESTDIR and PREFIX has installed.

@@ -13,10 +13,9 @@ let halcyon: [Target.Dependency] = [
     "Halcyon", "HalcyonSystem", "HalcyonImage", "HalcyonCodecs", "HalcyonProcessing", "HalcyonCache", "HalcyonNetwork",
 ]
 
-/// The formats that a program links by a product of their own.
-let moreFormats: [Target.Dependency] = [
-    "HalcyonAVIF", "HalcyonHEIC", "HalcyonHEICEncoding", "HalcyonSVG", "HalcyonTIFF",
-]
+/// The formats that a program links by a product of their own, without the one that is under the GPL.
+let freeFormats: [Target.Dependency] = ["HalcyonAVIF", "HalcyonHEIC", "HalcyonSVG", "HalcyonTIFF"]
+let moreFormats = freeFormats + ["HalcyonHEICEncoding"]
 
 /// A C library of the system by its module map, which links it and finds its headers without a .pc file: SwiftPM reads the
 /// .pc files of a whole package and warns of what stands in them, also for a program that uses none of it.
@@ -86,6 +85,8 @@ let package = Package(
         .library(name: "HalcyonTIFF", targets: ["HalcyonTIFF"]),
         // With the trait GTK.
         .library(name: "HalcyonGTK", targets: ["HalcyonGTK"]),
+        // With the trait GTK: libhalcyon-gtk.so, for programs in C and what calls C. It has all formats but the writer of HEIC.
+        .library(name: "halcyon-gtk", type: .dynamic, targets: ["HalcyonGTKC"]),
         // With the trait Video. Apart from the others, so that no program loads GStreamer at its start but those that import it.
         .library(name: "HalcyonVideo", targets: ["HalcyonVideo"]),
         .library(name: "HalcyonTesting", targets: ["HalcyonTesting"]),
@@ -140,6 +141,7 @@ let package = Package(
         .target(name: "CXML2", path: "Sources/CLibraries/CXML2", linkerSettings: [.linkedLibrary("xml2")]),
         cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl", "CSSL"], libraries: ["curl", "ssl", "crypto"]),
         cTarget("CHalcyonGTK", "GTK", dependencies: [gtk]),
+        cTarget("CHalcyonGTKC", "GTKC", dependencies: [gtk]),
         cTarget("CHalcyonVideo", "Video", dependencies: [gstreamer]),
 
         // The library, a module per stage.
@@ -175,6 +177,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "HalcyonGTK", dependencies: halcyon + ["CHalcyonGTK", gtk], swiftSettings: strict),
+        .target(
+            name: "HalcyonGTKC", dependencies: halcyon + freeFormats + ["HalcyonGTK", "CHalcyonGTKC", gtk],
+            swiftSettings: strict),
         .target(
             name: "HalcyonVideo",
             dependencies: [
@@ -214,6 +219,10 @@ let package = Package(
             name: "CTestSVG",
             dependencies: [.target(name: "CRSVG", condition: .when(traits: ["Development"]))],
             path: "Tests/CTestSVG", cSettings: [.treatAllWarnings(as: .error)]),
+        // Compiles the header of the C interface in C and in C++.
+        .target(
+            name: "CTestGTK", dependencies: ["CHalcyonGTKC", gtk], path: "Tests/CTestGTK",
+            cSettings: [.treatAllWarnings(as: .error)], cxxSettings: [.treatAllWarnings(as: .error)]),
         // Writes the videos of the tests.
         .target(
             name: "CTestVideo",
@@ -256,7 +265,10 @@ let package = Package(
                 halcyon + ["HalcyonTesting", "TestSupport", .product(name: "Logging", package: "swift-log")]),
             testTarget(
                 "HalcyonGTKTests",
-                halcyon + ["HalcyonGTK", "HalcyonTesting", "TestSupport", gtk, "MainLoopProgram"]),
+                halcyon + [
+                    "HalcyonGTK", "HalcyonGTKC", "CHalcyonGTKC", "CTestGTK", "HalcyonTesting", "TestSupport", gtk,
+                    "MainLoopProgram",
+                ]),
             testTarget("HalcyonVideoTests", halcyon + ["HalcyonVideo", "TestSupport", "CTestVideo"]),
             testTarget("HalcyonGalleryTests", halcyon + ["TestSupport", "HalcyonGallery"]),
             testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "TestSupport"]),

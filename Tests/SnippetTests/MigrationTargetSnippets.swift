@@ -25,6 +25,16 @@ private func targetOptionExamples(_ options: inout ImageTarget.Options, _ missin
     target.cancel()
 }
 
+@MainActor private func draw(_ image: Image?, _ progress: LoadProgress?) {}
+
+@MainActor private func remoteImageExamples(_ url: URL) {
+    let remote = RemoteImage()
+    remote.load(url)
+    draw(remote.image, remote.progress)
+    remote.cancel()
+    remote.clear()
+}
+
 private func animationPlayerExamples(_ image: Image, _ playback: inout AnimatedImagePlayer.Configuration) {
     let player = AnimatedImagePlayer(image)
     player?.maximumFrameRate = 30
@@ -38,4 +48,5 @@ private let targetTypes: [Any.Type] = [
     ImageTarget.Options.self,
     ImageTarget.Placeholder.self,
     ImageTransition.self,
+    RemoteImage.self,
 ]
