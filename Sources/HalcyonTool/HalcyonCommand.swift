@@ -14,7 +14,7 @@ struct HalcyonCommand: AsyncParsableCommand {
         version: ToolVersion.text,
         subcommands: [
             LoadCommand.self, ProbeCommand.self, ProcessorsCommand.self, FormatsCommand.self, CacheCommand.self,
-            DemoCommand.self,
+            DemoCommand.self, ShowCommand.self,
         ]
     )
 
