@@ -13,7 +13,7 @@ import Testing
     func helpNamesTheCommands(arguments: [String]) async throws {
         let result = try await Tool().run(arguments)
         #expect(result.status == 0)
-        for command in ["load", "probe", "processors", "cache", "demo"] {
+        for command in ["load", "probe", "processors", "cache", "demo", "show"] {
             #expect(result.text.contains("\n  \(command) "))
         }
     }
@@ -24,6 +24,14 @@ import Testing
             [
                 "--output", "--resize", "--process", "--format", "--quality", "--max-bytes", "--ttl", "--policy",
                 "--header", "--timeout", "--retries", "--cache", "--concurrency", "--passes", "--quiet", "--json",
+            ]
+        ),
+        (
+            ["show"],
+            [
+                "--protocol", "--width", "--height", "--columns", "--fit", "--no-captions", "--background", "--dither",
+                "--still", "--loops", "--resize", "--process", "--header", "--timeout", "--retries", "--cache",
+                "--concurrency",
             ]
         ),
         (["probe"], ["--json"]), (["processors"], ["--markdown"]),

@@ -23,15 +23,16 @@ enum TerminalText {
     /// Returns the columns that a clean text takes.
     static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
-    /// Returns the text cut to a number of columns, its end replaced by an ellipsis if anything is missing.
+    /// Returns the text cut to a number of columns, its end replaced by an ellipsis if anything is missing. A character that is
+    /// a heap of accents becomes `�`, so that the bytes of a line are bounded as well.
     static func cut(_ text: String, to columns: Int) -> String {
+        let text = String(text.map { $0.utf8.count > 64 ? "\u{FFFD}" : $0 })
         guard width(text) > columns else { return text }
         guard columns > 0 else { return "" }
         var (result, used) = ("", 0)
         for character in text {
             let next = width(character)
-            // A stack of accents takes no column; the bytes of a line stay bounded as well.
-            guard used + next < columns, result.utf8.count < columns * 16 else { break }
+            guard used + next < columns else { break }
             result.append(character)
             used += next
         }
