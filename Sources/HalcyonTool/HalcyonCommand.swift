@@ -14,7 +14,8 @@ struct HalcyonCommand: AsyncParsableCommand {
         version: ToolVersion.text,
         subcommands: [
             LoadCommand.self, ProbeCommand.self, ProcessorsCommand.self, FormatsCommand.self, CacheCommand.self,
-            DemoCommand.self, ShowCommand.self,
+            DemoCommand.self,
+            ShowCommand.self,
         ]
     )
 

@@ -21,6 +21,8 @@ struct PictureEncoder: Sendable {
     /// The terminal's own background, for protocols without soft edges.
     let background: Color?
     let dithers: Bool
+    /// Whether text may have any colour, or one of the 256 of xterm's palette.
+    var hasEveryColor = true
 
     /// Encodes a picture.
     ///
@@ -40,7 +42,7 @@ struct PictureEncoder: Sendable {
         case .sixel:
             return sequence([try SixelEncoder.sequence(bitmap, dithers: dithers)])
         case .blocks:
-            return .lines(BlockEncoder.lines(bitmap))
+            return .lines(BlockEncoder.lines(bitmap, inEveryColor: hasEveryColor))
         }
     }
 

@@ -53,7 +53,8 @@ struct BackgroundArgument: ExpressibleByArgument {
 
     init?(argument: String) {
         color = Color(hex: argument)
-        guard color != nil || argument == "chequer" else { return nil }
+        // A background that is clear itself would need another one.
+        guard color.map({ $0.alpha == 1 }) ?? (argument == "chequer") else { return nil }
     }
 
     /// Returns the surface in the pixels of a protocol: those of blocks are much larger.

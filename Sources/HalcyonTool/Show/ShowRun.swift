@@ -18,7 +18,8 @@ struct ShowRun: Sendable {
             screen: facts.size, isTerminal: facts.isTerminal, showsCaptions: options.captions)
         let encoder = PictureEncoder(
             way: facts.way, isWrapped: facts.isWrapped, surface: options.background?.surface(facts.way),
-            background: facts.background, dithers: options.dither)
+            background: facts.background, dithers: options.dither,
+            hasEveryColor: facts.hasEveryColor)
         // A pipe gets the frames only if they are asked for: an endless animation would never end.
         let plays = !options.still && (facts.isTerminal || options.loops != nil)
         let loader = ShowLoader(

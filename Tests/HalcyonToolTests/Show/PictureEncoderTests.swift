@@ -168,6 +168,29 @@ import Testing
         bitmap.pixel(x: x, y: y).map { UInt32($0.red) << 16 | UInt32($0.green) << 8 | UInt32($0.blue) }
     }
 
+    /// Each colour of the palette is itself, and any other one the nearest of them.
+    @Test func blocksMayHaveAPalette() throws {
+        let palette = (16...255).map(ScreenModel.palette)
+        func drawn(_ color: UInt32) throws -> UInt32? {
+            let bytes = [color, color >> 8, color >> 16].map { UInt8($0 & 255) } + [255]
+            var encoder = ShowFixture.encoder(.blocks)
+            encoder.hasEveryColor = false
+            return try screen(ShowFixture.uniform(1, 1, bytes), encoder).pixel(x: 0, y: 0)
+        }
+        for color in palette { #expect(try drawn(color) == color) }
+        func distance(_ left: UInt32, _ right: UInt32) -> Int {
+            [0, 8, 16].reduce(0) { sum, shift in
+                let difference = Int(left >> shift & 255) - Int(right >> shift & 255)
+                return sum + difference * difference
+            }
+        }
+        for seed in 0..<300 as Range<UInt32> {
+            let color = (seed &* 2_654_435_761) >> 8
+            let nearest = palette.map { distance($0, color) }.min() ?? 0
+            #expect(distance(try #require(try drawn(color)), color) == nearest, "\(color)")
+        }
+    }
+
     @Test func blocksLeaveClearPixelsToTheTerminal() throws {
         let red: [UInt8] = [0, 0, 255, 255]
         let bitmap = try ShowFixture.bitmap(4, 2) { x, y in x & (1 << y) == 0 ? [0, 0, 0, 0] : red }

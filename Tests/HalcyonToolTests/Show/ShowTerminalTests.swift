@@ -129,6 +129,7 @@ import Testing
         terminal.type("\u{3}")
         let (status, _) = try await ended
         #expect(status == -SIGINT && terminal.settings == before)
+        withExtendedLifetime(server) {}
     }
 
     @Test func errorsOnTheTerminalLeaveFramesInTheirPlace() async throws {

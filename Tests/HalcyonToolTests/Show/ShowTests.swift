@@ -143,7 +143,8 @@ import Testing
         [], ["-", "-"], ["-"], ["a.png", "--protocol", "jpeg"], ["a.png", "--width", "0"],
         ["a.png", "--height", "1001"],
         ["a.png", "--columns", "0"], ["a.png", "--loops=-1"], ["a.png", "--still", "--loops", "1"],
-        ["a.png", "--background", "red"], ["a.png", "--concurrency", "0"], ["a.png", "--process", "blur"],
+        ["a.png", "--background", "red"], ["a.png", "--background", "#f008"], ["a.png", "--concurrency", "0"],
+        ["a.png", "--process", "blur"],
         ["a.png", "--retries", "101"], ["a.png", "-o", "b.png"],
     ])
     func wrongUsageIs64(arguments: [String]) async throws {

@@ -48,6 +48,16 @@ import Testing
         #expect(way(multiplexed, Self.plain) == .kitty)
     }
 
+    @Test func colorsAreThoseOfTheTerminal() {
+        func hasEveryColor(_ variables: [String: String]) -> Bool { TerminalEnvironment(variables).hasEveryColor }
+        #expect(hasEveryColor(["TERM": "xterm-256color"]) && hasEveryColor([:]))
+        #expect(!hasEveryColor(["TERM": "screen.xterm-256color"]))
+        #expect(hasEveryColor(["TERM": "screen", "COLORTERM": "truecolor"]))
+        #expect(hasEveryColor(["TERM": "screen-256color", "TMUX": "/tmp/tmux-0/default,1,0"]))
+        #expect(!hasEveryColor(["TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal"]))
+        #expect(hasEveryColor(["TERM_PROGRAM": "Apple_Terminal", "COLORTERM": "24bit"]))
+    }
+
     private func facts(
         _ choice: DrawingProtocol?, _ variables: [String: String], window: TerminalSize.Window?,
         _ port: ScriptedPort

@@ -27,7 +27,7 @@ struct SixelDither {
                     if let clear, Int(indices[place]) == clear { continue }
                     let pixel = Self.straight(bytes, place * 4)
                     // In sixteenths, as the errors are.
-                    let wanted = (pixel &+ (row[x + 1] &+ 8) / 16).clamped(
+                    let wanted = (pixel &+ ((row[x + 1] &+ 8) &>> 4)).clamped(
                         lowerBound: .zero, upperBound: SIMD4(repeating: 255))
                     let index = nearest(wanted, &found)
                     indices[place] = UInt8(index)

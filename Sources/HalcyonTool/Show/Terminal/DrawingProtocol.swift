@@ -40,6 +40,13 @@ struct TerminalEnvironment: Sendable {
     /// Whether the terminal may be queried: the simplest ones print a query as text.
     var mayBeAsked: Bool { !["", "dumb", "linux", "unknown"].contains(type) }
 
+    /// Whether text may have any colour, and not only those of a palette: nearly every terminal, but not GNU screen, unless it
+    /// says so, nor Apple's.
+    var hasEveryColor: Bool {
+        if ["truecolor", "24bit"].contains(value("COLORTERM").lowercased()) { return true }
+        return program != "apple_terminal" && (isTmux || !type.hasPrefix("screen"))
+    }
+
     private var namesKitty: Bool {
         !value("KITTY_WINDOW_ID").isEmpty || type.contains("kitty") || type.contains("ghostty")
             || program == "ghostty"

@@ -11,6 +11,8 @@ struct TerminalFacts: Sendable {
     let sixelLimit: PixelSize?
     /// Whether the output is a terminal.
     let isTerminal: Bool
+    /// Whether text may have any colour.
+    let hasEveryColor: Bool
     /// Whether sequences of pictures go through tmux.
     let isWrapped: Bool
 
@@ -33,6 +35,7 @@ struct TerminalFacts: Sendable {
         size = TerminalSize(window: window, environment: environment.variables, cell: answers?.cell)
         background = answers?.background
         sixelLimit = answers?.sixelLimit
+        hasEveryColor = environment.hasEveryColor
         isWrapped = environment.isTmux && way != .blocks
     }
 }

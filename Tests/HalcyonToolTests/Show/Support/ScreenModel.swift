@@ -176,8 +176,18 @@ struct ScreenModel {
         case 49: colors.paper = nil
         case 38 where numbers.count == 5: colors.ink = Self.color(numbers)
         case 48 where numbers.count == 5: colors.paper = Self.color(numbers)
+        case 38 where numbers.count == 3 && numbers[1] == 5: colors.ink = Self.palette(numbers[2])
+        case 48 where numbers.count == 3 && numbers[1] == 5: colors.paper = Self.palette(numbers[2])
         default: unexpected.append("colours \(numbers)")
         }
+    }
+
+    /// A colour of xterm's palette.
+    static func palette(_ index: Int) -> UInt32 {
+        if index >= 232 { return UInt32(8 + (index - 232) * 10) * 0x010101 }
+        let levels: [UInt32] = [0, 95, 135, 175, 215, 255]
+        let place = index - 16
+        return levels[place / 36] << 16 | levels[place / 6 % 6] << 8 | levels[place % 6]
     }
 
     private static func color(_ numbers: [Int]) -> UInt32 {
