@@ -271,7 +271,7 @@ let package = Package(
                 ]),
             testTarget("HalcyonVideoTests", halcyon + ["HalcyonVideo", "TestSupport", "CTestVideo"]),
             testTarget("HalcyonGalleryTests", halcyon + ["TestSupport", "HalcyonGallery"]),
-            testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "TestSupport"]),
+            testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "HalcyonTesting", "TestSupport"]),
             // Not `FailingCalls`, whose calls that fail would stand in the place of the C library's in the tests' program.
             testTarget("ResilienceTests", halcyon + ["TestSupport", "EndingProgram", "HostileDecode", "CZlib"]),
             // The snippets of the documents are users' code.

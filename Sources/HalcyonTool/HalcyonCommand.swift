@@ -16,6 +16,7 @@ struct HalcyonCommand: AsyncParsableCommand {
             LoadCommand.self, ConvertCommand.self, CompareCommand.self, ColorsCommand.self, BlurHashCommand.self,
             ThumbnailCommand.self, ProbeCommand.self, ProcessorsCommand.self, FormatsCommand.self, CacheCommand.self,
             DemoCommand.self,
+            ShowCommand.self,
         ]
     )
 

@@ -9,10 +9,9 @@ enum Output {
         write(text + "\n", to: FileHandle.standardOutput)
     }
 
-    /// Writes an error as a single line; line breaks in the text, such as in a source's name, become spaces.
+    /// Writes an error as a single line, of which a terminal obeys nothing: a source's name may hold anything.
     static func error(_ text: String) {
-        let line = String(text.map { $0.isNewline ? " " : $0 })
-        write("halcyon: " + line + "\n", to: FileHandle.standardError)
+        write("halcyon: " + TerminalText.clean(text) + "\n", to: FileHandle.standardError)
     }
 
     static func write(_ text: String, to handle: FileHandle) {

@@ -14,7 +14,7 @@ import Testing
         let result = try await Tool().run(arguments)
         #expect(result.status == 0)
         for command in [
-            "load", "convert", "compare", "colors", "blurhash", "thumbnail", "probe", "processors", "cache", "demo",
+            "load", "convert", "compare", "colors", "blurhash", "thumbnail", "probe", "processors", "cache", "demo", "show",
         ] {
             #expect(result.text.contains("\n  \(command) "))
         }
@@ -38,6 +38,13 @@ import Testing
         (["compare"], ["--amplify", "--min-psnr", "--min-ssim", "--resize", "--json"]),
         (["colors"], ["--count", "--json"]), (["blurhash"], ["--components", "--decode", "--size"]),
         (["thumbnail"], ["--size", "--timeout", "--max-memory"]),
+            ["show"],
+            [
+                "--protocol", "--width", "--height", "--columns", "--fit", "--no-captions", "--background", "--dither",
+                "--still", "--loops", "--resize", "--process", "--header", "--timeout", "--retries", "--cache",
+                "--concurrency",
+            ]
+        ),
         (["probe"], ["--json"]), (["processors"], ["--markdown"]),
         (["cache"], ["info", "show", "remove", "trim", "clear"]),
         (["cache", "trim"], ["--to", "--expired", "--cache", "--json"]),

@@ -14,8 +14,11 @@ public enum Spawn {
 
     /// Starts a program that gets none of this process's descriptors but those that `prepare` gives it: a socket that it
     /// held would keep another test's connection open.
+    ///
+    /// - Parameter newSession: whether it leads a session of its own, which the first terminal that `prepare` opens belongs to,
+    ///   and heeds the signals of a terminal even if this process ignores them, as one in the background does.
     public static func child(
-        _ executable: URL, _ arguments: [String], environment: [String: String],
+        _ executable: URL, _ arguments: [String], environment: [String: String], newSession: Bool = false,
         prepare: (inout posix_spawn_file_actions_t) -> Void
     ) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
@@ -23,14 +26,29 @@ public enum Spawn {
         defer { posix_spawn_file_actions_destroy(&actions) }
         prepare(&actions)
         try closeFrom(&actions, 3)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        if newSession { setSession(&attributes) }
         let path = executable.path(percentEncoded: false)
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for word in words + variables { free(word) } }
         var child: pid_t = 0
-        let status = posix_spawn(&child, path, &actions, nil, &words, &variables)
+        let status = posix_spawn(&child, path, &actions, &attributes, &words, &variables)
         guard status == 0 else { throw Failure(call: "posix_spawn", number: status) }
         return child
+    }
+
+    private static func setSession(_ attributes: inout posix_spawnattr_t) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        // POSIX_SPAWN_SETSID, which Swift's Glibc module hides.
+        let session: Int32 = 0x80
+        posix_spawnattr_setflags(&attributes, Int16(session | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     }
 
     /// The end of a child: its exit status, or minus the signal that ended it. Nil where it runs on and `options` say not

@@ -16,6 +16,7 @@ struct LoadCommand: AsyncParsableCommand {
     var sources: [String]
 
     @OptionGroup var options: LoadOptions
+    @OptionGroup var request: RequestOptions
     @OptionGroup var cache: CacheFolder
 
     @Option(help: "The number of simultaneous loads.")
@@ -41,7 +42,7 @@ struct LoadCommand: AsyncParsableCommand {
         let destination = try OutputDestination(options.output, sourceCount: entries.count)
         let processors: [any ImageProcessor]
         do {
-            processors = try await ThreadPools.cpu.run { [options] _ in try options.makeProcessors() }
+            processors = try await ThreadPools.cpu.run { [request] _ in try request.makeProcessors() }
         } catch {
             Output.error("\(FailureReport(error))")
             throw ExitCode(1)
@@ -52,7 +53,7 @@ struct LoadCommand: AsyncParsableCommand {
             destination: destination, format: try options.outputFormat, quality: options.quality,
             reencodes: options.reencode, coders: pipeline.configuration.coders)
         let runner = LoadRunner(
-            pipeline: pipeline, entries: entries, options: options, processors: processors, writer: writer,
+            pipeline: pipeline, entries: entries, options: request, processors: processors, writer: writer,
             concurrency: concurrency)
         var allSucceeded = true
         for pass in 1...passes {

@@ -5,7 +5,7 @@ import Halcyon
 struct LoadRunner: Sendable {
     let pipeline: ImagePipeline
     let entries: [SourceList.Entry]
-    let options: LoadOptions
+    let options: RequestOptions
     let processors: [any ImageProcessor]
     let writer: OutputWriter
     let concurrency: Int

@@ -60,7 +60,7 @@ final class Tool: Sendable {
     }
 
     /// Nothing of the machine's proxies or locale; caches and temporary files stay in the folder.
-    private var environment: [String: String] {
+    var environment: [String: String] {
         var environment = [
             "LANG": "C.UTF-8", "XDG_CACHE_HOME": path("xdg"), "TMPDIR": path("tmp"), "HOME": path("home"),
             // A crash ends at once, as one.
