@@ -38,6 +38,7 @@ import Testing
         (["compare"], ["--amplify", "--min-psnr", "--min-ssim", "--resize", "--json"]),
         (["colors"], ["--count", "--json"]), (["blurhash"], ["--components", "--decode", "--size"]),
         (["thumbnail"], ["--size", "--timeout", "--max-memory"]),
+        (
             ["show"],
             [
                 "--protocol", "--width", "--height", "--columns", "--fit", "--no-captions", "--background", "--dither",
