@@ -114,7 +114,7 @@ let package = Package(
         systemLibrary("CWebP", package: "libwebp-dev"),
         systemLibrary("CGIF", package: "libgif-dev"),
         systemLibrary("CAVIF", package: "libavif-dev"),
-        systemLibrary("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
+        systemLibrary("CHEIF", package: "libheif-dev"),
         systemLibrary("CTIFF", package: "libtiff-dev"),
         systemLibrary("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
         systemLibrary("CCurl", package: "libcurl4-openssl-dev"),
