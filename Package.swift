@@ -277,7 +277,10 @@ let package = Package(
             // The snippets of the documents are users' code.
             testTarget(
                 "SnippetTests",
-                halcyon + ["HalcyonGTK", "HalcyonVideo", gtk, .product(name: "Logging", package: "swift-log")],
+                halcyon + [
+                    "HalcyonGTK", "HalcyonTesting", "HalcyonVideo", gtk,
+                    .product(name: "Logging", package: "swift-log"),
+                ],
                 packageAccess: false),
         ]
 )

@@ -11,9 +11,13 @@ extension ImagePipeline {
         /// The cache. By default the memory level has a quarter of the memory that the system grants, at most 1 GiB;
         /// the disk level is in `$XDG_CACHE_HOME/<program>`, and has the smaller of 1 GiB and a tenth of the free disk,
         /// for 7 days.
-        public var cache: ImageCache
+        public var cache: ImageCache {
+            didSet { movePartialBodies() }
+        }
         /// Another cache for the sources' bytes; nil, the default, keeps them in `cache`.
-        public var originalCache: ImageCache?
+        public var originalCache: ImageCache? {
+            didSet { movePartialBodies() }
+        }
         /// A change to each request, after the `defaults` and before anything else; none by default. It runs on the
         /// caller's thread, also for images that are in memory.
         public var requestModifier: @Sendable (ImageRequest) -> ImageRequest {
@@ -37,10 +41,15 @@ extension ImagePipeline {
         /// The options that requests have unless they set them; none by default.
         public var defaults = RequestDefaults()
         /// The downloader; by default one with the default configuration, whose `Accept` field lists the formats that
-        /// `coders` decode.
+        /// `coders` decode, and which keeps partial bodies in the folder of the disk cache. `changeDownloader` changes a part.
         public var downloader: ImageDownloader
+        /// The store for partial bodies that this configuration made; nil if the program gave a downloader of its own.
+        private var ownPartialBodies: PartialBodyFiles?
+        private let resumesDownloads: Bool
         /// The coders of the formats that can be decoded and encoded.
-        public var coders: CoderRegistry
+        public var coders: CoderRegistry {
+            didSet { updateAccept(former: oldValue) }
+        }
         /// The threads for decoding, processing and encoding; by default those that all pipelines share. The frames of a
         /// playing animation are decoded on those of its `FramePool`, and the hooks of a downloader and the members of an
         /// `ImageCache` use the shared ones, since they may serve several pipelines.
@@ -73,15 +82,53 @@ extension ImagePipeline {
         ) {
             self.cache = cache
             self.originalCache = originalCache
-            self.downloader =
-                downloader
-                ?? Self.defaultDownloader(
-                    for: coders,
-                    partialBodies: Self.partialBodies(of: originalCache ?? cache, keeps: resumesDownloads, clock: clock)
-                )
+            self.resumesDownloads = resumesDownloads
+            if let downloader {
+                self.downloader = downloader
+            } else {
+                let files = Self.partialBodies(of: originalCache ?? cache, keeps: resumesDownloads, clock: clock)
+                self.downloader = Self.defaultDownloader(for: coders, partialBodies: files)
+                ownPartialBodies = files
+            }
             self.coders = coders
             self.maximumBytes = maximumBytes
             self.clock = clock
+        }
+
+        /// Replaces the downloader by one whose configuration differs in a part. All else stays: the `Accept` field and the other
+        /// default fields, the store for partial bodies, the hooks and the transport.
+        ///
+        ///     configuration.changeDownloader { $0.retry.maximumRetries = 5 }
+        public mutating func changeDownloader(
+            _ change: (inout ImageDownloader.Configuration) throws -> Void
+        ) rethrows {
+            var changed = downloader.configuration
+            changed.headers = downloader.defaultHeaders
+            try change(&changed)
+            downloader = ImageDownloader(changed)
+        }
+
+        /// Lets the partial bodies follow the cache, unless the program has chosen their place.
+        private mutating func movePartialBodies() {
+            guard let former = ownPartialBodies, isStillUsed(former) else { return }
+            let files = Self.partialBodies(of: originalCache ?? cache, keeps: resumesDownloads, clock: clock)
+            changeDownloader { $0.partialBodies = files }
+            ownPartialBodies = files
+        }
+
+        private func isStillUsed(_ files: PartialBodyFiles) -> Bool {
+            (downloader.configuration.partialBodies as? PartialBodyFiles) === files
+        }
+
+        /// Lets the `Accept` field follow the coders, unless the program has chosen another one.
+        private mutating func updateAccept(former: CoderRegistry) {
+            guard downloader.defaultHeaders["Accept"] == Self.accept(of: former) else { return }
+            let accept = Self.accept(of: coders)
+            changeDownloader { $0.headers["Accept"] = accept }
+        }
+
+        private static func accept(of coders: CoderRegistry) -> String {
+            (coders.decodableFormats.map(\.mimeType) + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ",")
         }
 
         /// Returns a downloader with the default configuration, whose requests declare the formats that `coders` decode
@@ -95,9 +142,8 @@ extension ImagePipeline {
             for coders: CoderRegistry = .shared, application: String? = nil, version: String? = nil,
             partialBodies: (any PartialBodyStore)? = nil
         ) -> ImageDownloader {
-            let types = coders.decodableFormats.map(\.mimeType) + ["image/*;q=0.8", "*/*;q=0.5"]
             let headers = ImageDownloader.Configuration.defaultHeaders(
-                application: application, version: version, accept: types.joined(separator: ","))
+                application: application, version: version, accept: accept(of: coders))
             var configuration = ImageDownloader.Configuration(headers: headers)
             configuration.partialBodies = partialBodies
             return ImageDownloader(configuration)

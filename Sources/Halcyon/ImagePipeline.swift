@@ -28,6 +28,30 @@ public final class ImagePipeline: Sendable {
         }
     }
 
+    /// Sets the shared pipeline to one with the default configuration and a program's changes: once, before the first use.
+    ///
+    ///     try ImagePipeline.bootstrap { $0.changeDownloader { $0.retry.maximumRetries = 5 } }
+    ///
+    /// A library leaves this to the program that uses it, and takes a pipeline as an argument.
+    ///
+    /// - Throws: `SharedPipelineError.inUse` if there is a shared pipeline by now: a second call would change nothing for the
+    ///   loads, caches and views that have it. The errors of `configure`.
+    public static func bootstrap(_ configure: (inout Configuration) throws -> Void) throws {
+        try checkUnused(sharedPipeline.withLock { $0.set })
+        var configuration = Configuration()
+        try configure(&configuration)
+        let pipeline = ImagePipeline(configuration: configuration)
+        try checkUnused(
+            sharedPipeline.withLock { shared in
+                defer { if shared.set == nil { shared.set = pipeline } }
+                return shared.set
+            })
+    }
+
+    private static func checkUnused(_ pipeline: ImagePipeline?) throws(SharedPipelineError) {
+        if pipeline != nil { throw .inUse }
+    }
+
     private struct SharedPipeline {
         var set: ImagePipeline?
         /// The pipeline that was set, or else one with the default configuration, made at the first use.
@@ -52,6 +76,15 @@ public final class ImagePipeline: Sendable {
     public init(configuration: Configuration) {
         self.configuration = configuration
         coordinator = Coordinator(configuration: configuration)
+    }
+
+    /// Creates a pipeline with the default configuration and a program's changes.
+    ///
+    ///     let pipeline = ImagePipeline { $0.coders.add(QOICoder()) }
+    public convenience init(_ configure: (inout Configuration) throws -> Void) rethrows {
+        var configuration = Configuration()
+        try configure(&configuration)
+        self.init(configuration: configuration)
     }
 
     // MARK: - async
@@ -233,7 +266,10 @@ public final class ImagePipeline: Sendable {
         if found == nil, resolved.cachePolicy.readsDiskSynchronously {
             metrics.misses = [CacheMiss(.memory, resolved.memoryMiss)]
             metrics.lookup = watch.elapsed
-            if let onDisk = SynchronousDisk(resolved: resolved).image(&metrics) { (found, level) = onDisk }
+            if let onDisk = SynchronousDisk(resolved: resolved).image(&metrics) {
+                (found, level) = onDisk
+                resolved.target.countMiss(resolved.cachePolicy)
+            }
         }
         guard let (cached, rule) = found else { return nil }
         metrics.total = watch.elapsed

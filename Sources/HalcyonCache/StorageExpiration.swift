@@ -1,4 +1,5 @@
 import Foundation
+import HalcyonSystem
 
 /// The time for which an entry is kept, counted from the moment it is stored.
 ///
@@ -49,14 +50,5 @@ public enum ExpirationExtension: Sendable, Hashable {
         case .cacheTime: own
         case .expirationTime(let duration): duration.inSeconds
         }
-    }
-}
-
-extension Duration {
-    /// The duration in seconds, to the precision of a `Double`.
-    @usableFromInline
-    var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) * 1e-18
     }
 }

@@ -1,6 +1,7 @@
 import CGTK
 import CHalcyonGTKC
 import Foundation
+import Halcyon
 
 /// The way from a function of the C interface into Swift: nothing that a C program passes may end in a trap.
 enum CallFromC {
@@ -14,7 +15,7 @@ enum CallFromC {
         _ function: String, _ argument: repeat each Argument, otherwise failure: Result,
         _ body: @MainActor (repeat each Argument) -> Result
     ) -> Result {
-        guard Thread.isMainThread else {
+        guard Thread.isMainThread || MainQueue.isCurrent else {
             complain(function, "called on the thread of the main loop")
             return failure
         }

@@ -43,7 +43,6 @@ private let version = HalcyonVersion.current.withCString { UInt(bitPattern: g_in
                 UnsafeMutableRawPointer(application).assumingMemoryBound(to: GTypeInstance.self),
                 g_application_get_type()) != 0
         else { return CallFromC.complain("halcyon_follow_application", "G_IS_APPLICATION (application)") }
-        GTKMainLoop.attach()
         GTKApplication.follow(application)
     }
 }

@@ -15,7 +15,6 @@ import HalcyonGTK
             CallFromC.complain("halcyon_image_view_new", "gtk_is_initialized ()")
             return nil
         }
-        GTKMainLoop.attach()
         let (view, widget) = AttachedView.make()
         if url != nil { view.show(source(url)) }
         return widget
@@ -29,7 +28,6 @@ import HalcyonGTK
             CallFromC.complain("halcyon_image_view_adopt", "GTK_IS_WIDGET (widget)")
             return 0
         }
-        GTKMainLoop.attach()
         return AttachedView.adopt(widget) == nil ? 0 : 1
     }
 }

@@ -31,7 +31,7 @@ public final class ManualClock: Sendable {
 
     /// Advances the clock, or sets it back by a negative duration.
     public func advance(by duration: Duration) {
-        set { $0 + Self.seconds(duration) }
+        set { $0 + duration.inSeconds }
     }
 
     /// The clock as a time source for caches, both for reading the time and for waiting.
@@ -68,7 +68,7 @@ public final class ManualClock: Sendable {
             return state.lastID
         }
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { sleep(id, for: Self.seconds(duration), $0) }
+            try await withCheckedThrowingContinuation { sleep(id, for: duration.inSeconds, $0) }
         } onCancel: {
             let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
             sleeper?.continuation.resume(throwing: CancellationError())
@@ -90,10 +90,5 @@ public final class ManualClock: Sendable {
         }
         if let result { continuation.resume(with: result) }
         for gate in gates { gate.open() }
-    }
-
-    private static func seconds(_ duration: Duration) -> TimeInterval {
-        let (seconds, attoseconds) = duration.components
-        return TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
     }
 }

@@ -19,6 +19,12 @@ func networkUser(of request: inout ImageRequest) {
     request.network.user = "alice"
 }
 
+func networkBootstrap() throws {
+    try ImagePipeline.bootstrap { configuration in
+        configuration.changeDownloader { $0.retry = RetryPolicy(maximumRetries: 5) }
+    }
+}
+
 func networkDownloader() -> ImagePipeline {
     let downloader = ImagePipeline.Configuration.defaultDownloader(application: "Gallery", version: "1.2")
     downloader.defaultHeaders.set("Accept-Language", "en")

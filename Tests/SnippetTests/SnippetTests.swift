@@ -16,7 +16,8 @@ import Testing
 
     private static let compiled = [
         "Snippets.swift", "CacheSnippets.swift", "NetworkSnippets.swift", "MigrationSnippets.swift",
-        "MigrationViewSnippets.swift", "ViewSnippets.swift", "ProcessorSnippets.swift", "QOI/QOICoder.swift",
+        "MigrationViewSnippets.swift", "ViewSnippets.swift", "ProcessorSnippets.swift", "TestingSnippets.swift",
+        "QOI/QOICoder.swift",
     ].map {
         "Tests/SnippetTests/" + $0
     }

@@ -7,7 +7,6 @@ import HalcyonGTK
 import Observation
 
 @MainActor private func mainLoop(application: UnsafeMutablePointer<GApplication>) {
-    GTKMainLoop.attach()
     GTKApplication.follow(application)
     g_application_run(application, 0, nil)
 }

@@ -60,8 +60,7 @@ private final class ExitHook: Sendable {
                 isDone.signal()
             }
         }
-        let (seconds, attoseconds) = longest.components
-        let deadline = DispatchTime.now() + TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
+        let deadline = DispatchTime.now() + longest.inSeconds
         for _ in caches { _ = isDone.wait(timeout: deadline) }
     }
 }

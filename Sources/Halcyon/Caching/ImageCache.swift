@@ -80,7 +80,10 @@ public final class ImageCache: Sendable {
     /// Returns the image in memory, whatever its HTTP age, in under a microsecond and on the caller's thread; nil if it is not
     /// there. The policy of a request may forbid the look-up, or accept a larger image.
     public func image(inMemoryFor item: some ImageKeyConvertible) -> Image? {
-        image(for: key(for: item), policy: policy(of: item))?.image
+        let policy = policy(of: item)
+        if let cached = image(for: key(for: item), policy: policy) { return cached.image }
+        countMiss(policy)
+        return nil
     }
 
     /// Evicts the least recently used images until the rest costs this fraction of the former total. Images in use elsewhere
@@ -118,6 +121,11 @@ public final class ImageCache: Sendable {
 
     // MARK: - For the pipeline
 
+    /// Counts the miss of a load in memory. The look-ups for it do not: one load makes several, for several keys.
+    func countMiss(_ policy: CachePolicy) {
+        if policy.reads.contains(.memory) { memoryCache.countMiss() }
+    }
+
     func image(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
         guard policy.reads.contains(.memory) else { return nil }
         if let cached = keptImage(for: key, policy: policy) { return cached }
@@ -137,11 +145,15 @@ public final class ImageCache: Sendable {
 
     /// Returns the image of exactly this key: its user's own, or else the shared one.
     func keptImage(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
-        if let cached = memoryCache.value(for: key, extending: policy.memoryExtension) { return cached }
-        guard key.user != nil, let cached = memoryCache.value(for: key.of(nil), extending: policy.memoryExtension),
+        if let cached = value(for: key, policy.memoryExtension) { return cached }
+        guard key.user != nil, let cached = value(for: key.of(nil), policy.memoryExtension),
             ImageKey.isForAll(cached.http)
         else { return nil }
         return cached
+    }
+
+    private func value(for key: ImageKey, _ extending: ExpirationExtension) -> CachedImage? {
+        memoryCache.value(for: key, extending: extending, countsMiss: false)
     }
 
     func remember(_ cached: CachedImage, for key: ImageKey, policy: CachePolicy) {
@@ -162,7 +174,7 @@ public final class ImageCache: Sendable {
     private func larger(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
         var smallest: (key: ImageKey, cached: CachedImage)?
         for other in sizes.keys(of: key.source, in: memoryCache) where other.isSamePicture(as: key) {
-            guard let cached = memoryCache.value(for: other, extending: .none),
+            guard let cached = value(for: other, .none),
                 other.user == key.user || ImageKey.isForAll(cached.http)
             else { continue }
             let wanted = key.wantedSize(of: cached.image.info.size)
@@ -171,7 +183,7 @@ public final class ImageCache: Sendable {
             smallest = (other, cached)
         }
         guard let smallest else { return nil }
-        return memoryCache.value(for: smallest.key, extending: policy.memoryExtension) ?? smallest.cached
+        return value(for: smallest.key, policy.memoryExtension) ?? smallest.cached
     }
 }
 

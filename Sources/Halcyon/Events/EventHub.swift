@@ -62,9 +62,13 @@ final class EventHub: Sendable {
 
     /// Publishes an event of a load.
     ///
-    /// - Parameter source: the name of the source, evaluated only if the event is read or logged.
-    func publish(_ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String) {
-        log?.take(kind, load: load, source: source())
+    /// - Parameters:
+    ///   - source: the name of the source, evaluated only if the event is read or logged.
+    ///   - isLogged: whether the log has the event already, of another load that shares the work.
+    func publish(
+        _ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String, isLogged: Bool = false
+    ) {
+        if !isLogged { log?.take(kind, load: load, source: source()) }
         guard readerCount.load(ordering: .relaxed) > 0 else { return }
         let source = source()
         let readers = state.withLock { state in

@@ -29,7 +29,8 @@ final class LoadRecord: Subscription {
     override func send(_ event: JobEvent) {
         if case .note(let note) = event {
             sums.add(note)
-            hub.publish(note.kind, load: load, source: source.description)
+            hub.publish(note.kind, load: load, source: source.description, isLogged: note.isLogged)
+            note.isLogged = true
         }
         super.send(event)
     }

@@ -150,6 +150,7 @@ struct RequestLoad {
             if rule == .staleWhileRevalidate { resolved.coordinator.revalidate(resolved) }
             return LoadedImage(cached, rule: rule, origin: .memory)
         }
+        resolved.target.countMiss(resolved.cachePolicy)
         subscription.note(.cacheMissed(CacheMiss(.memory, resolved.memoryMiss)), took: watch.elapsed)
         return nil
     }

@@ -25,14 +25,14 @@ public enum CallbackQueue: Sendable {
 
 /// A test for the main queue. It does not compare threads: on Linux a program without a run loop drains its main queue,
 /// and with it the main actor, on any thread.
-private enum MainQueue {
+package enum MainQueue {
     private static let mark: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)
         return key
     }()
 
-    static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
+    package static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
 }
 
 /// A queue of work for the main actor, which does it in order and all at once: a hundred loads that end together wake

@@ -165,7 +165,10 @@ public final class ImageTask: Sendable {
         JobActor.submit { self.resolved.coordinator.start(self) }
     }
 
-    var hasEnded: Bool { state.withLock { $0.result != nil } }
+    var hasEnded: Bool { result != nil }
+
+    /// The end of the load; nil while it is under way.
+    var result: Result<ImageResponse, any Error>? { state.withLock { $0.result } }
 
     /// The result of a load that never had to begin, since its image was in memory or was read synchronously from the
     /// disk. The result of a load that merely ended quickly is not included, since that depends on timing.

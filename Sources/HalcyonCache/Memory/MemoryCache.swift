@@ -70,10 +70,23 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - extending: the effect of the access on the entry's expiration.
     @inlinable
     public func value(for key: Key, extending: ExpirationExtension = .cacheTime) -> Value? {
+        value(for: key, extending: extending, countsMiss: true)
+    }
+
+    /// Returns the value for a key, of several that a caller looks up for one answer.
+    ///
+    /// - Parameter countsMiss: false for a caller that counts one miss for all of them, with `countMiss()`.
+    @inlinable
+    package func value(for key: Key, extending: ExpirationExtension, countsMiss: Bool) -> Value? {
         let hash = key.hashValue
         let now = clock.now()
         let found = shards.withLock(hash) { $0.read(key, hash: hash, now: now, extending: extending) }
-        return found ?? valueElsewhere(for: key, hash: hash, now: now, extending: extending)
+        return found ?? valueElsewhere(for: key, hash: hash, now: now, extending: extending, countsMiss: countsMiss)
+    }
+
+    /// Counts a miss of look-ups that did not count theirs.
+    package func countMiss() {
+        state.withLock { $0.misses += 1 }
     }
 
     /// Returns whether there is a current value. This neither extends its expiration nor saves it from eviction.
@@ -97,10 +110,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return entry.reference.value != nil
     }
 
-    /// Returns the value for a key that has no current entry in the slots, and counts the miss if there is none.
+    /// Returns the value for a key that has no current entry in the slots.
     @inlinable
     @inline(never)
-    func valueElsewhere(for key: Key, hash: Int, now: Double, extending: ExpirationExtension) -> Value? {
+    func valueElsewhere(
+        for key: Key, hash: Int, now: Double, extending: ExpirationExtension, countsMiss: Bool
+    ) -> Value? {
         let entry: Weak.Entry?
         do {
             let found = state.withLock { state -> (value: Value?, entry: Weak.Entry?, gone: Shard.Removed?) in
@@ -109,25 +124,27 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 if let value { return (value, nil, nil) }
                 let gone = takeOutExpired(key, hash: hash, now: now, &state)
                 let entry = state.weak.entries[key]
-                if entry == nil { state.misses += 1 }
+                if entry == nil, countsMiss { state.misses += 1 }
                 return (nil, entry, gone)
             }
             if let value = found.value { return value }
             entry = found.entry
         }
         // An entry that has left its slot is released by now, so that a value without another owner is not found.
-        return entry.flatMap { revive($0, for: key, hash: hash, now: now, extending: extending) }
+        return entry.flatMap {
+            revive($0, for: key, hash: hash, now: now, extending: extending, countsMiss: countsMiss)
+        }
     }
 
     /// Returns the value of a weak entry if it has not ended, and puts it back into a slot unless the key has another entry by
     /// then.
     @inlinable
     func revive(
-        _ entry: Weak.Entry, for key: Key, hash: Int, now: Double, extending: ExpirationExtension
+        _ entry: Weak.Entry, for key: Key, hash: Int, now: Double, extending: ExpirationExtension, countsMiss: Bool
     ) -> Value? {
         guard !entry.mark.hasEnded(at: now), let value = entry.reference.value else {
             let dead = state.withLock { state in
-                state.misses += 1
+                if countsMiss { state.misses += 1 }
                 return state.weak.remove(key, known: entry.reference)
             }
             withExtendedLifetime(dead) {}

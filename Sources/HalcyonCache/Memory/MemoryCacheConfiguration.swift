@@ -42,7 +42,8 @@ public struct MemoryCacheStatistics: Sendable, Hashable {
     public var hits = 0
     /// The number of hits that found the value in the weak level only.
     public var weakHits = 0
-    /// The number of reads that found no entry, or only an expired one.
+    /// The number of reads that found no entry, or only an expired one. The load of an image that memory does not have counts
+    /// once, however many keys it looks up.
     public var misses = 0
     /// The number of entries that were evicted to make room. Expired and removed ones do not count.
     public var evictions = 0

@@ -30,6 +30,7 @@ import HalcyonSystem
         _ application: UnsafeMutablePointer<GApplication>, pipeline: ImagePipeline = .shared,
         shutdownWithin time: Duration = .seconds(2), relievesMemory: Bool = true
     ) {
+        GTKMainLoop.attach()
         let follower = Follower(pipeline, time: time, relievesMemory: relievesMemory)
         Signal(application, "shutdown") { follower.shutDown() }
         MinimizedWindows.follow(application) { Task.detached { await pipeline.cache.removeExpired() } }
@@ -75,8 +76,7 @@ import HalcyonSystem
                 await pipeline.shutdown(within: time)
                 isDone.signal()
             }
-            let (seconds, attoseconds) = time.forTimer.components
-            _ = isDone.wait(timeout: .now() + Double(seconds) + Double(attoseconds) * 1e-18)
+            _ = isDone.wait(timeout: .now() + time.forTimer.inSeconds)
         }
     }
 }

@@ -5,9 +5,9 @@ import CHalcyonGTK
 public enum GTKMainLoop {
     /// Runs the main actor, and libdispatch's main queue, on GLib's default main context.
     ///
-    /// Call it once on the main thread before the loop runs, for example before `g_application_run`. Further calls do nothing,
-    /// and it does not matter if another binding has done the same. Without it, tasks of the main actor wait for as long as
-    /// GTK's loop runs, and no image is ever shown.
+    /// The first view calls it, and so does `GTKApplication.follow`. A program that runs tasks on the main actor before it has
+    /// a view calls it itself, on the main thread and before the loop runs: without it, these tasks wait for as long as the
+    /// loop runs. Further calls do nothing, and it does not matter if another binding has done the same.
     public static func attach() {
         halcyon_main_queue_attach()
     }

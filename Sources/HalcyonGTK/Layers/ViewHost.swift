@@ -227,6 +227,8 @@ import Halcyon
 
 extension ViewHost {
     private func follow() {
+        // A program whose main actor does not run would wait for its images without a word.
+        GTKMainLoop.attach()
         signals = [
             Signal(area, "notify::scale-factor") { [weak self] in self?.onResize?() },
             Signal(area, "destroy") { [weak self] in self?.destroyed() },

@@ -34,20 +34,45 @@ import CHalcyonGTK
     }
 }
 
-/// The object of this module that is attached to a widget that the program created: at most one for each widget.
+/// The object of this module that belongs to a widget: at most one for each widget.
 @MainActor enum Attachment {
     private static let key = "halcyon-attachment"
+
+    /// The object of a widget, which keeps it alive only if the widget is the program's.
+    private final class Link {
+        weak var object: AnyObject?
+        private let kept: AnyObject?
+
+        init(_ object: AnyObject, isKept: Bool) {
+            self.object = object
+            kept = isKept ? object : nil
+        }
+    }
 
     /// Returns the attached object, or attaches the one that `make` returns; nil if an object of another type is attached.
     static func of<Object: AnyObject>(
         _ widget: UnsafeMutablePointer<GtkWidget>, make: () -> Object?
     ) -> Object? {
-        let object = UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self)
-        if let data = g_object_get_data(object, key) {
-            return Unmanaged<AnyObject>.fromOpaque(data).takeUnretainedValue() as? Object
+        let data = g_object_get_data(gObject(widget), key)
+        if let attached = data.flatMap({ Unmanaged<Link>.fromOpaque($0).takeUnretainedValue().object }) {
+            return attached as? Object
         }
         guard let made = make() else { return nil }
-        g_object_set_data_full(object, key, Unmanaged.passRetained(made as AnyObject).toOpaque(), Release.destroy)
+        link(made, to: widget, isKept: true)
         return made
+    }
+
+    /// Lets `of` find an object from its own widget, which does not keep it alive.
+    static func note(_ object: AnyObject, on widget: UnsafeMutablePointer<GtkWidget>) {
+        link(object, to: widget, isKept: false)
+    }
+
+    private static func link(_ object: AnyObject, to widget: UnsafeMutablePointer<GtkWidget>, isKept: Bool) {
+        let link = Unmanaged.passRetained(Link(object, isKept: isKept) as AnyObject)
+        g_object_set_data_full(gObject(widget), key, link.toOpaque(), Release.destroy)
+    }
+
+    private static func gObject(_ widget: UnsafeMutablePointer<GtkWidget>) -> UnsafeMutablePointer<GObject> {
+        UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self)
     }
 }

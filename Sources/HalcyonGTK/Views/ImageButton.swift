@@ -46,6 +46,7 @@ import Halcyon
         gtk_button_set_child(UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GtkButton.self), host.overlay)
         signals = [Signal(widget, "state-flags-changed") { [weak self] in self?.stateChanged() }]
         signals.append(Signal(widget, "destroy") { [weak self] in self?.signals = [] })
+        if isKept { Attachment.note(self, on: widget) }
         stateChanged()
     }
 
@@ -54,8 +55,9 @@ import Halcyon
         if isKept { g_object_unref(widget) }
     }
 
-    /// Returns the `ImageButton` of a `GtkButton` that the program created; the first call creates it. Returns nil for any
-    /// other widget and for a button that has an `ImageView`. It replaces the button's child and stays with the button.
+    /// Returns the `ImageButton` of a button, its own or a `GtkButton` that the program created, for which the first call
+    /// creates it, replaces the button's child and leaves it to the button. Returns nil for any other widget and for a button
+    /// that has an `ImageView`.
     public static func of(_ button: UnsafeMutablePointer<GtkWidget>) -> ImageButton? {
         guard halcyon_widget_kind(button) == HALCYON_WIDGET_BUTTON else { return nil }
         return Attachment.of(button) { ImageButton(adopting: button, isKept: false) }

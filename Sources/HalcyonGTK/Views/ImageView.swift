@@ -17,7 +17,7 @@ import Foundation
 ///
 /// The object owns its widget, and must be kept for as long as the widget is to show anything, or be attached to it with
 /// `attachToWidget()`. Animations play while the view can be seen (mapped, not transparent, not scrolled away), and use
-/// neither processor time nor frames while it cannot. Call `GTKMainLoop.attach()` before GTK's loop runs.
+/// neither processor time nor frames while it cannot.
 @MainActor public class ImageView: ImageLayer {
     /// The widget to put into the window: a `GtkOverlay` to which this object holds a reference, or the widget that the view
     /// was created for.
@@ -40,6 +40,7 @@ import Foundation
         layers = ViewLayers(host, wanted: [.image])
         super.init(host)
         layers.add(owner: self, as: .image)
+        Attachment.note(self, on: widget)
     }
 
     /// Creates the view of a widget that the program created; nil if the widget cannot show an image.
@@ -58,9 +59,11 @@ import Foundation
 
     // MARK: - Ownership
 
-    /// Returns the view of a `GtkPicture`, a `GtkImage` or a `GtkButton`; the first call creates it, and it stays with the
-    /// widget. Returns nil for any other widget, and for a button that has an `ImageButton`. The view of a button replaces the
-    /// button's child.
+    /// Returns the view of a widget: of an `ImageView`'s own, of a `GtkPicture`, a `GtkImage` or a `GtkButton`. Returns nil for
+    /// any other widget, and for a button that has an `ImageButton`.
+    ///
+    /// For a picture, an image and a button that the program created, the first call creates the view, which stays with the
+    /// widget; that of a button replaces the button's child. The cell of a list so needs no other place for its view.
     ///
     /// A `GtkPicture` and a `GtkImage` have no room for placeholders and indicators that are widgets; these are not shown
     /// there.

@@ -19,8 +19,7 @@ import Halcyon
 /// The user zooms with Ctrl and the wheel or with two fingers, pans by dragging, and switches between the whole image and its
 /// natural size by a double click (`isInteractive`).
 ///
-/// The object owns its widget, and must be kept for as long as the widget is to show anything; so must its view. Call
-/// `GTKMainLoop.attach()` before GTK's loop runs.
+/// The object owns its widget, and must be kept for as long as the widget is to show anything; so must its view.
 @MainActor public final class ZoomView {
     /// The `GtkScrolledWindow`, to which this object holds a reference.
     public let widget: UnsafeMutablePointer<GtkWidget>

@@ -124,6 +124,22 @@ public struct HTTPHeaders: Sendable, Equatable, Hashable, Codable {
     }
 }
 
+extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The fields on one line; the values of those that may hold a secret, judging by their names, are left out.
+    public var description: String { fields.map(\.description).joined(separator: ", ") }
+
+    public var debugDescription: String { description }
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The field as it is sent, without the value if that may hold a secret, judging by the name.
+    public var description: String {
+        CredentialFields.standard.contains(name) ? "\(name): ***" : "\(name): \(value)"
+    }
+
+    public var debugDescription: String { description }
+}
+
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field(name: $0.0, value: $0.1) }

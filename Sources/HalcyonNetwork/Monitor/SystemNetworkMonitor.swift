@@ -78,12 +78,6 @@ public final class SystemNetworkMonitor: NetworkMonitor {
     }
 }
 
-extension Duration {
-    fileprivate var inSeconds: TimeInterval {
-        TimeInterval(components.seconds) + TimeInterval(components.attoseconds) * 1e-18
-    }
-}
-
 /// A parser of the kernel's routing tables in the form of /proc.
 ///
 /// A route leads to the network if it is up, is the default route or goes through a gateway, and does not use the

@@ -27,8 +27,8 @@ struct PressureProbe {
     init(root: String, wake: Int32, interval: Duration, repeatAfter: Duration) {
         self.root = root
         self.wake = wake
-        self.interval = max(0.001, Self.seconds(interval))
-        filter = PressureFilter(repeatAfter: Self.seconds(repeatAfter))
+        self.interval = max(0.001, interval.inSeconds)
+        filter = PressureFilter(repeatAfter: repeatAfter.inSeconds)
     }
 
     /// Finds the files to read.
@@ -136,11 +136,6 @@ struct PressureProbe {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
-
-    private static func seconds(_ duration: Duration) -> Double {
-        let (seconds, attoseconds) = duration.components
-        return Double(seconds) + Double(attoseconds) * 1e-18
     }
 }
 

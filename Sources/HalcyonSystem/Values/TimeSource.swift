@@ -72,6 +72,13 @@ extension Duration {
     /// The duration clamped to the range of a timer: from zero to a year. The system's timers crash the program on a deadline
     /// that is too far away to be represented.
     package var forTimer: Duration { min(max(self, .zero), .seconds(365 * 86_400)) }
+
+    /// The duration in seconds, to the precision of a `Double`.
+    @usableFromInline
+    package var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
 }
 
 /// The processor time of the calling thread.

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonSystem
 
 /// Loads a list of sources, several at a time, and reports them in their order.
 struct LoadRunner: Sendable {
@@ -44,9 +45,7 @@ struct LoadRunner: Sendable {
 }
 
 extension Duration {
-    var milliseconds: Double {
-        Double(components.seconds) * 1000 + Double(components.attoseconds) / 1e15
-    }
+    var milliseconds: Double { inSeconds * 1000 }
 }
 
 /// The output of `halcyon load` for one source in one pass.

@@ -39,15 +39,16 @@ import Testing
 enum Criticals {
     private static let messages = Lock<[String]>([])
 
+    /// Not of the main actor: some criticals come from other threads.
+    private static let collect: GLogFunc = { _, _, message, _ in
+        guard let message else { return }
+        Criticals.messages.withLock { $0.append(String(cString: message)) }
+    }
+
     /// Returns the functions that complained, in order.
     @MainActor static func of(_ body: () -> Void) -> [String] {
         let fatal = g_log_set_always_fatal(G_LOG_LEVEL_ERROR)
-        let handler = g_log_set_handler(
-            "Halcyon", G_LOG_LEVEL_CRITICAL,
-            { _, _, message, _ in
-                guard let message else { return }
-                Criticals.messages.withLock { $0.append(String(cString: message)) }
-            }, nil)
+        let handler = g_log_set_handler("Halcyon", G_LOG_LEVEL_CRITICAL, collect, nil)
         body()
         g_log_remove_handler("Halcyon", handler)
         _ = g_log_set_always_fatal(fatal)

@@ -76,6 +76,36 @@ import Testing
         #expect(ImageButton.of(try widget { gtk_picture_new() }) == nil)
     }
 
+    /// The cell of a list needs no dictionary of views.
+    @Test func aViewIsFoundFromItsOwnWidget() throws {
+        try Window.requireScreen()
+        let views = [ImageView(), AnimatedImageView()]
+        for view in views { #expect(ImageView.of(view.widget) === view) }
+        #expect(ImageButton.of(views[0].widget) == nil)
+        let button = ImageButton()
+        #expect(ImageButton.of(button.widget) === button && ImageView.of(button.widget) == nil)
+        // It stays with its widget only if it was attached.
+        var view: ImageView? = ImageView()
+        weak let released = view
+        let widget = try #require(view?.widget)
+        g_object_ref(widget)
+        view = nil
+        #expect(released == nil && ImageView.of(widget) == nil)
+        g_object_unref(widget)
+        let list = try self.widget { gtk_box_new(GTK_ORIENTATION_VERTICAL, 0) }
+        g_object_ref_sink(list)
+        for _ in 0..<3 {
+            let cell = ImageView()
+            cell.attachToWidget()
+            gtk_box_append(UnsafeMutableRawPointer(list).assumingMemoryBound(to: GtkBox.self), cell.widget)
+        }
+        let first = try #require(gtk_widget_get_first_child(list))
+        weak let cell = ImageView.of(first)
+        #expect(cell?.widget == first)
+        g_object_unref(list)
+        #expect(cell == nil)
+    }
+
     /// A button has one of the two.
     @Test func aButtonHasAViewOrAnImageButton() throws {
         let buttons = [try widget { gtk_button_new() }, try widget { gtk_button_new() }]

@@ -74,6 +74,37 @@ struct LookUpTests {
         #expect(encoded.metrics.lookup > .zero)
     }
 
+    @Test func aLoadIsOneMissInMemory() async throws {
+        let fixture = PipelineFixture()
+        let (pipeline, cache) = (fixture.pipeline, fixture.pipeline.cache)
+        let url = try fixture.serve("png/rgb8.png")
+        func counts() -> [Int] { [cache.memoryStatistics.misses, cache.memoryStatistics.hits] }
+        _ = try await pipeline.image(for: url)
+        #expect(counts() == [1, 0])
+        _ = try await pipeline.image(for: url)
+        #expect(counts() == [1, 1])
+        // A user has a key of his own besides that of all, and another size may do.
+        var request = ImageRequest(url)
+        request.network.user = "me"
+        request.decode.target = TargetSize(PixelSize(2, 2))
+        request.cachePolicy = .onlyIfCached
+        request.cachePolicy.acceptsLarger = true
+        request.cachePolicy.reads = .memory
+        cache.clearMemory()
+        _ = try? await pipeline.image(for: request)
+        #expect(counts() == [2, 1])
+        // From the disk on the caller's thread.
+        _ = await fixture.diskEntries()
+        var onDisk = ImageRequest(url)
+        onDisk.cachePolicy.readsDiskSynchronously = true
+        #expect(pipeline.task(for: onDisk).status == .finished)
+        #expect(counts() == [3, 1])
+        // A program's own question, and a policy that does not ask.
+        #expect(cache.image(inMemoryFor: PipelineFixture.url("none")) == nil)
+        _ = try await pipeline.image(for: ImageRequest(url, cachePolicy: .reload))
+        #expect(counts() == [4, 1])
+    }
+
     /// An encoding waits for memory as a decode does, and gives it back.
     @Test func anEncodingWaitsForItsMemory() async throws {
         let budget = DecodeBudget(capacity: 1 << 20)

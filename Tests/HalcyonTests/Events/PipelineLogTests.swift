@@ -29,6 +29,32 @@ struct PipelineLogTests {
         #expect(all.allSatisfy { $0.metadata["source"] == "http://images.test/png/rgb8.png" })
     }
 
+    @Test func sharedWorkIsLoggedOnceWithItsNumbers() async throws {
+        let lines = LogLines()
+        let fixture = fixture(lines)
+        let gate = ScriptedTransportGate()
+        let url = try fixture.serve("png/rgb8.png", gate: gate)
+        let tasks = (0..<5).map { _ in fixture.pipeline.task(for: url) }
+        while await !fixture.pipeline.isWaitingForBytes(5) { await Task.yield() }
+        gate.open()
+        for task in tasks { _ = try await task.response }
+        await fixture.waitForEnds()
+        let all = lines.all
+        func metadata(_ text: String) -> [[String: String]] { all.filter { $0.text.contains(text) }.map(\.metadata) }
+        #expect(metadata("transfer started").count == 1 && metadata("stored in memory").count == 1)
+        let transfer = try #require(metadata("transfer ended").first)
+        #expect(metadata("transfer ended").count == 1 && metadata("decoded").count == 1)
+        let data = try TestFiles.data("png/rgb8.png")
+        #expect(transfer["bytes"] == "\(data.count)" && transfer["status"] == "200")
+        let decoded = try #require(metadata("decoded").first)
+        let size = try Image(data: data).size
+        #expect(Double(decoded["seconds"] ?? "") ?? -1 > 0 && decoded["pixels"] == "\(size)")
+        // Each load has a beginning and an end of its own.
+        #expect(metadata("started").count - metadata("transfer started").count == 5 && metadata("ended: from").count == 5)
+        #expect(metadata("ended: from").allSatisfy { $0["origin"] == "network" && $0["seconds"] != nil })
+        #expect(Set(metadata("ended: from").compactMap { $0["load"] }).count == 5)
+    }
+
     @Test func lastingFailuresAreWarningsAndPassingOnesNotices() async throws {
         let lines = LogLines()
         let fixture = fixture(lines, level: .notice)
