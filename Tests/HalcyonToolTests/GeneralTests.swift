@@ -14,7 +14,8 @@ import Testing
         let result = try await Tool().run(arguments)
         #expect(result.status == 0)
         for command in [
-            "load", "convert", "compare", "colors", "blurhash", "thumbnail", "probe", "processors", "cache", "demo", "show",
+            "load", "convert", "compare", "colors", "blurhash", "thumbnail", "probe", "processors", "cache", "demo",
+            "show",
         ] {
             #expect(result.text.contains("\n  \(command) "))
         }

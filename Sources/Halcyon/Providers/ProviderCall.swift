@@ -51,7 +51,7 @@ enum ProviderCall {
         } catch {
             // After a cancellation, any error of the provider only ends its call.
             try Task.checkCancellation()
-            // That of a check here is no error that a program knows.
+            // An error of a check here is none that a program knows.
             let underlying: (any Error)? = error is MadeImage.Failure ? nil : error
             throw ImagePipelineError.badSource(
                 source: source.description, reason: "\(error)", underlying: underlying)

@@ -50,7 +50,8 @@ struct PipelineLogTests {
         let size = try Image(data: data).size
         #expect(Double(decoded["seconds"] ?? "") ?? -1 > 0 && decoded["pixels"] == "\(size)")
         // Each load has a beginning and an end of its own.
-        #expect(metadata("started").count - metadata("transfer started").count == 5 && metadata("ended: from").count == 5)
+        #expect(
+            metadata("started").count - metadata("transfer started").count == 5 && metadata("ended: from").count == 5)
         #expect(metadata("ended: from").allSatisfy { $0["origin"] == "network" && $0["seconds"] != nil })
         #expect(Set(metadata("ended: from").compactMap { $0["load"] }).count == 5)
     }
