@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server example-gtk install uninstall deb deb-check fresh clean
+.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server example-gtk follow install uninstall deb deb-check fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -51,6 +51,10 @@ example-server:
 # Builds the views for programs in C, and the examples in C, Vala and Python, which show a picture.
 example-gtk:
 	scripts/test-gtk-examples
+
+# Follows docs/GettingStarted.md word by word in an empty folder.
+follow:
+	scripts/follow
 
 # The tool, and the views for programs in C.
 install:

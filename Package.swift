@@ -245,6 +245,12 @@ let package = Package(
         .executableTarget(
             name: "EndingProgram", dependencies: halcyon + moreFormats, path: "Tests/EndingProgram",
             swiftSettings: strict),
+        // The programs of docs/GettingStarted.md, which `make follow` builds as packages of their own.
+        .executableTarget(
+            name: "MinimalExample", dependencies: halcyon, path: "Examples/Minimal/Sources/Minimal", swiftSettings: strict),
+        .executableTarget(
+            name: "WindowExample", dependencies: ["HalcyonGTK", gtk], path: "Examples/Window/Sources/Window",
+            swiftSettings: strict),
         // Started by the tests of the main loop.
         .executableTarget(
             name: "MainLoopProgram", dependencies: halcyon + ["HalcyonGTK", gtk], path: "Tests/MainLoopProgram",

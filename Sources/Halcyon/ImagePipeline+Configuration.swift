@@ -68,6 +68,8 @@ extension ImagePipeline {
         /// The logger for loads, at `debug`, and failures, at `notice` and `warning`; the messages never contain a
         /// query or a credential. None by default.
         public var logger: Logger?
+        /// The program's receiver of the events of each load, from its request on, such as a tracer's. None by default.
+        public var tracer: (any LoadTracer)?
 
         /// Creates a configuration.
         ///

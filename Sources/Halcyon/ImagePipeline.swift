@@ -277,7 +277,7 @@ public final class ImagePipeline: Sendable {
         if level == .memory { metrics.lookup = metrics.total }
         let response = resolved.response(
             cached.image, origin: rule.origin(level == .memory ? .memory : .disk), rule: rule, metrics)
-        if coordinator.hub.isActive {
+        if coordinator.hub.isActive(for: level) {
             let isKept = level != .memory && resolved.cachePolicy.writes.contains(.memory)
             coordinator.hub.report(response, from: level, isKept: isKept)
         }

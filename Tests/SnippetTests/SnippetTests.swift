@@ -20,7 +20,7 @@ import Testing
         "QOI/QOICoder.swift",
     ].map {
         "Tests/SnippetTests/" + $0
-    }
+    } + ["Minimal", "Window"].map { "Examples/\($0)/Sources/\($0)/\($0).swift" }
 
     @Test(arguments: documents) func theSwiftBlocksOfADocumentCompile(document: String) throws {
         let compiled = Self.dense(try Self.compiled.map(Self.text).joined())

@@ -13,15 +13,17 @@ final class EventHub: Sendable {
     private struct Reader {
         let continuation: AsyncStream<PipelineEvent>.Continuation
         let queue: DeliveryQueue<PipelineEvent>
+        let wantsMemoryHits: Bool
 
-        init(_ continuation: AsyncStream<PipelineEvent>.Continuation) {
-            self.continuation = continuation
+        init(_ continuation: AsyncStream<PipelineEvent>.Continuation, wantsMemoryHits: Bool) {
+            (self.continuation, self.wantsMemoryHits) = (continuation, wantsMemoryHits)
             queue = DeliveryQueue { continuation.yield($0) }
         }
     }
 
     private let state = Lock(State())
     private let readerCount = Atomic<Int>(0)
+    private let readersOfMemoryHits = Atomic<Int>(0)
     private let lastLoad = Atomic<Int>(0)
     private let log: PipelineLog?
 
@@ -33,21 +35,25 @@ final class EventHub: Sendable {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.continuation.finish() }
     }
 
-    /// Whether the events of successful loads are read or logged. It costs one look at a number, since each memory hit
-    /// calls it.
-    var isActive: Bool { readerCount.load(ordering: .relaxed) > 0 || log?.takesDetails ?? false }
+    /// Whether the events of a load that a level answers are read or logged. It costs one look at a number, since each memory
+    /// hit calls it.
+    func isActive(for level: CacheLevel) -> Bool {
+        let count =
+            level == .memory ? readersOfMemoryHits.load(ordering: .relaxed) : readerCount.load(ordering: .relaxed)
+        return count > 0 || log?.takesDetails ?? false
+    }
 
     func nextLoad() -> Int { lastLoad.add(1, ordering: .relaxed).newValue }
 
-    func stream(bufferingNewest limit: Int) -> AsyncStream<PipelineEvent> {
+    func stream(bufferingNewest limit: Int, wantsMemoryHits: Bool) -> AsyncStream<PipelineEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: PipelineEvent.self, bufferingPolicy: .bufferingNewest(max(1, limit)))
         let reader = state.withLock { state in
             state.lastReader += 1
-            state.readers[state.lastReader] = Reader(continuation)
+            state.readers[state.lastReader] = Reader(continuation, wantsMemoryHits: wantsMemoryHits)
             return state.lastReader
         }
-        readerCount.add(1, ordering: .relaxed)
+        count(1, wantsMemoryHits: wantsMemoryHits)
         continuation.onTermination = { [weak self] _ in self?.leave(reader) }
         return stream
     }
@@ -56,26 +62,34 @@ final class EventHub: Sendable {
     private func leave(_ reader: Int) {
         // Freed outside the lock.
         let gone = state.withLock { $0.readers.removeValue(forKey: reader) }
-        withExtendedLifetime(gone) {}
-        readerCount.subtract(1, ordering: .relaxed)
+        if let gone { count(-1, wantsMemoryHits: gone.wantsMemoryHits) }
+    }
+
+    private func count(_ change: Int, wantsMemoryHits: Bool) {
+        readerCount.add(change, ordering: .relaxed)
+        if wantsMemoryHits { readersOfMemoryHits.add(change, ordering: .relaxed) }
     }
 
     /// Publishes an event of a load.
     ///
     /// - Parameters:
     ///   - source: the name of the source, evaluated only if the event is read or logged.
-    ///   - isLogged: whether the log has the event already, of another load that shares the work.
+    ///   - isShared: whether another load has reported the event, which the log does not repeat.
+    ///   - isMemoryHit: whether the event is of a load that memory answers, which not every reader wants.
     func publish(
-        _ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String, isLogged: Bool = false
+        _ kind: PipelineEvent.Kind, load: Int, source: @autoclosure () -> String, isShared: Bool = false,
+        isMemoryHit: Bool = false
     ) {
-        if !isLogged { log?.take(kind, load: load, source: source()) }
+        if !isShared { log?.take(kind, load: load, source: source()) }
         guard readerCount.load(ordering: .relaxed) > 0 else { return }
         let source = source()
         let readers = state.withLock { state in
             state.lastNumber += 1
-            let event = PipelineEvent(number: state.lastNumber, load: load, source: source, kind: kind)
-            for reader in state.readers.values { reader.queue.add(event) }
-            return Array(state.readers.values)
+            let event = PipelineEvent(
+                number: state.lastNumber, load: load, source: source, kind: kind, isShared: isShared)
+            let readers = state.readers.values.filter { !isMemoryHit || $0.wantsMemoryHits }
+            for reader in readers { reader.queue.add(event) }
+            return readers
         }
         for reader in readers { reader.queue.deliver() }
     }
@@ -86,14 +100,12 @@ extension EventHub {
     ///
     /// - Parameter isKept: whether the memory cache has just stored the image.
     func report(_ response: ImageResponse, from level: CacheLevel, isKept: Bool) {
+        var kinds: [PipelineEvent.Kind] = [.started] + response.metrics.misses.map { .cacheMissed($0) }
+        kinds.append(.cacheHit(level, response.cacheRule))
+        if let decode = response.metrics.decode { kinds.append(.decoded(response.image.size, decode)) }
+        if isKept { kinds.append(.stored(.memory)) }
+        kinds.append(.ended(.success(response.origin, response.metrics)))
         let (load, source) = (nextLoad(), response.source.description)
-        publish(.started, load: load, source: source)
-        for miss in response.metrics.misses { publish(.cacheMissed(miss), load: load, source: source) }
-        publish(.cacheHit(level, response.cacheRule), load: load, source: source)
-        if let decode = response.metrics.decode {
-            publish(.decoded(response.image.size, decode), load: load, source: source)
-        }
-        if isKept { publish(.stored(.memory), load: load, source: source) }
-        publish(.ended(.success(response.origin, response.metrics)), load: load, source: source)
+        for kind in kinds { publish(kind, load: load, source: source, isMemoryHit: level == .memory) }
     }
 }

@@ -8,29 +8,33 @@ final class LoadRecord: Subscription {
     let source: ImageSource
 
     private let hub: EventHub
+    private let trace: (any LoadTrace)?
     private let load: Int
     private let watch = Stopwatch()
     private var sums = LoadMetrics()
 
     /// Creates the record of a load, and reports its start.
     ///
-    /// - Parameter receive: called with each event, after it is counted.
+    /// - Parameters:
+    ///   - trace: the program's receiver of the load's events.
+    ///   - receive: called with each event, after it is counted.
     init(
-        _ hub: EventHub, source: ImageSource, priority: RequestPriority, threads: ThreadPool,
+        _ hub: EventHub, source: ImageSource, priority: RequestPriority, threads: ThreadPool, trace: (any LoadTrace)?,
         receive: (@JobActor (JobEvent) -> Void)? = nil
     ) {
         self.hub = hub
+        self.trace = trace
         self.source = source
         load = hub.nextLoad()
         super.init(priority: priority, threads: threads, receive: receive)
-        hub.publish(.started, load: load, source: source.description)
+        publish(.started)
     }
 
     override func send(_ event: JobEvent) {
         if case .note(let note) = event {
             sums.add(note)
-            hub.publish(note.kind, load: load, source: source.description, isLogged: note.isLogged)
-            note.isLogged = true
+            publish(note.kind, isShared: note.isReported)
+            note.isReported = true
         }
         super.send(event)
     }
@@ -80,6 +84,11 @@ final class LoadRecord: Subscription {
     }
 
     private func report(_ end: PipelineEvent.End) {
-        hub.publish(.ended(end), load: load, source: source.description)
+        publish(.ended(end))
+    }
+
+    private func publish(_ kind: PipelineEvent.Kind, isShared: Bool = false) {
+        hub.publish(kind, load: load, source: source.description, isShared: isShared)
+        trace?.receive(kind, isShared: isShared)
     }
 }

@@ -56,6 +56,8 @@ public struct PipelineEvent: Sendable {
     public let source: String
     /// The kind of the event, with its details.
     public let kind: Kind
+    /// Whether another load has reported this piece of work, which the two share. False for the first one.
+    public let isShared: Bool
 }
 
 extension PipelineEvent: CustomStringConvertible {
@@ -96,9 +98,14 @@ extension ImagePipeline {
     /// Each call makes a stream of its own, which receives every event and ends with the pipeline. Without a reader no
     /// events are made or kept. A load that began before reports only its remaining events.
     ///
-    /// - Parameter limit: the number of events that are kept for a slow reader, at least one. Beyond that the oldest
-    ///   are dropped, and the gap in `PipelineEvent.number` shows how many.
-    public func events(bufferingNewest limit: Int) -> AsyncStream<PipelineEvent> {
-        coordinator.hub.stream(bufferingNewest: limit)
+    /// - Parameters:
+    ///   - limit: the number of events that are kept for a slow reader, at least one. Beyond that the oldest are dropped,
+    ///     and the gap in `PipelineEvent.number` shows how many.
+    ///   - includesMemoryHits: whether loads that memory answers are reported, true by default. A look-up in memory takes
+    ///     ten times as long with a reader of it; `ImageCache.memoryStatistics` counts hits without one.
+    public func events(
+        bufferingNewest limit: Int, includesMemoryHits: Bool = true
+    ) -> AsyncStream<PipelineEvent> {
+        coordinator.hub.stream(bufferingNewest: limit, wantsMemoryHits: includesMemoryHits)
     }
 }

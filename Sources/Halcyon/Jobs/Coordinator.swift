@@ -46,10 +46,13 @@ final class Coordinator {
 
     // MARK: - Image tasks
 
-    func start(_ task: ImageTask) {
-        guard !task.hasEnded else { return }
+    func start(_ task: ImageTask, _ trace: (any LoadTrace)?) {
+        guard !task.hasEnded else {
+            trace?.receive(.ended(.cancelled), isShared: false)
+            return
+        }
         let record = LoadRecord(
-            hub, source: task.request.source, priority: task.priority, threads: threads
+            hub, source: task.request.source, priority: task.priority, threads: threads, trace: trace
         ) { task.receive($0) }
         running[ObjectIdentifier(task)] = Running(task: task, record: record)
         if isIntercepted {
@@ -86,7 +89,8 @@ final class Coordinator {
 
     /// Begins a load without an `ImageTask`.
     func begin(_ source: ImageSource, priority: RequestPriority) -> LoadRecord {
-        let record = LoadRecord(hub, source: source, priority: priority, threads: threads)
+        let trace = configuration.tracer?.beginLoad(of: source.description)
+        let record = LoadRecord(hub, source: source, priority: priority, threads: threads, trace: trace)
         others[ObjectIdentifier(record)] = record
         return record
     }

@@ -298,7 +298,8 @@ struct ServerQuestion {
             JobActor.perform { subscription.send(progress) }
         }
         var transfer = transfer
-        if resolved.coordinator.hub.isActive {
+        let coordinator = resolved.coordinator
+        if coordinator.hub.isActive(for: .diskOriginal) || coordinator.configuration.tracer != nil {
             // Attempts are reported only while the pipeline's events are read or logged.
             transfer.observe = { event in
                 guard case .retried(let error, let attempt) = event else { return }

@@ -26,8 +26,8 @@ final class LoadNote: Sendable {
     let kind: PipelineEvent.Kind
     /// The duration of the look-up, if the note is about one.
     let took: Duration?
-    /// Whether the note is in the log: the first load that receives it writes it there, for all.
-    @JobActor var isLogged = false
+    /// Whether a load has reported the note: the first one that receives it. For the others it is shared work.
+    @JobActor var isReported = false
 
     init(_ kind: PipelineEvent.Kind, took: Duration?) {
         (self.kind, self.took) = (kind, took)

@@ -162,7 +162,9 @@ public final class ImageTask: Sendable {
 
     func start() {
         state.withLock { $0.isStarted = true }
-        JobActor.submit { self.resolved.coordinator.start(self) }
+        // Here, where the task-local values are the caller's.
+        let trace = resolved.coordinator.configuration.tracer?.beginLoad(of: request.source.description)
+        JobActor.submit { self.resolved.coordinator.start(self, trace) }
     }
 
     var hasEnded: Bool { result != nil }

@@ -15,8 +15,7 @@ struct Minimal {
             processors: [.resize(to: PixelSize(256, 256), mode: .fit), .roundCorners(radius: 16)])
         do {
             let response = try await ImagePipeline.shared.response(for: request)
-            let data = try CoderRegistry.shared.encode(response.image, as: .png)
-            try data.write(to: URL(filePath: CommandLine.arguments[2]))
+            try response.image.write(to: URL(filePath: CommandLine.arguments[2]))
             print("\(response.image.size) pixels from \(response.origin)")
         } catch let error as ImagePipelineError {
             print("\(error.code): \(error)")
