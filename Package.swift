@@ -37,6 +37,17 @@ let gstreamer: Target.Dependency = .target(name: "CGStreamer", condition: .when(
 /// The parser of arguments, for the two programs.
 let argumentParser: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Development"]))
+/// The packages of servers in Swift that `HalcyonObservability` reports to, and their parts for tests.
+func observability(_ products: [(name: String, package: String)]) -> [Target.Dependency] {
+    products.map { .product(name: $0.name, package: $0.package, condition: .when(traits: ["Observability"])) }
+}
+let backends = observability([
+    ("CoreMetrics", "swift-metrics"), ("Tracing", "swift-distributed-tracing"),
+    ("ServiceLifecycle", "swift-service-lifecycle"),
+])
+let testBackends = observability([
+    ("MetricsTestKit", "swift-metrics"), ("InMemoryTracing", "swift-distributed-tracing"),
+])
 /// The server of the tests and demos.
 let flyingFox: [Target.Dependency] = ["FlyingFox", "FlyingSocks"].map {
     .product(name: $0, package: "FlyingFox", condition: .when(traits: ["Development"]))
@@ -89,6 +100,8 @@ let package = Package(
         .library(name: "halcyon-gtk", type: .dynamic, targets: ["HalcyonGTKC"]),
         // With the trait Video. Apart from the others, so that no program loads GStreamer at its start but those that import it.
         .library(name: "HalcyonVideo", targets: ["HalcyonVideo"]),
+        // With the trait Observability: metrics, spans and a service, by the packages of servers in Swift.
+        .library(name: "HalcyonObservability", targets: ["HalcyonObservability"]),
         .library(name: "HalcyonTesting", targets: ["HalcyonTesting"]),
         .executable(name: "halcyon", targets: ["HalcyonTool"]),
         .executable(name: "halcyon-gallery", targets: ["HalcyonGallery"]),
@@ -99,6 +112,10 @@ let package = Package(
     traits: [
         .trait(name: "GTK", description: "The module HalcyonGTK, which needs GTK 4."),
         .trait(name: "Video", description: "The module HalcyonVideo, which needs GStreamer."),
+        .trait(
+            name: "Observability",
+            description:
+                "The module HalcyonObservability: swift-metrics, swift-distributed-tracing, swift-service-lifecycle."),
         .trait(name: "Development", description: "The programs, demos and tests of this package."),
         .default(enabledTraits: []),
     ],
@@ -106,6 +123,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.3.0"),
     ],
     targets: [
         // C libraries of the system.
@@ -186,6 +206,7 @@ let package = Package(
                 "Halcyon", "HalcyonSystem", "HalcyonImage", "HalcyonCodecs", "CHalcyonVideo",
             ],
             swiftSettings: strict),
+        .target(name: "HalcyonObservability", dependencies: halcyon + backends, swiftSettings: strict),
         .target(name: "HalcyonTesting", dependencies: halcyon, swiftSettings: strict),
 
         // The command-line tool. Its folder is not `halcyon`: beside `Halcyon` that breaks a clone on
@@ -247,7 +268,8 @@ let package = Package(
             swiftSettings: strict),
         // The programs of docs/GettingStarted.md, which `make follow` builds as packages of their own.
         .executableTarget(
-            name: "MinimalExample", dependencies: halcyon, path: "Examples/Minimal/Sources/Minimal", swiftSettings: strict),
+            name: "MinimalExample", dependencies: halcyon, path: "Examples/Minimal/Sources/Minimal",
+            swiftSettings: strict),
         .executableTarget(
             name: "WindowExample", dependencies: ["HalcyonGTK", gtk], path: "Examples/Window/Sources/Window",
             swiftSettings: strict),
@@ -275,6 +297,9 @@ let package = Package(
                     "HalcyonGTK", "HalcyonGTKC", "CHalcyonGTKC", "CTestGTK", "HalcyonTesting", "TestSupport", gtk,
                     "MainLoopProgram",
                 ]),
+            testTarget(
+                "HalcyonObservabilityTests",
+                halcyon + backends + testBackends + ["HalcyonObservability", "HalcyonTesting", "TestSupport"]),
             testTarget("HalcyonVideoTests", halcyon + ["HalcyonVideo", "TestSupport", "CTestVideo"]),
             testTarget("HalcyonGalleryTests", halcyon + ["TestSupport", "HalcyonGallery"]),
             testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "HalcyonTesting", "TestSupport"]),
@@ -283,8 +308,8 @@ let package = Package(
             // The snippets of the documents are users' code.
             testTarget(
                 "SnippetTests",
-                halcyon + [
-                    "HalcyonGTK", "HalcyonTesting", "HalcyonVideo", gtk,
+                halcyon + backends + [
+                    "HalcyonGTK", "HalcyonObservability", "HalcyonTesting", "HalcyonVideo", gtk,
                     .product(name: "Logging", package: "swift-log"),
                 ],
                 packageAccess: false),

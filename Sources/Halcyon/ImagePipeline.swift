@@ -242,6 +242,9 @@ public final class ImagePipeline: Sendable {
         await coordinator.isWaitingForBytes(count)
     }
 
+    /// The number of readers of `events`. Tests use it to see that one has begun, or has ended.
+    package var readerCount: Int { coordinator.hub.count }
+
     /// The number of jobs under way at all stages. Tests use it to see it return to zero.
     package var jobCount: Int {
         get async { await coordinator.jobCount }

@@ -14,13 +14,15 @@ import Testing
             + pages.filter { $0.hasSuffix(".md") }.sorted().map { catalog + "/" + $0 }
     }()
 
-    private static let compiled = [
-        "Snippets.swift", "CacheSnippets.swift", "NetworkSnippets.swift", "MigrationSnippets.swift",
-        "MigrationViewSnippets.swift", "ViewSnippets.swift", "ProcessorSnippets.swift", "TestingSnippets.swift",
-        "QOI/QOICoder.swift",
-    ].map {
-        "Tests/SnippetTests/" + $0
-    } + ["Minimal", "Window"].map { "Examples/\($0)/Sources/\($0)/\($0).swift" }
+    private static let compiled =
+        [
+            "Snippets.swift", "CacheSnippets.swift", "NetworkSnippets.swift", "MigrationSnippets.swift",
+            "MigrationViewSnippets.swift", "ViewSnippets.swift", "ProcessorSnippets.swift", "TestingSnippets.swift",
+            "ServerSnippets.swift",
+            "QOI/QOICoder.swift",
+        ].map {
+            "Tests/SnippetTests/" + $0
+        } + ["Minimal", "Window"].map { "Examples/\($0)/Sources/\($0)/\($0).swift" }
 
     @Test(arguments: documents) func theSwiftBlocksOfADocumentCompile(document: String) throws {
         let compiled = Self.dense(try Self.compiled.map(Self.text).joined())

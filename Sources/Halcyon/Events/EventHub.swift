@@ -43,6 +43,9 @@ final class EventHub: Sendable {
         return count > 0 || log?.takesDetails ?? false
     }
 
+    /// The number of readers.
+    var count: Int { readerCount.load(ordering: .relaxed) }
+
     func nextLoad() -> Int { lastLoad.add(1, ordering: .relaxed).newValue }
 
     func stream(bufferingNewest limit: Int, wantsMemoryHits: Bool) -> AsyncStream<PipelineEvent> {

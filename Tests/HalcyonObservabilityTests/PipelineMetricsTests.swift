@@ -1,0 +1,110 @@
+import CoreMetrics
+import Halcyon
+import HalcyonObservability
+import HalcyonTesting
+import MetricsTestKit
+import TestSupport
+import Testing
+
+/// The metrics of a pipeline as a backend of swift-metrics receives them.
+@Suite(.timeLimit(.minutes(5)))
+struct PipelineMetricsTests {
+    private let backend = TestMetrics()
+    private let clock = ManualClock()
+    private let transport = ScriptedTransport()
+    private let folder = TemporaryFolder()
+    private let pipeline: ImagePipeline
+    private let url = PipelineFixture.url("a.png")
+
+    init() throws {
+        pipeline = ImagePipeline(
+            configuration: .testing(transport: transport, clock: clock, folder: folder.url))
+        transport.answer(url, with: .data(try TestFiles.data("png/rgb8.png")))
+    }
+
+    /// Runs the metrics around some work, until all of its loads are counted.
+    private func measure(loads: Int, _ work: () async throws -> Void) async throws {
+        let metrics = PipelineMetrics(pipeline, factory: backend)
+        let running = Task { await metrics.run() }
+        while pipeline.readerCount == 0 { await Task.yield() }
+        try await work()
+        while total("loads_total") < loads { await Task.yield() }
+        running.cancel()
+        await running.value
+    }
+
+    private func total(_ name: String, _ dimensions: (String, String)...) -> Int {
+        let name = "halcyon_" + name
+        return Int(
+            dimensions.isEmpty
+                ? backend.counterTotal(label: name) : backend.counterTotal(label: name, dimensions: dimensions))
+    }
+
+    private func times(_ name: String) throws -> [Int64] {
+        try backend.expectTimer("halcyon_\(name)_seconds").values
+    }
+
+    @Test func aLoadIsCountedByItsEndAndItsStages() async throws {
+        try await measure(loads: 2) {
+            _ = try await pipeline.image(for: ImageRequest(url, processors: [.flip(.vertical)]))
+            _ = try? await pipeline.image(for: PipelineFixture.url("none"))
+            _ = try await pipeline.image(for: ImageRequest(url, processors: [.flip(.vertical)]))
+        }
+        #expect(total("loads_total", ("end", "network")) == 1 && total("loads_total", ("end", "failed")) == 1)
+        #expect(total("failures_total", ("stage", "network"), ("code", "httpStatus")) == 1)
+        #expect(total("transfers_total", ("status", "200")) == 1)
+        #expect(total("transfers_total", ("status", "httpStatus")) == 1)
+        #expect(total("transferred_bytes_total") == (try TestFiles.data("png/rgb8.png").count))
+        #expect(total("cache_requests_total", ("level", "memory"), ("result", "hit")) == 1)
+        #expect(total("cache_requests_total", ("level", "memory"), ("result", "miss")) == 2)
+        #expect(total("cache_requests_total", ("level", "diskOriginal"), ("result", "miss")) == 2)
+        for stage in ["load_duration", "decode_duration", "process_duration", "transfer_queue"] {
+            #expect(try times(stage).count == 1 && times(stage).allSatisfy { $0 >= 0 })
+        }
+        let image = try #require(pipeline.cache.image(inMemoryFor: ImageRequest(url, processors: [.flip(.vertical)])))
+        #expect(try backend.expectGauge("halcyon_memory_cache_bytes").lastValue == Double(image.cost))
+        #expect(try backend.expectGauge("halcyon_memory_cache_images").lastValue == 1)
+        #expect(try backend.expectGauge("halcyon_running_loads").lastValue == 0)
+        #expect(try backend.expectGauge("halcyon_decode_memory_bytes").lastValue != nil)
+    }
+
+    @Test func sharedWorkCountsOnce() async throws {
+        let gate = ScriptedTransportGate()
+        var answer = ScriptedTransport.Answer.data(try TestFiles.data("png/rgb8.png"))
+        answer.headGate = gate
+        transport.answer(url, with: answer)
+        try await measure(loads: 5) {
+            let tasks = (0..<4).map { _ in pipeline.task(for: url) }
+            let cancelled = pipeline.task(for: url)
+            while await !pipeline.isWaitingForBytes(5) { await Task.yield() }
+            cancelled.cancel()
+            gate.open()
+            for task in tasks { _ = try await task.response }
+        }
+        #expect(total("loads_total", ("end", "network")) == 4)
+        #expect(total("loads_total", ("end", "cancelled")) == 1)
+        #expect(total("transfers_total") == 1)
+        #expect(try times("decode_duration").count == 1 && times("load_duration").count == 4)
+    }
+
+    @Test func retriesAreCounted() async throws {
+        transport.answer(url, with: .status(503), .data(try TestFiles.data("png/rgb8.png")))
+        try await measure(loads: 1) { _ = try await pipeline.image(for: url) }
+        #expect(total("retries_total") == 1)
+    }
+
+    @Test func gaugesAreReadInTheInterval() async throws {
+        let metrics = PipelineMetrics(pipeline, interval: .seconds(30), factory: backend)
+        let running = Task { await metrics.run() }
+        while pipeline.readerCount == 0 { await Task.yield() }
+        _ = try await pipeline.image(for: url)
+        #expect(backend.recorders(label: "halcyon_memory_cache_images").isEmpty)
+        while backend.recorders(label: "halcyon_memory_cache_images").isEmpty {
+            clock.advance(by: .seconds(30))
+            await Task.yield()
+        }
+        #expect(try backend.expectGauge("halcyon_memory_cache_images").lastValue == 1)
+        running.cancel()
+        await running.value
+    }
+}
