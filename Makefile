@@ -37,6 +37,7 @@ bench:
 docs:
 	scripts/docs
 	scripts/api
+	scripts/site
 
 # Draw and encode what is committed under Tests/Fixtures and demo/gallery again.
 fixtures:
