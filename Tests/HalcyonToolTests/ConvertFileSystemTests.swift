@@ -134,7 +134,8 @@ import Testing
         #expect(fcntl(reader, 1031, 4096) >= 0)
         let child = try Spawn.child(
             try Spawn.builtExecutable("halcyon"),
-            ["convert", tool.path("in"), "-o", tool.path("out"), "--to", "webp"], environment: ["LANG": "C.UTF-8"]
+            ["convert", tool.path("in"), "-o", tool.path("out"), "--to", "webp"], environment: ["LANG": "C.UTF-8"],
+            newSession: true
         ) { actions in
             posix_spawn_file_actions_addopen(&actions, 0, empty, O_RDONLY, 0)
             posix_spawn_file_actions_addopen(&actions, 1, pipe, O_WRONLY, 0)
