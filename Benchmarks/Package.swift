@@ -24,7 +24,9 @@ let package = Package(
     ],
     dependencies: [
         // The name is given, as the identity of a path would be the name of the clone's folder.
-        .package(name: "halcyon", path: "..", traits: ["GTK"])
+        .package(name: "halcyon", path: "..", traits: ["GTK", "Observability"]),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
     ],
     targets: [
         .target(
@@ -32,7 +34,12 @@ let package = Package(
             linkerSettings: libraries.map { .linkedLibrary($0) }),
         .executableTarget(
             name: "HalcyonBench",
-            dependencies: halcyon + ["CFloors", .product(name: "HalcyonTesting", package: "halcyon")],
+            dependencies: halcyon + [
+                "CFloors", .product(name: "HalcyonTesting", package: "halcyon"),
+                .product(name: "HalcyonObservability", package: "halcyon"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ],
             swiftSettings: strict),
         .target(name: "BenchSupport", swiftSettings: strict),
         .executableTarget(

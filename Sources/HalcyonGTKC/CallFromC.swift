@@ -20,6 +20,7 @@ enum CallFromC {
             return failure
         }
         let arguments = Passed((repeat each argument))
+        // Unsafe in name alone: the closure runs within this call, on this thread.
         nonisolated(unsafe) var result = failure
         MainActor.assumeIsolated { result = body(repeat each arguments.value) }
         return result
@@ -41,6 +42,7 @@ enum CallFromC {
         _ function: String, view widget: UnsafeMutablePointer<GtkWidget>?, _ argument: repeat each Argument,
         otherwise failure: Result, _ body: @MainActor (AttachedView, repeat each Argument) -> Result
     ) -> Result {
+        // As above: the body runs within the call.
         nonisolated(unsafe) let failure = failure
         return run(function, widget, repeat each argument, otherwise: failure) {
             (widget: UnsafeMutablePointer<GtkWidget>?, argument: repeat each Argument) in

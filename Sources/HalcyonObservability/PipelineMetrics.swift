@@ -1,6 +1,10 @@
+#if !Observability
+    #error("HalcyonObservability needs the package trait Observability: .package(..., traits: [\"Observability\"])")
+#endif
 import CoreMetrics
 import Halcyon
 import HalcyonSystem
+import Synchronization
 
 /// The metrics of a pipeline for swift-metrics: what it loads, from where, how long each stage takes, what its caches hold.
 ///
@@ -10,8 +14,8 @@ import HalcyonSystem
 /// Names begin with `halcyon_`, times are of seconds, lengths in bytes:
 ///
 /// - counters: `loads_total` by `end` (an origin, `failed` or `cancelled`), `failures_total` by `stage` and `code`,
-///   `cache_requests_total` by `level` and `result`, `transfers_total` by `status`, `transferred_bytes_total`,
-///   `retries_total`, `events_missed_total`;
+///   `cache_requests_total` by `level` and `result`, `transfers_total` by `status`, `transfer_failures_total` by `code`,
+///   `transferred_bytes_total`, `retries_total`;
 /// - timers: `load_duration_seconds`, `transfer_duration_seconds`, `transfer_queue_seconds`, `decode_duration_seconds`,
 ///   `process_duration_seconds`, `encode_duration_seconds`;
 /// - gauges: `memory_cache_bytes`, `memory_cache_images`, `running_loads`, `decode_memory_bytes`.
@@ -22,6 +26,7 @@ public final class PipelineMetrics: Sendable {
     private let pipeline: ImagePipeline
     private let interval: Duration
     private let meters: Meters
+    private let isRunning = Atomic(false)
 
     /// Creates the metrics of a pipeline, which are reported while `run` runs.
     ///
@@ -38,25 +43,19 @@ public final class PipelineMetrics: Sendable {
     }
 
     /// Reports until the task is cancelled, then reads the gauges once more.
+    ///
+    /// Counters and timers are called on the threads of the loads, so a backend must not block. While one call runs, others only
+    /// wait for their cancellation, so that nothing counts twice.
     public func run() async {
-        // Requested before anything else, so that a load that follows is counted.
-        let events = pipeline.events(bufferingNewest: 4096, includesMemoryHits: false)
+        if isRunning.exchange(true, ordering: .acquiring) { return await Task.waitForCancellation() }
+        defer { isRunning.store(false, ordering: .releasing) }
         await withTaskGroup { group in
-            group.addTask { await self.count(events) }
             group.addTask { await self.read() }
+            await pipeline.receiveEvents { self.count($0) }
         }
     }
 
     // MARK: - Events
-
-    private func count(_ events: AsyncStream<PipelineEvent>) async {
-        var last: Int?
-        for await event in events {
-            if let last, event.number > last + 1 { meters.counter("events_missed_total").add(event.number - last - 1) }
-            last = event.number
-            count(event)
-        }
-    }
 
     private func count(_ event: PipelineEvent) {
         switch event.kind {
@@ -65,16 +64,15 @@ public final class PipelineMetrics: Sendable {
         case .cacheHit(let level, _) where level != .memory: count(level, "hit")
         case .cacheMissed(let miss) where miss.level != .memory && miss.reason != .policy: count(miss.level, "miss")
         case .transferEnded(let summary):
-            meters.counter("transfers_total", ("status", "\(summary.status)")).increment()
-            meters.counter("transferred_bytes_total").add(summary.bytes)
-            meters.timer("transfer_queue_seconds").record(summary.queue)
-            if let metrics = summary.metrics { meters.timer("transfer_duration_seconds").record(metrics.total) }
-        case .transferFailed(let error):
-            meters.counter("transfers_total", ("status", error.code)).increment()
-        case .retried: meters.counter("retries_total").increment()
-        case .decoded(_, let time): meters.timer("decode_duration_seconds").record(time)
-        case .processed(let time): meters.timer("process_duration_seconds").record(time)
-        case .encoded(_, let time): meters.timer("encode_duration_seconds").record(time)
+            meters.transfers["\(summary.status)"].increment()
+            meters.transferredBytes.add(summary.bytes)
+            meters.transferQueue.record(summary.queue)
+            if let metrics = summary.metrics { meters.transferDuration.record(metrics.total) }
+        case .transferFailed(let error): meters.transferFailures[error.code].increment()
+        case .retried: meters.retries.increment()
+        case .decoded(_, let time): meters.decodeDuration.record(time)
+        case .processed(let time): meters.processDuration.record(time)
+        case .encoded(_, let time): meters.encodeDuration.record(time)
         case .started, .transferStarted, .alternativeTried, .stored, .notStored, .cacheHit, .cacheMissed: break
         }
     }
@@ -82,17 +80,17 @@ public final class PipelineMetrics: Sendable {
     private func count(_ end: PipelineEvent.End) {
         switch end {
         case .success(let origin, let metrics):
-            meters.counter("loads_total", ("end", origin.rawValue)).increment()
-            meters.timer("load_duration_seconds").record(metrics.total)
+            meters.loads[origin.rawValue].increment()
+            meters.loadDuration.record(metrics.total)
         case .failure(let error):
-            meters.counter("loads_total", ("end", "failed")).increment()
-            meters.counter("failures_total", ("stage", error.stage.rawValue), ("code", error.code)).increment()
-        case .cancelled: meters.counter("loads_total", ("end", "cancelled")).increment()
+            meters.loads["failed"].increment()
+            meters.failures[error.stage.rawValue, error.code].increment()
+        case .cancelled: meters.loads["cancelled"].increment()
         }
     }
 
     private func count(_ level: CacheLevel, _ result: String, by number: Int = 1) {
-        meters.counter("cache_requests_total", ("level", level.rawValue), ("result", result)).add(number)
+        meters.cacheRequests[level.rawValue, result].add(number)
     }
 
     // MARK: - Readings
@@ -109,68 +107,10 @@ public final class PipelineMetrics: Sendable {
         count(.memory, "hit", by: max(0, now.hits - former.hits))
         count(.memory, "miss", by: max(0, now.misses - former.misses))
         former = now
-        meters.gauge("memory_cache_bytes").record(now.cost)
-        meters.gauge("memory_cache_images").record(now.count)
-        meters.gauge("running_loads").record(await pipeline.runningCount)
+        meters.memoryCacheBytes.record(now.cost)
+        meters.memoryCacheImages.record(now.count)
+        meters.runningLoads.record(await pipeline.runningCount)
         let budget = pipeline.configuration.coders.budget
-        meters.gauge("decode_memory_bytes").record(budget.capacity - budget.available)
-    }
-}
-
-/// The meters of one backend, each made once.
-private final class Meters: Sendable {
-    private struct Key: Hashable {
-        let name: String
-        let values: [String]
-    }
-
-    private struct State {
-        var counters: [Key: Counter] = [:]
-        var timers: [Key: Timer] = [:]
-        var gauges: [Key: Gauge] = [:]
-    }
-
-    private let factory: any MetricsFactory
-    private let state = Lock(State())
-
-    init(_ factory: any MetricsFactory) {
-        self.factory = factory
-    }
-
-    func counter(_ name: String, _ dimensions: (String, String)...) -> Counter {
-        meter(\.counters, name, dimensions) { Counter(label: $0, dimensions: dimensions, factory: factory) }
-    }
-
-    func timer(_ name: String) -> Timer {
-        meter(\.timers, name) { Timer(label: $0, dimensions: [], preferredDisplayUnit: .seconds, factory: factory) }
-    }
-
-    func gauge(_ name: String) -> Gauge {
-        meter(\.gauges, name) { Gauge(label: $0, dimensions: [], factory: factory) }
-    }
-
-    private func meter<Meter>(
-        _ meters: WritableKeyPath<State, [Key: Meter]>, _ name: String, _ dimensions: [(String, String)] = [],
-        make: (String) -> Meter
-    ) -> Meter {
-        let key = Key(name: name, values: dimensions.map(\.1))
-        return state.withLock { state in
-            if let known = state[keyPath: meters][key] { return known }
-            let made = make("halcyon_" + name)
-            state[keyPath: meters][key] = made
-            return made
-        }
-    }
-}
-
-extension Counter {
-    fileprivate func add(_ number: Int) {
-        if number > 0 { increment(by: Int64(number)) }
-    }
-}
-
-extension Timer {
-    fileprivate func record(_ duration: Duration) {
-        recordNanoseconds(Int64((duration.inSeconds * 1e9).rounded()))
+        meters.decodeMemory.record(budget.capacity - budget.available)
     }
 }

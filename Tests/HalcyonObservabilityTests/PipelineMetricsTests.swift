@@ -23,14 +23,16 @@ struct PipelineMetricsTests {
     }
 
     /// Runs the metrics around some work, until all of its loads are counted.
-    private func measure(loads: Int, _ work: () async throws -> Void) async throws {
+    ///
+    /// - Parameter runs: the number of calls of `run`.
+    private func measure(loads: Int, runs: Int = 1, _ work: () async throws -> Void) async throws {
         let metrics = PipelineMetrics(pipeline, factory: backend)
-        let running = Task { await metrics.run() }
+        let running = (0..<runs).map { _ in Task { await metrics.run() } }
         while pipeline.readerCount == 0 { await Task.yield() }
         try await work()
         while total("loads_total") < loads { await Task.yield() }
-        running.cancel()
-        await running.value
+        for run in running { run.cancel() }
+        for run in running { await run.value }
     }
 
     private func total(_ name: String, _ dimensions: (String, String)...) -> Int {
@@ -53,7 +55,7 @@ struct PipelineMetricsTests {
         #expect(total("loads_total", ("end", "network")) == 1 && total("loads_total", ("end", "failed")) == 1)
         #expect(total("failures_total", ("stage", "network"), ("code", "httpStatus")) == 1)
         #expect(total("transfers_total", ("status", "200")) == 1)
-        #expect(total("transfers_total", ("status", "httpStatus")) == 1)
+        #expect(total("transfers_total") == 1 && total("transfer_failures_total", ("code", "httpStatus")) == 1)
         #expect(total("transferred_bytes_total") == (try TestFiles.data("png/rgb8.png").count))
         #expect(total("cache_requests_total", ("level", "memory"), ("result", "hit")) == 1)
         #expect(total("cache_requests_total", ("level", "memory"), ("result", "miss")) == 2)
@@ -66,6 +68,31 @@ struct PipelineMetricsTests {
         #expect(try backend.expectGauge("halcyon_memory_cache_images").lastValue == 1)
         #expect(try backend.expectGauge("halcyon_running_loads").lastValue == 0)
         #expect(try backend.expectGauge("halcyon_decode_memory_bytes").lastValue != nil)
+    }
+
+    /// Hits are events of the pipeline, and the metrics do not take them: the cache counts them.
+    @Test func hitsThatAnotherReaderTakesAreNoLoads() async throws {
+        let events = pipeline.events
+        let reader = Task { for await _ in events {} }
+        while pipeline.readerCount == 0 { await Task.yield() }
+        let metrics = PipelineMetrics(pipeline, factory: backend)
+        let running = Task { await metrics.run() }
+        while pipeline.readerCount == 1 { await Task.yield() }
+        for _ in 0..<5 { _ = try await pipeline.image(for: url) }
+        _ = try? await pipeline.image(for: PipelineFixture.url("none"))
+        while total("loads_total") < 2 { await Task.yield() }
+        running.cancel()
+        await running.value
+        reader.cancel()
+        #expect(total("loads_total") == 2)
+    }
+
+    @Test func aSecondRunCountsNothing() async throws {
+        try await measure(loads: 1, runs: 3) { _ = try await pipeline.image(for: url) }
+        #expect(total("loads_total") == 1 && total("transfers_total") == 1)
+        // The first run has ended, and another may follow.
+        try await measure(loads: 2) { _ = try? await pipeline.image(for: PipelineFixture.url("none")) }
+        #expect(total("loads_total") == 2)
     }
 
     @Test func sharedWorkCountsOnce() async throws {
@@ -98,12 +125,13 @@ struct PipelineMetricsTests {
         let running = Task { await metrics.run() }
         while pipeline.readerCount == 0 { await Task.yield() }
         _ = try await pipeline.image(for: url)
-        #expect(backend.recorders(label: "halcyon_memory_cache_images").isEmpty)
-        while backend.recorders(label: "halcyon_memory_cache_images").isEmpty {
+        let images = try backend.expectGauge("halcyon_memory_cache_images")
+        #expect(images.values.isEmpty)
+        while images.values.isEmpty {
             clock.advance(by: .seconds(30))
             await Task.yield()
         }
-        #expect(try backend.expectGauge("halcyon_memory_cache_images").lastValue == 1)
+        #expect(images.lastValue == 1)
         running.cancel()
         await running.value
     }

@@ -41,7 +41,7 @@ struct HalcyonBench {
         // system between two runs, and the growth of resident memory would look too small.
         let suites: [any Suite] = [
             EndToEndSuite(), RequestSuite(), MemoryHitSuite(), DiskHitSuite(), StoredImageSuite(), DiskStoreSuite(),
-            DiskManySuite(),
+            DiskManySuite(), ObservabilitySuite(),
             DecodeSuite(), ProcessingSuite(python: options.python),
         ]
         guard let filter = options.filter else { return suites }

@@ -1,6 +1,9 @@
 #ifndef HALCYON_VIDEO_INTERNAL_H
 #define HALCYON_VIDEO_INTERNAL_H
 
+#if !__has_include(<gst/gst.h>)
+#error HalcyonVideo needs the package trait Video, .package(..., traits: ["Video"]), and libgstreamer1.0-dev in Debian
+#endif
 #include <gst/gst.h>
 #include <pthread.h>
 #include <stdatomic.h>

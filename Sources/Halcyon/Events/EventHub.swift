@@ -5,20 +5,17 @@ import Synchronization
 /// Delivers a pipeline's events to its readers and its log.
 final class EventHub: Sendable {
     private struct State {
-        var lastNumber = 0
         var lastReader = 0
         var readers: [Int: Reader] = [:]
     }
 
     private struct Reader {
-        let continuation: AsyncStream<PipelineEvent>.Continuation
         let queue: DeliveryQueue<PipelineEvent>
         let wantsMemoryHits: Bool
-
-        init(_ continuation: AsyncStream<PipelineEvent>.Continuation, wantsMemoryHits: Bool) {
-            (self.continuation, self.wantsMemoryHits) = (continuation, wantsMemoryHits)
-            queue = DeliveryQueue { continuation.yield($0) }
-        }
+        /// Called once the hub has ended.
+        let finish: @Sendable () -> Void
+        /// The number of events so far.
+        var lastNumber = 0
     }
 
     private let state = Lock(State())
@@ -32,7 +29,7 @@ final class EventHub: Sendable {
     }
 
     deinit {
-        for reader in state.withLock({ Array($0.readers.values) }) { reader.continuation.finish() }
+        for reader in state.withLock({ Array($0.readers.values) }) { reader.finish() }
     }
 
     /// Whether the events of a load that a level answers are read or logged. It costs one look at a number, since each memory
@@ -48,21 +45,37 @@ final class EventHub: Sendable {
 
     func nextLoad() -> Int { lastLoad.add(1, ordering: .relaxed).newValue }
 
-    func stream(bufferingNewest limit: Int, wantsMemoryHits: Bool) -> AsyncStream<PipelineEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: PipelineEvent.self, bufferingPolicy: .bufferingNewest(max(1, limit)))
-        let reader = state.withLock { state in
+    /// Adds a reader.
+    ///
+    /// - Parameters:
+    ///   - receive: called with each event, in order, on the thread of the load.
+    ///   - finish: called once the hub has ended.
+    /// - Returns: its identity, with which it leaves.
+    func add(
+        wantsMemoryHits: Bool, receive: @escaping @Sendable (PipelineEvent) -> Void,
+        finish: @escaping @Sendable () -> Void = {}
+    ) -> Int {
+        let reader = Reader(queue: DeliveryQueue(receive), wantsMemoryHits: wantsMemoryHits, finish: finish)
+        let id = state.withLock { state in
             state.lastReader += 1
-            state.readers[state.lastReader] = Reader(continuation, wantsMemoryHits: wantsMemoryHits)
+            state.readers[state.lastReader] = reader
             return state.lastReader
         }
         count(1, wantsMemoryHits: wantsMemoryHits)
+        return id
+    }
+
+    func stream(bufferingNewest limit: Int, wantsMemoryHits: Bool) -> AsyncStream<PipelineEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: PipelineEvent.self, bufferingPolicy: .bufferingNewest(max(1, limit)))
+        let reader = add(
+            wantsMemoryHits: wantsMemoryHits, receive: { continuation.yield($0) }, finish: { continuation.finish() })
         continuation.onTermination = { [weak self] _ in self?.leave(reader) }
         return stream
     }
 
     /// Removes a reader. Called once for each.
-    private func leave(_ reader: Int) {
+    func leave(_ reader: Int) {
         // Freed outside the lock.
         let gone = state.withLock { $0.readers.removeValue(forKey: reader) }
         if let gone { count(-1, wantsMemoryHits: gone.wantsMemoryHits) }
@@ -86,15 +99,18 @@ final class EventHub: Sendable {
         if !isShared { log?.take(kind, load: load, source: source()) }
         guard readerCount.load(ordering: .relaxed) > 0 else { return }
         let source = source()
-        let readers = state.withLock { state in
-            state.lastNumber += 1
-            let event = PipelineEvent(
-                number: state.lastNumber, load: load, source: source, kind: kind, isShared: isShared)
-            let readers = state.readers.values.filter { !isMemoryHit || $0.wantsMemoryHits }
-            for reader in readers { reader.queue.add(event) }
-            return readers
+        let queues = state.withLock { state in
+            var queues: [DeliveryQueue<PipelineEvent>] = []
+            for (id, reader) in state.readers where !isMemoryHit || reader.wantsMemoryHits {
+                let number = reader.lastNumber + 1
+                state.readers[id]?.lastNumber = number
+                reader.queue.add(
+                    PipelineEvent(number: number, load: load, source: source, kind: kind, isShared: isShared))
+                queues.append(reader.queue)
+            }
+            return queues
         }
-        for reader in readers { reader.queue.deliver() }
+        for queue in queues { queue.deliver() }
     }
 }
 

@@ -10,6 +10,8 @@ final class LoadRecord: Subscription {
     private let hub: EventHub
     private let trace: (any LoadTrace)?
     private let load: Int
+    /// The name of the source in events, made once for all of them.
+    private lazy var name = source.description
     private let watch = Stopwatch()
     private var sums = LoadMetrics()
 
@@ -88,7 +90,7 @@ final class LoadRecord: Subscription {
     }
 
     private func publish(_ kind: PipelineEvent.Kind, isShared: Bool = false) {
-        hub.publish(kind, load: load, source: source.description, isShared: isShared)
+        hub.publish(kind, load: load, source: name, isShared: isShared)
         trace?.receive(kind, isShared: isShared)
     }
 }

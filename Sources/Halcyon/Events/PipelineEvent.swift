@@ -1,5 +1,6 @@
 import HalcyonImage
 import HalcyonNetwork
+import HalcyonSystem
 
 /// An event of a load in a pipeline.
 ///
@@ -47,8 +48,8 @@ public struct PipelineEvent: Sendable {
         case cancelled
     }
 
-    /// The number of the event, which increases by one with each event of a pipeline. A gap shows how many events a
-    /// slow reader has missed.
+    /// The number of the event in its stream: 1 for the first, and one more for each event that follows. A gap shows how
+    /// many events a slow reader has missed.
     public let number: Int
     /// The number of the load within its pipeline.
     public let load: Int
@@ -95,17 +96,25 @@ extension ImagePipeline {
 
     /// Returns the events of all loads of this pipeline from now on.
     ///
-    /// Each call makes a stream of its own, which receives every event and ends with the pipeline. Without a reader no
+    /// Each call makes a stream of its own, with numbers of its own, which ends with the pipeline. Without a reader no
     /// events are made or kept. A load that began before reports only its remaining events.
     ///
     /// - Parameters:
     ///   - limit: the number of events that are kept for a slow reader, at least one. Beyond that the oldest are dropped,
     ///     and the gap in `PipelineEvent.number` shows how many.
-    ///   - includesMemoryHits: whether loads that memory answers are reported, true by default. A look-up in memory takes
-    ///     ten times as long with a reader of it; `ImageCache.memoryStatistics` counts hits without one.
+    ///   - includesMemoryHits: whether loads that memory answers are reported, true by default. Without a reader of them,
+    ///     a look-up in memory makes no events; `ImageCache.memoryStatistics` counts hits in any case.
     public func events(
         bufferingNewest limit: Int, includesMemoryHits: Bool = true
     ) -> AsyncStream<PipelineEvent> {
         coordinator.hub.stream(bufferingNewest: limit, wantsMemoryHits: includesMemoryHits)
+    }
+
+    /// Calls `receive` with each event of the loads that memory does not answer, in order, on the thread of the load, until the
+    /// task is cancelled. No event is dropped, and none wakes a thread.
+    package func receiveEvents(_ receive: @escaping @Sendable (PipelineEvent) -> Void) async {
+        let reader = coordinator.hub.add(wantsMemoryHits: false, receive: receive)
+        await Task.waitForCancellation()
+        coordinator.hub.leave(reader)
     }
 }

@@ -41,58 +41,72 @@ struct LoadKey: Hashable, Sendable {
 }
 
 /// The key of a fetch. Equal keys share the source's bytes, whatever is made of them and wherever the result is kept.
+///
+/// The parts are stored behind one reference: a key is copied and compared at each step of a fetch.
 struct FetchKey: Hashable, Sendable {
-    let source: ExactString
-    let user: KeyedHash?
-    let originals: ObjectIdentifier
-    /// Whether the fetch is a reload, which asks the server even if another fetch has just done so.
-    let isReload: Bool
-    let readsDisk: Bool
-    /// Whether the fetch writes to the disk: the freshness that a server reports for stored bytes is written to their
-    /// entry.
-    let writesDisk: Bool
-    let freshness: CachePolicy.Freshness
-    let allowsNetwork: Bool
-    let expiration: StorageExpiration?
-    let diskExtension: ExpirationExtension?
-    let network: NetworkOptions
-    let wantsPreviews: Bool
-    let isRevalidation: Bool
-    /// The serializer, which reads the stored bytes and writes those that arrive.
-    let serializer: SerializerKey
+    private struct Parts: Hashable, Sendable {
+        let source: ExactString
+        let user: KeyedHash?
+        let originals: ObjectIdentifier
+        /// Whether the fetch is a reload, which asks the server even if another fetch has just done so.
+        let isReload: Bool
+        let readsDisk: Bool
+        /// Whether the fetch writes to the disk: the freshness that a server reports for stored bytes is written to their
+        /// entry.
+        let writesDisk: Bool
+        let freshness: CachePolicy.Freshness
+        let allowsNetwork: Bool
+        let expiration: StorageExpiration?
+        let diskExtension: ExpirationExtension?
+        let network: NetworkOptions
+        let wantsPreviews: Bool
+        let isRevalidation: Bool
+        /// The serializer, which reads the stored bytes and writes those that arrive.
+        let serializer: SerializerKey
+    }
+
+    private final class Box: Sendable {
+        let parts: Parts
+
+        init(_ parts: Parts) {
+            self.parts = parts
+        }
+    }
+
+    private let box: Box
+    /// The hash of the source alone: few fetches of one source differ in the rest.
+    private let hash: Int
     /// The number of times that other fetches have brought something newer. No request joins a fetch that began before
     /// that.
-    private(set) var era = 0
+    private var era = 0
+
+    var readsDisk: Bool { box.parts.readsDisk }
 
     init(_ resolved: ResolvedRequest) {
         let policy = resolved.cachePolicy
-        source = ExactString(resolved.key.source)
-        user = resolved.key.user
-        originals = ObjectIdentifier(resolved.originals)
-        isReload = policy.reads.isEmpty
-        readsDisk = policy.reads.contains(.diskOriginal)
-        writesDisk = policy.writes.contains(.diskOriginal)
-        freshness = policy.freshness
-        allowsNetwork = policy.allowsNetwork
-        expiration = policy.diskExpiration
-        diskExtension = policy.diskExtension
-        network = resolved.request.network
-        wantsPreviews = resolved.request.wantsPreviews
-        isRevalidation = resolved.isRevalidation
-        serializer = SerializerKey(resolved.serializer)
+        let source = ExactString(resolved.key.source)
+        box = Box(
+            Parts(
+                source: source, user: resolved.key.user, originals: ObjectIdentifier(resolved.originals),
+                isReload: policy.reads.isEmpty, readsDisk: policy.reads.contains(.diskOriginal),
+                writesDisk: policy.writes.contains(.diskOriginal), freshness: policy.freshness,
+                allowsNetwork: policy.allowsNetwork, expiration: policy.diskExpiration,
+                diskExtension: policy.diskExtension, network: resolved.request.network,
+                wantsPreviews: resolved.request.wantsPreviews, isRevalidation: resolved.isRevalidation,
+                serializer: SerializerKey(resolved.serializer)))
+        hash = source.hashValue
         era = resolved.originals.changes.count(for: resolved.key, notBy: self)
     }
 
+    /// Whether the two have equal parts, whatever else has arrived between them.
     func isLike(_ other: FetchKey) -> Bool {
-        var other = other
-        other.era = era
-        return self == other
+        box === other.box || hash == other.hash && box.parts == other.box.parts
     }
 
-    /// Hashes the source alone: few fetches of one source differ in the rest, and a key is hashed at each of their
-    /// steps.
+    static func == (left: FetchKey, right: FetchKey) -> Bool { left.era == right.era && left.isLike(right) }
+
     func hash(into hasher: inout Hasher) {
-        hasher.combine(source)
+        hasher.combine(hash)
     }
 }
 

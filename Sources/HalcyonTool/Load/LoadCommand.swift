@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
 import Halcyon
-import HalcyonCache
-import HalcyonSystem
 
 /// `halcyon load`.
 struct LoadCommand: AsyncParsableCommand {
@@ -12,15 +10,8 @@ struct LoadCommand: AsyncParsableCommand {
         discussion: "A SOURCE that is given twice makes two simultaneous requests."
     )
 
-    @Argument(help: ArgumentHelp("URLs, data: URLs, files, or - for a list on standard input.", valueName: "source"))
-    var sources: [String]
-
+    @OptionGroup var sources: SourceOptions
     @OptionGroup var options: LoadOptions
-    @OptionGroup var request: RequestOptions
-    @OptionGroup var cache: CacheFolder
-
-    @Option(help: "The number of simultaneous loads.")
-    var concurrency = 16
 
     @Option(help: "The number of passes over all sources, one after the other.")
     var passes = 1
@@ -32,29 +23,20 @@ struct LoadCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard (1...1024).contains(concurrency) else { throw ValidationError("--concurrency is 1 to 1024.") }
         guard (1...1_000_000).contains(passes) else { throw ValidationError("--passes is 1 to 1000000.") }
     }
 
     func run() async throws {
-        let entries = try SourceList.read(sources)
-        guard !entries.isEmpty else { throw ValidationError("There is no source.") }
+        let entries = try sources.readEntries()
         let destination = try OutputDestination(options.output, sourceCount: entries.count)
-        let processors: [any ImageProcessor]
-        do {
-            processors = try await ThreadPools.cpu.run { [request] _ in try request.makeProcessors() }
-        } catch {
-            Output.error("\(FailureReport(error))")
-            throw ExitCode(1)
-        }
-        let pipeline = ImagePipeline(
-            configuration: ImagePipeline.Configuration(cache: ImageCache(disk: cache.diskCache)))
+        let processors = try await sources.makeProcessors()
+        let pipeline = sources.makePipeline()
         let writer = OutputWriter(
             destination: destination, format: try options.outputFormat, quality: options.quality,
             reencodes: options.reencode, coders: pipeline.configuration.coders)
         let runner = LoadRunner(
-            pipeline: pipeline, entries: entries, options: request, processors: processors, writer: writer,
-            concurrency: concurrency)
+            pipeline: pipeline, entries: entries, options: sources.request, processors: processors, writer: writer,
+            concurrency: sources.concurrency)
         var allSucceeded = true
         for pass in 1...passes {
             await runner.run(pass: pass) { report in

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Halcyon
-import HalcyonSystem
 
 /// `halcyon show`.
 struct ShowCommand: AsyncParsableCommand {
@@ -15,32 +14,13 @@ struct ShowCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("URLs, data: URLs, files, or - for a list on standard input.", valueName: "source"))
-    var sources: [String]
-
+    @OptionGroup var sources: SourceOptions
     @OptionGroup var options: ShowOptions
-    @OptionGroup var request: RequestOptions
-    @OptionGroup var cache: CacheFolder
-
-    @Option(help: "The number of simultaneous loads.")
-    var concurrency = 8
-
-    func validate() throws {
-        guard (1...1024).contains(concurrency) else { throw ValidationError("--concurrency is 1 to 1024.") }
-    }
 
     func run() async throws {
-        let entries = try SourceList.read(sources)
-        guard !entries.isEmpty else { throw ValidationError("There is no source.") }
-        let processors: [any ImageProcessor]
-        do {
-            processors = try await ThreadPools.cpu.run { [request] _ in try request.makeProcessors() }
-        } catch {
-            Output.error("\(FailureReport(error))")
-            throw ExitCode(1)
-        }
-        let pipeline = ImagePipeline(
-            configuration: ImagePipeline.Configuration(cache: ImageCache(disk: cache.diskCache)))
+        let entries = try sources.readEntries()
+        let processors = try await sources.makeProcessors()
+        let pipeline = sources.makePipeline()
         let screen = ShowScreen(options.way.choice)
         defer { screen.end() }
         let run = ShowRun(command: self, pipeline: pipeline, processors: processors, screen: screen)

@@ -23,11 +23,11 @@ struct ShowRun: Sendable {
         // A pipe gets the frames only if they are asked for: an endless animation would never end.
         let plays = !options.still && (facts.isTerminal || options.loops != nil)
         let loader = ShowLoader(
-            pipeline: pipeline, options: command.request, processors: processors,
+            pipeline: pipeline, options: command.sources.request, processors: processors,
             box: layout.box(facts.way, cell: facts.size.cell, sixelLimit: facts.sixelLimit), enlarges: options.fit,
             plays: plays,
             sendsFiles: facts.way == .iterm2 && options.loops == nil && options.background == nil,
-            concurrency: command.concurrency)
+            concurrency: command.sources.concurrency)
         var painter = GridPainter(
             layout: layout, encoder: encoder, screen: facts.size, output: screen.output,
             firstID: .random(in: 1 << 24..<1 << 31))

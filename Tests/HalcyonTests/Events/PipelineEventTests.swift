@@ -224,10 +224,21 @@ struct PipelineEventTests {
         reader.cancel()
         await reader.value
         for _ in 0..<10 { _ = try await fixture.pipeline.image(for: url) }
-        // Those streams have no reader: a new reader's first event is the first that was sent.
+        // Those hits were not even counted: the first load that a new reader sees is the pipeline's first.
         let stream = fixture.pipeline.events
         _ = try await fixture.pipeline.image(for: url)
-        #expect(await events(stream, ends: 1).first?.number == 1)
+        #expect(await events(stream, ends: 1).first?.load == 1)
+    }
+
+    @Test func aReaderWithoutMemoryHitsMissesNothing() async throws {
+        let fixture = PipelineFixture(disk: false)
+        let (kept, other) = (try fixture.serve("png/rgb8.png"), try fixture.serve("png/gray8.png"))
+        let stream = fixture.pipeline.events(bufferingNewest: 100, includesMemoryHits: false)
+        let all = fixture.pipeline.events
+        for url in [kept, kept, kept, other] { _ = try await fixture.pipeline.image(for: url) }
+        let seen = await events(stream, ends: 2)
+        #expect(seen.map(\.number) == Array(1...seen.count))
+        #expect(await events(all, ends: 4).count == seen.count + 6)
     }
 
     /// Some never read, some leave in the middle, and the rest see the same, each load in its order.

@@ -11,16 +11,7 @@ struct EndToEndSuite: Suite {
     private static let thumbnail = PixelSize(256, 192)
 
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
-        let folder = try scratch.makeFolder("images")
-        for index in 0..<Self.images {
-            let file = try CoderRegistry.shared.encode(NoiseImage.make(Self.source, seed: UInt64(index)), as: .jpeg)
-            try file.write(to: folder.appending(path: "\(index).jpg"))
-        }
-        let server = try ServerProcess.start(serving: folder, scratch: scratch)
-        let requests = (0..<Self.images).map {
-            ImageRequest(
-                server.address.appending(path: "\($0).jpg"), processors: [.resize(to: Self.box)])
-        }
+        let (server, requests) = try Self.serve(scratch)
         return [
             comparison("memory only", server, floorFolder: nil) { try await Self.load(requests, disk: nil).0 },
             comparison("nothing kept", server, floorFolder: nil) {
@@ -35,6 +26,21 @@ struct EndToEndSuite: Suite {
         ]
     }
 
+    /// Starts a server of the images, and returns the requests for thumbnails of them.
+    static func serve(_ scratch: ScratchFolder) throws -> (ServerProcess, [ImageRequest]) {
+        let folder = try scratch.makeFolder("images-\(UUID().uuidString)")
+        for index in 0..<Self.images {
+            let file = try CoderRegistry.shared.encode(NoiseImage.make(Self.source, seed: UInt64(index)), as: .jpeg)
+            try file.write(to: folder.appending(path: "\(index).jpg"))
+        }
+        let server = try ServerProcess.start(serving: folder, scratch: scratch)
+        let requests = (0..<Self.images).map {
+            ImageRequest(
+                server.address.appending(path: "\($0).jpg"), processors: [.resize(to: Self.box)])
+        }
+        return (server, requests)
+    }
+
     private func comparison(
         _ variant: String, _ server: ServerProcess, floorFolder: URL?,
         _ subject: @escaping @Sendable () async throws -> Sample
@@ -47,11 +53,18 @@ struct EndToEndSuite: Suite {
     }
 
     /// Loads with a new pipeline each time: nothing is in memory, and no connection is open.
-    private static func load(
-        _ requests: [ImageRequest], disk: DiskCache?, thenFlush: Bool = false
+    ///
+    /// - Parameters:
+    ///   - prepare: called with the pipeline before the time begins.
+    ///   - finish: called after the last image, before the time ends.
+    static func load(
+        _ requests: [ImageRequest], disk: DiskCache?, tracer: (any LoadTracer)? = nil,
+        prepare: (ImagePipeline) async throws -> Void = { _ in }, finish: () async throws -> Void = {}
     ) async throws -> (Sample, ImagePipeline) {
-        let configuration = ImagePipeline.Configuration(cache: ImageCache(disk: disk))
+        var configuration = ImagePipeline.Configuration(cache: ImageCache(disk: disk))
+        configuration.tracer = tracer
         let pipeline = ImagePipeline(configuration: configuration)
+        try await prepare(pipeline)
         let sample = try await Sample.of {
             try await withThrowingTaskGroup(of: PixelSize.self) { group in
                 for request in requests { group.addTask { try await pipeline.image(for: request).size } }
@@ -59,7 +72,7 @@ struct EndToEndSuite: Suite {
                     throw BenchmarkFailure("a thumbnail has \(size) pixels")
                 }
             }
-            if thenFlush { await disk?.flush() }
+            try await finish()
         }
         return (sample, pipeline)
     }
@@ -70,7 +83,8 @@ struct EndToEndSuite: Suite {
         let folder = try scratch.makeFolder("cache-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let disk = DiskCache(folder: folder)
-        let (sample, pipeline) = try await load(requests, disk: disk, thenFlush: includingFlush)
+        let (sample, pipeline) = try await load(
+            requests, disk: disk, finish: { if includingFlush { await disk.flush() } })
         await pipeline.shutdown(within: .seconds(60))
         let stored = await disk.size()
         if stored < images * 1024 { throw BenchmarkFailure("\(stored) bytes were stored") }
@@ -105,7 +119,7 @@ struct EndToEndSuite: Suite {
 
 extension ImageRequest {
     /// The request with neither memory nor disk storage.
-    fileprivate var keepingNothing: ImageRequest {
+    var keepingNothing: ImageRequest {
         var request = self
         request.cachePolicy = .noStore
         return request

@@ -11,14 +11,15 @@ final class LoadedImages: Sendable {
     let texts: [String]
     let floor: LockedDictionary<String, Image>
 
-    static func make(_ count: Int) async throws -> LoadedImages {
+    static func make(_ count: Int, tracer: (any LoadTracer)? = nil) async throws -> LoadedImages {
         let file = try CoderRegistry.shared.encode(NoiseImage.make(PixelSize(64, 48), seed: 1), as: .jpeg)
         // Most servers send a max-age, so that a hit has a time to compare.
         let headers: HTTPHeaders = ["Cache-Control": "max-age=86400"]
         let transport = ScriptedTransport { _ in .data(file, headers: headers) }
         let downloader = ImageDownloader(ImageDownloader.Configuration(transport: transport))
-        let pipeline = ImagePipeline(
-            configuration: ImagePipeline.Configuration(cache: ImageCache(disk: nil), downloader: downloader))
+        var configuration = ImagePipeline.Configuration(cache: ImageCache(disk: nil), downloader: downloader)
+        configuration.tracer = tracer
+        let pipeline = ImagePipeline(configuration: configuration)
         let texts = (0..<count).map { "https://images.example.org/photos/2026/\($0).jpg?width=640" }
         let requests = texts.map { ImageRequest(URL(string: $0)) }
         var images: [String: Image] = [:]

@@ -6,8 +6,8 @@ import HalcyonTesting
 /// Measures lookups of images in memory, and inserts.
 struct MemoryHitSuite: Suite {
     let names = ["memory-hit", "memory-insert"]
-    private static let entries = 1024
-    private static let hits = 200_000
+    static let entries = 1024
+    static let hits = 200_000
     private static let asyncHits = 20_000
 
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
@@ -183,7 +183,7 @@ struct MemoryHitSuite: Suite {
             floor: { try Self.hit(threads: threads, floor) })
     }
 
-    private static func hit(threads: Int, _ isFound: @escaping @Sendable (Int) -> Bool) throws -> Sample {
+    static func hit(threads: Int, _ isFound: @escaping @Sendable (Int) -> Bool) throws -> Sample {
         try hit(threads: threads) { _, index in isFound(index) }
     }
 

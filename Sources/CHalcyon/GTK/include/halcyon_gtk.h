@@ -3,6 +3,9 @@
 #ifndef HALCYON_GTK_H
 #define HALCYON_GTK_H
 
+#if !__has_include(<gtk/gtk.h>)
+#error HalcyonGTK needs the package trait GTK, .package(..., traits: ["GTK"]), and GTK 4, libgtk-4-dev in Debian
+#endif
 #include <gtk/gtk.h>
 
 // The way in which an image fills a view.

@@ -8,6 +8,11 @@
 #ifndef HALCYON_GTK_LIBRARY_H
 #define HALCYON_GTK_LIBRARY_H
 
+#if defined(__has_include)
+#if !__has_include(<gtk/gtk.h>)
+#error halcyon-gtk needs GTK 4, libgtk-4-dev in Debian, and as a package of Swift the trait GTK
+#endif
+#endif
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS

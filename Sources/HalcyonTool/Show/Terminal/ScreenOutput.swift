@@ -49,8 +49,8 @@ final class StandardScreen: ScreenOutput {
         try write(ControlSequence.hideCursor)
     }
 
-    /// Ends all writes, which throw `CancellationError` from then on, closes a sequence that was cut short, and shows the cursor again. A write that the terminal holds up
-    /// is waited for at most a second.
+    /// Ends all writes, which throw `CancellationError` from then on, closes a sequence that was cut short, and shows the
+    /// cursor again. A write that the terminal holds up is waited for at most a second.
     func end() {
         let hid = state.withLock { state in
             state.isEnded = true
