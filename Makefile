@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs fixtures example-server example-gtk follow install uninstall deb deb-check fresh clean
+.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs screenshots fixtures example-server example-gtk follow install uninstall deb deb-check fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -38,6 +38,10 @@ docs:
 	scripts/docs
 	scripts/api
 	scripts/site
+
+# Takes the pictures of the documents again, in docs/.
+screenshots:
+	scripts/screenshots
 
 # Draw and encode what is committed under Tests/Fixtures and demo/gallery again.
 fixtures:

@@ -17,11 +17,12 @@ package struct GIFPalette {
 
     /// Reduces a bitmap to its palette.
     ///
+    /// - Parameter maximumColors: the maximum number of colours, that of clear pixels included, from 2 to 256.
     /// - Throws: `CodecError.encodingFailed`, for which giflib has one cause: lack of memory.
-    package init(_ bitmap: Bitmap) throws {
+    package init(_ bitmap: Bitmap, maximumColors: Int = 256) throws {
         let pixels = bitmap.withPixels { Self.straight($0.bindMemory(to: UInt32.self)) }
         let hasClear = pixels.contains(Self.clear)
-        let limit = hasClear ? 255 : 256
+        let limit = hasClear ? maximumColors - 1 : maximumColors
         indices = [GifPixelType](repeating: 0, count: pixels.count)
         if !takeExactly(pixels, limit: limit) { try quantise(pixels, limit: limit) }
         guard hasClear else { return }

@@ -23,6 +23,8 @@ struct PictureEncoder: Sendable {
     let dithers: Bool
     /// Whether text may have any colour, or one of the 256 of xterm's palette.
     var hasEveryColor = true
+    /// The maximum number of colours of a picture of Sixel, from 2 to 256.
+    var sixelColors = 256
 
     /// Encodes a picture.
     ///
@@ -40,7 +42,7 @@ struct PictureEncoder: Sendable {
         case .iterm2:
             return sequence([ITermEncoder.sequence(file: try Self.png(bitmap, context), size: bitmap.size)])
         case .sixel:
-            return sequence([try SixelEncoder.sequence(bitmap, dithers: dithers)])
+            return sequence([try SixelEncoder.sequence(bitmap, colors: sixelColors, dithers: dithers)])
         case .blocks:
             return .lines(BlockEncoder.lines(bitmap, inEveryColor: hasEveryColor))
         }

@@ -29,7 +29,7 @@ struct ShowOptions: ParsableArguments {
             valueName: "#rrggbb|chequer"))
     var background: BackgroundArgument?
 
-    @Flag(help: "Mix the 256 colours of sixel pixel by pixel.")
+    @Flag(help: "Mix the colours of sixel pixel by pixel. (default: where the terminal has fewer than 256)")
     var dither = false
 
     @Flag(help: "Show the first frame of an animation.")

@@ -19,7 +19,7 @@ struct ShowRun: Sendable {
         let encoder = PictureEncoder(
             way: facts.way, isWrapped: facts.isWrapped, surface: options.background?.surface(facts.way),
             background: facts.background, dithers: options.dither,
-            hasEveryColor: facts.hasEveryColor)
+            hasEveryColor: facts.hasEveryColor, sixelColors: facts.sixelColors)
         // A pipe gets the frames only if they are asked for: an endless animation would never end.
         let plays = !options.still && (facts.isTerminal || options.loops != nil)
         let loader = ShowLoader(

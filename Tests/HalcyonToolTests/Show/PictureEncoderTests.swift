@@ -139,6 +139,21 @@ import Testing
         #expect(frame.pixel(x: 0, y: 7) == [0, 100, 0] && frame.pixel(x: 7, y: 0) == [78, 0, 0])
     }
 
+    /// A colour beyond the terminal's would be drawn in another one. Clear pixels need none that is defined.
+    @Test(arguments: [2, 16, 255], [false, true])
+    func sixelKeepsToTheColoursOfTheTerminal(limit: Int, isClear: Bool) throws {
+        let bitmap = try ShowFixture.bitmap(40, 40) { x, y in
+            isClear && x == y ? [0, 0, 0, 0] : [UInt8(x * 6), UInt8(y * 6), UInt8((x + y) * 3), 255]
+        }
+        var encoder = ShowFixture.encoder(.sixel)
+        encoder.sixelColors = limit
+        let screen = try screen(bitmap, encoder)
+        let picture = try #require(try SixelPicture.all(on: screen).first)
+        let drawn = Set(picture.pixels.compactMap { $0 })
+        #expect(drawn.count <= limit && !drawn.isEmpty)
+        #expect(picture.pixels.count { $0 == nil } == (isClear ? 40 : 0))
+    }
+
     @Test func sixelOfNothingIsEmpty() throws {
         let bitmap = try ShowFixture.uniform(3, 8, [0, 0, 0, 0])
         let picture = try #require(try SixelPicture.all(on: screen(bitmap, ShowFixture.encoder(.sixel))).first)

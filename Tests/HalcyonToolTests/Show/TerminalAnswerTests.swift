@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TerminalAnswerTests {
     private static let kitty = "\u{1B}_Gi=31;OK\u{1B}\\"
     private static let cell = "\u{1B}[6;20;9t"
-    private static let limit = "\u{1B}[?2;0;800;600S"
+    private static let limit = "\u{1B}[?1;0;16S\u{1B}[?2;0;800;600S"
     private static let background = "\u{1B}]11;rgb:ffff/8000/0000\u{1B}\\"
     private static let attributes = "\u{1B}[?62;4;22c"
 
@@ -28,6 +28,7 @@ import Testing
         let answers = answers(Self.kitty + Self.cell + Self.limit + Self.background + Self.attributes)
         #expect(answers.hasKitty && answers.attributes == [4, 22])
         #expect(answers.cell == PixelSize(9, 20) && answers.sixelLimit == PixelSize(800, 600))
+        #expect(answers.sixelColors == 16)
         #expect(answers.background?.description == "#ff8000")
     }
 
@@ -58,6 +59,7 @@ import Testing
         "Gi=31;OK", "\u{1B}]Gi=31;OK\u{1B}\\", "\u{1B}_Gi=31;OK\u{18}", "\u{1B}_Gi=31;OK",
         "\u{1B}[6;20t", "\u{1B}[6;0;0t", "\u{1B}[6;9999;9999t", "\u{1B}[6;-5;-5t", "\u{1B}[4;600;800t",
         "\u{1B}[6;99999999999999999999;9t", "\u{1B}[?2;1;800;600S", "\u{1B}[?2;0;0;0S", "\u{1B}[?2;0;-1;-1S",
+        "\u{1B}[?1;0;0S", "\u{1B}[?1;0;-5S", "\u{1B}[?1;0;99999999999999999999S", "\u{1B}[?1;3;16S",
         "\u{1B}]11;rgb:fffff/0/0\u{1B}\\", "\u{1B}]11;rgb:ff/ff\u{1B}\\", "\u{1B}]11;rgb:xx/00/00\u{1B}\\",
         "\u{1B}]11;rgb:-1/00/00\u{1B}\\", "\u{1B}]11;rgb:\u{1B}\\", "\u{1B}]10;rgb:ff/ff/ff\u{1B}\\", "\u{1B}[c",
         "\u{1B}[0c", "\u{1B}", "\u{1B}[", "\u{1B}[?", "\u{1B}]", "\u{1B}\u{1B}\u{1B}", "typed text\r\n\u{3}",

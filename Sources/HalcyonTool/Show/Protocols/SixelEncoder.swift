@@ -5,16 +5,18 @@ import HalcyonCodecs
 ///
 /// Cost: the palette's working memory, and the bytes of the result; the bands share a table of 256 bytes for each column.
 enum SixelEncoder {
-    /// Returns the sequence that shows a bitmap at the cursor, in at most 256 colours. Pixels with less than half of full
-    /// alpha are left as they are on the screen.
+    /// Returns the sequence that shows a bitmap at the cursor. Pixels with less than half of full alpha are left as they are on
+    /// the screen.
     ///
-    /// - Parameter dithers: Whether the error of each pixel's colour is spread over its neighbours.
+    /// - Parameters:
+    ///   - limit: The maximum number of colours, from 2 to 256. A terminal with fewer would draw others in their place.
+    ///   - dithers: Whether the error of each pixel's colour is spread over its neighbours. With few colours it always is.
     /// - Throws: `CodecError.encodingFailed` if there is no memory.
-    static func sequence(_ bitmap: Bitmap, dithers: Bool = false) throws -> [UInt8] {
-        let palette = try GIFPalette(bitmap)
+    static func sequence(_ bitmap: Bitmap, colors limit: Int = 256, dithers: Bool = false) throws -> [UInt8] {
+        let palette = try GIFPalette(bitmap, maximumColors: limit)
         let colors = palette.rgb
         var indices = palette.indices
-        if dithers { SixelDither(colors, clear: palette.transparentIndex).apply(to: bitmap, &indices) }
+        if dithers || limit < 256 { SixelDither(colors, clear: palette.transparentIndex).apply(to: bitmap, &indices) }
         var writer = Writer(width: bitmap.width)
         writer.begin(bitmap.size, colors: colors, clear: palette.transparentIndex)
         for top in stride(from: 0, to: bitmap.height, by: 6) {

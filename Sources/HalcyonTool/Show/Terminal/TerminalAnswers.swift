@@ -10,6 +10,8 @@ struct TerminalAnswers: Hashable, Sendable {
     var cell: PixelSize?
     /// The largest picture that it draws by Sixel, in pixels.
     var sixelLimit: PixelSize?
+    /// The number of colours of one picture by Sixel.
+    var sixelColors: Int?
     /// The colour of its background.
     var background: Color?
 }
@@ -110,6 +112,9 @@ struct TerminalAnswerReader: Sendable {
             answers.attributes = Set(numbers.dropFirst().compactMap { $0 })
         case UInt8(ascii: "t") where !isPrivate && numbers.count == 3 && numbers[0] == 6:
             answers.cell = TerminalSize.plausibleCell(width: numbers[2], height: numbers[1])
+        case UInt8(ascii: "S") where isPrivate && numbers.count == 3 && numbers[0] == 1 && numbers[1] == 0:
+            guard let count = numbers[2], count >= 2 else { return }
+            answers.sixelColors = count
         case UInt8(ascii: "S") where isPrivate && numbers.count == 4 && numbers[0] == 2 && numbers[1] == 0:
             guard let width = numbers[2], let height = numbers[3], width > 0, height > 0 else { return }
             answers.sixelLimit = PixelSize(width, height)

@@ -9,6 +9,8 @@ struct TerminalFacts: Sendable {
     let background: Color?
     /// The largest picture of Sixel in pixels; nil if unknown.
     let sixelLimit: PixelSize?
+    /// The maximum number of colours of a picture of Sixel.
+    let sixelColors: Int
     /// Whether the output is a terminal.
     let isTerminal: Bool
     /// Whether text may have any colour.
@@ -35,6 +37,7 @@ struct TerminalFacts: Sendable {
         size = TerminalSize(window: window, environment: environment.variables, cell: answers?.cell)
         background = answers?.background
         sixelLimit = answers?.sixelLimit
+        sixelColors = min(answers?.sixelColors ?? 256, 256)
         hasEveryColor = environment.hasEveryColor
         isWrapped = environment.isTmux && way != .blocks
     }

@@ -19,13 +19,13 @@ enum TerminalQuery {
     /// this long only where nothing answers.
     static let patience = Duration.milliseconds(500)
 
-    /// Returns the questions: a picture that Kitty checks and never shows, the size of a cell, the limit of Sixel, the
+    /// Returns the questions: a picture that Kitty checks and never shows, the size of a cell, the limits of Sixel, the
     /// background, and the attributes, which any terminal answers and which therefore come last.
     ///
     /// - Parameter asksKitty: False behind a multiplexer, which takes the question for a title.
     static func text(asksKitty: Bool) -> [UInt8] {
         let kitty = asksKitty ? "\u{1B}_Gi=\(kittyID),s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\" : ""
-        return ControlSequence.bytes(kitty + "\u{1B}[16t\u{1B}[?2;1;0S\u{1B}]11;?\u{1B}\\\u{1B}[c")
+        return ControlSequence.bytes(kitty + "\u{1B}[16t\u{1B}[?1;1;0S\u{1B}[?2;1;0S\u{1B}]11;?\u{1B}\\\u{1B}[c")
     }
 
     /// Asks a terminal on the calling thread, which waits for the answers.

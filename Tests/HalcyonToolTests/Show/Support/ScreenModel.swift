@@ -164,7 +164,7 @@ struct ScreenModel {
         case ("h", "?25"): isCursorHidden = false
         case ("h", "?2026"), ("l", "?2026"): break
         // The questions to a terminal.
-        case ("c", ""), ("t", "16"), ("S", "?2;1;0"): break
+        case ("c", ""), ("t", "16"), ("S", "?1;1;0"), ("S", "?2;1;0"): break
         default: unexpected.append("control sequence \(text)\(final)")
         }
     }
