@@ -1,3 +1,4 @@
+#if Observability
 import CoreMetrics
 import Halcyon
 import HalcyonSystem
@@ -94,3 +95,4 @@ extension Timer {
         recordNanoseconds(Int64((duration.inSeconds * 1e9).rounded()))
     }
 }
+#endif

@@ -1,6 +1,4 @@
-#if !Observability
-    #error("HalcyonObservability needs the package trait Observability: .package(..., traits: [\"Observability\"])")
-#endif
+#if Observability
 import CoreMetrics
 import Halcyon
 import HalcyonSystem
@@ -114,3 +112,6 @@ public final class PipelineMetrics: Sendable {
         meters.decodeMemory.record(budget.capacity - budget.available)
     }
 }
+#else
+#error("HalcyonObservability needs the package trait Observability: .package(..., traits: [\"Observability\"])")
+#endif

@@ -1,3 +1,4 @@
+#if Observability
 import Halcyon
 import ServiceLifecycle
 
@@ -37,3 +38,4 @@ public struct PipelineService: Service {
         await Task.detached { _ = await pipeline.shutdown(within: time) }.value
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Observability
 import Foundation
 import Halcyon
 import HalcyonSystem
@@ -140,3 +141,4 @@ private struct Instant: TracerInstant {
 
     static func < (left: Instant, right: Instant) -> Bool { left.nanosecondsSinceEpoch < right.nanosecondsSinceEpoch }
 }
+#endif

@@ -68,6 +68,22 @@ import Testing
         }
     }
 
+    /// The limit for the file alone is enough: nothing else permits more.
+    @Test(arguments: ["png/rgb8.png", "jpeg/gray.jpg", "gif/animated.gif", "webp/animated.webp"])
+    func theFileAloneIsLimited(file: String) throws {
+        let data = try Fixture.read(file)
+        let area = try #require(try registry.probe(data).size.area)
+        for target in [nil, TargetSize(PixelSize(2, 2))] {
+            var options = DecodeOptions(target: target)
+            options.limits.maximumSourcePixels = area
+            #expect(throws: Never.self) { try registry.decode(data, options: options) }
+            options.limits.maximumSourcePixels = area - 1
+            #expect(throws: CodecError.limitExceeded("pixels in the file", value: area, limit: area - 1)) {
+                try registry.decode(data, options: options)
+            }
+        }
+    }
+
     /// Neither rows nor a scale spare the pixels of these.
     @Test(arguments: ["gif/animated.gif", "png/adam7-rgba.png", "avif/420.avif"])
     func whatIsDecodedAsAWholeIsLimitedAsAWhole(file: String) throws {

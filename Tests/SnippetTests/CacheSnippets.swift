@@ -3,6 +3,12 @@
 import Foundation
 import Halcyon
 
+func pipelineWithAFolder(_ folder: URL) -> ImagePipeline {
+    let disk = DiskCache(folder: folder)
+    let pipeline = ImagePipeline(configuration: .init(cache: ImageCache(disk: disk)))
+    return pipeline
+}
+
 func cacheByHand(url: URL, request: ImageRequest, image: Image, bytes: Data) async throws {
     let cache = ImagePipeline.shared.cache
     let shown = cache.image(inMemoryFor: url)

@@ -326,6 +326,7 @@ private func imageValueExamples(_ program: Program) throws {
     let encoded = try image.data(as: .png)
     let smaller = try image.data(as: .jpeg, quality: 0.8)
     try image.write(to: URL(filePath: "avatar.png"))
+    try image.write(to: URL(filePath: "avatar.jpg"), quality: 0.8)
     let registration = CoderRegistry.shared.add(QOICoder())
     CoderRegistry.shared.remove(registration)
     print(CoderRegistry.shared.decodableFormats, CoderRegistry.shared.canEncode(.webp))

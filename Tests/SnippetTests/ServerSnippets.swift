@@ -15,6 +15,7 @@ func serverPipeline() -> ImagePipeline {
         configuration.maximumBytes = 20_000_000
         var decode = DecodeOptions()
         decode.limits.maximumSourcePixels = 100_000_000
+        decode.limits.maximumPixels = 100_000_000
         configuration.defaults.decode = decode
     }
     return pipeline
@@ -23,10 +24,37 @@ func serverPipeline() -> ImagePipeline {
 struct ThumbnailsOfAServer {
     let pipeline: ImagePipeline
 
-    func thumbnail(of url: URL, acceptsWebP: Bool) async throws -> EncodedImage {
+    struct Answer {
+        let status: Int
+        let fields: [String: String]
+        let body: Data
+    }
+
+    func answer(to url: URL, accept: String, ifNoneMatch: String?) async throws -> Answer {
         let request = ImageRequest(url, processors: [.resize(to: PixelSize(320, 320), mode: .fit)])
-        return try await pipeline.encodedImage(
-            for: request, as: acceptsWebP ? .webp(quality: 0.8) : .jpeg(quality: 0.82))
+        let encoding: ImageEncoding = accept.contains("image/webp") ? .webp(quality: 0.8) : .jpeg(quality: 0.82)
+        let encoded = try await pipeline.encodedImage(for: request, as: encoding)
+        let fields = [
+            "Content-Type": encoded.mediaType,
+            "ETag": encoded.etag,
+            "Vary": "Accept",
+            // Nil where the source's own server says nothing.
+            "Cache-Control": encoded.freshness.cacheControl ?? "max-age=300",
+        ]
+        if encoded.matches(ifNoneMatch: ifNoneMatch) { return Answer(status: 304, fields: fields, body: Data()) }
+        return Answer(status: 200, fields: fields, body: encoded.data)
+    }
+
+    func status(of error: any Error) -> Int {
+        guard let error = error as? ImagePipelineError else { return 500 }
+        if case .httpStatus(404 | 410) = (error.underlying as? DownloadError)?.reason { return 404 }
+        switch error.code {
+        case "invalidRequest", "refusedAddress": return 400
+        case "limitExceeded", "tooLarge": return 413
+        case "unknownFormat", "damagedImage": return 415
+        case "timeout": return 504
+        default: return 502
+        }
     }
 }
 

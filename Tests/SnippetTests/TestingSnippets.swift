@@ -44,6 +44,25 @@ struct TestingSnippets {
         #expect(try await pipeline.response(for: url).metrics.retryCount == 2)
     }
 
+    @Test func aTransportThatAnswersTheRest() async throws {
+        let offline = ScriptedTransport { request in .failure(DownloadError(.offline, url: request.url)) }
+        let pipeline = ImagePipeline(configuration: .testing(transport: offline))
+        let error = await #expect(throws: ImagePipelineError.self) { try await pipeline.image(for: url) }
+        #expect(error?.code == "offline")
+    }
+
+    @Test func aFolderThatStays() async throws {
+        let (transport, clock) = (ScriptedTransport(), ManualClock())
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        transport.answer(url, with: .data(png, headers: ["ETag": "\"1\"", "Cache-Control": "no-cache"]), .status(304))
+        let first = ImagePipeline(configuration: .testing(transport: transport, clock: clock, folder: folder))
+        #expect(try await first.response(for: url).origin == .network)
+        await first.shutdown()
+        let second = ImagePipeline(configuration: .testing(transport: transport, clock: clock, folder: folder))
+        #expect(try await second.response(for: url).origin == .revalidated)
+    }
+
     @Test func theMomentBetween() async throws {
         let transport = ScriptedTransport()
         let pipeline = ImagePipeline(configuration: .testing(transport: transport))

@@ -32,10 +32,16 @@ private let photos: [URL] = []
         nonisolated(unsafe) let item = item
         MainActor.assumeIsolated { show(item) }
     }
+    let unbind: Call = { _, item, _ in
+        nonisolated(unsafe) let item = item
+        MainActor.assumeIsolated { gtk_list_item_get_child(item).flatMap { ImageView.of($0) }?.cancel() }
+    }
     g_signal_connect_data(
         factory, "setup", unsafeBitCast(setUp, to: GCallback.self), nil, nil, GConnectFlags(rawValue: 0))
     g_signal_connect_data(
         factory, "bind", unsafeBitCast(bind, to: GCallback.self), nil, nil, GConnectFlags(rawValue: 0))
+    g_signal_connect_data(
+        factory, "unbind", unsafeBitCast(unbind, to: GCallback.self), nil, nil, GConnectFlags(rawValue: 0))
 
     let prefetcher = ImageListPrefetcher(list) { position in
         [ImageRequest(photos[position]).fitting(width: 150, height: 130)]

@@ -25,6 +25,15 @@ extension Image {
         scale = ImageScale.named(in: path)
     }
 
+    /// Encodes the image with a quality and writes the file atomically, as `write(to:as:options:coders:)` does.
+    ///
+    /// - Parameter quality: the quality of lossy formats, from 0 to 1.
+    public func write(
+        to url: URL, as format: ImageFormat? = nil, quality: Double, coders: CoderRegistry = .shared
+    ) throws {
+        try write(to: url, as: format, options: EncodeOptions(quality: quality), coders: coders)
+    }
+
     /// Encodes the image and writes the file atomically: readers see either the old file or the new one.
     ///
     /// Nothing is written if that fails.

@@ -11,13 +11,14 @@ import HalcyonSystem
 /// Options are taken from these places, of which the later wins: the built-in defaults of `ImageRequest`, these
 /// defaults, the options that the request was given, the pipeline's `requestModifier`. An option counts as given once
 /// it was passed or assigned, whatever its value, and as a whole: a request that sets `cachePolicy.waitsForStore` takes
-/// nothing from the policy here. Everything is nil by default. Options that are nil in a request by default, such as
+/// nothing from the policy here. `decode.limits` are apart: a request that leaves them as they are takes those of `decode` here,
+/// whatever else of `decode` it sets, so that a size does not lift a server's limits. Everything is nil by default. Options that are nil in a request by default, such as
 /// its caches, coders, serializer, headers and retries, come from the configuration of the pipeline, of its cache and
 /// of its downloader.
 public struct RequestDefaults: Sendable {
     /// The processors of requests that do not set their own; nil sets none.
     public var processors: [any ImageProcessor]?
-    /// The decode options of requests that do not set their own; nil sets none.
+    /// The decode options of requests that do not set their own, and the limits of those that set no limits; nil sets none.
     public var decode: DecodeOptions?
     /// The cache policy of requests that do not set their own; nil sets none.
     public var cachePolicy: CachePolicy?
@@ -45,7 +46,13 @@ public struct RequestDefaults: Sendable {
         let given = request.given
         var request = request
         if let processors, !given.contains(.processors) { request.processors = processors }
-        if let decode, !given.contains(.decode) { request.decode = decode }
+        if let decode {
+            if !given.contains(.decode) {
+                request.decode = decode
+            } else if request.decode.limits == DecodeLimits() {
+                request.decode.limits = decode.limits
+            }
+        }
         if let cachePolicy, !given.contains(.cachePolicy) { request.cachePolicy = cachePolicy }
         if let priority, !given.contains(.priority) { request.priority = priority }
         if let alternatives, !given.contains(.alternatives) { request.alternatives = alternatives }

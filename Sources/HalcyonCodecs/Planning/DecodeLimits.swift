@@ -6,8 +6,8 @@ public struct DecodeLimits: Hashable, Sendable {
     /// The maximum number of pixels of one frame that are decoded at once. 2^28 by default, a bitmap of 1 GiB. A file with
     /// more can still be decoded to fewer, if its format is decoded row by row or at a scale, as JPEG and PNG are.
     public var maximumPixels: Int
-    /// The maximum number of pixels of a still image in its file, however few of them are decoded. 2^30 by default: some five
-    /// seconds for a JPEG.
+    /// The maximum number of pixels of an image in its file, however few of them are decoded. 2^30 by default: some five
+    /// seconds for a JPEG. A `maximumPixels` above it has no effect.
     public var maximumSourcePixels: Int
     /// The maximum length of the longer side in pixels. 65,535 by default, the maximum of JPEG and GIF; never more than
     /// `Bitmap.maximumSide`.
@@ -69,13 +69,9 @@ public struct DecodeLimits: Hashable, Sendable {
     ///
     /// - Throws: `CodecError.limitExceeded`.
     package func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
-        if info.isAnimated {
-            try check(info.size)
-        } else {
-            try check(sides: info.size)
-            let most = max(maximumPixels, maximumSourcePixels)
-            try Self.require("pixels in the file", info.size.area ?? .max, atMost: most)
-        }
+        try check(sides: info.size)
+        try Self.require("pixels in the file", info.size.area ?? .max, atMost: maximumSourcePixels)
+        if info.isAnimated { try check(info.size) }
         let sides = (min(info.size.width, info.size.height), max(info.size.width, info.size.height))
         try Self.require("ratio of the sides", sides.1 / max(sides.0, 1), atMost: maximumSideRatio)
         try Self.require("frames", info.frameCount, atMost: maximumFrames)

@@ -59,6 +59,19 @@ import Testing
         }
     }
 
+    @Test func theQualityOfAFileCounts() throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let image = try Image(data: TestFiles.data("png/rgb8.png"))
+        let (small, large) = (folder.url.appending(path: "a.jpg"), folder.url.appending(path: "b.jpg"))
+        try image.write(to: small, quality: 0.1)
+        try image.write(to: large, quality: 0.95)
+        #expect(try Data(contentsOf: small).count < Data(contentsOf: large).count)
+        #expect(try Data(contentsOf: large) == image.data(as: .jpeg, quality: 0.95))
+        #expect(throws: CodecError.self) { try image.write(to: large, quality: 80) }
+        #expect(try Data(contentsOf: large) == image.data(as: .jpeg, quality: 0.95))
+    }
+
     @Test func anExtensionIsLookedUpAmongTheEncodersAndTheLastOneCounts() throws {
         try withFolder { (folder: URL) throws in
             func written(_ name: String, as format: ImageFormat? = nil, _ coders: CoderRegistry) throws -> String? {

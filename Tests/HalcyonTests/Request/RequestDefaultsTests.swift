@@ -120,6 +120,25 @@ struct RequestDefaultsTests {
         #expect(RequestDefaults().applied(to: ImageRequest(url)).cachePolicy == .default)
     }
 
+    /// A request that sets a size must not lift the limits of a server.
+    @Test func limitsAreApartFromOtherDecodeOptions() async throws {
+        let fixture = PipelineFixture {
+            $0.defaults.decode = DecodeOptions(limits: DecodeLimits(maximumSourcePixels: 100))
+        }
+        let url = try fixture.serve("png/rgb8.png")
+        var request = ImageRequest(url)
+        request.decode.target = TargetSize(PixelSize(4, 4))
+        for request in [ImageRequest(url), request, ImageRequest(url, decode: DecodeOptions(firstFrameOnly: true))] {
+            let error = await #expect(throws: ImagePipelineError.self) {
+                try await fixture.pipeline.image(for: request)
+            }
+            #expect(error?.code == "limitExceeded")
+        }
+        // Its own limits count, whether they are lower or higher.
+        request.decode.limits.maximumSourcePixels = 1 << 20
+        #expect(try await fixture.pipeline.image(for: request).size == PixelSize(4, 3))
+    }
+
     @Test func loadAndCachesUseDefaults() async throws {
         var stored = CachePolicy.storeProcessed
         stored.waitsForStore = true

@@ -40,14 +40,11 @@ struct QOICoder: ImageDecoder, ImageEncoder {
             withUnsafeBytes(of: UInt32(side).bigEndian) { data.append(contentsOf: $0) }
         }
         data.append(contentsOf: [4, 0])
-        image.withPixels { bytes in
-            for pixel in stride(from: 0, to: bytes.count, by: 4) {
-                let alpha = Int(bytes[pixel + 3])
-                func straight(_ channel: Int) -> UInt8 {
-                    alpha == 0 ? 0 : UInt8((Int(bytes[pixel + channel]) * 255 + alpha / 2) / alpha)
-                }
-                data.append(contentsOf: [0xFF, straight(2), straight(1), straight(0), UInt8(alpha)])
-            }
+        let pixels = try image.pixels(layout: .rgba)
+        for pixel in stride(from: 0, to: pixels.count, by: 4) {
+            if pixel % 65_536 == 0 { try context.checkCancellation() }
+            data.append(0xFF)
+            data.append(contentsOf: pixels[pixel..<pixel + 4])
         }
         return data + Data([0, 0, 0, 0, 0, 0, 0, 1])
     }
