@@ -42,7 +42,7 @@ enum CallFromC {
         _ function: String, view widget: UnsafeMutablePointer<GtkWidget>?, _ argument: repeat each Argument,
         otherwise failure: Result, _ body: @MainActor (AttachedView, repeat each Argument) -> Result
     ) -> Result {
-        // As above: the body runs within the call.
+        // Unsafe in name alone: the body runs within this call, on this thread.
         nonisolated(unsafe) let failure = failure
         return run(function, widget, repeat each argument, otherwise: failure) {
             (widget: UnsafeMutablePointer<GtkWidget>?, argument: repeat each Argument) in

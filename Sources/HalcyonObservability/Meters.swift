@@ -72,14 +72,15 @@ final class LabelledCounter: Sendable {
 
     /// The counter of the values of the dimensions.
     subscript(_ first: String, _ second: String = "") -> Counter {
-        counters.withLock { counters in
-            let values = Values(first: first, second: second)
-            if let known = counters[values] { return known }
-            var dimensions = [(self.first, first)]
-            if let name = self.second { dimensions.append((name, second)) }
-            let made = Counter(label: label, dimensions: dimensions, factory: factory)
-            counters[values] = made
-            return made
+        let values = Values(first: first, second: second)
+        if let known = counters.withLock({ $0[values] }) { return known }
+        var dimensions = [(self.first, first)]
+        if let name = self.second { dimensions.append((name, second)) }
+        // Made outside the lock, as a backend may do anything. A backend returns the same one for the same dimensions.
+        let made = Counter(label: label, dimensions: dimensions, factory: factory)
+        return counters.withLock { counters in
+            counters[values] = counters[values] ?? made
+            return counters[values] ?? made
         }
     }
 }

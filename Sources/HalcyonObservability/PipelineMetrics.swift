@@ -2,7 +2,6 @@
 import CoreMetrics
 import Halcyon
 import HalcyonSystem
-import Synchronization
 
 /// The metrics of a pipeline for swift-metrics: what it loads, from where, how long each stage takes, what its caches hold.
 ///
@@ -24,7 +23,8 @@ public final class PipelineMetrics: Sendable {
     private let pipeline: ImagePipeline
     private let interval: Duration
     private let meters: Meters
-    private let isRunning = Atomic(false)
+    /// Held by the call that reports: one at a time.
+    private let turn = ByteBudget(capacity: 1)
 
     /// Creates the metrics of a pipeline, which are reported while `run` runs.
     ///
@@ -42,11 +42,12 @@ public final class PipelineMetrics: Sendable {
 
     /// Reports until the task is cancelled, then reads the gauges once more.
     ///
-    /// Counters and timers are called on the threads of the loads, so a backend must not block. While one call runs, others only
-    /// wait for their cancellation, so that nothing counts twice.
+    /// Counters and timers are called where loads report: on the thread that all pipelines share for their bookkeeping, or on
+    /// that of a caller. So a backend must not block. One call at a time reports, so that nothing counts twice; the next one
+    /// goes on when it ends. A load that ends at the same time as `run` may not be counted.
     public func run() async {
-        if isRunning.exchange(true, ordering: .acquiring) { return await Task.waitForCancellation() }
-        defer { isRunning.store(false, ordering: .releasing) }
+        guard let turn = try? await turn.hold(1, ticket: WorkTicket()) else { return }
+        defer { withExtendedLifetime(turn) {} }
         await withTaskGroup { group in
             group.addTask { await self.read() }
             await pipeline.receiveEvents { self.count($0) }

@@ -86,6 +86,10 @@ struct PipelineTracerTests {
         #expect(failed.attributes["halcyon.code"]?.toSpanAttribute() == .string("httpStatus"))
         #expect(!"\(failed)".contains("secret"))
         #expect(spans("halcyon.transfer").first?.status?.code == .error)
+        // Held back, so that the load cannot end before it is cancelled.
+        var held = ScriptedTransport.Answer.status(404)
+        held.headGate = ScriptedTransportGate()
+        transport.answer(PipelineFixture.url("other"), with: held)
         let task = pipeline.task(for: PipelineFixture.url("other"))
         task.cancel()
         #expect(await loads(2).last?.attributes["halcyon.cancelled"]?.toSpanAttribute() == .bool(true))

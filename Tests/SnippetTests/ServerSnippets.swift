@@ -2,9 +2,12 @@
 
 import Foundation
 import Halcyon
+import HalcyonNetwork
 import HalcyonObservability
+import HalcyonTesting
 import Logging
 import ServiceLifecycle
+import Testing
 
 func serverPipeline() -> ImagePipeline {
     let pipeline = ImagePipeline { configuration in
@@ -47,14 +50,46 @@ struct ThumbnailsOfAServer {
 
     func status(of error: any Error) -> Int {
         guard let error = error as? ImagePipelineError else { return 500 }
-        if case .httpStatus(404 | 410) = (error.underlying as? DownloadError)?.reason { return 404 }
+        switch (error.underlying as? DownloadError)?.reason {
+        case .httpStatus(404), .httpStatus(410): return 404
+        default: break
+        }
         switch error.code {
         case "invalidRequest", "refusedAddress": return 400
         case "limitExceeded", "tooLarge": return 413
-        case "unknownFormat", "damagedImage": return 415
+        case "notAnImage", "unsupportedFormat", "damagedImage": return 415
         case "timeout": return 504
         default: return 502
         }
+    }
+}
+
+/// The statuses of docs/Servers.md by what really fails.
+@Suite(.timeLimit(.minutes(5))) struct ServerStatusTests {
+    private func status(_ answer: ScriptedTransport.Answer) async throws -> Int {
+        let transport = ScriptedTransport { _ in answer }
+        let pipeline = ImagePipeline(configuration: .testing(transport: transport))
+        let server = ThumbnailsOfAServer(pipeline: pipeline)
+        let url = try #require(URL(string: "http://images.example/a.png"))
+        do {
+            return try await server.answer(to: url, accept: "", ifNoneMatch: nil).status
+        } catch {
+            return server.status(of: error)
+        }
+    }
+
+    @Test func eachFailureHasItsStatus() async throws {
+        let png = try Image(width: 1, height: 1, pixels: [1, 2, 3, 255], layout: .rgba).data(as: .png)
+        #expect(try await status(.data(png)) == 200)
+        for (theirs, ours) in [(404, 404), (410, 404), (414, 502), (500, 502)] {
+            #expect(try await status(.status(theirs)) == ours)
+        }
+        #expect(try await status(.data(Data("<html></html>".utf8))) == 415)
+        #expect(try await status(.data(png.prefix(40))) == 415)
+        let url = try #require(URL(string: "http://images.example/a.png"))
+        #expect(try await status(.failure(DownloadError(.timeout(.idle), url: url))) == 504)
+        #expect(try await status(.failure(DownloadError(.refusedAddress("10.0.0.1"), url: url))) == 400)
+        #expect(try await status(.failure(DownloadError(.tooLarge(limit: 1), url: url))) == 413)
     }
 }
 

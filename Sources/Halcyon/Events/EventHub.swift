@@ -48,7 +48,7 @@ final class EventHub: Sendable {
     /// Adds a reader.
     ///
     /// - Parameters:
-    ///   - receive: called with each event, in order, on the thread of the load.
+    ///   - receive: called with each event, in order, on the thread of any load.
     ///   - finish: called once the hub has ended.
     /// - Returns: its identity, with which it leaves.
     func add(
@@ -78,7 +78,9 @@ final class EventHub: Sendable {
     func leave(_ reader: Int) {
         // Freed outside the lock.
         let gone = state.withLock { $0.readers.removeValue(forKey: reader) }
-        if let gone { count(-1, wantsMemoryHits: gone.wantsMemoryHits) }
+        guard let gone else { return }
+        gone.queue.close()
+        count(-1, wantsMemoryHits: gone.wantsMemoryHits)
     }
 
     private func count(_ change: Int, wantsMemoryHits: Bool) {
@@ -101,11 +103,13 @@ final class EventHub: Sendable {
         let source = source()
         let queues = state.withLock { state in
             var queues: [DeliveryQueue<PipelineEvent>] = []
-            for (id, reader) in state.readers where !isMemoryHit || reader.wantsMemoryHits {
-                let number = reader.lastNumber + 1
-                state.readers[id]?.lastNumber = number
+            for index in state.readers.values.indices {
+                if isMemoryHit, !state.readers.values[index].wantsMemoryHits { continue }
+                state.readers.values[index].lastNumber += 1
+                let reader = state.readers.values[index]
                 reader.queue.add(
-                    PipelineEvent(number: number, load: load, source: source, kind: kind, isShared: isShared))
+                    PipelineEvent(
+                        number: reader.lastNumber, load: load, source: source, kind: kind, isShared: isShared))
                 queues.append(reader.queue)
             }
             return queues

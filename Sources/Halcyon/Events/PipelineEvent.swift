@@ -110,8 +110,8 @@ extension ImagePipeline {
         coordinator.hub.stream(bufferingNewest: limit, wantsMemoryHits: includesMemoryHits)
     }
 
-    /// Calls `receive` with each event of the loads that memory does not answer, in order, on the thread of the load, until the
-    /// task is cancelled. No event is dropped, and none wakes a thread.
+    /// Calls `receive` with each event of the loads that memory does not answer, in order, until the task is cancelled: on the
+    /// jobs' thread, or on that of a caller. No event is dropped, and none wakes a thread.
     package func receiveEvents(_ receive: @escaping @Sendable (PipelineEvent) -> Void) async {
         let reader = coordinator.hub.add(wantsMemoryHits: false, receive: receive)
         await Task.waitForCancellation()

@@ -3,9 +3,9 @@ import HalcyonSystem
 /// The isolation of the pipelines' bookkeeping: the jobs that are under way, and the subscriptions to them.
 ///
 /// One thread serves all pipelines, and nothing on it blocks: files go to `ThreadPools.io`, codecs and processors to
-/// the pipeline's `processingThreads`, transfers to the transport's thread, and the program's own code runs elsewhere, but for image
-/// modifiers, log handlers, callbacks that ask to run inline, and the short questions
-/// to processors, coders and clocks: whether they are valid or equal, what a coder can do, the time. The thread is the actor's
+/// the pipeline's `processingThreads`, transfers to the transport's thread, and the program's own code runs elsewhere, but
+/// for image modifiers, log handlers, backends of metrics, callbacks that ask to run inline, and the short questions to
+/// processors, coders and clocks: whether they are valid or equal, what a coder can do, the time. The thread is the actor's
 /// own, since a default actor that is reached under a task executor preference runs wherever the preference says.
 @globalActor
 actor JobActor {

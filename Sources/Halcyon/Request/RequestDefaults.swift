@@ -11,14 +11,14 @@ import HalcyonSystem
 /// Options are taken from these places, of which the later wins: the built-in defaults of `ImageRequest`, these
 /// defaults, the options that the request was given, the pipeline's `requestModifier`. An option counts as given once
 /// it was passed or assigned, whatever its value, and as a whole: a request that sets `cachePolicy.waitsForStore` takes
-/// nothing from the policy here. `decode.limits` are apart: a request that leaves them as they are takes those of `decode` here,
-/// whatever else of `decode` it sets, so that a size does not lift a server's limits. Everything is nil by default. Options that are nil in a request by default, such as
-/// its caches, coders, serializer, headers and retries, come from the configuration of the pipeline, of its cache and
-/// of its downloader.
+/// nothing from the policy here. The exception is `decode.limits`: each limit that a request leaves at its standard value is
+/// the one of `decode` here, whatever else the request sets, so that a size does not lift a server's limits. Everything is
+/// nil by default. Options that are nil in a request by default, such as its caches, coders, serializer, headers and
+/// retries, come from the configuration of the pipeline, of its cache and of its downloader.
 public struct RequestDefaults: Sendable {
     /// The processors of requests that do not set their own; nil sets none.
     public var processors: [any ImageProcessor]?
-    /// The decode options of requests that do not set their own, and the limits of those that set no limits; nil sets none.
+    /// The decode options of requests that do not set their own, and the limits that the others do not set; nil sets none.
     public var decode: DecodeOptions?
     /// The cache policy of requests that do not set their own; nil sets none.
     public var cachePolicy: CachePolicy?
@@ -49,8 +49,8 @@ public struct RequestDefaults: Sendable {
         if let decode {
             if !given.contains(.decode) {
                 request.decode = decode
-            } else if request.decode.limits == DecodeLimits() {
-                request.decode.limits = decode.limits
+            } else {
+                request.decode.limits.fill(from: decode.limits)
             }
         }
         if let cachePolicy, !given.contains(.cachePolicy) { request.cachePolicy = cachePolicy }
@@ -83,4 +83,18 @@ struct GivenOptions: OptionSet, Sendable {
     static let alternatives = GivenOptions(rawValue: 16)
     static let wantsPreviews = GivenOptions(rawValue: 32)
     static let wantsEveryPreview = GivenOptions(rawValue: 64)
+}
+
+extension DecodeLimits {
+    /// Takes the values of `other` for those that are the standard ones.
+    fileprivate mutating func fill(from other: DecodeLimits) {
+        let standard = DecodeLimits()
+        let limits: [WritableKeyPath<DecodeLimits, Int>] = [
+            \.maximumPixels, \.maximumSourcePixels, \.maximumSide, \.maximumFrames, \.maximumTotalPixels,
+            \.maximumTotalPixelsPerByte, \.maximumPixelsPerByte, \.maximumSideRatio, \.maximumMetadataBytes,
+        ]
+        for limit in limits where self[keyPath: limit] == standard[keyPath: limit] {
+            self[keyPath: limit] = other[keyPath: limit]
+        }
+    }
 }

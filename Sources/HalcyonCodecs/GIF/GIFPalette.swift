@@ -12,19 +12,24 @@ package struct GIFPalette {
     /// The index of pixels with less than half of full alpha; nil if there are none.
     package private(set) var transparentIndex: Int?
 
+    /// Whether each pixel has its own colour.
+    package private(set) var isExact = false
+
     /// The colours, that of `transparentIndex` included.
     package var rgb: [(red: UInt8, green: UInt8, blue: UInt8)] { colors.map { ($0.Red, $0.Green, $0.Blue) } }
 
     /// Reduces a bitmap to its palette.
     ///
-    /// - Parameter maximumColors: the maximum number of colours, that of clear pixels included, from 2 to 256.
+    /// - Parameter maximumColors: the maximum number of colours besides that of clear pixels, from 2 to 256; of 256, clear
+    ///   pixels take one.
     /// - Throws: `CodecError.encodingFailed`, for which giflib has one cause: lack of memory.
     package init(_ bitmap: Bitmap, maximumColors: Int = 256) throws {
         let pixels = bitmap.withPixels { Self.straight($0.bindMemory(to: UInt32.self)) }
         let hasClear = pixels.contains(Self.clear)
-        let limit = hasClear ? maximumColors - 1 : maximumColors
+        let limit = hasClear ? min(maximumColors, 255) : maximumColors
         indices = [GifPixelType](repeating: 0, count: pixels.count)
-        if !takeExactly(pixels, limit: limit) { try quantise(pixels, limit: limit) }
+        isExact = takeExactly(pixels, limit: limit)
+        if !isExact { try quantise(pixels, limit: limit) }
         guard hasClear else { return }
         let clearIndex = colors.count
         colors.append(GifColorType(Red: 0, Green: 0, Blue: 0))

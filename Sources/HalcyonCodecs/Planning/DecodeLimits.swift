@@ -70,7 +70,10 @@ public struct DecodeLimits: Hashable, Sendable {
     /// - Throws: `CodecError.limitExceeded`.
     package func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
         try check(sides: info.size)
-        try Self.require("pixels in the file", info.size.area ?? .max, atMost: maximumSourcePixels)
+        // A vector image has no pixels of its own.
+        if !info.isVector {
+            try Self.require("pixels in the file", info.size.area ?? .max, atMost: maximumSourcePixels)
+        }
         if info.isAnimated { try check(info.size) }
         let sides = (min(info.size.width, info.size.height), max(info.size.width, info.size.height))
         try Self.require("ratio of the sides", sides.1 / max(sides.0, 1), atMost: maximumSideRatio)

@@ -33,8 +33,8 @@ final class CurlTransfer: Sendable {
         var chunkWaiter: CheckedContinuation<Data?, any Error>?
         /// The head that has arrived and was not fetched yet.
         var head: HTTPResponseHead?
-        /// The bytes of the body that are still to come, as the head declares them.
-        var expected = 0
+        /// The declared length of a small body of which nothing has arrived yet; 0 for any other.
+        var smallBody = 0
         /// The bytes that have arrived and were not read yet.
         var buffer = Data()
         /// Bytes that arrived after the buffer while the transfer was paused; in pieces, since a single block would be
@@ -140,8 +140,8 @@ final class CurlTransfer: Sendable {
 
     /// Stores the head until the end of the turn.
     func deliver(_ head: HTTPResponseHead) {
-        let expected = head.contentLength ?? 0
-        state.withLock { ($0.head, $0.expected) = (head, expected) }
+        let length = head.contentLength ?? 0
+        state.withLock { ($0.head, $0.smallBody) = (head, length <= CurlTransport.chunkSize ? length : 0) }
     }
 
     /// Stores bytes until the end of the turn.
@@ -182,12 +182,12 @@ final class CurlTransfer: Sendable {
     /// - Returns: Nil if there is no room, else the reader to be served now, if any.
     private static func fill(_ state: inout State, _ bytes: UnsafeRawBufferPointer) -> ReaderAnswer?? {
         guard state.backlog.isEmpty, state.buffer.count < CurlTransport.bufferLimit else { return nil }
-        if state.buffer.isEmpty {
-            // Room for all that arrives until a reader is served, so that it is not copied as the buffer grows.
-            state.buffer = Data(capacity: max(bytes.count, min(state.expected, CurlTransport.chunkSize)))
+        if state.smallBody > bytes.count {
+            // Room for the whole of it, which mostly arrives at once, so that it is not copied as the buffer grows.
+            state.buffer = Data(capacity: state.smallBody)
         }
+        state.smallBody = 0
         state.buffer.append(contentsOf: bytes)
-        state.expected -= bytes.count
         guard state.buffer.count >= CurlTransport.chunkSize else { return .some(nil) }
         return .some(takeReader(&state))
     }

@@ -134,6 +134,9 @@ struct RequestDefaultsTests {
             }
             #expect(error?.code == "limitExceeded")
         }
+        // Another limit of its own lifts none.
+        request.decode.limits.maximumSide = 4000
+        await #expect(throws: ImagePipelineError.self) { try await fixture.pipeline.image(for: request) }
         // Its own limits count, whether they are lower or higher.
         request.decode.limits.maximumSourcePixels = 1 << 20
         #expect(try await fixture.pipeline.image(for: request).size == PixelSize(4, 3))

@@ -154,6 +154,19 @@ import Testing
         #expect(picture.pixels.count { $0 == nil } == (isClear ? 40 : 0))
     }
 
+    /// Where the colours suffice, each pixel has its own, and what is clear takes none of them.
+    @Test(arguments: [false, true]) func sixelKeepsTheFewColoursOfAPicture(isClear: Bool) throws {
+        let (dark, light): ([UInt8], [UInt8]) = ([0x40, 0x40, 0x40, 255], [0x44, 0x44, 0x44, 255])
+        let bitmap = try ShowFixture.bitmap(8, 8) { x, y in
+            isClear && x == 0 && y == 0 ? [0, 0, 0, 0] : x < 4 ? dark : light
+        }
+        var encoder = ShowFixture.encoder(.sixel)
+        encoder.sixelColors = 2
+        let picture = try #require(try SixelPicture.all(on: screen(bitmap, encoder)).first)
+        #expect(picture.pixel(x: 1, y: 7) == [25, 25, 25] && picture.pixel(x: 7, y: 7) == [27, 27, 27])
+        #expect((picture.pixel(x: 0, y: 0) == nil) == isClear)
+    }
+
     @Test func sixelOfNothingIsEmpty() throws {
         let bitmap = try ShowFixture.uniform(3, 8, [0, 0, 0, 0])
         let picture = try #require(try SixelPicture.all(on: screen(bitmap, ShowFixture.encoder(.sixel))).first)

@@ -10,13 +10,16 @@ enum SixelEncoder {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of colours, from 2 to 256. A terminal with fewer would draw others in their place.
-    ///   - dithers: Whether the error of each pixel's colour is spread over its neighbours. With few colours it always is.
+    ///   - dithers: Whether the error of each pixel's colour is spread over its neighbours. Below 256 colours it always
+    ///     is, unless the bitmap has no more of them.
     /// - Throws: `CodecError.encodingFailed` if there is no memory.
     static func sequence(_ bitmap: Bitmap, colors limit: Int = 256, dithers: Bool = false) throws -> [UInt8] {
         let palette = try GIFPalette(bitmap, maximumColors: limit)
         let colors = palette.rgb
         var indices = palette.indices
-        if dithers || limit < 256 { SixelDither(colors, clear: palette.transparentIndex).apply(to: bitmap, &indices) }
+        if dithers || limit < 256, !palette.isExact {
+            SixelDither(colors, clear: palette.transparentIndex).apply(to: bitmap, &indices)
+        }
         var writer = Writer(width: bitmap.width)
         writer.begin(bitmap.size, colors: colors, clear: palette.transparentIndex)
         for top in stride(from: 0, to: bitmap.height, by: 6) {
