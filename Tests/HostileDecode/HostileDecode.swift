@@ -19,12 +19,15 @@ enum HostileDecode {
             let cases = try text.split(separator: "\n").map {
                 try JSONDecoder().decode(DecodeCase.self, from: Data($0.utf8))
             }
+            let reference = try await ThreadPools.cpu.run { _ in try ReferenceDrawing.seconds() }
             for (index, next) in cases.enumerated() {
                 try report.write(contentsOf: line(Self.begun(next)))
                 limit(next)
                 // Tables and threads that a library makes at its first use do not count for a file.
                 if index == 0 { _ = try await decode(next) }
-                try report.write(contentsOf: line(try await decode(next)))
+                var result = try await decode(next)
+                result.reference = reference
+                try report.write(contentsOf: line(result))
             }
         } catch {
             FileHandle.standardError.write(Data("\(error)\n".utf8))

@@ -49,8 +49,9 @@ enum DecodeChild {
 extension DecodeReport {
     /// Bytes beside what was reserved and what is read of the file: tables of the libraries, stacks, pages of the heap that are not full.
     private static let slack = 8 << 20
-    /// Seconds of processor time, in a debug build on a slow machine.
+    /// Seconds of processor time in a debug build, on a machine that takes `referenceSeconds` for the reference drawing.
     private static let (leastSeconds, secondsPerByte, secondsPerPixel) = (1.0, 2e-6, 4e-6)
+    private static let referenceSeconds = 0.03
 
     /// The problems in the child's report.
     var problems: [String] {
@@ -64,8 +65,9 @@ extension DecodeReport {
                 found.append(
                     "took \(step.peak >> 10) KiB, \(memory >> 10) are granted (\(step.reserved >> 10) reserved)")
             }
-            let seconds =
+            let nominal =
                 Self.leastSeconds + Double(bytes) * Self.secondsPerByte + Double(pixels) * Self.secondsPerPixel
+            let seconds = nominal * max(1, reference / Self.referenceSeconds)
             if step.seconds > seconds { found.append("took \(step.seconds) s, \(seconds) are granted") }
             return found.map { "\(decodeCase.name) \(step.name) (\(step.outcome)): \($0)" }
         }
