@@ -114,7 +114,11 @@ extension ImagePipeline {
     /// jobs' thread, or on that of a caller. No event is dropped, and none wakes a thread.
     package func receiveEvents(_ receive: @escaping @Sendable (PipelineEvent) -> Void) async {
         let reader = coordinator.hub.add(wantsMemoryHits: false, receive: receive)
-        await Task.waitForCancellation()
+        let (never, continuation) = AsyncStream.makeStream(of: Never.self)
+        // Ends when the task is cancelled.
+        for await _ in never {}
+        // Released only now: a stream without a continuation ends at once.
+        continuation.finish()
         coordinator.hub.leave(reader)
     }
 }
