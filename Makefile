@@ -65,6 +65,7 @@ follow:
 install:
 	scripts/install-packages
 	scripts/build -c release --enable-all-traits --product halcyon
+	scripts/build -c release --enable-all-traits --product halcyon-decode-worker
 	scripts/build -c release --enable-all-traits --product halcyon-gtk
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install "$$(scripts/build -c release --enable-all-traits --show-bin-path)"
 

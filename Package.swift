@@ -104,6 +104,8 @@ let package = Package(
         .library(name: "HalcyonObservability", targets: ["HalcyonObservability"]),
         .library(name: "HalcyonTesting", targets: ["HalcyonTesting"]),
         .executable(name: "halcyon", targets: ["HalcyonTool"]),
+        // Decodes for programs that isolate it; see docs/Isolation.md.
+        .executable(name: "halcyon-decode-worker", targets: ["HalcyonDecodeWorker"]),
         .executable(name: "halcyon-gallery", targets: ["HalcyonGallery"]),
     ],
     // SwiftPM hands the names of all traits that are on to every compiler of the package, in an order of its own before
@@ -150,6 +152,7 @@ let package = Package(
         // The little C that must be C.
         cTarget("CHalcyonSystem", "System", dependencies: ["CCrypto"], libraries: ["crypto"]),
         cTarget("CHalcyonPixels", "Pixels"),
+        cTarget("CHalcyonWorker", "Worker"),
         cTarget(
             "CHalcyonCodecs", "Codecs", dependencies: ["CHalcyonPixels", "CLCMS", "CJPEG", "CPNG"],
             libraries: ["lcms2", "jpeg", "png"]),
@@ -170,7 +173,7 @@ let package = Package(
         .target(
             name: "HalcyonCodecs",
             dependencies: [
-                "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs", "CHalcyonPixels",
+                "HalcyonImage", "HalcyonSystem", "CHalcyonCodecs", "CHalcyonPixels", "CHalcyonWorker",
                 "CWebP", "CGIF", "CZlib",
             ],
             swiftSettings: strict),
@@ -216,6 +219,10 @@ let package = Package(
             dependencies: halcyon + moreFormats + ["DemoServer", argumentParser],
             swiftSettings: strict),
 
+        // The worker of isolated decodes. It links the codecs and nothing else.
+        .executableTarget(
+            name: "HalcyonDecodeWorker", dependencies: ["HalcyonCodecs"] + freeFormats, swiftSettings: strict),
+
         // The GTK demo, and the server of the pictures of both demos.
         .executableTarget(
             name: "HalcyonGallery",
@@ -257,6 +264,11 @@ let package = Package(
             name: "HostileDecode", dependencies: halcyon + moreFormats + ["TestSupport", "CZlib"],
             path: "Tests/HostileDecode",
             swiftSettings: strict),
+        // Started by the tests of isolated decoding, as a worker whose coder attacks and as one that lies.
+        .executableTarget(
+            name: "DecodeBox",
+            dependencies: ["HalcyonCodecs", "HalcyonImage", "HalcyonSystem", "CHalcyonWorker"] + freeFormats,
+            path: "Tests/DecodeBox", swiftSettings: strict),
         // Started by the tests of calls that fail; its C stands in the place of the C library's.
         .target(name: "CFailingCalls", path: "Tests/CFailingCalls", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(
@@ -282,7 +294,10 @@ let package = Package(
             testTarget("HalcyonSystemTests", ["HalcyonSystem"]),
             testTarget("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
             testTarget(
-                "HalcyonCodecsTests", halcyon + moreFormats + ["TestSupport", "CHalcyonSVG", "CTestSVG", "CZlib"]),
+                "HalcyonCodecsTests",
+                halcyon + moreFormats + [
+                    "TestSupport", "CHalcyonSVG", "CTestSVG", "CZlib", "DecodeBox", "HalcyonDecodeWorker",
+                ]),
             testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),
             testTarget("HalcyonCacheTests", halcyon + ["TestSupport", "CacheStress"]),
             testTarget(
@@ -290,7 +305,10 @@ let package = Package(
                 halcyon + ["TestSupport", "CTestResolver", "CHalcyonCurl", "CCurl", "CSSL", "CZlib", "BodyMemory"]),
             testTarget(
                 "HalcyonTests",
-                halcyon + ["HalcyonTesting", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+                halcyon + [
+                    "HalcyonTesting", "TestSupport", "DecodeBox", "HalcyonDecodeWorker",
+                    .product(name: "Logging", package: "swift-log"),
+                ]),
             testTarget(
                 "HalcyonGTKTests",
                 halcyon + [

@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .executable(name: "halcyon-bench", targets: ["HalcyonBench"]),
         .executable(name: "halcyon-memory", targets: ["HalcyonMemory"]),
+        .executable(name: "halcyon-isolation", targets: ["HalcyonIsolation"]),
         .executable(name: "halcyon-view-bench", targets: ["HalcyonViewBench"]),
     ],
     dependencies: [
@@ -44,6 +45,7 @@ let package = Package(
         .target(name: "BenchSupport", swiftSettings: strict),
         .executableTarget(
             name: "HalcyonMemory", dependencies: halcyon + ["BenchSupport"], swiftSettings: strict),
+        .executableTarget(name: "HalcyonIsolation", dependencies: halcyon, swiftSettings: strict),
         .executableTarget(
             name: "HalcyonViewBench", dependencies: ["BenchSupport", .product(name: "HalcyonGTK", package: "halcyon")],
             swiftSettings: strict),

@@ -34,8 +34,12 @@ import HalcyonProcessing
 @_exported import class HalcyonCodecs.CoderRegistry
 @_exported import enum HalcyonCodecs.ColorHandling
 @_exported import class HalcyonCodecs.DecodeBudget
+@_exported import struct HalcyonCodecs.DecodeIsolation
 @_exported import struct HalcyonCodecs.DecodeLimits
 @_exported import struct HalcyonCodecs.DecodeOptions
+@_exported import enum HalcyonCodecs.DecodeStop
+@_exported import enum HalcyonCodecs.DecodeWorker
+@_exported import class HalcyonCodecs.DecodeWorkers
 @_exported import struct HalcyonCodecs.EncodeOptions
 @_exported import enum HalcyonCodecs.FormatSniffer
 @_exported import struct HalcyonCodecs.TargetSize

@@ -50,6 +50,11 @@ extension ImagePipeline {
         public var coders: CoderRegistry {
             didSet { updateAccept(former: oldValue) }
         }
+        /// The place where files are decoded, unless a request or the `defaults` name another one in their decode options: this
+        /// process by default.
+        ///
+        ///     configuration.isolation = .isolated()
+        public var isolation = DecodeIsolation.inProcess
         /// The threads for decoding, processing and encoding; by default those that all pipelines share. The frames of a
         /// playing animation are decoded on those of its `FramePool`, and the hooks of a downloader and the members of an
         /// `ImageCache` use the shared ones, since they may serve several pipelines.

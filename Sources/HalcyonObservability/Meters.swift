@@ -22,6 +22,10 @@ final class Meters: Sendable {
     let memoryCacheImages: Gauge
     let runningLoads: Gauge
     let decodeMemory: Gauge
+    let decodeWorkers: Gauge
+    let workerStarts: Counter
+    let workerFaults: Counter
+    let workerMilliseconds: Counter
 
     init(_ factory: any MetricsFactory) {
         func counter(_ name: String) -> Counter {
@@ -45,6 +49,9 @@ final class Meters: Sendable {
         (processDuration, encodeDuration) = (timer("process_duration"), timer("encode_duration"))
         (memoryCacheBytes, memoryCacheImages) = (gauge("memory_cache_bytes"), gauge("memory_cache_images"))
         (runningLoads, decodeMemory) = (gauge("running_loads"), gauge("decode_memory_bytes"))
+        decodeWorkers = gauge("decode_workers")
+        (workerStarts, workerFaults) = (counter("decode_worker_starts"), counter("decode_worker_faults"))
+        workerMilliseconds = counter("decode_worker_milliseconds")
     }
 }
 

@@ -12,10 +12,11 @@ import HalcyonSystem
 ///
 /// - counters: `loads_total` by `end` (an origin, `failed` or `cancelled`), `failures_total` by `stage` and `code`,
 ///   `cache_requests_total` by `level` and `result`, `transfers_total` by `status`, `transfer_failures_total` by `code`,
-///   `transferred_bytes_total`, `retries_total`;
+///   `transferred_bytes_total`, `retries_total`; with isolated decoding `decode_worker_starts_total`,
+///   `decode_worker_faults_total` and `decode_worker_milliseconds_total`;
 /// - timers: `load_duration_seconds`, `transfer_duration_seconds`, `transfer_queue_seconds`, `decode_duration_seconds`,
 ///   `process_duration_seconds`, `encode_duration_seconds`;
-/// - gauges: `memory_cache_bytes`, `memory_cache_images`, `running_loads`, `decode_memory_bytes`.
+/// - gauges: `memory_cache_bytes`, `memory_cache_images`, `running_loads`, `decode_memory_bytes`, `decode_workers`.
 ///
 /// Work that several loads share counts once. Memory hits are counted by the cache itself, and read with the gauges: a look-up in
 /// memory costs the same with metrics as without.
@@ -94,23 +95,40 @@ public final class PipelineMetrics: Sendable {
 
     // MARK: - Readings
 
+    /// The counts of the last reading, from which counters grow.
+    private struct Counts {
+        var memory: MemoryCacheStatistics
+        var workers: DecodeWorkers.Statistics
+
+        init(_ pipeline: ImagePipeline) {
+            memory = pipeline.cache.memoryStatistics
+            workers = pipeline.configuration.isolation.workers?.statistics ?? DecodeWorkers.Statistics()
+        }
+    }
+
     private func read() async {
-        var former = pipeline.cache.memoryStatistics
+        var former = Counts(pipeline)
         let clock = pipeline.configuration.clock
         while (try? await clock.wait(for: interval)) != nil { await read(since: &former) }
         await read(since: &former)
     }
 
-    private func read(since former: inout MemoryCacheStatistics) async {
-        let now = pipeline.cache.memoryStatistics
-        count(.memory, "hit", by: max(0, now.hits - former.hits))
-        count(.memory, "miss", by: max(0, now.misses - former.misses))
-        former = now
-        meters.memoryCacheBytes.record(now.cost)
-        meters.memoryCacheImages.record(now.count)
+    private func read(since former: inout Counts) async {
+        let now = Counts(pipeline)
+        count(.memory, "hit", by: max(0, now.memory.hits - former.memory.hits))
+        count(.memory, "miss", by: max(0, now.memory.misses - former.memory.misses))
+        meters.memoryCacheBytes.record(now.memory.cost)
+        meters.memoryCacheImages.record(now.memory.count)
         meters.runningLoads.record(await pipeline.runningCount)
         let budget = pipeline.configuration.coders.budget
         meters.decodeMemory.record(budget.capacity - budget.available)
+        if pipeline.configuration.isolation != .inProcess {
+            meters.decodeWorkers.record(now.workers.workers)
+            meters.workerStarts.add(now.workers.started - former.workers.started)
+            meters.workerFaults.add(now.workers.faults - former.workers.faults)
+            meters.workerMilliseconds.add(Int((now.workers.time - former.workers.time) / .milliseconds(1)))
+        }
+        former = now
     }
 }
 #else

@@ -21,6 +21,8 @@ struct HalcyonCommand: AsyncParsableCommand {
     )
 
     static func main() async {
+        // Before anything else: a worker has nothing to give up that it never had.
+        DecodeWorker.runIfAsked()
         Output.outliveReaders()
         await main(nil)
     }

@@ -16,13 +16,13 @@ struct ProbeCommand: AsyncParsableCommand {
     func run() async throws {
         let entries = try SourceList.read(sources)
         guard !entries.isEmpty else { throw ValidationError("There is no source.") }
-        let pipeline = ImagePipeline(configuration: ImagePipeline.Configuration(cache: ImageCache(disk: nil)))
+        let pipeline = ImagePipeline.ofTool()
         var allSucceeded = true
         for entry in entries {
             var report = ProbeReport(source: entry.text)
             do {
                 let data = try await pipeline.data(for: ImageRequest(entry.source))
-                report.info = try pipeline.configuration.coders.probe(data)
+                report.info = try pipeline.configuration.coders.probe(data, isolation: .ofTool)
             } catch {
                 let failure = FailureReport(error)
                 report.error = failure

@@ -18,7 +18,7 @@ import Testing
         [
             "Snippets.swift", "CacheSnippets.swift", "NetworkSnippets.swift", "MigrationSnippets.swift",
             "MigrationViewSnippets.swift", "ViewSnippets.swift", "ProcessorSnippets.swift", "TestingSnippets.swift",
-            "ServerSnippets.swift", "CustomProcessorSnippets.swift",
+            "ServerSnippets.swift", "CustomProcessorSnippets.swift", "IsolationSnippets.swift",
             "QOI/QOICoder.swift",
         ].map {
             "Tests/SnippetTests/" + $0

@@ -163,6 +163,7 @@ extension CodecError {
     var blamesBytes: Bool {
         switch self {
         case .damaged, .notAnImage: true
+        case .stopped(_, let stop): !stop.mayBeForeign
         default: false
         }
     }

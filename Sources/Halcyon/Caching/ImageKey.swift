@@ -203,7 +203,9 @@ extension ImageKey {
 
     /// The decode options for the finished image on disk, which already has its size and region.
     var finishedOptions: DecodeOptions {
-        DecodeOptions(color: decode.color, preloadAllFrames: decode.preloadAllFrames, limits: decode.limits)
+        DecodeOptions(
+            color: decode.color, preloadAllFrames: decode.preloadAllFrames, limits: decode.limits,
+            isolation: decode.isolation)
     }
 
     /// Whether the image shows everything that its source has, so that bytes encoded from it may replace the source's.

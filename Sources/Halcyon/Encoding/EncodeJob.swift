@@ -36,7 +36,8 @@ struct EncodeJob {
     /// Returns the source's bytes, once their header has proved to be that of an image within the limits.
     private func original() async throws -> EncodedAnswer {
         try await FetchJob.provenBytes(of: resolved, for: subscription) { fetched, resolved in
-            let (coders, options) = (resolved.coders, DecodeOptions(limits: resolved.request.decode.limits))
+            let (coders, decode) = (resolved.coders, resolved.request.decode)
+            let options = DecodeOptions(limits: decode.limits, isolation: decode.isolation)
             let info = try await subscription.compute { _ in
                 try coders.reporting(fetched.data) { try coders.plan(fetched.data, options: options).info }
             }

@@ -29,6 +29,8 @@ struct ResolvedRequest: Sendable {
             let providers = coordinator.configuration.providers
             if !providers.isEmpty { request.source = request.source.provided(by: providers) }
             request.takeCredentialOfURL()
+            let isolation = coordinator.configuration.isolation
+            if !isolation.isInProcess, request.decode.isolation == nil { request.decode.isolation = isolation }
             self.request = request
             self.coordinator = coordinator
             target = request.targetCache ?? coordinator.configuration.cache

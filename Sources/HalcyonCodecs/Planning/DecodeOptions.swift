@@ -41,11 +41,23 @@ public struct DecodeOptions: Hashable, Sendable {
     /// The limits on the values that the header may declare.
     public var limits: DecodeLimits
 
+    /// The place where the file is decoded. Nil, the default, is that of the pipeline's configuration, and without a pipeline
+    /// this process.
+    ///
+    /// It changes no pixel: options that differ in nothing else are equal. Its cost is that of docs/Isolation.md. An isolated
+    /// decode shows no previews while its file arrives.
+    public var isolation: DecodeIsolation? {
+        get { place.value }
+        set { place.value = newValue }
+    }
+    private var place: Uncompared<DecodeIsolation?>
+
     /// Creates options; omitted arguments take the defaults that the properties state.
     public init(
         target: TargetSize? = nil, maximumBytes: ByteLimit? = nil, region: PixelRect? = nil,
         color: ColorHandling = .sRGB, firstFrameOnly: Bool = false, preloadAllFrames: Bool = false,
-        allowsIncomplete: Bool = false, limits: DecodeLimits = DecodeLimits(), usesEmbeddedThumbnail: Bool = false
+        allowsIncomplete: Bool = false, limits: DecodeLimits = DecodeLimits(), usesEmbeddedThumbnail: Bool = false,
+        isolation: DecodeIsolation? = nil
     ) {
         self.target = target
         self.maximumBytes = maximumBytes
@@ -56,6 +68,7 @@ public struct DecodeOptions: Hashable, Sendable {
         self.allowsIncomplete = allowsIncomplete
         self.limits = limits
         self.usesEmbeddedThumbnail = usesEmbeddedThumbnail
+        place = Uncompared(isolation)
     }
 
     /// Whether the result may have fewer pixels than the file.

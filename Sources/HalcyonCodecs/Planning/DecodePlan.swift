@@ -83,6 +83,31 @@ public struct DecodePlan: Hashable, Sendable {
         allowsIncomplete = options.allowsIncomplete
         maximumTotalPixels = options.limits.maximumTotalPixels
         workingBytes = nativeSize.bitmapBytes
+        place = Uncompared(nil)
+    }
+
+    /// The decode by a worker; nil if this process decodes. Plans that differ in nothing else make the same image.
+    var isolated: IsolatedDecode? { place.value }
+    private let place: Uncompared<IsolatedDecode?>
+
+    /// Creates the plan of a decode by a worker.
+    ///
+    /// - Parameter facts: the facts that the worker found. They are checked, and only the size that the decoder delivers and the
+    ///   memory that it takes are believed: the worker has no more than this memory.
+    init(_ facts: PlanFacts, _ options: DecodeOptions, by decode: IsolatedDecode) throws {
+        info = facts.info
+        guard !info.size.isEmpty else { throw CodecError.damaged(info.format, reason: "it has no pixels") }
+        try options.limits.check(info)
+        frames = options.firstFrameOnly ? .first : options.preloadAllFrames ? .all : .onDemand
+        storedSize = info.storedSize
+        geometry = try Self.geometry(of: info, options: options)
+        try options.limits.check(geometry.size)
+        (nativeSize, residual) = (facts.nativeSize, nil)
+        convertsColor = options.color == .sRGB
+        allowsIncomplete = options.allowsIncomplete
+        maximumTotalPixels = options.limits.maximumTotalPixels
+        workingBytes = max(facts.workingBytes, geometry.size.bitmapBytes)
+        place = Uncompared(decode)
     }
 
     /// Checks the pixels that are decoded at once.

@@ -84,7 +84,10 @@ extension CoderRegistry {
         var options = options
         // Its previews are what has arrived; its end is the whole image.
         options.allowsIncomplete = false
-        guard let decoder = decoder(for: data) as? any ProgressiveImageDecoder else { return nil }
+        // A worker decodes whole files.
+        guard options.isolation?.isInProcess ?? true,
+            let decoder = decoder(for: data) as? any ProgressiveImageDecoder
+        else { return nil }
         let decoding = decoder.makeProgressive(options: options, budget: budget)
         guard showsThumbnail else { return decoding }
         return ThumbnailFirst(decoding, of: decoder, coders: self, options: options, budget: budget)

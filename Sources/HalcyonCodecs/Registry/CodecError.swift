@@ -17,6 +17,10 @@ public enum CodecError: Error, Sendable, CustomStringConvertible {
     case limitExceeded(String, value: Int, limit: Int)
     /// The image cannot be written in this format.
     case encodingFailed(ImageFormat, reason: String)
+    /// The file was decoded by a worker (`DecodeIsolation`), which was stopped in the middle of it.
+    case stopped(ImageFormat, DecodeStop)
+    /// Isolation was asked for and cannot be had. The text says why.
+    case isolationUnavailable(String)
     /// A coder failed in a pipeline with an error that is not one of these: a `BitmapError`, or one of a custom coder's own.
     case failed(ImageFormat, any Error)
 
@@ -29,6 +33,8 @@ public enum CodecError: Error, Sendable, CustomStringConvertible {
         case .limitExceeded: "limitExceeded"
         case .encodingFailed: "processing"
         case .failed: "coderFailed"
+        case .stopped: "decoderStopped"
+        case .isolationUnavailable: "isolationUnavailable"
         }
     }
 
@@ -44,6 +50,8 @@ public enum CodecError: Error, Sendable, CustomStringConvertible {
         case .limitExceeded(let what, let value, let limit): "\(what): \(value) is more than the limit of \(limit)"
         case .encodingFailed(let format, let reason): "cannot encode \(format): \(reason)"
         case .failed(let format, let error): "the coder of \(format) failed: \(error)"
+        case .stopped(let format, let stop): "the decoder of \(format) was stopped: \(stop)"
+        case .isolationUnavailable(let reason): "isolated decoding is not possible: \(reason)"
         }
     }
 
@@ -70,7 +78,9 @@ extension CodecError: LocalizedError {
         case .damaged: "Set DecodeOptions.allowsIncomplete to decode what there is of the file."
         case .limitExceeded: "Request a smaller size, or raise the limit for sources that are trusted."
         case .failed(_, let error): (error as? any LocalizedError)?.recoverySuggestion
-        case .notAnImage, .encodingFailed: nil
+        case .isolationUnavailable:
+            "Install halcyon-decode-worker beside the program, or call DecodeWorker.runIfAsked() first in its main."
+        case .notAnImage, .encodingFailed, .stopped: nil
         }
     }
 }
@@ -90,6 +100,8 @@ extension CodecError: Hashable {
         case .limitExceeded(let what, let value, let limit): [4, what, value, limit]
         case .encodingFailed(let format, let reason): [5, format, reason]
         case .failed(let format, let error): [6, format, ObjectIdentifier(type(of: error)), "\(error)"]
+        case .stopped(let format, let stop): [7, format, stop]
+        case .isolationUnavailable(let reason): [8, reason]
         }
     }
 }

@@ -5,9 +5,12 @@ import HalcyonSystem
 extension CoderRegistry {
     /// Reads the header of a file; the first 64 KiB are enough for most files.
     ///
-    /// - Throws: `CodecError.notAnImage`, `.unsupportedFormat` or `.damaged`.
-    public func probe(_ data: Data) throws -> ImageInfo {
-        try requireDecoder(for: data).probe(data)
+    /// - Parameter isolation: the place where it is read; this process by default.
+    /// - Throws: `CodecError.notAnImage`, `.unsupportedFormat` or `.damaged`; the errors of isolation.
+    public func probe(_ data: Data, isolation: DecodeIsolation = .inProcess) throws -> ImageInfo {
+        let decoder = try requireDecoder(for: data)
+        if let file = try isolatedFile(data, decoder, isolation) { return try file.info() }
+        return try decoder.probe(data)
     }
 
     /// Decodes data to an upright image at the size that the options request, in sRGB by default.
@@ -60,6 +63,9 @@ extension CoderRegistry {
     private func plan(
         _ data: Data, decoder: any ImageDecoder, options: DecodeOptions
     ) throws -> DecodePlan {
+        if let file = try isolatedFile(data, decoder, options.isolation) {
+            return try file.plan(options, budget: budget)
+        }
         let info = try decoder.probe(data, within: options.limits, fileBytes: data.count)
         if options.usesEmbeddedThumbnail, let plan = thumbnailPlan(data, info, decoder: decoder, options: options) {
             return plan
@@ -72,10 +78,20 @@ extension CoderRegistry {
         return plan
     }
 
+    /// Returns the data for a worker; nil if this process decodes it.
+    private func isolatedFile(
+        _ data: Data, _ decoder: any ImageDecoder, _ isolation: DecodeIsolation?
+    ) throws -> IsolatedFile? {
+        guard let isolation, !isolation.isInProcess else { return nil }
+        let format = FormatSniffer.format(of: data) ?? decoder.formats.first ?? .bitmap
+        return try isolation.workers(for: decoder, format).map { try IsolatedFile(data, format, for: $0) }
+    }
+
     func decode(
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Image {
         try context.checkCancellation()
+        if let isolated = plan.isolated { return try isolated.image(by: plan, context: context) }
         if let picture = plan.picture {
             return try thumbnail(of: data, picture, decoder: decoder, plan: plan, context: context)
         }

@@ -33,7 +33,7 @@ enum WatermarkFile {
     /// - Throws: `FailureReport` with the file's name.
     @Sendable static func image(_ path: String) throws -> Image {
         do {
-            return try Image(contentsOf: URL(filePath: path))
+            return try Image(contentsOf: URL(filePath: path), options: DecodeOptions(isolation: .ofTool))
         } catch {
             let failure = FailureReport(error)
             throw FailureReport(code: failure.code, message: "watermark \(path): \(failure.message)")

@@ -40,6 +40,6 @@ struct SourceOptions: ParsableArguments {
     }
 
     func makePipeline() -> ImagePipeline {
-        ImagePipeline(configuration: ImagePipeline.Configuration(cache: ImageCache(disk: cache.diskCache)))
+        .ofTool(disk: cache.diskCache)
     }
 }

@@ -135,7 +135,7 @@ struct ConvertCommand: AsyncParsableCommand {
             throw ExitCode(1)
         }
         AtomicFile.removeTemporaryFilesAtSignals()
-        let pipeline = ImagePipeline(configuration: ImagePipeline.Configuration(cache: ImageCache(disk: nil)))
+        let pipeline = ImagePipeline.ofTool()
         let writer = OutputWriter(
             destination: .none, format: try format, quality: quality, reencodes: reencode,
             coders: pipeline.configuration.coders)

@@ -15,7 +15,7 @@ struct DemoRun {
         let cacheFolder = FileManager.default.temporaryDirectory
             .appending(path: "halcyon-demo-\(ProcessInfo.processInfo.processIdentifier)")
         let disk = DiskCache(folder: cacheFolder)
-        let pipeline = ImagePipeline(configuration: .init(cache: ImageCache(disk: disk)))
+        let pipeline = ImagePipeline.ofTool(disk: disk)
         if let urls = command.urls {
             let text = try String(contentsOfFile: urls, encoding: .utf8)
             let items = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }

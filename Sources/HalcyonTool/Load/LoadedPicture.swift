@@ -14,7 +14,7 @@ enum LoadedPicture {
         request.cachePolicy = CachePolicy(reads: [], writes: [])
         request.decode.target = target
         request.decode.firstFrameOnly = true
-        let pipeline = ImagePipeline(configuration: ImagePipeline.Configuration(cache: ImageCache(disk: nil)))
+        let pipeline = ImagePipeline.ofTool()
         do {
             return try await pipeline.image(for: request)
         } catch {

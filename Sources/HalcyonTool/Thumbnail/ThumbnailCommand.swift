@@ -51,7 +51,8 @@ struct ThumbnailCommand: AsyncParsableCommand {
         try await LoadedPicture.reporting {
             let coders = CoderRegistry.standard(budget: DecodeBudget(capacity: maxMemory?.bytes ?? 512 << 20))
             let options = DecodeOptions(
-                target: TargetSize(PixelSize(size, size)), firstFrameOnly: true, usesEmbeddedThumbnail: true)
+                target: TargetSize(PixelSize(size, size)), firstFrameOnly: true, usesEmbeddedThumbnail: true,
+                isolation: .ofTool)
             let image: Image
             do {
                 let data = try RawFile.read(try file, maximumBytes: 200_000_000)

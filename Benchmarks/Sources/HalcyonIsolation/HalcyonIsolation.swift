@@ -1,0 +1,183 @@
+import Foundation
+import Halcyon
+
+/// Measures what isolated decoding costs beside the same work in this process, by turns.
+///
+///     halcyon-isolation WORKER [ROUNDS]
+@main
+enum HalcyonIsolation {
+    static func main() throws {
+        let words = CommandLine.arguments
+        guard words.count > 1 else {
+            print("usage: halcyon-isolation WORKER [ROUNDS]")
+            exit(64)
+        }
+        let bench = try IsolationBench(worker: words[1], rounds: words.count > 2 ? Int(words[2]) ?? 10 : 10)
+        try bench.run()
+    }
+}
+
+/// The two sides of the comparison, and the pictures of both.
+struct IsolationBench {
+    private let workers: DecodeWorkers
+    private let rounds: Int
+    private let photo: Data
+    private let large: Data
+    private let animation: Data
+
+    init(worker: String, rounds: Int) throws {
+        workers = DecodeWorkers(count: 1, program: .file(worker))
+        self.rounds = rounds
+        photo = try Picture.jpeg(PixelSize(1024, 768))
+        large = try Picture.jpeg(PixelSize(4000, 3000))
+        animation = try Picture.gif(PixelSize(320, 240), frames: 25)
+    }
+
+    func run() throws {
+        try workers.prepare()
+        try row("one thumbnail, 1024x768 to 256, wall", "ms more", difference: true, count: 50) { isolation in
+            _ = try decode(photo, isolation, target: 256)
+        }
+        try row("500 thumbnails, processor time", "ratio", ofProcessorTime: true) { isolation in
+            for _ in 0..<500 { _ = try decode(photo, isolation, target: 256) }
+        }
+        try row("12 megapixels, wall", "ratio", count: 3) { _ = try decode(large, $0, target: nil) }
+        try row("12 megapixels, processor time", "ratio", ofProcessorTime: true) { isolation in
+            for _ in 0..<3 { _ = try decode(large, isolation, target: nil) }
+        }
+        let (own, other) = (
+            try decode(animation, .inProcess, target: nil).animation,
+            try decode(animation, isolated, target: nil).animation
+        )
+        try row("animation of 25 frames, wall", "ratio") { isolation in
+            guard let frames = isolation == .inProcess ? own : other else { return }
+            for index in 0..<frames.frameCount { _ = try frames.frame(at: index) }
+        }
+        try start()
+        print("idle worker: \(try privateKilobytes()) KiB private")
+    }
+
+    private var isolated: DecodeIsolation { .isolated(workers: workers) }
+
+    private func decode(_ data: Data, _ isolation: DecodeIsolation, target: Int?) throws -> Image {
+        var options = DecodeOptions(isolation: isolation)
+        options.target = target.map { TargetSize(PixelSize($0, $0)) }
+        return try CoderRegistry.shared.decode(data, options: options)
+    }
+
+    /// Runs both sides by turns, and prints the medians and what lies between them.
+    private func row(
+        _ name: String, _ unit: String, difference: Bool = false, ofProcessorTime: Bool = false, count: Int = 1,
+        _ body: (DecodeIsolation) throws -> Void
+    ) throws {
+        var (own, other): ([Double], [Double]) = ([], [])
+        for round in 0...rounds {
+            for isolation in [DecodeIsolation.inProcess, isolated] {
+                let seconds =
+                    ofProcessorTime
+                    ? try processorSeconds { try body(isolation) }
+                    : try wallSeconds { for _ in 0..<count { try body(isolation) } } / Double(count)
+                // The first round warms up.
+                guard round > 0 else { continue }
+                if isolation == .inProcess { own.append(seconds) } else { other.append(seconds) }
+            }
+        }
+        let (a, b) = (median(own) * 1000, median(other) * 1000)
+        let result = difference ? b - a : b / a
+        print(String(format: "%@: %.3f ms in process, %.3f ms isolated, %.3f %@", name, a, b, result, unit))
+    }
+
+    /// The time from nothing to the first image of a worker.
+    private func start() throws {
+        var times: [Double] = []
+        for _ in 0..<rounds {
+            workers.endIdle()
+            times.append(try wallSeconds { _ = try decode(photo, isolated, target: 256) })
+        }
+        print(String(format: "start of a worker and its first thumbnail: %.1f ms", median(times) * 1000))
+    }
+
+    private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
+    private func wallSeconds(_ body: () throws -> Void) rethrows -> Double {
+        let start = ContinuousClock.now
+        try body()
+        return (ContinuousClock.now - start) / .seconds(1)
+    }
+
+    /// The processor time of this process and of its workers, which are ended so that their time is known.
+    private func processorSeconds(_ body: () throws -> Void) throws -> Double {
+        workers.endIdle()
+        try workers.prepare()
+        let start = usage() + workerSeconds()
+        try body()
+        let worker = workerSeconds()
+        return usage() + worker - start
+    }
+
+    private func usage() -> Double {
+        var usage = rusage()
+        getrusage(RUSAGE_SELF, &usage)
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
+    private func workerSeconds() -> Double {
+        children().reduce(0) { sum, child in
+            var clock = clockid_t()
+            var time = timespec()
+            guard clock_getcpuclockid(child, &clock) == 0, clock_gettime(clock, &time) == 0 else { return sum }
+            return sum + Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+    }
+
+    private func children() -> [pid_t] {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return threads.flatMap { thread in
+            let text = try? String(contentsOfFile: "/proc/self/task/\(thread)/children", encoding: .utf8)
+            return (text ?? "").split(separator: " ").compactMap { pid_t($0) }
+        }
+    }
+
+    private func privateKilobytes() throws -> Int {
+        guard let worker = children().first else { return 0 }
+        let text = try String(contentsOfFile: "/proc/\(worker)/smaps_rollup", encoding: .utf8)
+        return text.split(separator: "\n").filter { $0.hasPrefix("Private_") }.reduce(0) { sum, line in
+            sum + (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
+        }
+    }
+}
+
+/// Pictures with enough detail to keep a codec busy, the same in each run.
+enum Picture {
+    static func jpeg(_ size: PixelSize) throws -> Data { try image(size, 1).data(as: .jpeg) }
+
+    static func gif(_ size: PixelSize, frames: Int) throws -> Data {
+        let images = try (0..<frames).map {
+            (image: try image(size, UInt32($0 + 1)), duration: Duration.milliseconds(40))
+        }
+        let animation = try AnimatedImage(frames: images)
+        let first = images[0].image
+        var info = first.info
+        (info.frameCount, info.loopCount) = (frames, 0)
+        return try Image(bitmap: first.bitmap, info: info, animation: animation).data(as: .gif)
+    }
+
+    private static func image(_ size: PixelSize, _ seed: UInt32) throws -> Image {
+        var state = seed &* 2_654_435_761 | 1
+        let bitmap = try Bitmap(size: size, isOpaque: true) { bytes in
+            for y in 0..<size.height {
+                for x in 0..<size.width {
+                    state = state &* 1_664_525 &+ 1_013_904_223
+                    let grain = Int(state >> 28)
+                    let offset = (y * size.width + x) * 4
+                    bytes[offset] = UInt8((x * 200 / size.width + grain) & 255)
+                    bytes[offset + 1] = UInt8((y * 200 / size.height + grain) & 255)
+                    bytes[offset + 2] = UInt8(((x + y) / 8 % 200 + grain) & 255)
+                    bytes[offset + 3] = 255
+                }
+            }
+        }
+        return Image(bitmap: bitmap, info: ImageInfo(format: .bitmap, size: size))
+    }
+}

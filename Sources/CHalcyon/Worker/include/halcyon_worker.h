@@ -1,0 +1,82 @@
+// The system calls between a program and its decode workers, and the box that a worker locks itself into.
+#ifndef HALCYON_WORKER_H
+#define HALCYON_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// The most descriptors that one message carries.
+#define HALCYON_CHANNEL_FILES 4
+
+// MARK: - Memory that two processes share
+
+/// Creates memory of a fixed size, of zeros, that both sides may write. Returns its descriptor, or -1 and sets errno.
+int halcyon_memory_create(size_t size);
+
+/// Creates memory with these bytes, which nobody can change any more. Returns its descriptor, or -1 and sets errno.
+int halcyon_memory_copy(const void *bytes, size_t size);
+
+/// Forbids every change of the memory from now on. Returns 0, or -1 and sets errno: EBUSY if somebody can still write.
+int halcyon_memory_seal(int file);
+
+/// Writes and reads the word of a page that both sides have.
+void halcyon_control_write(long *word, long value);
+long halcyon_control_read(const long *word);
+
+// MARK: - Messages
+
+/// Creates the two ends of a channel that keeps messages apart. Both are closed by an exec. Returns 0, or -1 and sets errno.
+int halcyon_channel_create(int ends[2]);
+
+/// Sends a message with descriptors, and never raises SIGPIPE. Returns 0, or -1 and sets errno.
+int halcyon_channel_send(int channel, const void *bytes, size_t size, const int *files, int count);
+
+/// Receives a message. `files` has room for HALCYON_CHANNEL_FILES descriptors, and `count` returns how many came; any more are
+/// closed. Returns the length, 0 at the end of the channel, or -1 and sets errno: EMSGSIZE for a message that is too long.
+ssize_t halcyon_channel_receive(int channel, void *bytes, size_t size, int *files, int *count);
+
+/// Waits until a message or the end of the channel is there. Returns 1, 0 once the milliseconds have passed, or -1.
+int halcyon_channel_wait(int channel, int milliseconds);
+
+// MARK: - Another process
+
+/// Limits a process: its address space in bytes (0 leaves it), and the processor time in seconds from its start. Returns 0, or
+/// -1 and sets errno.
+int halcyon_process_limit(pid_t process, uint64_t address_space, uint64_t processor_seconds);
+
+/// The processor time that a process has taken, in nanoseconds; -1 if it has ended.
+int64_t halcyon_process_time(pid_t process);
+
+/// The address space of the calling process in bytes; 0 if the system does not tell.
+uint64_t halcyon_address_space(void);
+
+// MARK: - The box
+
+/// The step at which the box could not be closed.
+typedef enum {
+    HALCYON_BOX_CLOSED = 0,
+    HALCYON_BOX_PRIVILEGES,
+    HALCYON_BOX_LIMITS,
+    HALCYON_BOX_LANDLOCK,
+    HALCYON_BOX_SECCOMP,
+} halcyon_box_result;
+
+/// Closes all descriptors but the standard ones and those up to `last`.
+void halcyon_box_close_files(int last);
+
+/// Takes all rights from the calling process, for good: no other program, process, file, network or descriptor, and no memory that
+/// can be run. All threads that there are must be this one. On a failure, errno says why.
+///
+/// - readable: NULL, or a list that ends with NULL of files and folders that may be read. It needs Landlock.
+/// - uses_landlock: whether Landlock is used where the kernel has it; without, the list of system calls holds alone.
+halcyon_box_result halcyon_box_close(const char *const *readable, bool uses_landlock);
+
+/// Gives the signals of faults their own effect, in the place of a handler that the runtime of a language has set: a report of the
+/// fault would need calls that the box does not have.
+void halcyon_box_reset_faults(void);
+
+/// Keeps the heap in one arena: each further one reserves 64 MiB of address space.
+void halcyon_box_limit_heap(void);
+
+#endif

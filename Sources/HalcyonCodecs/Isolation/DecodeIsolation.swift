@@ -1,0 +1,98 @@
+import HalcyonImage
+
+/// The place where files are decoded: in this process, or in worker processes that hold no rights.
+///
+///     configuration.isolation = .isolated()
+///
+/// A file that crashes its decoder then ends a worker, which is replaced, and one load with `CodecError.stopped`; a decoder that
+/// a file has taken over can read nothing, connect nowhere and start nothing. docs/Isolation.md says what is protected.
+///
+/// If isolation is asked for and cannot be had, the decode fails with `CodecError.isolationUnavailable`; it never falls back to
+/// this process. Coders of a program's own decode in this process unless its workers have them (`DecodeWorker`).
+public struct DecodeIsolation: Hashable, Sendable {
+    /// One reference, since each request is copied with its isolation.
+    private final class Isolated: Hashable, Sendable {
+        let workers: DecodeWorkers
+        /// The formats that are isolated; nil isolates all of them.
+        let formats: Set<ImageFormat>?
+
+        init(_ workers: DecodeWorkers, _ formats: Set<ImageFormat>?) {
+            (self.workers, self.formats) = (workers, formats)
+        }
+
+        static func == (left: Isolated, right: Isolated) -> Bool {
+            left.workers === right.workers && left.formats == right.formats
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(workers))
+            hasher.combine(formats)
+        }
+    }
+
+    /// Nil decodes in this process.
+    private let isolated: Isolated?
+
+    /// Decodes in this process, which is the default.
+    public static let inProcess = DecodeIsolation(isolated: nil)
+
+    /// Decodes in worker processes.
+    ///
+    /// - Parameters:
+    ///   - workers: the workers; those that all pipelines of the process share by default.
+    ///   - formats: the formats that are isolated; nil, the default, isolates all of them.
+    public static func isolated(
+        workers: DecodeWorkers = .shared, formats: Set<ImageFormat>? = nil
+    ) -> DecodeIsolation {
+        DecodeIsolation(isolated: Isolated(workers, formats))
+    }
+
+    /// Whether nothing is isolated.
+    package var isInProcess: Bool { isolated == nil }
+
+    /// The workers; nil if nothing is isolated.
+    public var workers: DecodeWorkers? { isolated?.workers }
+
+    /// Returns the workers for a format that this decoder reads; nil if it is decoded in this process.
+    func workers(for decoder: any ImageDecoder, _ format: ImageFormat) throws -> DecodeWorkers? {
+        guard let isolated, isolated.formats?.contains(format) != false, try isolated.workers.mayDecode(decoder) else {
+            return nil
+        }
+        return isolated.workers
+    }
+}
+
+/// The reason why a worker was stopped in the middle of a decode.
+public enum DecodeStop: Hashable, Sendable, CustomStringConvertible {
+    /// It ended by this signal: 11 is a bad access, 6 an abort, 4 or 5 a trap.
+    case signal(Int32)
+    /// It called for what it has no right to: a file, the network, another process.
+    case forbiddenCall
+    /// It ended with this exit status.
+    case exited(Int32)
+    /// It took longer than this, and was ended.
+    case timeLimit(Duration)
+    /// It took more processor time than the time limit.
+    case processorTime
+    /// It answered with something else than it was asked for.
+    case invalidAnswer(String)
+
+    public var description: String {
+        switch self {
+        case .signal(let number): "it ended by signal \(number)"
+        case .forbiddenCall: "it made a system call that it has no right to"
+        case .exited(let status): "it ended with the status \(status)"
+        case .timeLimit(let limit): "it took longer than \(limit)"
+        case .processorTime: "it took too much processor time"
+        case .invalidAnswer(let what): "its answer was refused: \(what)"
+        }
+    }
+
+    /// Whether the end may have nothing to do with the file: somebody else, or a system without memory, has ended the worker.
+    package var mayBeForeign: Bool {
+        switch self {
+        case .signal(let number): number == 9 || number == 15
+        default: false
+        }
+    }
+}

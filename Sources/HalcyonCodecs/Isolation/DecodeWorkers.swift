@@ -1,0 +1,284 @@
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// Worker processes for decoding, which hold no rights.
+///
+/// They start when they are needed and stay for later images. A worker that crashes, takes too long, or has made
+/// `imagesPerWorker` images is replaced. All of them end with the program, and with the last reference to this object.
+public final class DecodeWorkers: Sendable {
+    /// The program that the workers run.
+    public enum Program: Hashable, Sendable {
+        /// The file that the environment variable `HALCYON_DECODE_WORKER` names, otherwise `halcyon-decode-worker` in the folder
+        /// of the running program or in `../libexec` or `../libexec/halcyon`, otherwise the running program itself if it begins
+        /// with `DecodeWorker.runIfAsked()`.
+        case automatic
+        /// The file at this path.
+        case file(String)
+        /// The running program, which begins with `DecodeWorker.runIfAsked()`.
+        case itself
+    }
+
+    /// The counts of what the workers have done since they were created.
+    public struct Statistics: Hashable, Sendable {
+        /// The number of workers that are there now.
+        public var workers = 0
+        /// The number of workers that were started.
+        public var started = 0
+        /// The number of requests that were answered: plans, images and frames.
+        public var answers = 0
+        /// The number of requests that ended their worker: crashes, limits, forbidden calls, wrong answers.
+        public var faults = 0
+        /// The number of workers that were ended because a decode that nobody wanted any more did not stop.
+        public var cancellations = 0
+        /// The time of all requests together, the start of workers included.
+        public var time: Duration = .zero
+
+        /// Creates counts that are zero.
+        public init() {}
+    }
+
+    private struct State {
+        var idle: [WorkerProcess] = []
+        var numbers = 0
+        var statistics = Statistics()
+        /// Whether the workers have the coder of a type.
+        var coders: [ObjectIdentifier: Bool] = [:]
+        /// The names of the coders that the workers have; nil before the first one has started.
+        var names: Set<String>?
+        /// The last error of a start, for a moment: a program that loads a hundred images tries once.
+        var failure: (error: CodecError, watch: Stopwatch)?
+    }
+
+    /// The time for which a failed start is not tried again.
+    private static let failureTime: Duration = .seconds(1)
+    /// The number of animations that a worker keeps between two frames.
+    private static let sessionsPerWorker = 4
+
+    /// The workers that all pipelines share: as many as the system grants processors.
+    public static let shared = DecodeWorkers()
+
+    /// The maximum number of workers at a time.
+    public let count: Int
+    /// The program that the workers run.
+    public let program: Program
+    /// The longest time that a worker may take for one request; the worker is ended then.
+    public let timeLimit: Duration
+    /// The number of requests after which a worker is replaced, so that a fault that adds up does not matter.
+    public let imagesPerWorker: Int
+    private let usesLandlock: Bool
+    /// A place for each worker; callers wait for one by priority.
+    private let places: ByteBudget
+    private let state = Lock(State())
+
+    /// Creates workers, none of which is started yet.
+    ///
+    /// - Parameters:
+    ///   - count: the maximum number of workers, at least 1; as many as the system grants processors by default.
+    ///   - program: the program that they run.
+    ///   - timeLimit: the longest time for one request: 30 seconds by default.
+    ///   - imagesPerWorker: the number of requests after which a worker is replaced: 2,000 by default, two for each image.
+    public convenience init(
+        count: Int? = nil, program: Program = .automatic, timeLimit: Duration = .seconds(30),
+        imagesPerWorker: Int = 2000
+    ) {
+        self.init(
+            count: count, program: program, timeLimit: timeLimit, imagesPerWorker: imagesPerWorker, usesLandlock: true)
+    }
+
+    /// - Parameter usesLandlock: false tests that the list of system calls holds alone.
+    package init(
+        count: Int?, program: Program, timeLimit: Duration = .seconds(30), imagesPerWorker: Int = 2000,
+        usesLandlock: Bool
+    ) {
+        self.count = max(1, count ?? SystemGrant.current.cores)
+        self.program = program
+        self.timeLimit = timeLimit
+        self.imagesPerWorker = max(1, imagesPerWorker)
+        self.usesLandlock = usesLandlock
+        places = ByteBudget(capacity: self.count)
+    }
+
+    /// The counts of what the workers have done.
+    public var statistics: Statistics { state.withLock { $0.statistics } }
+
+    /// Starts a worker unless one is there already, so that the first image does not wait for it.
+    ///
+    /// - Throws: `CodecError.isolationUnavailable`; `CancellationError`.
+    public func prepare(context: WorkContext = .uncancellable) throws {
+        guard state.withLock({ $0.idle.isEmpty && $0.statistics.workers == 0 }) else { return }
+        try withWorker(readsFonts: false, context: context) { _ in }
+    }
+
+    /// Ends all workers that are not in use. Later images start new ones.
+    public func endIdle() {
+        let ended = state.withLock { state in
+            defer { state.idle = [] }
+            state.statistics.workers -= state.idle.count
+            return state.idle
+        }
+        withExtendedLifetime(ended) {}
+    }
+
+    // MARK: - Coders
+
+    /// Returns whether the workers have the coder. False for a coder of the program's own that they do not have.
+    ///
+    /// - Throws: `CodecError.isolationUnavailable` for a coder of the library that they do not have, and if none starts.
+    func mayDecode(_ decoder: any ImageDecoder) throws -> Bool {
+        let type = type(of: decoder) as any Any.Type
+        if let known = state.withLock({ $0.coders[ObjectIdentifier(type)] }) { return known }
+        let name = String(reflecting: type)
+        if state.withLock({ $0.names == nil }) { try withWorker(readsFonts: false, context: .uncancellable) { _ in } }
+        let isThere = state.withLock { $0.names?.contains(name) ?? false }
+        guard isThere || !name.hasPrefix("Halcyon") else {
+            throw CodecError.isolationUnavailable("the decode worker does not have the coder \(name)")
+        }
+        state.withLock { $0.coders[ObjectIdentifier(type)] = isThere }
+        return isThere
+    }
+
+    // MARK: - Requests
+
+    /// Asks a worker, and once more another one if somebody else has ended the first.
+    ///
+    /// - Parameters:
+    ///   - work: the kind of the request.
+    ///   - file: the file, in memory that nobody can change.
+    ///   - bytes: the memory that the work may take.
+    ///   - session: the animation of a frame, and the frame.
+    ///   - makeMemory: makes the memory for the result, for each attempt anew.
+    ///   - finish: makes the result of the answer. A `WireError` ends the worker.
+    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`, `WorkerError`.
+    func ask<Result>(
+        _ work: WorkerRequest.Work, _ file: IsolatedFile, _ options: DecodeOptions, reserving bytes: Int = 0,
+        session: (animation: WorkerSession, frame: Int)? = nil, context: WorkContext,
+        memory makeMemory: () throws -> [SharedMemory] = { [] },
+        _ finish: (WorkerAnswer, [SharedMemory]) throws -> Result
+    ) throws -> Result {
+        let watch = Stopwatch()
+        defer { state.withLock { $0.statistics.time += watch.elapsed } }
+        // Each idle worker may have been ended meanwhile.
+        var (idleEnds, foreignEnds) = (0, 0)
+        while true {
+            do {
+                return try withWorker(
+                    readsFonts: file.format == .svg, preferring: session?.animation.number, context: context
+                ) { worker in
+                    let memory = try makeMemory()
+                    var request = WorkerRequest(
+                        work, number: nextNumber(), options: options, fileBytes: file.memory.byteCount)
+                    if let session {
+                        (request.session, request.frame) = (session.animation.number, session.frame)
+                        request.ended = worker.keep(session.animation, atMost: Self.sessionsPerWorker)
+                    }
+                    let answer = try worker.answer(
+                        to: request, [file.memory] + memory, reserving: bytes, within: timeLimit, context: context)
+                    if case .failure(let error) = answer { throw error }
+                    do {
+                        return try finish(answer, memory)
+                    } catch let error as WireError {
+                        throw worker.ended(error)
+                    }
+                }
+            } catch let end as WorkerProcess.Ended {
+                if end.wasIdle { idleEnds += 1 } else { foreignEnds += 1 }
+                guard idleEnds <= count, foreignEnds <= 1, end.wasIdle || end.stop.mayBeForeign else {
+                    throw CodecError.stopped(file.format, end.stop)
+                }
+            }
+        }
+    }
+
+    /// Ends an animation, whose next frame nobody will ask for.
+    func end(_ session: Int) {
+        for worker in state.withLock({ $0.idle }) { worker.end(session) }
+    }
+
+    /// Returns a number that no other request or animation has.
+    func nextNumber() -> Int {
+        state.withLock { state in
+            state.numbers += 1
+            return state.numbers
+        }
+    }
+
+    // MARK: - Workers
+
+    private func withWorker<Result>(
+        readsFonts: Bool, preferring session: Int? = nil, context: WorkContext, _ body: (WorkerProcess) throws -> Result
+    ) throws -> Result {
+        try places.waitForReservation(of: 1, context: context)
+        defer { places.release(1) }
+        let worker = try idleWorker(readsFonts, session) ?? start(readsFonts)
+        do {
+            let result = try body(worker)
+            putBack(worker, error: nil)
+            return result
+        } catch {
+            putBack(worker, error: error)
+            throw error
+        }
+    }
+
+    private func idleWorker(_ readsFonts: Bool, _ session: Int?) -> WorkerProcess? {
+        state.withLock { state in
+            let preferred = session.flatMap { session in state.idle.firstIndex { $0.keeps(session) } }
+            let index = preferred ?? state.idle.lastIndex { $0.readsFonts == readsFonts }
+            return index.map { state.idle.remove(at: $0) }
+        }
+    }
+
+    private func start(_ readsFonts: Bool) throws -> WorkerProcess {
+        let (failure, surplus) = state.withLock { state -> (CodecError?, WorkerProcess?) in
+            if let failure = state.failure, failure.watch.elapsed < Self.failureTime { return (failure.error, nil) }
+            // Workers that may read fonts and others share the places.
+            guard state.statistics.workers >= count, !state.idle.isEmpty else { return (nil, nil) }
+            state.statistics.workers -= 1
+            return (nil, state.idle.removeFirst())
+        }
+        withExtendedLifetime(surplus) {}
+        if let failure { throw failure }
+        do {
+            let launch = WorkerLaunch(
+                path: try WorkerLaunch.path(of: program), readsFonts: readsFonts, usesLandlock: usesLandlock)
+            let worker = try Self.process(launch)
+            state.withLock { state in
+                state.statistics.workers += 1
+                state.statistics.started += 1
+                state.names = state.names ?? Set(worker.greeting.coders)
+            }
+            return worker
+        } catch let error as CodecError {
+            state.withLock { $0.failure = (error, Stopwatch()) }
+            throw error
+        } catch let end as WorkerProcess.Ended {
+            // Not remembered: it says nothing about the program.
+            throw CodecError.isolationUnavailable("the decode worker was ended before it began: \(end.stop)")
+        }
+    }
+
+    /// Starts a process, and another one if somebody has ended it before its greeting.
+    private static func process(_ launch: WorkerLaunch) throws -> WorkerProcess {
+        for _ in 0..<2 {
+            do {
+                return try WorkerProcess(launch)
+            } catch is WorkerProcess.Ended {}
+        }
+        return try WorkerProcess(launch)
+    }
+
+    /// Takes a worker back, unless it has ended or is due for replacement.
+    private func putBack(_ worker: WorkerProcess, error: (any Error)?) {
+        let stays = worker.isAlive && worker.requestCount < imagesPerWorker && !worker.isOld
+        state.withLock { state in
+            if stays { state.idle.append(worker) } else { state.statistics.workers -= 1 }
+            switch error {
+            case let end as WorkerProcess.Ended where !end.wasIdle: state.statistics.faults += 1
+            case is CancellationError where !stays: state.statistics.cancellations += 1
+            case is WorkerProcess.Ended: break
+            default: state.statistics.answers += 1
+            }
+        }
+    }
+}

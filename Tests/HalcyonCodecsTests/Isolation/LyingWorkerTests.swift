@@ -1,0 +1,63 @@
+import Foundation
+import HalcyonCodecs
+import HalcyonImage
+import TestSupport
+import Testing
+
+@testable import DecodeBox
+
+/// Workers that somebody has taken over: nothing of what they answer is believed.
+@Suite(.timeLimit(.minutes(5))) struct LyingWorkerTests {
+    private func decode(_ lie: Lie, _ workers: DecodeWorkers) throws -> Image {
+        let options = DecodeOptions(isolation: .isolated(workers: workers))
+        return try CoderRegistry([AttackCoder()]).decode(lie.file, options: options)
+    }
+
+    private func workers() -> DecodeWorkers {
+        DecodeWorkers(count: 1, program: .file(Worker.lying), timeLimit: .seconds(2))
+    }
+
+    private static let refused: [Lie] = [
+        .planOfAnotherFormat, .garbage, .nothing, .longMessage, .descriptor, .anotherNumber, .anotherSize, .moreFrames,
+        .longProfile, .preview, .keepsMapping, .sealsSeals, .anotherAnswer, .cutMessage, .negativeCounts,
+    ]
+
+    @Test(arguments: refused)
+    func aLieEndsTheWorker(_ lie: Lie) throws {
+        let workers = workers()
+        do {
+            _ = try decode(lie, workers)
+            Issue.record("\(lie) made an image")
+        } catch CodecError.stopped(.attack, .invalidAnswer) {
+            #expect(workers.statistics.workers == 0)
+        }
+        #expect(try decode(.tellsTheTruth, workers).size == AttackCoder.size)
+    }
+
+    @Test(arguments: [(Lie.hugePlan, "limitExceeded"), (.emptyPlan, "damagedImage"), (.hugeMemory, "limitExceeded")])
+    func aPlanBeyondTheLimitsIsRefused(_ lie: Lie, _ code: String) {
+        #expect {
+            try decode(lie, workers())
+        } throws: { ($0 as? CodecError)?.code == code }
+    }
+
+    @Test func memoryDoesNotShrink() throws {
+        let image = try decode(.shrinks, workers())
+        #expect(image.bitmap.bytes.allSatisfy { $0 == 0xFF })
+    }
+
+    @Test func aWorkerThatOnlyClosesItsChannelIsEnded() throws {
+        #expect(throws: CodecError.stopped(.attack, .signal(SIGKILL))) { try decode(.closesChannel, workers()) }
+    }
+
+    @Test func silenceHasALimit() throws {
+        #expect(throws: CodecError.stopped(.attack, .timeLimit(.seconds(2)))) { try decode(.silence, workers()) }
+    }
+
+    @Test func aMessageThatNobodyAskedForEndsTheWorker() throws {
+        let workers = workers()
+        #expect(try decode(.secondMessage, workers).size == AttackCoder.size)
+        #expect(try decode(.tellsTheTruth, workers).size == AttackCoder.size)
+        #expect(workers.statistics.started == 2)
+    }
+}
