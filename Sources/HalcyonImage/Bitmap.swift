@@ -47,19 +47,6 @@ public final class Bitmap: Sendable {
         isOpaque = try fill(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
-    /// Creates a bitmap of a mapping that another process has filled and nobody can change any more, without a copy. The bitmap
-    /// takes the mapping over.
-    ///
-    /// - Throws: `BitmapError.invalidSize` if it has not exactly the bytes of this size; the mapping is then still the caller's.
-    package init(size: PixelSize, isOpaque: Bool, received mapping: UnsafeMutableRawBufferPointer) throws {
-        guard size.width > 0, size.height > 0, size.width <= Self.maximumSide, size.height <= Self.maximumSide,
-            mapping.count == size.width * size.height * 4, let base = mapping.baseAddress
-        else { throw BitmapError.invalidSize(size) }
-        self.size = size
-        self.isOpaque = isOpaque
-        storage = PixelStorage(received: base, byteCount: mapping.count)
-    }
-
     /// Creates a bitmap from premultiplied BGRA bytes, `width * height * 4` of them.
     ///
     /// - Throws: `BitmapError.invalidSize` if `pixels` has another count; other `BitmapError`s.

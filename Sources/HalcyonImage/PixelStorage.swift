@@ -15,33 +15,20 @@ final class PixelStorage: @unchecked Sendable {
     /// The page size: 4 KiB on most machines, up to 64 KiB on some ARM machines.
     private static let page = max(4096, sysconf(Int32(_SC_PAGESIZE)))
 
-    /// The owner of the memory, which takes it back in the end.
-    private enum Origin {
-        case heap
-        case mapping(bytes: Int)
-        /// A mapping that another process filled, which is of no use for a new bitmap.
-        case received
-        /// Memory that is lent to the bitmaps of one decode.
-        case lent
-    }
-
     let base: UnsafeMutableRawPointer
     let byteCount: Int
-    private let origin: Origin
+    private let mappedBytes: Int
 
     /// - Throws: `BitmapError.outOfMemory`.
     init(byteCount: Int) throws {
         self.byteCount = byteCount
-        if let lent = PixelLoan.shared.take(byteCount) {
-            base = lent
-            origin = .lent
-        } else if byteCount >= Self.mappingThreshold {
+        if byteCount >= Self.mappingThreshold {
             let bytes = (byteCount + Self.page - 1) & ~(Self.page - 1)
             guard let mapping = SpareMapping.shared.take(bytes) ?? Self.map(bytes) else {
                 throw BitmapError.outOfMemory(bytes: byteCount)
             }
             base = mapping
-            origin = .mapping(bytes: bytes)
+            mappedBytes = bytes
         } else {
             var pointer: UnsafeMutableRawPointer?
             // 64 bytes are the size of a cache line and of the widest vector.
@@ -49,22 +36,12 @@ final class PixelStorage: @unchecked Sendable {
                 throw BitmapError.outOfMemory(bytes: byteCount)
             }
             base = pointer
-            origin = .heap
+            mappedBytes = 0
         }
-    }
-
-    /// Takes over a mapping of `byteCount` bytes that is complete and may only be read.
-    init(received mapping: UnsafeMutableRawPointer, byteCount: Int) {
-        (base, self.byteCount, origin) = (mapping, byteCount, .received)
     }
 
     deinit {
-        switch origin {
-        case .heap: free(base)
-        case .mapping(let bytes): SpareMapping.shared.put(base, bytes)
-        case .received: munmap(base, byteCount)
-        case .lent: PixelLoan.shared.giveBack(base, byteCount)
-        }
+        if mappedBytes > 0 { SpareMapping.shared.put(base, mappedBytes) } else { free(base) }
     }
 
     /// Maps `bytes` at an address that is a multiple of a huge page, by mapping more and unmapping both ends.
@@ -121,41 +98,5 @@ final class SpareMapping: @unchecked Sendable {
             return slot
         }
         if let old { munmap(old.base, old.byteCount) }
-    }
-}
-
-/// Memory that bitmaps of one size use in the place of memory of their own, so that a decode ends where its result belongs.
-///
-/// Nothing is lent but in a process that decodes for another one, in which only one decode runs at a time.
-///
-/// `@unchecked Sendable`: the pointer is exchanged under the lock only, and the bitmap that takes it owns it until it ends.
-package final class PixelLoan: @unchecked Sendable {
-    package static let shared = PixelLoan()
-
-    private let slot = Lock<(base: UnsafeMutableRawPointer, byteCount: Int)?>(nil)
-
-    /// Lends memory to the next bitmap of exactly this number of bytes, until `end`.
-    package func begin(_ base: UnsafeMutableRawPointer, _ byteCount: Int) {
-        slot.withLock { $0 = (base, byteCount) }
-    }
-
-    /// Ends the loan. Returns whether the memory is back, because no bitmap uses it any more.
-    package func end() -> Bool {
-        slot.withLock { slot in
-            defer { slot = nil }
-            return slot != nil
-        }
-    }
-
-    fileprivate func take(_ byteCount: Int) -> UnsafeMutableRawPointer? {
-        slot.withLock { slot in
-            guard let lent = slot, lent.byteCount == byteCount else { return nil }
-            slot = nil
-            return lent.base
-        }
-    }
-
-    fileprivate func giveBack(_ base: UnsafeMutableRawPointer, _ byteCount: Int) {
-        begin(base, byteCount)
     }
 }

@@ -8,10 +8,10 @@ import HalcyonImage
 enum Lie: String, CaseIterable {
     case planOfAnotherFormat, hugePlan, emptyPlan, garbage, nothing, longMessage, descriptor, anotherNumber,
         secondMessage
-    case anotherSize, moreFrames, longProfile, preview, keepsMapping, sealsSeals, closesChannel, silence, anotherAnswer
+    case anotherSize, moreFrames, longProfile, preview, closesChannel, silence, anotherAnswer, anotherPart
     case cutMessage, hugeMemory, negativeCounts
     // A lie that changes nothing.
-    case shrinks, tellsTheTruth
+    case shrinks, tellsTheTruth, manyParts
 
     var file: Data { Data("ATTACK \(rawValue)".utf8) }
 }
@@ -19,6 +19,9 @@ enum Lie: String, CaseIterable {
 /// A worker that plans honestly, and then lies as its file says.
 enum LyingWorker {
     private static let channel = WorkerLaunch.Descriptor.channel
+    private static let arena = WorkerArena(WorkerLaunch.Descriptor.arena)
+    /// A size whose pixels come in four parts.
+    private static let large = PixelSize(1024, 1024)
 
     static func run() -> Never {
         let names = [AttackCoder()].map { String(reflecting: type(of: $0)) }
@@ -31,10 +34,9 @@ enum LyingWorker {
             }
             var reader = WireReader(bytes)
             guard let request = try? WorkerRequest(&reader) else { exit(0) }
-            var text = [UInt8](repeating: 0, count: request.fileBytes)
-            pread(files[0], &text, text.count, 0)
+            let text = arena.map { Array(UnsafeRawBufferPointer(start: $0.file, count: request.fileBytes)) } ?? []
             let name = String(decoding: text.dropFirst(7), as: UTF8.self)
-            answer(request, Lie(rawValue: name) ?? .tellsTheTruth, Array(files.prefix(Int(count))))
+            answer(request, Lie(rawValue: name) ?? .tellsTheTruth)
             for file in files.prefix(Int(count)) { close(file) }
         }
     }
@@ -43,16 +45,12 @@ enum LyingWorker {
         _ = halcyon_channel_send(channel, bytes, bytes.count, files, Int32(files.count))
     }
 
-    private static func answer(_ request: WorkerRequest, _ lie: Lie, _ files: [Int32]) {
+    private static func answer(_ request: WorkerRequest, _ lie: Lie) {
         guard request.work == .decode else { return plan(request, lie) }
-        if let file = files.dropFirst().first, let pixels = mmap(nil, 512, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
-        {
-            memset(pixels, 0xFF, 512)
-            if lie != .keepsMapping { munmap(pixels, 512) }
-            // F_ADD_SEALS and F_SEAL_SEAL.
-            if lie == .sealsSeals { _ = fcntl(file, 1033, 1) }
-            if lie == .shrinks { ftruncate(file, 0) }
+        if let arena {
+            for part in 0...1 { memset(arena.window(part), 0xFF, WorkerArena.windowBytes) }
         }
+        if lie == .shrinks { ftruncate(WorkerLaunch.Descriptor.arena, 0) }
         switch lie {
         case .garbage: send([UInt8](repeating: 0xAB, count: 300))
         case .nothing: send([0])
@@ -73,12 +71,29 @@ enum LyingWorker {
             close(channel)
             while true { sleep(1) }
         case .silence: while true { sleep(1) }
+        case .anotherPart, .manyParts:
+            send(image(request, size: large))
+            pass(lie)
         default: send(image(request))
+        }
+    }
+
+    /// Sends the parts of a large image behind the first two.
+    private static func pass(_ lie: Lie) {
+        for part in 2...3 {
+            var (acknowledged, files, count) = (
+                [UInt8](repeating: 0, count: 64), [Int32](repeating: -1, count: 4), Int32(0)
+            )
+            _ = halcyon_channel_receive(channel, &acknowledged, acknowledged.count, &files, &count)
+            var encoder = KeyEncoder()
+            encoder.encode(lie == .anotherPart ? part + 1 : part)
+            send(encoder.bytes)
         }
     }
 
     private static func plan(_ request: WorkerRequest, _ lie: Lie) {
         var info = ImageInfo(format: .attack, size: AttackCoder.size)
+        if [.anotherPart, .manyParts].contains(lie) { info.size = large }
         if lie == .planOfAnotherFormat { info.format = .jpeg }
         if lie == .hugePlan { info.size = PixelSize(Int(Int32.max), Int(Int32.max)) }
         if lie == .emptyPlan { info.size = PixelSize(0, 0) }
@@ -95,7 +110,7 @@ enum LyingWorker {
         _ request: WorkerRequest, number: Int? = nil, size: PixelSize = AttackCoder.size, frames: Int = 0,
         profile: Int? = nil, isPreview: Bool = false
     ) -> [UInt8] {
-        var info = ImageInfo(format: .attack, size: AttackCoder.size)
+        var info = ImageInfo(format: .attack, size: size == large ? large : AttackCoder.size)
         info.isPreview = isPreview
         var encoder = KeyEncoder()
         encoder.encode(number ?? request.number)

@@ -38,6 +38,12 @@ struct IsolationBench {
         try row("one thumbnail, 1024x768 to 256, wall", "ms more", difference: true, count: 50) { isolation in
             _ = try decode(photo, isolation, target: 256)
         }
+        try row("one header, wall", "ms more", difference: true, count: 200) { isolation in
+            _ = try CoderRegistry.shared.probe(photo, isolation: isolation)
+        }
+        try row("500 headers, processor time", "ratio", ofProcessorTime: true) { isolation in
+            for _ in 0..<500 { _ = try CoderRegistry.shared.probe(photo, isolation: isolation) }
+        }
         try row("500 thumbnails, processor time", "ratio", ofProcessorTime: true) { isolation in
             for _ in 0..<500 { _ = try decode(photo, isolation, target: 256) }
         }
@@ -109,25 +115,23 @@ struct IsolationBench {
     private func processorSeconds(_ body: () throws -> Void) throws -> Double {
         workers.endIdle()
         try workers.prepare()
-        let start = usage() + workerSeconds()
+        let start = ownSeconds() + workerSeconds()
         try body()
-        let worker = workerSeconds()
-        return usage() + worker - start
+        return ownSeconds() + workerSeconds() - start
     }
 
-    private func usage() -> Double {
-        var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
-        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    private func ownSeconds() -> Double { seconds(CLOCK_PROCESS_CPUTIME_ID) }
+
+    private func seconds(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        guard clock_gettime(clock, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     private func workerSeconds() -> Double {
         children().reduce(0) { sum, child in
             var clock = clockid_t()
-            var time = timespec()
-            guard clock_getcpuclockid(child, &clock) == 0, clock_gettime(clock, &time) == 0 else { return sum }
-            return sum + Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+            return clock_getcpuclockid(child, &clock) == 0 ? sum + seconds(clock) : sum
         }
     }
 

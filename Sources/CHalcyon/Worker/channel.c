@@ -97,6 +97,7 @@ int halcyon_process_limit(pid_t process, uint64_t address_space, uint64_t proces
         limit.rlim_cur = address_space < limit.rlim_max ? address_space : limit.rlim_max;
         if (prlimit(process, RLIMIT_AS, &limit, NULL) != 0) return -1;
     }
+    if (processor_seconds == 0) return 0;
     struct rlimit time;
     if (prlimit(process, RLIMIT_CPU, NULL, &time) != 0) return -1;
     time.rlim_cur = processor_seconds < time.rlim_max ? processor_seconds : time.rlim_max;

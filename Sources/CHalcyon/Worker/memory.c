@@ -35,12 +35,6 @@ int halcyon_memory_copy(const void *bytes, size_t size) {
     return -1;
 }
 
-int halcyon_memory_seal(int file) {
-    int seals = fcntl(file, F_GET_SEALS);
-    if (seals >= 0 && (seals & F_SEAL_WRITE)) return 0;
-    return fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SEAL);
-}
-
 void halcyon_control_write(long *word, long value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 
 long halcyon_control_read(const long *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }

@@ -32,7 +32,7 @@ public enum DecodeWorker {
         let usesLandlock = getenv(WorkerLaunch.Variable.withoutLandlock) == nil
         halcyon_box_limit_heap()
         halcyon_box_reset_faults()
-        halcyon_box_close_files(WorkerLaunch.Descriptor.control)
+        halcyon_box_close_files(WorkerLaunch.Descriptor.arena)
         var service = WorkerService(CoderRegistry(coders(), budget: DecodeBudget(capacity: .max)))
         service.warmUp(readsFonts: readsFonts)
         let addressSpace = halcyon_address_space()

@@ -52,8 +52,6 @@ public final class DecodeWorkers: Sendable {
 
     /// The time for which a failed start is not tried again.
     private static let failureTime: Duration = .seconds(1)
-    /// The number of animations that a worker keeps between two frames.
-    private static let sessionsPerWorker = 4
 
     /// The workers that all pipelines share: as many as the system grants processors.
     public static let shared = DecodeWorkers()
@@ -143,40 +141,27 @@ public final class DecodeWorkers: Sendable {
     /// Asks a worker, and once more another one if somebody else has ended the first.
     ///
     /// - Parameters:
-    ///   - work: the kind of the request.
-    ///   - file: the file, in memory that nobody can change.
-    ///   - bytes: the memory that the work may take.
-    ///   - session: the animation of a frame, and the frame.
-    ///   - makeMemory: makes the memory for the result, for each attempt anew.
-    ///   - finish: makes the result of the answer. A `WireError` ends the worker.
+    ///   - prepare: called while the worker works.
+    ///   - finish: makes the result of the answer, and receives what follows it. A `WireError` ends the worker.
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`, `WorkerError`.
     func ask<Result>(
-        _ work: WorkerRequest.Work, _ file: IsolatedFile, _ options: DecodeOptions, reserving bytes: Int = 0,
-        session: (animation: WorkerSession, frame: Int)? = nil, context: WorkContext,
-        memory makeMemory: () throws -> [SharedMemory] = { [] },
-        _ finish: (WorkerAnswer, [SharedMemory]) throws -> Result
+        _ question: WorkerQuestion, context: WorkContext, prepare: () -> Void = {},
+        _ finish: (WorkerAnswer, WorkerProcess) throws -> Result
     ) throws -> Result {
         let watch = Stopwatch()
         defer { state.withLock { $0.statistics.time += watch.elapsed } }
+        let format = question.file.format
         // Each idle worker may have been ended meanwhile.
         var (idleEnds, foreignEnds) = (0, 0)
         while true {
             do {
                 return try withWorker(
-                    readsFonts: file.format == .svg, preferring: session?.animation.number, context: context
+                    readsFonts: format == .svg, context: context, preferring: { question.isKnown(to: $0) }
                 ) { worker in
-                    let memory = try makeMemory()
-                    var request = WorkerRequest(
-                        work, number: nextNumber(), options: options, fileBytes: file.memory.byteCount)
-                    if let session {
-                        (request.session, request.frame) = (session.animation.number, session.frame)
-                        request.ended = worker.keep(session.animation, atMost: Self.sessionsPerWorker)
-                    }
-                    let answer = try worker.answer(
-                        to: request, [file.memory] + memory, reserving: bytes, within: timeLimit, context: context)
-                    if case .failure(let error) = answer { throw error }
                     do {
-                        return try finish(answer, memory)
+                        return try finish(
+                            try worker.answer(to: question, within: timeLimit, context: context, prepare: prepare),
+                            worker)
                     } catch let error as WireError {
                         throw worker.ended(error)
                     }
@@ -184,7 +169,7 @@ public final class DecodeWorkers: Sendable {
             } catch let end as WorkerProcess.Ended {
                 if end.wasIdle { idleEnds += 1 } else { foreignEnds += 1 }
                 guard idleEnds <= count, foreignEnds <= 1, end.wasIdle || end.stop.mayBeForeign else {
-                    throw CodecError.stopped(file.format, end.stop)
+                    throw CodecError.stopped(format, end.stop)
                 }
             }
         }
@@ -195,7 +180,7 @@ public final class DecodeWorkers: Sendable {
         for worker in state.withLock({ $0.idle }) { worker.end(session) }
     }
 
-    /// Returns a number that no other request or animation has.
+    /// Returns a number that no other question or animation has.
     func nextNumber() -> Int {
         state.withLock { state in
             state.numbers += 1
@@ -206,11 +191,12 @@ public final class DecodeWorkers: Sendable {
     // MARK: - Workers
 
     private func withWorker<Result>(
-        readsFonts: Bool, preferring session: Int? = nil, context: WorkContext, _ body: (WorkerProcess) throws -> Result
+        readsFonts: Bool, context: WorkContext, preferring isPreferred: (WorkerProcess) -> Bool = { _ in false },
+        _ body: (WorkerProcess) throws -> Result
     ) throws -> Result {
         try places.waitForReservation(of: 1, context: context)
         defer { places.release(1) }
-        let worker = try idleWorker(readsFonts, session) ?? start(readsFonts)
+        let worker = try idleWorker(readsFonts, isPreferred) ?? start(readsFonts)
         do {
             let result = try body(worker)
             putBack(worker, error: nil)
@@ -221,10 +207,9 @@ public final class DecodeWorkers: Sendable {
         }
     }
 
-    private func idleWorker(_ readsFonts: Bool, _ session: Int?) -> WorkerProcess? {
+    private func idleWorker(_ readsFonts: Bool, _ isPreferred: (WorkerProcess) -> Bool) -> WorkerProcess? {
         state.withLock { state in
-            let preferred = session.flatMap { session in state.idle.firstIndex { $0.keeps(session) } }
-            let index = preferred ?? state.idle.lastIndex { $0.readsFonts == readsFonts }
+            let index = state.idle.lastIndex(where: isPreferred) ?? state.idle.lastIndex { $0.readsFonts == readsFonts }
             return index.map { state.idle.remove(at: $0) }
         }
     }

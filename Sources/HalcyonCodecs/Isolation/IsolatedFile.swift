@@ -2,23 +2,25 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// A file for the workers, in memory that nobody can change: from its plan on until its last frame it is copied once.
+/// A file for the workers, from its plan on until its last frame.
 final class IsolatedFile: Sendable {
     let format: ImageFormat
-    let memory: SharedMemory
     let workers: DecodeWorkers
+    let data: Data
+    /// The bytes of a large file, in memory that nobody can change: they are copied once, and each worker maps them.
+    let memory: SharedMemory?
 
     /// - Throws: `CodecError.isolationUnavailable` if the system grants no memory.
     init(_ data: Data, _ format: ImageFormat, for workers: DecodeWorkers) throws {
-        (self.format, self.workers) = (format, workers)
-        memory = try SharedMemory(copying: data)
+        (self.data, self.format, self.workers) = (data, format, workers)
+        memory = data.count > WorkerArena.fileBytes ? try SharedMemory(copying: data) : nil
     }
 
     /// Returns the facts in the header, which a worker reads.
     ///
     /// - Throws: `CodecError`, `CancellationError`.
     func info() throws -> ImageInfo {
-        try workers.ask(.probe, self, DecodeOptions(), context: .uncancellable) { answer, _ in
+        try workers.ask(WorkerQuestion(.probe, self, DecodeOptions()), context: .uncancellable) { answer, _ in
             guard case .info(let info) = answer, info.format == format else { throw WireError.invalid("no header") }
             return info
         }
@@ -29,10 +31,12 @@ final class IsolatedFile: Sendable {
     /// - Parameter budget: the budget from which the frames of an animation reserve their memory.
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
     func plan(_ options: DecodeOptions, budget: DecodeBudget) throws -> DecodePlan {
-        try workers.ask(.plan, self, options, context: .uncancellable) { answer, _ in
+        let question = WorkerQuestion(.plan, self, options)
+        return try workers.ask(question, context: .uncancellable) { answer, _ in
             guard case .plan(let facts) = answer else { throw WireError.invalid("no plan") }
             guard facts.info.format == format else { throw WireError.invalid("a plan for \(facts.info.format)") }
-            return try DecodePlan(facts, options, by: IsolatedDecode(file: self, options: options, budget: budget))
+            let decode = IsolatedDecode(file: self, options: options, budget: budget, number: question.number)
+            return try DecodePlan(facts, options, by: decode)
         }
     }
 }
@@ -42,25 +46,30 @@ struct IsolatedDecode: Sendable {
     let file: IsolatedFile
     let options: DecodeOptions
     let budget: DecodeBudget
+    /// The number of the request for the plan.
+    let number: Int
 
     /// Returns the image.
     ///
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
     func image(by plan: DecodePlan, context: WorkContext) throws -> Image {
-        let isAnimated = plan.info.isAnimated && plan.frames != .first
-        // Mapped without being filled; a profile beyond it is an error of the worker.
-        let profileRoom = plan.convertsColor ? 0 : min(options.limits.maximumMetadataBytes, 256 << 20)
-        let extras = 0.adding(isAnimated ? 8 : 0, times: plan.info.frameCount).adding(1, times: max(0, profileRoom))
-        var image = try file.workers.ask(
-            .decode, file, options, reserving: plan.workingBytes, context: context,
-            memory: {
-                [try SharedMemory(byteCount: plan.finalSize.bitmapBytes)]
-                    + (extras > 0 ? [try SharedMemory(byteCount: extras)] : [])
-            },
-            { answer, memory in
-                guard case .image(let facts) = answer else { throw WireError.invalid("no image") }
-                return try self.image(facts, plan, memory, isAnimated: isAnimated)
-            })
+        var question = WorkerQuestion(.decode, file, options)
+        (question.bytes, question.plan) = (plan.workingBytes, number)
+        var beside: (facts: ImageFacts, extras: Data)?
+        let bitmap = try Bitmap(size: plan.finalSize) { pixels in
+            let (facts, extras) = try file.workers.ask(
+                question, context: context, prepare: { Self.populate(pixels) },
+                { answer, worker in
+                    guard case .image(let facts) = answer else { throw WireError.invalid("no image") }
+                    let extraBytes = try check(facts, plan)
+                    return (facts, try worker.receive(pixels, extraBytes: extraBytes))
+                })
+            beside = (facts, extras)
+            return facts.isOpaque
+        }
+        guard let (facts, extras) = beside else { return Image(bitmap: bitmap, info: plan.info) }
+        var image = Image(bitmap: bitmap, info: facts.info, animation: try animation(facts, extras, plan))
+        if facts.profileBytes != nil { image.colorProfile = Data(extras.dropFirst(facts.frameCount * 8)) }
         // The plan has reserved the memory for all frames.
         if plan.frames == .all, let animation = image.animation {
             image = image.replacing(
@@ -69,55 +78,41 @@ struct IsolatedDecode: Sendable {
         return image
     }
 
-    private func image(
-        _ facts: ImageFacts, _ plan: DecodePlan, _ memory: [SharedMemory], isAnimated: Bool
-    ) throws -> Image {
+    /// Has the system map the pages of a large bitmap, while the worker decodes.
+    static func populate(_ pixels: UnsafeMutableRawBufferPointer) {
+        guard pixels.count >= WorkerArena.windowBytes else { return }
+        // A kernel before 5.14 refuses, which does no harm.
+        madvise(pixels.baseAddress, pixels.count, MADV_POPULATE_WRITE)
+    }
+
+    /// Checks the facts against the plan, and returns the number of bytes that follow the pixels.
+    private func check(_ facts: ImageFacts, _ plan: DecodePlan) throws -> Int {
         var info = facts.info
         info.isPreview = false
         guard info == plan.info, facts.size == plan.finalSize, plan.allowsIncomplete || !facts.info.isPreview else {
             throw WireError.invalid("another image than the one that was planned")
         }
-        var animation: AnimatedImage?
         if facts.frameCount > 0 {
-            guard isAnimated, (2...plan.info.frameCount).contains(facts.frameCount) else {
-                throw WireError.invalid("\(facts.frameCount) frames")
-            }
-            animation = try self.animation(facts, plan, memory)
+            guard plan.info.isAnimated, plan.frames != .first, (2...plan.info.frameCount).contains(facts.frameCount)
+            else { throw WireError.invalid("\(facts.frameCount) frames") }
         }
-        var image = Image(
-            bitmap: try memory[0].bitmap(size: facts.size, isOpaque: facts.isOpaque), info: facts.info,
-            animation: animation)
-        if let length = facts.profileBytes {
-            let offset = facts.frameCount * 8
-            guard !plan.convertsColor, memory.count == 2, length <= memory[1].byteCount - offset else {
-                throw WireError.invalid("a profile of \(length) bytes")
-            }
-            image.colorProfile = try memory[1].bytes(at: offset, length)
+        let profile = facts.profileBytes ?? 0
+        guard profile == 0 || (!plan.convertsColor && profile <= options.limits.maximumMetadataBytes) else {
+            throw WireError.invalid("a profile of \(profile) bytes")
         }
-        return image
+        return facts.frameCount * 8 + profile
     }
 
-    private func animation(_ facts: ImageFacts, _ plan: DecodePlan, _ memory: [SharedMemory]) throws -> AnimatedImage {
-        let bytes = try memory[1].bytes(at: 0, facts.frameCount * 8)
-        let durations = try bytes.withUnsafeBytes { bytes in
-            try (0..<facts.frameCount).map { index in
-                let duration = bytes.loadUnaligned(fromByteOffset: index * 8, as: Int64.self)
-                guard duration >= 0 else { throw WireError.invalid("a negative duration") }
-                return Duration.nanoseconds(duration)
+    private func animation(_ facts: ImageFacts, _ extras: Data, _ plan: DecodePlan) throws -> AnimatedImage? {
+        guard facts.frameCount > 0 else { return nil }
+        let durations = extras.withUnsafeBytes { bytes in
+            (0..<facts.frameCount).map { index in
+                Duration.nanoseconds(max(0, bytes.loadUnaligned(fromByteOffset: index * 8, as: Int64.self)))
             }
         }
         return try AnimatedImage(
             source: IsolatedFrames(self, plan: plan, isReserved: false), size: plan.finalSize, durations: durations,
             loopCount: facts.loopCount)
-    }
-}
-
-extension SharedMemory {
-    /// Forbids changes for good and returns a copy of a part, which lies within the memory.
-    func bytes(at offset: Int, _ length: Int) throws -> Data {
-        let bytes = try sealed()
-        defer { munmap(bytes.baseAddress, max(1, byteCount)) }
-        return Data(bytes[offset..<offset + length])
     }
 }
 
@@ -132,7 +127,7 @@ final class IsolatedFrames: AnimationFrameSource {
     init(_ decode: IsolatedDecode, plan: DecodePlan, isReserved: Bool) {
         (self.decode, self.plan, self.isReserved) = (decode, plan, isReserved)
         // The file, the last canvas, and the one under it.
-        let cost = decode.file.memory.byteCount.adding(2, times: plan.storedSize.bitmapBytes)
+        let cost = decode.file.data.count.adding(2, times: plan.storedSize.bitmapBytes)
         session = WorkerSession(number: decode.file.workers.nextNumber(), cost: cost)
     }
 
@@ -154,13 +149,14 @@ final class IsolatedFrames: AnimationFrameSource {
     }
 
     private func made(at index: Int, context: WorkContext) throws -> Bitmap {
-        let size = plan.finalSize
-        return try decode.file.workers.ask(
-            .frame, decode.file, decode.options, reserving: workingBytes, session: (session, index), context: context,
-            memory: { [try SharedMemory(byteCount: size.bitmapBytes)] },
-            { answer, memory in
+        var question = WorkerQuestion(.frame, decode.file, decode.options)
+        (question.bytes, question.session, question.frame) = (workingBytes, session, index)
+        return try Bitmap(size: plan.finalSize) { pixels in
+            try decode.file.workers.ask(question, context: context) { answer, worker in
                 guard case .frame(let isOpaque) = answer else { throw WireError.invalid("no frame") }
-                return try memory[0].bitmap(size: size, isOpaque: isOpaque)
-            })
+                _ = try worker.receive(pixels, extraBytes: 0)
+                return isOpaque
+            }
+        }
     }
 }

@@ -16,7 +16,7 @@ struct WorkerLaunch {
     /// The descriptors of a worker.
     enum Descriptor {
         static let channel: Int32 = 3
-        static let control: Int32 = 4
+        static let arena: Int32 = 4
     }
 
     /// The variables of this process that a worker gets: those that lead to libraries, fonts and the settings of sanitizers.
@@ -31,14 +31,14 @@ struct WorkerLaunch {
     let readsFonts: Bool
     let usesLandlock: Bool
 
-    /// Starts the process. It has no descriptor of this one but its channel and the page of its control.
+    /// Starts the process. It has no descriptor of this one but its channel and the memory that they share.
     ///
     /// Never a fork: a copy of a process with threads may not even allocate memory.
     ///
     /// - Throws: `CodecError.isolationUnavailable`.
-    func start(channel: Int32, control: Int32) throws -> pid_t {
+    func start(channel: Int32, arena: Int32) throws -> pid_t {
         // Beyond the numbers that they get, so that none is replaced before it is copied.
-        let copies = [channel, control].map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
+        let copies = [channel, arena].map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
         defer { for file in copies where file >= 0 { close(file) } }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -47,7 +47,7 @@ struct WorkerLaunch {
             posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", standard == 0 ? O_RDONLY : O_WRONLY, 0)
         }
         posix_spawn_file_actions_adddup2(&actions, copies[0], Descriptor.channel)
-        posix_spawn_file_actions_adddup2(&actions, copies[1], Descriptor.control)
+        posix_spawn_file_actions_adddup2(&actions, copies[1], Descriptor.arena)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

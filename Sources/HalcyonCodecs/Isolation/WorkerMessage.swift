@@ -18,6 +18,8 @@ struct WorkerRequest {
     let number: Int
     let options: DecodeOptions
     let fileBytes: Int
+    /// The number of the request that has planned this decode, if it was the worker's last one: the file and the plan are still there.
+    var plan = 0
     /// The animation that a frame is of, which the worker keeps for the next frame; 0 for none.
     var session = 0
     var frame = 0
@@ -30,6 +32,7 @@ struct WorkerRequest {
         encoder.encode(number)
         encoder.encode(wire: options)
         encoder.encode(fileBytes)
+        encoder.encode(plan)
         encoder.encode(session)
         encoder.encode(frame)
         encoder.encode(ended.count)
@@ -47,6 +50,7 @@ struct WorkerRequest {
         number = try reader.int()
         options = try reader.options()
         fileBytes = try reader.int()
+        plan = try reader.int()
         session = try reader.int()
         frame = try reader.int()
         ended = try (0..<reader.int(0...1024)).map { _ in try reader.int() }
@@ -120,6 +124,14 @@ enum WorkerAnswer {
     case image(ImageFacts)
     case frame(isOpaque: Bool)
     case failure(any Error)
+
+    /// Whether pixels follow.
+    var hasResult: Bool {
+        switch self {
+        case .image, .frame: true
+        case .info, .plan, .failure: false
+        }
+    }
 
     func bytes(to number: Int) -> [UInt8] {
         var encoder = KeyEncoder()

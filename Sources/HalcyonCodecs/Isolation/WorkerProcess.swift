@@ -20,16 +20,29 @@ final class WorkerProcess: Sendable {
     private static let longestStart = 20_000
     /// The time between two looks at whether the result is still wanted, in milliseconds.
     private static let pause: Int32 = 5
+    /// The time between two parts of a result, of which the worker has all, in milliseconds.
+    private static let longestPart: Int32 = 10_000
     /// The time that a cancelled decode has to notice it, in milliseconds.
     private static let grace: Int32 = 20
     /// The address space beside what a decode reserves, in bytes: stacks of threads, tables of libraries, parts of the heap that
     /// are not full.
     private static let spareAddressSpace = 256 << 20
 
+    /// The time after which the limit of processor time is set anew.
+    private static let timeInterval = Duration.seconds(10)
+    /// The number of animations that a worker keeps between two frames.
+    private static let mostSessions = 4
+
     private struct State {
         /// Nil once the process has been waited for: the number may be another's from then on.
         var id: pid_t?
         var requests = 0
+        /// The number of the last request, if it was for a plan.
+        var plan: Int?
+        /// The limit of its address space in bytes.
+        var addressSpace = 0
+        /// Runs since its limit of processor time was set.
+        var timeWatch: Stopwatch?
         /// The animations that the worker keeps, the one that was used last at the end.
         var sessions: [WorkerSession] = []
         var endedSessions: [Int] = []
@@ -38,7 +51,7 @@ final class WorkerProcess: Sendable {
     let greeting: WorkerGreeting
     let readsFonts: Bool
     private let channel: Int32
-    private let control: WorkerControl
+    private let arena: WorkerArena
     private let state: Lock<State>
 
     /// Starts a worker and waits for its greeting.
@@ -53,8 +66,10 @@ final class WorkerProcess: Sendable {
         readsFonts = launch.readsFonts
         do {
             defer { close(ends[1]) }
-            control = try WorkerControl()
-            state = Lock(State(id: try launch.start(channel: ends[1], control: control.memory.file)))
+            let memory = try SharedMemory(byteCount: WorkerArena.byteCount)
+            guard let arena = WorkerArena(memory.file) else { throw SharedMemory.unavailable }
+            self.arena = arena
+            state = Lock(State(id: try launch.start(channel: ends[1], arena: memory.file)))
         } catch {
             close(channel)
             throw error
@@ -98,40 +113,126 @@ final class WorkerProcess: Sendable {
     /// Whether it has an animation of this number.
     func keeps(_ session: Int) -> Bool { state.withLock { $0.sessions.contains { $0.number == session } } }
 
+    /// Whether its last request was for this plan.
+    func hasPlanned(_ number: Int) -> Bool { state.withLock { $0.plan == number } }
+
     // MARK: - Requests
 
-    /// Sends a request with memory beside it, and waits for the answer.
+    /// Asks and waits for the answer.
     ///
     /// - Parameters:
-    ///   - bytes: the memory that the work may take beside the file and its result.
     ///   - limit: the longest time that it may take.
-    /// - Throws: `Ended`; `CancellationError`. After either the worker is of no more use, unless `isAlive`.
+    ///   - prepare: called while the worker works.
+    /// - Throws: the error that the worker answers; `Ended`; `CancellationError`. After the last two the worker is of no more use,
+    ///   unless `isAlive`.
     func answer(
-        to request: WorkerRequest, _ files: [SharedMemory], reserving bytes: Int, within limit: Duration,
-        context: WorkContext
+        to question: WorkerQuestion, within limit: Duration, context: WorkContext, prepare: () -> Void
     ) throws -> WorkerAnswer {
         // Nothing is due from it: a message now, like the end of the channel, makes it useless.
         guard halcyon_channel_wait(channel, 0) == 0 else {
             throw Ended(stop: Self.end(state) ?? .exited(0), wasIdle: true)
         }
-        try restrict(files, bytes, limit)
-        guard
-            halcyon_channel_send(channel, request.bytes, request.bytes.count, files.map(\.file), Int32(files.count))
-                == 0
-        else {
-            let stop = Self.end(state) ?? .exited(0)
-            throw Ended(stop: stop, wasIdle: true)
+        let file = question.file
+        try restrict(file.data.count.adding(1, times: question.bytes), limit)
+        let hasFile = question.isKnown(to: self)
+        let request = request(for: question, hasFile: hasFile)
+        if !hasFile, file.memory == nil { file.data.withUnsafeBytes { Self.copy($0, to: arena.file) } }
+        guard send(request.bytes, hasFile ? [] : file.memory.map { [$0.file] } ?? []) else {
+            throw Ended(stop: Self.end(state) ?? .exited(0), wasIdle: true)
         }
-        state.withLock { $0.requests += 1 }
-        let isCancelled = try waitForAnswer(to: request.number, within: limit, context: context)
-        let answer: WorkerAnswer
+        prepare()
         do {
-            answer = try WorkerAnswer(try Self.message(on: channel), to: request.number)
+            let isCancelled = try waitForAnswer(to: request.number, within: limit, context: context)
+            let answer = try self.answer(to: request.number)
+            if isCancelled {
+                // The result behind the answer is not taken.
+                if answer.hasResult { _ = Self.end(state) }
+                throw CancellationError()
+            }
+            if case .failure(let error) = answer { throw error }
+            return answer
+        } catch {
+            // The worker may not have begun with the animation.
+            if let session = question.session { end(session.number) }
+            throw error
+        }
+    }
+
+    private func request(for question: WorkerQuestion, hasFile: Bool) -> WorkerRequest {
+        var request = WorkerRequest(
+            question.work, number: question.number, options: question.options, fileBytes: question.file.data.count)
+        if let session = question.session {
+            (request.session, request.frame) = (session.number, question.frame)
+            request.ended = keep(session)
+        } else if hasFile {
+            request.plan = question.plan
+        }
+        state.withLock { state in
+            state.requests += 1
+            state.plan = request.work == .plan ? request.number : nil
+        }
+        return request
+    }
+
+    private func answer(to number: Int) throws -> WorkerAnswer {
+        do {
+            return try WorkerAnswer(try Self.message(on: channel), to: number)
         } catch {
             throw ended(error)
         }
-        if isCancelled { throw CancellationError() }
-        return answer
+    }
+
+    /// Receives the result behind an answer, which comes through the two windows: two parts are there with the answer, and each
+    /// further one follows when a window is free.
+    ///
+    /// - Parameters:
+    ///   - pixels: the memory for the pixels.
+    ///   - extraBytes: the number of bytes behind the pixels, which are returned.
+    /// - Throws: `Ended`, `WireError`.
+    func receive(_ pixels: UnsafeMutableRawBufferPointer, extraBytes: Int) throws -> Data {
+        let byteCount = pixels.count + extraBytes
+        var extras = Data(count: extraBytes)
+        let parts = WorkerArena.parts(of: byteCount)
+        for part in 0..<parts {
+            if part > 1 {
+                guard halcyon_channel_wait(channel, Self.longestPart) == 1 else {
+                    throw WireError.invalid("no next part")
+                }
+                do {
+                    var reader = WireReader(try Self.message(on: channel))
+                    guard try reader.int() == part, reader.isAtEnd else { throw WireError.invalid("another part") }
+                } catch {
+                    throw ended(error)
+                }
+            }
+            let range = WorkerArena.range(of: part, byteCount)
+            let window = UnsafeRawBufferPointer(start: arena.window(part), count: range.count)
+            // Copied once, and only then looked at: the worker may change a window at any time.
+            let own = range.clamped(to: 0..<pixels.count)
+            if !own.isEmpty {
+                UnsafeMutableRawBufferPointer(rebasing: pixels[own]).copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: window[..<own.count]))
+            }
+            let rest = range.clamped(to: pixels.count..<byteCount)
+            if !rest.isEmpty {
+                let from = UnsafeRawBufferPointer(rebasing: window[(range.count - rest.count)...])
+                extras.replaceSubrange(rest.lowerBound - pixels.count..<rest.upperBound - pixels.count, with: from)
+            }
+            if part + 2 < parts {
+                var encoder = KeyEncoder()
+                encoder.encode(part)
+                guard send(encoder.bytes) else { throw ended(Ended(stop: .exited(0))) }
+            }
+        }
+        return extras
+    }
+
+    private func send(_ bytes: [UInt8], _ files: [Int32] = []) -> Bool {
+        halcyon_channel_send(channel, bytes, bytes.count, files, Int32(files.count)) == 0
+    }
+
+    private static func copy(_ bytes: UnsafeRawBufferPointer, to memory: UnsafeMutableRawPointer) {
+        if let source = bytes.baseAddress { memory.copyMemory(from: source, byteCount: bytes.count) }
     }
 
     /// Whether the process has not been ended.
@@ -146,18 +247,26 @@ final class WorkerProcess: Sendable {
         return Ended(stop: Self.end(state) ?? .exited(0))
     }
 
-    /// Gives the worker the limits of one request.
-    private func restrict(_ files: [SharedMemory], _ bytes: Int, _ limit: Duration) throws {
+    /// Gives the worker the limits of one request, if those that it has are not good enough.
+    ///
+    /// - Parameter bytes: the memory that it may take, that of the file included.
+    private func restrict(_ bytes: Int, _ limit: Duration) throws {
         guard let id else { throw Ended(stop: .exited(0), wasIdle: true) }
-        let kept = state.withLock { state in state.sessions.reduce(0) { $0.adding(1, times: $1.cost) } }
         let base = greeting.addressSpace
-        // A sanitizer reserves terabytes: its worker has no limit.
-        let isLimited = base > 0 && base < 1 << 40
-        let space = files.reduce(base.adding(1, times: bytes).adding(1, times: kept)) {
-            $0.adding(2, times: $1.byteCount)
-        }.adding(1, times: Self.spareAddressSpace)
-        let seconds = max(0, halcyon_process_time(id)) / 1_000_000_000 + 2 + limit.components.seconds
-        _ = halcyon_process_limit(id, isLimited ? UInt64(space) : 0, UInt64(seconds))
+        let (space, isDue) = state.withLock { state -> (Int?, Bool) in
+            let kept = state.sessions.reduce(0) { $0.adding(1, times: $1.cost) }
+            let needed = [bytes, kept, Self.spareAddressSpace].reduce(base) { $0.adding(1, times: $1) }
+            // A sanitizer reserves terabytes: its worker has no limit.
+            let isLimited = base > 0 && base < 1 << 40
+            let fits = state.addressSpace >= needed && state.addressSpace - needed < Self.spareAddressSpace / 4
+            if isLimited, !fits { state.addressSpace = needed }
+            let isDue = state.timeWatch.map { $0.elapsed > Self.timeInterval } ?? true
+            if isDue { state.timeWatch = Stopwatch() }
+            return (isLimited && !fits ? needed : nil, isDue)
+        }
+        // The time limit of a request is kept by this process; that of the system is for a worker whose program has ended.
+        let seconds = isDue ? max(0, halcyon_process_time(id)) / 1_000_000_000 + 60 + 2 * limit.components.seconds : 0
+        if space != nil || isDue { _ = halcyon_process_limit(id, UInt64(space ?? 0), UInt64(seconds)) }
     }
 
     /// Waits for a message. Returns whether the request was cancelled meanwhile.
@@ -165,7 +274,7 @@ final class WorkerProcess: Sendable {
         let watch = Stopwatch()
         while halcyon_channel_wait(channel, Self.pause) == 0 {
             if context.isCancelled {
-                control.cancel(number)
+                arena.cancelled = number
                 if halcyon_channel_wait(channel, Self.grace) == 1 { return true }
                 _ = Self.end(state)
                 throw CancellationError()
@@ -200,11 +309,13 @@ final class WorkerProcess: Sendable {
     /// Notes that a request keeps an animation in the worker from now on.
     ///
     /// - Returns: the animations that the worker must give up for it.
-    func keep(_ session: WorkerSession, atMost count: Int) -> [Int] {
+    private func keep(_ session: WorkerSession) -> [Int] {
         state.withLock { state in
             state.sessions.removeAll { $0.number == session.number }
             state.sessions.append(session)
-            while state.sessions.count > count { state.endedSessions.append(state.sessions.removeFirst().number) }
+            while state.sessions.count > Self.mostSessions {
+                state.endedSessions.append(state.sessions.removeFirst().number)
+            }
             defer { state.endedSessions = [] }
             return state.endedSessions
         }
@@ -244,31 +355,36 @@ final class WorkerProcess: Sendable {
     }
 }
 
+/// A question to a worker, whichever it is.
+struct WorkerQuestion {
+    let work: WorkerRequest.Work
+    let file: IsolatedFile
+    let options: DecodeOptions
+    /// The number of the request.
+    let number: Int
+    /// The memory that the work may take, in bytes.
+    var bytes = 0
+    /// The number of the request that has planned a decode; 0 for none.
+    var plan = 0
+    /// The animation of a frame.
+    var session: WorkerSession?
+    var frame = 0
+
+    init(_ work: WorkerRequest.Work, _ file: IsolatedFile, _ options: DecodeOptions) {
+        (self.work, self.file, self.options) = (work, file, options)
+        number = file.workers.nextNumber()
+    }
+
+    /// Whether the worker has the file from an earlier question, with its plan or its frames.
+    func isKnown(to worker: WorkerProcess) -> Bool {
+        if let session { return worker.keeps(session.number) }
+        return plan > 0 && worker.hasPlanned(plan)
+    }
+}
+
 /// An animation that a worker keeps between two frames.
 struct WorkerSession {
     let number: Int
     /// The bytes that it keeps.
     let cost: Int
-}
-
-/// The page by which a program tells a worker that it does not want a result any more.
-///
-/// `@unchecked Sendable`: the pointer is never changed, and its only word is written atomically.
-final class WorkerControl: @unchecked Sendable {
-    let memory: SharedMemory
-    private let word: UnsafeMutablePointer<Int>
-
-    init() throws {
-        memory = try SharedMemory(byteCount: 4096)
-        guard let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, memory.file, 0), page != MAP_FAILED else {
-            throw CodecError.isolationUnavailable("no memory to share: \(String(cString: strerror(errno)))")
-        }
-        word = page.assumingMemoryBound(to: Int.self)
-    }
-
-    deinit {
-        munmap(word, 4096)
-    }
-
-    func cancel(_ number: Int) { halcyon_control_write(word, number) }
 }

@@ -5,16 +5,13 @@ import HalcyonSystem
 
 /// The work of a worker: it answers one request after the other, until its program has no more.
 struct WorkerService {
-    /// A file that arrived, mapped for as long as something reads it.
+    /// A large file, mapped for as long as something reads it.
     private final class Mapping {
         let bytes: UnsafeMutableRawPointer
         let byteCount: Int
 
-        init?(_ file: Int32, _ byteCount: Int, writable: Bool) {
-            let protection = writable ? PROT_READ | PROT_WRITE : PROT_READ
-            guard byteCount > 0,
-                let bytes = mmap(nil, byteCount, protection, writable ? MAP_SHARED : MAP_PRIVATE, file, 0),
-                bytes != MAP_FAILED
+        init?(_ file: Int32, _ byteCount: Int) {
+            guard byteCount > 0, let bytes = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, file, 0), bytes != MAP_FAILED
             else { return nil }
             (self.bytes, self.byteCount) = (bytes, byteCount)
         }
@@ -35,15 +32,16 @@ struct WorkerService {
     private static let longestRequest = 16 << 10
 
     private let coders: CoderRegistry
-    private let control: UnsafePointer<Int>?
+    private let arena: WorkerArena?
     private let channel = WorkerLaunch.Descriptor.channel
     private var animations: [Int: AnimatedImage] = [:]
+    /// The plan of the last request, and the file that it is for.
+    private var planned: (number: Int, plan: DecodePlan, data: Data)?
 
     init(_ coders: CoderRegistry) {
         self.coders = coders
-        let page = mmap(nil, 4096, PROT_READ, MAP_SHARED, WorkerLaunch.Descriptor.control, 0)
-        control = page == MAP_FAILED ? nil : page.map { UnsafePointer($0.assumingMemoryBound(to: Int.self)) }
-        close(WorkerLaunch.Descriptor.control)
+        arena = WorkerArena(WorkerLaunch.Descriptor.arena)
+        close(WorkerLaunch.Descriptor.arena)
     }
 
     /// A drawing with text, which makes librsvg and fontconfig read their settings.
@@ -66,7 +64,7 @@ struct WorkerService {
     /// - Parameter addressSpace: that of the process before it has read anything, in bytes.
     func greet(addressSpace: UInt64, failure: String?) {
         let names = coders.coders.map { String(reflecting: type(of: $0)) }
-        let failure = control == nil ? "it has no page of control" : failure
+        let failure = arena == nil ? "it has no memory that it shares" : failure
         _ = send(WorkerGreeting(coders: names, addressSpace: Int(clamping: addressSpace), failure: failure).bytes)
     }
 
@@ -75,14 +73,15 @@ struct WorkerService {
         while let (bytes, files) = receive() {
             defer { for file in files { close(file) } }
             var reader = WireReader(bytes)
-            guard let request = try? WorkerRequest(&reader), !files.isEmpty else { return }
+            guard let request = try? WorkerRequest(&reader) else { return }
+            var result = WorkerResult()
             let answer: WorkerAnswer
             do {
-                answer = try self.answer(to: request, files)
+                answer = try self.answer(to: request, files.first, &result)
             } catch {
                 answer = .failure(error)
             }
-            guard send(answer.bytes(to: request.number)) else { return }
+            guard pass(result, behind: answer.bytes(to: request.number)) else { return }
         }
     }
 
@@ -99,87 +98,127 @@ struct WorkerService {
 
     private func send(_ bytes: [UInt8]) -> Bool { halcyon_channel_send(channel, bytes, bytes.count, nil, 0) == 0 }
 
+    /// Sends an answer, and its result through the windows: two parts at once, each further one when its window is free.
+    private func pass(_ result: WorkerResult, behind answer: [UInt8]) -> Bool {
+        let byteCount = result.byteCount
+        let parts = WorkerArena.parts(of: byteCount)
+        guard let arena else { return false }
+        for part in 0..<min(2, parts) { result.copy(WorkerArena.range(of: part, byteCount), to: arena.window(part)) }
+        guard send(answer) else { return false }
+        for part in 2..<max(2, parts) {
+            guard let (bytes, files) = receive(), files.isEmpty else { return false }
+            var reader = WireReader(bytes)
+            guard let taken = try? reader.int(), taken == part - 2 else { return false }
+            result.copy(WorkerArena.range(of: part, byteCount), to: arena.window(part))
+            var encoder = KeyEncoder()
+            encoder.encode(part)
+            guard send(encoder.bytes) else { return false }
+        }
+        return true
+    }
+
     // MARK: - Requests
 
-    private mutating func answer(to request: WorkerRequest, _ files: [Int32]) throws -> WorkerAnswer {
+    private mutating func answer(
+        to request: WorkerRequest, _ file: Int32?, _ result: inout WorkerResult
+    ) throws -> WorkerAnswer {
         for session in request.ended { animations[session] = nil }
-        let file = Mapping(files[0], request.fileBytes, writable: false)
-        let data = try file?.data ?? { throw BitmapError.outOfMemory(bytes: request.fileBytes) }()
+        let former = planned
+        planned = nil
+        let context = WorkContext { [arena] in arena?.cancelled == request.number }
         switch request.work {
-        case .probe: return .info(try coders.probe(data))
-        case .plan: return .plan(PlanFacts(try coders.plan(data, options: request.options)))
-        case .decode: return .image(try decode(data, request, Array(files.dropFirst())))
-        case .frame: return try frame(of: data, request, files.dropFirst().first)
+        case .probe: return .info(try coders.probe(try data(of: request, file)))
+        case .plan:
+            let data = try data(of: request, file)
+            let plan = try coders.plan(data, options: request.options)
+            planned = (request.number, plan, data)
+            return .plan(PlanFacts(plan))
+        case .decode:
+            let image = try decode(request, former, file, context)
+            result = WorkerResult(image.bitmap, Self.extras(of: image))
+            return .image(ImageFacts(image))
+        case .frame:
+            let bitmap = try animation(request, file, context).frame(at: request.frame, context: context)
+            result = WorkerResult(bitmap, Data())
+            return .frame(isOpaque: bitmap.isOpaque)
         }
     }
 
-    private func context(_ request: WorkerRequest) -> WorkContext {
-        let (word, number) = (control, request.number)
-        nonisolated(unsafe) let page = word
-        return WorkContext { page.map { halcyon_control_read($0) == number } ?? false }
+    private func decode(
+        _ request: WorkerRequest, _ former: (number: Int, plan: DecodePlan, data: Data)?, _ file: Int32?,
+        _ context: WorkContext
+    ) throws -> Image {
+        if let former, former.number == request.plan {
+            return try coders.decode(former.data, plan: former.plan, context: context)
+        }
+        return try coders.decode(try data(of: request, file), options: request.options, context: context)
     }
 
-    /// Decodes to the memory of the result, and writes what an image has beside its pixels behind it.
-    private func decode(_ data: Data, _ request: WorkerRequest, _ files: [Int32]) throws -> ImageFacts {
-        let context = context(request)
-        let plan = try coders.plan(data, options: request.options)
-        guard let pixels = files.first.flatMap({ Mapping($0, plan.finalSize.bitmapBytes, writable: true) }) else {
-            throw BitmapError.outOfMemory(bytes: plan.finalSize.bitmapBytes)
+    /// Returns the file: mapped if it is large, otherwise in the memory that is shared. An animation needs it after the request, and
+    /// therefore a copy.
+    private func data(of request: WorkerRequest, _ file: Int32?) throws -> Data {
+        if let file {
+            guard let mapping = Mapping(file, request.fileBytes) else {
+                throw BitmapError.outOfMemory(bytes: request.fileBytes)
+            }
+            return mapping.data
         }
-        PixelLoan.shared.begin(pixels.bytes, pixels.byteCount)
-        defer { _ = PixelLoan.shared.end() }
-        let image = try coders.decode(data, plan: plan, context: context)
-        copy(image.bitmap, to: pixels)
-        if image.animation != nil || image.colorProfile != nil {
-            try writeExtras(of: image, files.dropFirst().first)
+        guard let arena, request.fileBytes <= WorkerArena.fileBytes else {
+            throw WireError.invalid("a file without bytes")
         }
-        return ImageFacts(image)
+        guard request.work != .frame else { return Data(bytes: arena.file, count: request.fileBytes) }
+        return Data(bytesNoCopy: arena.file, count: request.fileBytes, deallocator: .none)
     }
 
-    /// Copies pixels, unless they were made in their place.
-    private func copy(_ bitmap: Bitmap, to memory: Mapping) {
-        bitmap.withPixels { pixels in
-            guard let source = pixels.baseAddress, source != UnsafeRawPointer(memory.bytes) else { return }
-            memory.bytes.copyMemory(from: source, byteCount: min(pixels.count, memory.byteCount))
-        }
-    }
-
-    private func writeExtras(of image: Image, _ file: Int32?) throws {
+    /// Returns the durations of the frames in nanoseconds, and the profile behind them.
+    private static func extras(of image: Image) -> Data {
         let durations = (image.animation?.durations ?? []).map { duration -> Int64 in
             let (seconds, attoseconds) = duration.components
             return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         }
-        let profile = image.colorProfile ?? Data()
-        let byteCount = durations.count * 8 + profile.count
-        guard let extras = file.flatMap({ Mapping($0, byteCount, writable: true) }) else {
-            throw BitmapError.outOfMemory(bytes: byteCount)
-        }
-        durations.withUnsafeBytes { bytes in
-            if let source = bytes.baseAddress { extras.bytes.copyMemory(from: source, byteCount: bytes.count) }
-        }
-        profile.copyBytes(
-            to: UnsafeMutableRawBufferPointer(start: extras.bytes + durations.count * 8, count: profile.count))
+        return durations.withUnsafeBytes { Data($0) } + (image.colorProfile ?? Data())
     }
 
-    /// Draws a frame of an animation, which stays here for the next one.
-    private mutating func frame(of data: Data, _ request: WorkerRequest, _ file: Int32?) throws -> WorkerAnswer {
-        let context = context(request)
-        let animation: AnimatedImage
-        if let kept = animations[request.session] {
-            animation = kept
-        } else {
-            let image = try coders.decode(data, options: request.options, context: context)
-            guard let frames = image.animation else {
-                throw CodecError.damaged(image.info.format, reason: "it has no frames")
-            }
-            animation = frames.makeReader()
-            animations[request.session] = animation
+    /// Returns the animation of a request, which stays here for the next frame.
+    private mutating func animation(
+        _ request: WorkerRequest, _ file: Int32?, _ context: WorkContext
+    ) throws -> AnimatedImage {
+        if let kept = animations[request.session] { return kept }
+        let image = try coders.decode(try data(of: request, file), options: request.options, context: context)
+        guard let frames = image.animation else {
+            throw CodecError.damaged(image.info.format, reason: "it has no frames")
         }
-        let bitmap = try animation.frame(at: request.frame, context: context)
-        guard let pixels = file.flatMap({ Mapping($0, bitmap.byteCount, writable: true) }) else {
-            throw BitmapError.outOfMemory(bytes: bitmap.byteCount)
+        let animation = frames.makeReader()
+        animations[request.session] = animation
+        return animation
+    }
+}
+
+/// The result behind an answer: pixels, and what an image has beside them.
+struct WorkerResult {
+    private let bitmap: Bitmap?
+    private let extras: Data
+
+    /// Creates the result of an answer that has none.
+    init() { (bitmap, extras) = (nil, Data()) }
+
+    init(_ bitmap: Bitmap, _ extras: Data) {
+        (self.bitmap, self.extras) = (bitmap, extras)
+    }
+
+    var byteCount: Int { (bitmap?.byteCount ?? 0) + extras.count }
+
+    /// Copies a part to a window.
+    func copy(_ range: Range<Int>, to window: UnsafeMutableRawPointer) {
+        let pixels = bitmap?.byteCount ?? 0
+        let own = range.clamped(to: 0..<pixels)
+        bitmap?.withPixels { bytes in
+            if let source = bytes.baseAddress { window.copyMemory(from: source + own.lowerBound, byteCount: own.count) }
         }
-        copy(bitmap, to: pixels)
-        return .frame(isOpaque: bitmap.isOpaque)
+        let rest = range.clamped(to: pixels..<byteCount)
+        extras.withUnsafeBytes { bytes in
+            guard let source = bytes.baseAddress, !rest.isEmpty else { return }
+            (window + own.count).copyMemory(from: source + rest.lowerBound - pixels, byteCount: rest.count)
+        }
     }
 }

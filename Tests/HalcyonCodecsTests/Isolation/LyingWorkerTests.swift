@@ -19,7 +19,7 @@ import Testing
 
     private static let refused: [Lie] = [
         .planOfAnotherFormat, .garbage, .nothing, .longMessage, .descriptor, .anotherNumber, .anotherSize, .moreFrames,
-        .longProfile, .preview, .keepsMapping, .sealsSeals, .anotherAnswer, .cutMessage, .negativeCounts,
+        .longProfile, .preview, .anotherAnswer, .cutMessage, .negativeCounts, .anotherPart,
     ]
 
     @Test(arguments: refused)
@@ -46,6 +46,12 @@ import Testing
         #expect(image.bitmap.bytes.allSatisfy { $0 == 0xFF })
     }
 
+    @Test func aLargeResultComesInParts() throws {
+        let image = try decode(.manyParts, workers())
+        #expect(image.size == PixelSize(1024, 1024))
+        #expect(image.bitmap.bytes.allSatisfy { $0 == 0xFF })
+    }
+
     @Test func aWorkerThatOnlyClosesItsChannelIsEnded() throws {
         #expect(throws: CodecError.stopped(.attack, .signal(SIGKILL))) { try decode(.closesChannel, workers()) }
     }
@@ -57,6 +63,10 @@ import Testing
     @Test func aMessageThatNobodyAskedForEndsTheWorker() throws {
         let workers = workers()
         #expect(try decode(.secondMessage, workers).size == AttackCoder.size)
+        // It is noticed before the next request, or, where it comes later, as the answer to that.
+        do {
+            _ = try decode(.tellsTheTruth, workers)
+        } catch CodecError.stopped(.attack, .invalidAnswer) {}
         #expect(try decode(.tellsTheTruth, workers).size == AttackCoder.size)
         #expect(workers.statistics.started == 2)
     }

@@ -17,9 +17,6 @@ int halcyon_memory_create(size_t size);
 /// Creates memory with these bytes, which nobody can change any more. Returns its descriptor, or -1 and sets errno.
 int halcyon_memory_copy(const void *bytes, size_t size);
 
-/// Forbids every change of the memory from now on. Returns 0, or -1 and sets errno: EBUSY if somebody can still write.
-int halcyon_memory_seal(int file);
-
 /// Writes and reads the word of a page that both sides have.
 void halcyon_control_write(long *word, long value);
 long halcyon_control_read(const long *word);
@@ -41,7 +38,7 @@ int halcyon_channel_wait(int channel, int milliseconds);
 
 // MARK: - Another process
 
-/// Limits a process: its address space in bytes (0 leaves it), and the processor time in seconds from its start. Returns 0, or
+/// Limits a process: its address space in bytes, and the processor time in seconds from its start; 0 leaves either. Returns 0, or
 /// -1 and sets errno.
 int halcyon_process_limit(pid_t process, uint64_t address_space, uint64_t processor_seconds);
 
