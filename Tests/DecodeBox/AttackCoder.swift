@@ -18,7 +18,28 @@ enum Attack: String, CaseIterable {
     // Calls that get an error.
     case stats, asksTerminal, setsAffinity
     // No attack.
-    case draws, drawsSlowly, startsThread
+    case draws, drawsSlowly, startsThread, claimsCancellation
+
+    /// Those that end the process because of a system call.
+    static let calls: [Attack] = [
+        .opens, .writesFile, .connects, .listens, .executes, .forks, .kills, .traces, .mapsCode, .makesCode,
+        .sharesMemory,
+        .unlinks, .becomesRoot, .raisesLimits, .waitsForOthers, .changesDescriptor, .sendsSignalToParent,
+    ]
+
+    /// Performs all of `calls` in workers, and returns those that did not end as they must.
+    static func survivors(worker: String) -> [String] {
+        let workers = DecodeWorkers(count: 1, program: .file(worker))
+        let options = DecodeOptions(isolation: .isolated(workers: workers))
+        return calls.compactMap { attack in
+            do {
+                _ = try CoderRegistry([AttackCoder()]).decode(attack.file, options: options)
+                return "\(attack): an image"
+            } catch {
+                return error as? CodecError == .stopped(.attack, .forbiddenCall) ? nil : "\(attack): \(error)"
+            }
+        }
+    }
 
     /// The bytes of a file that makes the coder do it.
     var file: Data { Data("ATTACK \(rawValue)".utf8) }
@@ -59,6 +80,7 @@ struct AttackCoder: ImageDecoder {
                 syscall(number(x86: 203, arm: 122), 0, MemoryLayout<Int>.size, Int(bitPattern: $0), 0)
             }
         case .draws: break
+        case .claimsCancellation: throw CancellationError()
         case .drawsSlowly: while true { try context.checkCancellation() }
         case .startsThread:
             let answer = try WorkerThread.run(name: "attack", stackSize: 1 << 20) { 42 }

@@ -6,6 +6,11 @@ import HalcyonCodecs
     static func main() {
         if CommandLine.arguments.first?.hasSuffix("liar") == true { LyingWorker.run() }
         let words = CommandLine.arguments
+        if words.count == 3, words[1] == "attacks" {
+            let survivors = Attack.survivors(worker: words[2])
+            print(survivors.joined(separator: "\n"))
+            exit(survivors.isEmpty ? 0 : 1)
+        }
         if words.count > 4, words[1] == "storm" {
             let problem: String?
             do {

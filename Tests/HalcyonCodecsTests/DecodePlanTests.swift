@@ -177,8 +177,9 @@ import Testing
         let all = [DecodeOptions()] + different.values.joined()
         #expect(Set(all.map(key)).count == all.count)
         #expect(different.values.allSatisfy { !$0.isEmpty })
-        // They decide when the frames are decoded, and which files are refused; an incomplete image is kept nowhere.
-        let others: Set = ["preloadAllFrames", "limits", "allowsIncomplete"]
+        // They decide when the frames are decoded, where, and which files are refused; an incomplete image is kept nowhere.
+        let others: Set = ["preloadAllFrames", "limits", "allowsIncomplete", "place"]
+        #expect(key(DecodeOptions(isolation: .isolated())) == key(DecodeOptions()))
         #expect(key(DecodeOptions(allowsIncomplete: true)) == key(DecodeOptions()))
         #expect(key(DecodeOptions(limits: DecodeLimits(maximumPixels: 1))) == key(DecodeOptions()))
         #expect(key(DecodeOptions(preloadAllFrames: true)) == key(DecodeOptions()))

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "halcyon_worker.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -89,13 +90,18 @@ static void put_return(program *program, int call, uint32_t action) {
     put(program, (struct sock_filter)RETURN(action));
 }
 
-/// Allows a call without these bits in an argument, and ends the process for one with them.
-static void put_without(program *program, int call, int argument, uint32_t bits) {
+/// Allows a call without these bits in an argument, and does something else for one with them.
+static void put_without_else(program *program, int call, int argument, uint32_t bits, uint32_t action) {
     put(program, (struct sock_filter)SKIP_UNLESS_EQUAL(call, 4));
     put(program, (struct sock_filter)LOAD_ARGUMENT(argument));
     put(program, (struct sock_filter)SKIP_IF_ANY(bits, 1));
     put(program, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
-    put(program, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
+    put(program, (struct sock_filter)RETURN(action));
+}
+
+/// Allows a call without these bits in an argument, and ends the process for one with them.
+static void put_without(program *program, int call, int argument, uint32_t bits) {
+    put_without_else(program, call, argument, bits, SECCOMP_RET_KILL_PROCESS);
 }
 
 /// Allows a call with this value of an argument, and ends the process for another one.
@@ -111,11 +117,14 @@ static void put_files(program *program) {
     for (size_t index = 0; index < sizeof reading / sizeof reading[0]; index++) {
         put_return(program, reading[index], SECCOMP_RET_ALLOW);
     }
+    // Fontconfig tries to write its caches, and does without.
     uint32_t writing = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
-    put_without(program, __NR_openat, 2, writing);
+    put_without_else(program, __NR_openat, 2, writing, SECCOMP_RET_ERRNO | EACCES);
 #if defined(__x86_64__)
-    put_without(program, __NR_open, 1, writing);
+    put_without_else(program, __NR_open, 1, writing, SECCOMP_RET_ERRNO | EACCES);
 #endif
+    // FreeType marks what it has opened: F_GETFD, F_SETFD and F_GETFL are 1 to 3, and only these have no bit beyond.
+    put_without_else(program, __NR_fcntl, 1, ~3u, SECCOMP_RET_ERRNO | EPERM);
 }
 
 static int close_calls(bool reads_files) {
@@ -228,6 +237,27 @@ void halcyon_box_close_files(int last) {
     for (int file = last + 1; file < most; file++) close(file);
 }
 
+/// The processor time after which the kernel ends the process, whatever it does: that of a worker that is never replaced, and of one
+/// whose program has ended without it.
+#define BOX_PROCESSOR_SECONDS 3600
+
+static int thread_count(void) {
+    DIR *folder = opendir("/proc/self/task");
+    if (folder == NULL) return 0;
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) count += entry->d_name[0] != '.';
+    closedir(folder);
+    return count;
+}
+
+bool halcyon_box_is_alone(void) {
+    for (int turn = 0; turn < 200; turn++) {
+        if (thread_count() <= 1) return true;
+        usleep(1000);
+    }
+    return false;
+}
+
 static int limit(int kind, rlim_t value) {
     struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
     return setrlimit((__rlimit_resource_t)kind, &limit);
@@ -251,7 +281,10 @@ halcyon_box_result halcyon_box_close(const char *const *readable, bool uses_land
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || drop_capabilities() != 0) {
         return HALCYON_BOX_PRIVILEGES;
     }
-    if (limit(RLIMIT_CORE, 0) != 0 || limit(RLIMIT_FSIZE, 0) != 0 || limit(RLIMIT_NOFILE, 64) != 0) return HALCYON_BOX_LIMITS;
+    if (limit(RLIMIT_CORE, 0) != 0 || limit(RLIMIT_FSIZE, 0) != 0 || limit(RLIMIT_NOFILE, 64) != 0 ||
+        limit(RLIMIT_CPU, BOX_PROCESSOR_SECONDS) != 0) {
+        return HALCYON_BOX_LIMITS;
+    }
     if (close_paths(readable, uses_landlock) != 0) return HALCYON_BOX_LANDLOCK;
     if (close_calls(readable != NULL) != 0) return HALCYON_BOX_SECCOMP;
     return HALCYON_BOX_CLOSED;

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,7 +48,7 @@ int halcyon_channel_send(int channel, const void *bytes, size_t size, const int 
         memcpy(CMSG_DATA(header), files, sizeof(int) * (size_t)count);
     }
     ssize_t sent;
-    do sent = sendmsg(channel, &message, MSG_NOSIGNAL);
+    do sent = sendmsg(channel, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
     return sent == (ssize_t)size ? 0 : -1;
 }
@@ -102,6 +105,29 @@ int halcyon_process_limit(pid_t process, uint64_t address_space, uint64_t proces
     if (prlimit(process, RLIMIT_CPU, NULL, &time) != 0) return -1;
     time.rlim_cur = processor_seconds < time.rlim_max ? processor_seconds : time.rlim_max;
     return prlimit(process, RLIMIT_CPU, &time, NULL);
+}
+
+int halcyon_process_open(pid_t process) { return (int)syscall(__NR_pidfd_open, process, 0); }
+
+bool halcyon_process_runs(int file) {
+    struct pollfd entry = {.fd = file, .events = POLLIN};
+    return file < 0 || poll(&entry, 1, 0) == 0;
+}
+
+int halcyon_process_end(pid_t process, int file, int *status) {
+    if (file < 0) {
+        kill(process, SIGKILL);
+    } else {
+        (void)syscall(__NR_pidfd_send_signal, file, SIGKILL, NULL, 0);
+    }
+    siginfo_t info;
+    int result;
+    // The descriptor is of the child itself, and its number is kept for as long as nobody has waited for it.
+    do result = file < 0 ? waitid(P_PID, (id_t)process, &info, WEXITED) : waitid((idtype_t)3, (id_t)file, &info, WEXITED);
+    while (result < 0 && errno == EINTR);
+    if (result < 0) return -1;
+    *status = info.si_code == CLD_EXITED ? info.si_status : -info.si_status;
+    return 0;
 }
 
 int64_t halcyon_process_time(pid_t process) {

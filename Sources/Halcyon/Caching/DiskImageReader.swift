@@ -94,8 +94,8 @@ struct DiskImageReader {
     }
 
     private func decoded(_ data: Data, options: DecodeOptions) async throws -> Image {
-        let plan = try await threads.run(ticket: ticket) { [coders] _ in
-            try coders.plan(data, options: options)
+        let plan = try await threads.run(ticket: ticket) { [coders] in
+            try coders.plan(data, options: options, context: $0)
         }
         try coders.budget.check(plan.workingBytes)
         return try await threads.run(

@@ -38,8 +38,10 @@ struct EncodeJob {
         try await FetchJob.provenBytes(of: resolved, for: subscription) { fetched, resolved in
             let (coders, decode) = (resolved.coders, resolved.request.decode)
             let options = DecodeOptions(limits: decode.limits, isolation: decode.isolation)
-            let info = try await subscription.compute { _ in
-                try coders.reporting(fetched.data) { try coders.plan(fetched.data, options: options).info }
+            let info = try await subscription.compute { context in
+                try coders.reporting(fetched.data) {
+                    try coders.plan(fetched.data, options: options, context: context).info
+                }
             }
             FetchJob.keep(fetched, of: nil, resolved, subscription)
             return EncodedAnswer(

@@ -91,7 +91,9 @@ final class EarlyImages {
         let (coders, processors) = (resolved.coders, resolved.steps.processors)
         var options = resolved.steps.decode
         options.allowsIncomplete = false
-        let plan = try await load.compute { [options] _ in try coders.plan(stored.data, options: options) }
+        let plan = try await load.compute { [options] in
+            try coders.plan(stored.data, options: options, context: $0)
+        }
         let image = try await load.compute(reserving: plan.workingBytes, of: coders.budget) {
             try coders.decode(stored.data, plan: plan, context: $0)
         }

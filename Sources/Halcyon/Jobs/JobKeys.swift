@@ -10,6 +10,8 @@ struct LoadKey: Hashable, Sendable {
     private(set) var wantsEveryPreview: Bool
     /// Whether the result may be incomplete, and is then no result for others.
     let allowsIncomplete: Bool
+    /// The place of the decode: a load that asks for workers joins none without them.
+    let isolation: DecodeIsolation?
     let fetch: FetchKey
 
     /// Creates the key of the load of a request.
@@ -24,6 +26,7 @@ struct LoadKey: Hashable, Sendable {
         target = ObjectIdentifier(resolved.target)
         wantsEveryPreview = resolved.request.wantsPreviews && resolved.request.wantsEveryPreview
         allowsIncomplete = resolved.request.decode.allowsIncomplete
+        isolation = resolved.request.decode.isolation
         fetch = FetchKey(resolved)
     }
 
@@ -124,9 +127,11 @@ struct DecodeKey: Hashable, Sendable {
     /// The coders that the registry had: a decode that began with others may end otherwise.
     let generation: Int
     let plan: DecodePlan
+    /// The workers that decode; nil for this process.
+    let workers: ObjectIdentifier?
 
     init(_ fetched: FetchedData, _ coders: CoderRegistry, _ generation: Int, _ plan: DecodePlan) {
         (data, self.coders) = (ObjectIdentifier(fetched), ObjectIdentifier(coders))
-        (self.generation, self.plan) = (generation, plan)
+        (self.generation, self.plan, workers) = (generation, plan, plan.workers.map(ObjectIdentifier.init))
     }
 }

@@ -93,8 +93,8 @@ struct DecodeJob {
         if let image = fetched.made { return try await reduced(image, fetched, resolved) }
         let (coders, options, watch) = (resolved.coders, allowedOptions(for: fetched), Stopwatch())
         let generation = coders.generation
-        let plan = try await subscription.compute { _ in
-            try coders.reporting(fetched.data) { try coders.plan(fetched.data, options: options) }
+        let plan = try await subscription.compute { context in
+            try coders.reporting(fetched.data) { try coders.plan(fetched.data, options: options, context: context) }
         }
         let key = DecodeKey(fetched, coders, generation, plan)
         let made = try await resolved.coordinator.decodes.value(for: key, subscription) { subscription in

@@ -119,8 +119,10 @@ struct PrefetchJob {
     private func keepOriginal() async throws -> Provenance {
         try await FetchJob.provenBytes(of: resolved, for: subscription) { fetched, resolved in
             let (coders, options) = (resolved.coders, resolved.request.decode)
-            _ = try await subscription.compute { _ in
-                try coders.reporting(fetched.data) { try coders.plan(fetched.data, options: options) }
+            _ = try await subscription.compute { context in
+                try coders.reporting(fetched.data) {
+                    try coders.plan(fetched.data, options: options, context: context)
+                }
             }
             await FetchJob.keepUntilStored(fetched, resolved, subscription)
             return fetched.provenance

@@ -1,4 +1,5 @@
 import HalcyonImage
+import HalcyonSystem
 
 /// The place where files are decoded: in this process, or in worker processes that hold no rights.
 ///
@@ -54,10 +55,12 @@ public struct DecodeIsolation: Hashable, Sendable {
     public var workers: DecodeWorkers? { isolated?.workers }
 
     /// Returns the workers for a format that this decoder reads; nil if it is decoded in this process.
-    func workers(for decoder: any ImageDecoder, _ format: ImageFormat) throws -> DecodeWorkers? {
-        guard let isolated, isolated.formats?.contains(format) != false, try isolated.workers.mayDecode(decoder) else {
-            return nil
-        }
+    func workers(
+        for decoder: any ImageDecoder, _ format: ImageFormat, context: WorkContext
+    ) throws -> DecodeWorkers? {
+        guard let isolated, isolated.formats?.contains(format) != false,
+            try isolated.workers.mayDecode(decoder, context: context)
+        else { return nil }
         return isolated.workers
     }
 }
@@ -88,10 +91,15 @@ public enum DecodeStop: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the end may have nothing to do with the file: somebody else, or a system without memory, has ended the worker.
+    /// The status of a process whose end somebody else has waited for.
+    static let unknown: Int32 = -1
+
+    /// Whether the end may have nothing to do with the file: somebody else, or a system without memory, has ended the worker, or the
+    /// reason is not known.
     package var mayBeForeign: Bool {
         switch self {
         case .signal(let number): number == 9 || number == 15
+        case .exited(let status): status == Self.unknown
         default: false
         }
     }

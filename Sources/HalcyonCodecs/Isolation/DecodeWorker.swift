@@ -36,7 +36,12 @@ public enum DecodeWorker {
         var service = WorkerService(CoderRegistry(coders(), budget: DecodeBudget(capacity: .max)))
         service.warmUp(readsFonts: readsFonts)
         let addressSpace = halcyon_address_space()
-        let failure = closeBox(readsFonts: readsFonts, usesLandlock: usesLandlock)
+        // A sanitizer has threads of its own, and reserves terabytes.
+        let hasThreads = addressSpace < 1 << 40 && !halcyon_box_is_alone()
+        let failure =
+            hasThreads
+            ? "the program had threads before it called DecodeWorker.runIfAsked()"
+            : closeBox(readsFonts: readsFonts, usesLandlock: usesLandlock)
         service.greet(addressSpace: addressSpace, failure: failure)
         if failure == nil { service.run() }
         // No destructor runs: there is nothing to put in order, and some would open files.

@@ -40,6 +40,8 @@ public final class DecodeWorkers: Sendable {
 
     private struct State {
         var idle: [WorkerProcess] = []
+        /// The workers that answer a question.
+        var busy: [WorkerProcess] = []
         var numbers = 0
         var statistics = Statistics()
         /// Whether the workers have the coder of a type.
@@ -62,10 +64,10 @@ public final class DecodeWorkers: Sendable {
     public let program: Program
     /// The longest time that a worker may take for one request; the worker is ended then.
     public let timeLimit: Duration
-    /// The number of requests after which a worker is replaced, so that a fault that adds up does not matter.
+    /// The number of images after which a worker is replaced, so that a fault that adds up does not matter.
     public let imagesPerWorker: Int
     private let usesLandlock: Bool
-    /// A place for each worker; callers wait for one by priority.
+    /// A place for each worker; callers wait for one in the order of their arrival.
     private let places: ByteBudget
     private let state = Lock(State())
 
@@ -74,11 +76,12 @@ public final class DecodeWorkers: Sendable {
     /// - Parameters:
     ///   - count: the maximum number of workers, at least 1; as many as the system grants processors by default.
     ///   - program: the program that they run.
-    ///   - timeLimit: the longest time for one request: 30 seconds by default.
-    ///   - imagesPerWorker: the number of requests after which a worker is replaced: 2,000 by default, two for each image.
+    ///   - timeLimit: the longest time for one request: 30 seconds by default, a day at most.
+    ///   - imagesPerWorker: the number of images after which a worker is replaced: 1,000 by default. 1 gives each image a worker of
+    ///     its own.
     public convenience init(
         count: Int? = nil, program: Program = .automatic, timeLimit: Duration = .seconds(30),
-        imagesPerWorker: Int = 2000
+        imagesPerWorker: Int = 1000
     ) {
         self.init(
             count: count, program: program, timeLimit: timeLimit, imagesPerWorker: imagesPerWorker, usesLandlock: true)
@@ -86,12 +89,12 @@ public final class DecodeWorkers: Sendable {
 
     /// - Parameter usesLandlock: false tests that the list of system calls holds alone.
     package init(
-        count: Int?, program: Program, timeLimit: Duration = .seconds(30), imagesPerWorker: Int = 2000,
+        count: Int?, program: Program, timeLimit: Duration = .seconds(30), imagesPerWorker: Int = 1000,
         usesLandlock: Bool
     ) {
         self.count = max(1, count ?? SystemGrant.current.cores)
         self.program = program
-        self.timeLimit = timeLimit
+        self.timeLimit = min(max(timeLimit, .milliseconds(1)), .seconds(86_400))
         self.imagesPerWorker = max(1, imagesPerWorker)
         self.usesLandlock = usesLandlock
         places = ByteBudget(capacity: self.count)
@@ -105,7 +108,11 @@ public final class DecodeWorkers: Sendable {
     /// - Throws: `CodecError.isolationUnavailable`; `CancellationError`.
     public func prepare(context: WorkContext = .uncancellable) throws {
         guard state.withLock({ $0.idle.isEmpty && $0.statistics.workers == 0 }) else { return }
-        try withWorker(readsFonts: false, context: context) { _ in }
+        try start(context)
+    }
+
+    private func start(_ context: WorkContext) throws {
+        try withWorker(readsFonts: false, context: context, preferring: { _ in true }) { _ in }
     }
 
     /// Ends all workers that are not in use. Later images start new ones.
@@ -122,12 +129,13 @@ public final class DecodeWorkers: Sendable {
 
     /// Returns whether the workers have the coder. False for a coder of the program's own that they do not have.
     ///
-    /// - Throws: `CodecError.isolationUnavailable` for a coder of the library that they do not have, and if none starts.
-    func mayDecode(_ decoder: any ImageDecoder) throws -> Bool {
+    /// - Throws: `CodecError.isolationUnavailable` for a coder of the library that they do not have, and if none starts;
+    ///   `CancellationError`.
+    func mayDecode(_ decoder: any ImageDecoder, context: WorkContext) throws -> Bool {
         let type = type(of: decoder) as any Any.Type
         if let known = state.withLock({ $0.coders[ObjectIdentifier(type)] }) { return known }
         let name = String(reflecting: type)
-        if state.withLock({ $0.names == nil }) { try withWorker(readsFonts: false, context: .uncancellable) { _ in } }
+        if state.withLock({ $0.names == nil }) { try start(context) }
         let isThere = state.withLock { $0.names?.contains(name) ?? false }
         guard isThere || !name.hasPrefix("Halcyon") else {
             throw CodecError.isolationUnavailable("the decode worker does not have the coder \(name)")
@@ -138,7 +146,8 @@ public final class DecodeWorkers: Sendable {
 
     // MARK: - Requests
 
-    /// Asks a worker, and once more another one if somebody else has ended the first.
+    /// Asks a worker, and once more a new one if somebody else has ended the first, or if that had other files before: one of those
+    /// may have taken it over.
     ///
     /// - Parameters:
     ///   - prepare: called while the worker works.
@@ -152,23 +161,24 @@ public final class DecodeWorkers: Sendable {
         defer { state.withLock { $0.statistics.time += watch.elapsed } }
         let format = question.file.format
         // Each idle worker may have been ended meanwhile.
-        var (idleEnds, foreignEnds) = (0, 0)
+        var (idleEnds, ends) = (0, 0)
         while true {
             do {
                 return try withWorker(
-                    readsFonts: format == .svg, context: context, preferring: { question.isKnown(to: $0) }
+                    readsFonts: format == .svg, isNew: ends > 0, context: context,
+                    preferring: { question.isKnown(to: $0) }
                 ) { worker in
                     do {
                         return try finish(
                             try worker.answer(to: question, within: timeLimit, context: context, prepare: prepare),
                             worker)
-                    } catch let error as WireError {
+                    } catch {
                         throw worker.ended(error)
                     }
                 }
             } catch let end as WorkerProcess.Ended {
-                if end.wasIdle { idleEnds += 1 } else { foreignEnds += 1 }
-                guard idleEnds <= count, foreignEnds <= 1, end.wasIdle || end.stop.mayBeForeign else {
+                if end.wasIdle { idleEnds += 1 } else { ends += 1 }
+                guard idleEnds <= count + 1, ends <= 1, end.wasIdle || end.hadOthers || end.stop.mayBeForeign else {
                     throw CodecError.stopped(format, end.stop)
                 }
             }
@@ -177,7 +187,7 @@ public final class DecodeWorkers: Sendable {
 
     /// Ends an animation, whose next frame nobody will ask for.
     func end(_ session: Int) {
-        for worker in state.withLock({ $0.idle }) { worker.end(session) }
+        for worker in state.withLock({ $0.idle + $0.busy }) { worker.end(session) }
     }
 
     /// Returns a number that no other question or animation has.
@@ -190,13 +200,16 @@ public final class DecodeWorkers: Sendable {
 
     // MARK: - Workers
 
+    /// Lends a worker to `body`.
+    ///
+    /// - Parameter isNew: whether it must be one that has had no file yet.
     private func withWorker<Result>(
-        readsFonts: Bool, context: WorkContext, preferring isPreferred: (WorkerProcess) -> Bool = { _ in false },
+        readsFonts: Bool, isNew: Bool = false, context: WorkContext, preferring isPreferred: (WorkerProcess) -> Bool,
         _ body: (WorkerProcess) throws -> Result
     ) throws -> Result {
         try places.waitForReservation(of: 1, context: context)
         defer { places.release(1) }
-        let worker = try idleWorker(readsFonts, isPreferred) ?? start(readsFonts)
+        let worker = try idleWorker(readsFonts, isNew, isPreferred) ?? start(readsFonts, context)
         do {
             let result = try body(worker)
             putBack(worker, error: nil)
@@ -207,17 +220,23 @@ public final class DecodeWorkers: Sendable {
         }
     }
 
-    private func idleWorker(_ readsFonts: Bool, _ isPreferred: (WorkerProcess) -> Bool) -> WorkerProcess? {
-        state.withLock { state in
-            let index = state.idle.lastIndex(where: isPreferred) ?? state.idle.lastIndex { $0.readsFonts == readsFonts }
-            return index.map { state.idle.remove(at: $0) }
+    private func idleWorker(
+        _ readsFonts: Bool, _ isNew: Bool, _ isPreferred: (WorkerProcess) -> Bool
+    ) -> WorkerProcess? {
+        let most = isNew ? 1 : imagesPerWorker
+        return state.withLock { state in
+            let preferred = isNew ? nil : state.idle.lastIndex { $0.readsFonts == readsFonts && isPreferred($0) }
+            let index = preferred ?? state.idle.lastIndex { $0.readsFonts == readsFonts && $0.fileCount < most }
+            guard let index else { return nil }
+            state.busy.append(state.idle.remove(at: index))
+            return state.busy.last
         }
     }
 
-    private func start(_ readsFonts: Bool) throws -> WorkerProcess {
+    private func start(_ readsFonts: Bool, _ context: WorkContext) throws -> WorkerProcess {
         let (failure, surplus) = state.withLock { state -> (CodecError?, WorkerProcess?) in
             if let failure = state.failure, failure.watch.elapsed < Self.failureTime { return (failure.error, nil) }
-            // Workers that may read fonts and others share the places.
+            // Those that have had their images, and those for other formats, hold a place in vain.
             guard state.statistics.workers >= count, !state.idle.isEmpty else { return (nil, nil) }
             state.statistics.workers -= 1
             return (nil, state.idle.removeFirst())
@@ -227,8 +246,9 @@ public final class DecodeWorkers: Sendable {
         do {
             let launch = WorkerLaunch(
                 path: try WorkerLaunch.path(of: program), readsFonts: readsFonts, usesLandlock: usesLandlock)
-            let worker = try Self.process(launch)
+            let worker = try Self.process(launch, context)
             state.withLock { state in
+                state.busy.append(worker)
                 state.statistics.workers += 1
                 state.statistics.started += 1
                 state.names = state.names ?? Set(worker.greeting.coders)
@@ -244,19 +264,20 @@ public final class DecodeWorkers: Sendable {
     }
 
     /// Starts a process, and another one if somebody has ended it before its greeting.
-    private static func process(_ launch: WorkerLaunch) throws -> WorkerProcess {
+    private static func process(_ launch: WorkerLaunch, _ context: WorkContext) throws -> WorkerProcess {
         for _ in 0..<2 {
             do {
-                return try WorkerProcess(launch)
+                return try WorkerProcess(launch, context: context)
             } catch is WorkerProcess.Ended {}
         }
-        return try WorkerProcess(launch)
+        return try WorkerProcess(launch, context: context)
     }
 
     /// Takes a worker back, unless it has ended or is due for replacement.
     private func putBack(_ worker: WorkerProcess, error: (any Error)?) {
-        let stays = worker.isAlive && worker.requestCount < imagesPerWorker && !worker.isOld
+        let stays = worker.isAlive && !worker.isOld
         state.withLock { state in
+            state.busy.removeAll { $0 === worker }
             if stays { state.idle.append(worker) } else { state.statistics.workers -= 1 }
             switch error {
             case let end as WorkerProcess.Ended where !end.wasIdle: state.statistics.faults += 1

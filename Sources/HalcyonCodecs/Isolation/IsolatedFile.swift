@@ -7,14 +7,16 @@ final class IsolatedFile: Sendable {
     let format: ImageFormat
     let workers: DecodeWorkers
     let data: Data
-    /// The bytes of a large file, in memory that nobody can change: they are copied once, and each worker maps them.
-    let memory: SharedMemory?
+    /// No other file of the workers has this number.
+    let number: Int
 
-    /// - Throws: `CodecError.isolationUnavailable` if the system grants no memory.
-    init(_ data: Data, _ format: ImageFormat, for workers: DecodeWorkers) throws {
+    init(_ data: Data, _ format: ImageFormat, for workers: DecodeWorkers) {
         (self.data, self.format, self.workers) = (data, format, workers)
-        memory = data.count > WorkerArena.fileBytes ? try SharedMemory(copying: data) : nil
+        number = workers.nextNumber()
     }
+
+    /// The bytes of the copy that a worker gets of a large file, while it has it.
+    var copiedBytes: Int { data.count > WorkerArena.fileBytes ? data.count : 0 }
 
     /// Returns the facts in the header, which a worker reads.
     ///
@@ -30,9 +32,9 @@ final class IsolatedFile: Sendable {
     ///
     /// - Parameter budget: the budget from which the frames of an animation reserve their memory.
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
-    func plan(_ options: DecodeOptions, budget: DecodeBudget) throws -> DecodePlan {
+    func plan(_ options: DecodeOptions, budget: DecodeBudget, context: WorkContext) throws -> DecodePlan {
         let question = WorkerQuestion(.plan, self, options)
-        return try workers.ask(question, context: .uncancellable) { answer, _ in
+        return try workers.ask(question, context: context) { answer, _ in
             guard case .plan(let facts) = answer else { throw WireError.invalid("no plan") }
             guard facts.info.format == format else { throw WireError.invalid("a plan for \(facts.info.format)") }
             let decode = IsolatedDecode(file: self, options: options, budget: budget, number: question.number)
@@ -49,6 +51,9 @@ struct IsolatedDecode: Sendable {
     /// The number of the request for the plan.
     let number: Int
 
+    /// The most bytes behind the pixels, whatever the limits are: durations and a profile.
+    private static let mostExtraBytes = 64 << 20
+
     /// Returns the image.
     ///
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
@@ -62,7 +67,11 @@ struct IsolatedDecode: Sendable {
                 { answer, worker in
                     guard case .image(let facts) = answer else { throw WireError.invalid("no image") }
                     let extraBytes = try check(facts, plan)
-                    return (facts, try worker.receive(pixels, extraBytes: extraBytes))
+                    return (
+                        facts,
+                        try worker.receive(
+                            pixels, extraBytes: extraBytes, within: file.workers.timeLimit, context: context)
+                    )
                 })
             beside = (facts, extras)
             return facts.isOpaque
@@ -100,7 +109,9 @@ struct IsolatedDecode: Sendable {
         guard profile == 0 || (!plan.convertsColor && profile <= options.limits.maximumMetadataBytes) else {
             throw WireError.invalid("a profile of \(profile) bytes")
         }
-        return facts.frameCount * 8 + profile
+        let bytes = profile.adding(8, times: facts.frameCount)
+        guard bytes <= Self.mostExtraBytes else { throw WireError.invalid("\(bytes) bytes behind the pixels") }
+        return bytes
     }
 
     private func animation(_ facts: ImageFacts, _ extras: Data, _ plan: DecodePlan) throws -> AnimatedImage? {
@@ -154,7 +165,8 @@ final class IsolatedFrames: AnimationFrameSource {
         return try Bitmap(size: plan.finalSize) { pixels in
             try decode.file.workers.ask(question, context: context) { answer, worker in
                 guard case .frame(let isOpaque) = answer else { throw WireError.invalid("no frame") }
-                _ = try worker.receive(pixels, extraBytes: 0)
+                _ = try worker.receive(
+                    pixels, extraBytes: 0, within: decode.file.workers.timeLimit, context: context)
                 return isOpaque
             }
         }

@@ -1,15 +1,15 @@
 import HalcyonImage
 
-/// A request to a worker, with the file in sealed memory beside it.
+/// A request to a worker. The file is in the memory that both share, or, if it is large, in memory of its own beside the message.
 struct WorkerRequest {
     enum Work: Int {
         /// Reads the header.
         case probe
         /// Reads the header and plans the decode.
         case plan
-        /// Decodes to the memory beside the file.
+        /// Decodes; the pixels follow the answer.
         case decode
-        /// Decodes a frame of an animation to the memory beside the file.
+        /// Decodes a frame of an animation; its pixels follow the answer.
         case frame
     }
 
@@ -81,7 +81,7 @@ struct PlanFacts {
     }
 }
 
-/// The facts of a decoded image beside its pixels. Durations and profile are in the memory for extras.
+/// The facts of a decoded image beside its pixels, behind which its durations and its profile follow.
 struct ImageFacts {
     let info: ImageInfo
     let size: PixelSize

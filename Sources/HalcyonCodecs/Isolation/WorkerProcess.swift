@@ -12,31 +12,24 @@ final class WorkerProcess: Sendable {
         let stop: DecodeStop
         /// Whether the worker had ended before it took the request.
         var wasIdle = false
+        /// Whether the worker has had other files before, one of which may be to blame.
+        var hadOthers = false
     }
 
-    /// The longest message of a worker, in bytes.
-    private static let longestMessage = 64 << 10
-    /// The time that a worker may take to start, in milliseconds.
-    private static let longestStart = 20_000
-    /// The time between two looks at whether the result is still wanted, in milliseconds.
-    private static let pause: Int32 = 5
-    /// The time between two parts of a result, of which the worker has all, in milliseconds.
-    private static let longestPart: Int32 = 10_000
-    /// The time that a cancelled decode has to notice it, in milliseconds.
-    private static let grace: Int32 = 20
+    /// The time that a worker may take to start.
+    private static let longestStart = Duration.seconds(20)
     /// The address space beside what a decode reserves, in bytes: stacks of threads, tables of libraries, parts of the heap that
-    /// are not full.
-    private static let spareAddressSpace = 256 << 20
-
+    /// are not full, and, in one that reads them, fonts.
+    private static let spareAddressSpace = (plain: 256 << 20, fonts: 768 << 20)
     /// The time after which the limit of processor time is set anew.
     private static let timeInterval = Duration.seconds(10)
-    /// The number of animations that a worker keeps between two frames.
-    private static let mostSessions = 4
-
     private struct State {
-        /// Nil once the process has been waited for: the number may be another's from then on.
-        var id: pid_t?
-        var requests = 0
+        /// The number of animations that a worker keeps between two frames.
+        static let mostSessions = 4
+
+        /// The file of the last question, and the number of files.
+        var file = 0
+        var files = 0
         /// The number of the last request, if it was for a plan.
         var plan: Int?
         /// The limit of its address space in bytes.
@@ -45,70 +38,79 @@ final class WorkerProcess: Sendable {
         var timeWatch: Stopwatch?
         /// The animations that the worker keeps, the one that was used last at the end.
         var sessions: [WorkerSession] = []
-        var endedSessions: [Int] = []
+        /// Those that it keeps until the next request says that nobody needs them.
+        var endedSessions: [WorkerSession] = []
+
+        /// Notes that the worker keeps an animation from now on, and gives up others for it.
+        mutating func keep(_ session: WorkerSession) {
+            sessions.removeAll { $0.number == session.number }
+            sessions.append(session)
+            while sessions.count > Self.mostSessions { endedSessions.append(sessions.removeFirst()) }
+            endedSessions.removeAll { $0.number == session.number }
+        }
     }
 
     let greeting: WorkerGreeting
     let readsFonts: Bool
-    private let channel: Int32
+    private let channel: WorkerChannel
     private let arena: WorkerArena
-    private let state: Lock<State>
+    private let process: ChildProcess
+    private let state = Lock(State())
 
     /// Starts a worker and waits for its greeting.
     ///
-    /// - Throws: `CodecError.isolationUnavailable`; `Ended` if somebody has ended it before its greeting.
-    init(_ launch: WorkerLaunch) throws {
-        var ends: [Int32] = [-1, -1]
-        guard halcyon_channel_create(&ends) == 0 else {
-            throw CodecError.isolationUnavailable("no channel: \(String(cString: strerror(errno)))")
-        }
-        channel = ends[0]
+    /// - Throws: `CodecError.isolationUnavailable`; `CancellationError`; `Ended` if somebody has ended it before its greeting.
+    init(_ launch: WorkerLaunch, context: WorkContext) throws {
+        var end: Int32 = -1
+        channel = try WorkerChannel(otherEnd: &end)
+        defer { close(end) }
         readsFonts = launch.readsFonts
+        let memory = try SharedMemory(byteCount: WorkerArena.byteCount)
+        guard let arena = WorkerArena(memory.file) else { throw SharedMemory.unavailable }
+        self.arena = arena
+        process = ChildProcess(try launch.start(channel: end, arena: memory.file))
+        // The end of the channel must be the worker's alone by the time of its end.
+        close(end)
+        end = -1
         do {
-            defer { close(ends[1]) }
-            let memory = try SharedMemory(byteCount: WorkerArena.byteCount)
-            guard let arena = WorkerArena(memory.file) else { throw SharedMemory.unavailable }
-            self.arena = arena
-            state = Lock(State(id: try launch.start(channel: ends[1], arena: memory.file)))
-        } catch {
-            close(channel)
-            throw error
-        }
-        do {
-            guard halcyon_channel_wait(channel, Int32(Self.longestStart)) == 1 else {
-                throw WireError.invalid("it did not start within \(Self.longestStart / 1000) seconds")
-            }
-            let greeting = try WorkerGreeting(try Self.message(on: channel))
+            let greeting = try Self.greeting(on: channel, context: context)
             if let failure = greeting.failure { throw WireError.invalid(failure) }
             self.greeting = greeting
-        } catch {
-            close(channel)
-            let stop = Self.end(state)
-            if error is Ended, let stop, stop.mayBeForeign { throw Ended(stop: stop, wasIdle: true) }
+        } catch let error where !(error is CancellationError) {
+            let stop = process.end()
+            if error is WorkerChannel.Closed, stop?.mayBeForeign ?? true {
+                throw Ended(stop: stop ?? .exited(DecodeStop.unknown), wasIdle: true)
+            }
             throw CodecError.isolationUnavailable(Self.text(of: error, stop, launch))
         }
+    }
+
+    private static func greeting(on channel: WorkerChannel, context: WorkContext) throws -> WorkerGreeting {
+        let watch = Stopwatch()
+        while try !channel.waitForMessage() {
+            try context.checkCancellation()
+            guard watch.elapsed < longestStart else {
+                throw WireError.invalid("it did not start within \(longestStart)")
+            }
+        }
+        return try WorkerGreeting(try channel.receive())
     }
 
     private static func text(of error: any Error, _ stop: DecodeStop?, _ launch: WorkerLaunch) -> String {
         var reason = "\(error)"
         if case WireError.invalid(let text) = error { reason = text }
-        if error is Ended, let stop { reason = "\(stop)" }
+        if error is WorkerChannel.Closed, let stop { reason = "\(stop)" }
         return "the decode worker \(launch.path) cannot be used: \(reason)"
     }
 
-    deinit {
-        close(channel)
-        _ = Self.end(state)
-    }
+    /// Whether it has not been ended.
+    var isAlive: Bool { process.isHeld }
 
-    /// The number of the process; nil once it has ended.
-    var id: pid_t? { state.withLock { $0.id } }
-
-    /// The number of requests that it has answered.
-    var requestCount: Int { state.withLock { $0.requests } }
+    /// The number of files that it has had.
+    var fileCount: Int { state.withLock { $0.files } }
 
     /// Whether its processor time is near what a worker may take in all.
-    var isOld: Bool { id.map { halcyon_process_time($0) > 1_800_000_000_000 } ?? true }
+    var isOld: Bool { process.processorTime.map { $0 > 1_800_000_000_000 } ?? true }
 
     /// Whether it has an animation of this number.
     func keeps(_ session: Int) -> Bool { state.withLock { $0.sessions.contains { $0.number == session } } }
@@ -116,7 +118,7 @@ final class WorkerProcess: Sendable {
     /// Whether its last request was for this plan.
     func hasPlanned(_ number: Int) -> Bool { state.withLock { $0.plan == number } }
 
-    // MARK: - Requests
+    // MARK: - Questions
 
     /// Asks and waits for the answer.
     ///
@@ -128,59 +130,124 @@ final class WorkerProcess: Sendable {
     func answer(
         to question: WorkerQuestion, within limit: Duration, context: WorkContext, prepare: () -> Void
     ) throws -> WorkerAnswer {
-        // Nothing is due from it: a message now, like the end of the channel, makes it useless.
-        guard halcyon_channel_wait(channel, 0) == 0 else {
-            throw Ended(stop: Self.end(state) ?? .exited(0), wasIdle: true)
-        }
-        let file = question.file
-        try restrict(file.data.count.adding(1, times: question.bytes), limit)
+        let watch = Stopwatch()
         let hasFile = question.isKnown(to: self)
-        let request = request(for: question, hasFile: hasFile)
-        if !hasFile, file.memory == nil { file.data.withUnsafeBytes { Self.copy($0, to: arena.file) } }
-        guard send(request.bytes, hasFile ? [] : file.memory.map { [$0.file] } ?? []) else {
-            throw Ended(stop: Self.end(state) ?? .exited(0), wasIdle: true)
-        }
+        let request = try send(question, hasFile: hasFile, limit)
         prepare()
         do {
-            let isCancelled = try waitForAnswer(to: request.number, within: limit, context: context)
-            let answer = try self.answer(to: request.number)
+            let isCancelled = try wait(watch, limit, number: request.number, context: context)
+            let answer = try WorkerAnswer(try channel.receive(), to: request.number)
             if isCancelled {
                 // The result behind the answer is not taken.
-                if answer.hasResult { _ = Self.end(state) }
+                if answer.hasResult { _ = process.end() }
                 throw CancellationError()
             }
-            if case .failure(let error) = answer { throw error }
-            return answer
+            guard case .failure(let error) = answer else { return answer }
+            if error is CancellationError { throw WireError.invalid("a cancellation that nobody asked for") }
+            throw error
         } catch {
             // The worker may not have begun with the animation.
             if let session = question.session { end(session.number) }
-            throw error
+            throw ended(error)
         }
     }
+
+    /// Sends a question, with the file unless the worker has it.
+    private func send(_ question: WorkerQuestion, hasFile: Bool, _ limit: Duration) throws -> WorkerRequest {
+        // Nothing is due from it: a message now, like the end of the channel, makes it useless.
+        guard try channel.isSilent else { throw idleEnd }
+        let file = question.file
+        try restrict(file.data.count.adding(1, times: question.bytes), limit)
+        let request = request(for: question, hasFile: hasFile)
+        let memory = !hasFile && file.copiedBytes > 0 ? try SharedMemory(copying: file.data) : nil
+        if !hasFile, memory == nil {
+            file.data.withUnsafeBytes { bytes in
+                if let source = bytes.baseAddress { arena.file.copyMemory(from: source, byteCount: bytes.count) }
+            }
+        }
+        guard channel.send(request.bytes, memory.map { [$0.file] } ?? []) else { throw idleEnd }
+        return request
+    }
+
+    private var idleEnd: Ended { Ended(stop: process.end() ?? .exited(DecodeStop.unknown), wasIdle: true) }
 
     private func request(for question: WorkerQuestion, hasFile: Bool) -> WorkerRequest {
         var request = WorkerRequest(
             question.work, number: question.number, options: question.options, fileBytes: question.file.data.count)
-        if let session = question.session {
-            (request.session, request.frame) = (session.number, question.frame)
-            request.ended = keep(session)
-        } else if hasFile {
-            request.plan = question.plan
-        }
         state.withLock { state in
-            state.requests += 1
+            if state.file != question.file.number { state.files += 1 }
+            state.file = question.file.number
             state.plan = request.work == .plan ? request.number : nil
+            if let session = question.session {
+                (request.session, request.frame) = (session.number, question.frame)
+                state.keep(session)
+            } else if hasFile {
+                request.plan = question.plan
+            }
+            request.ended = state.endedSessions.map(\.number)
+            state.endedSessions = []
         }
         return request
     }
 
-    private func answer(to number: Int) throws -> WorkerAnswer {
-        do {
-            return try WorkerAnswer(try Self.message(on: channel), to: number)
-        } catch {
-            throw ended(error)
+    /// Waits for a message. Returns whether the request was cancelled meanwhile.
+    private func wait(
+        _ watch: Stopwatch, _ limit: Duration, number: Int, context: WorkContext
+    ) throws -> Bool {
+        while try !channel.waitForMessage() {
+            if context.isCancelled {
+                arena.cancelled = number
+                if try channel.waitForMessage(longer: true) { return true }
+                _ = process.end()
+                throw CancellationError()
+            }
+            if watch.elapsed > limit {
+                _ = process.end()
+                throw Ended(stop: .timeLimit(limit))
+            }
+        }
+        return false
+    }
+
+    /// Ends the worker because of an error in what it sent, or because it has ended, and returns the error of the question.
+    func ended(_ error: any Error) -> any Error {
+        let hadOthers = state.withLock { $0.files > 1 }
+        switch error {
+        case WireError.invalid(let what):
+            _ = process.end()
+            return Ended(stop: .invalidAnswer(what), hadOthers: hadOthers)
+        case is WorkerChannel.Closed:
+            return Ended(stop: process.end() ?? .exited(DecodeStop.unknown), hadOthers: hadOthers)
+        default: return error
         }
     }
+
+    /// Gives the worker the limits of one request, if those that it has are not good enough.
+    ///
+    /// - Parameter bytes: the memory that it may take, that of the file included.
+    private func restrict(_ bytes: Int, _ limit: Duration) throws {
+        let base = greeting.addressSpace
+        // A sanitizer reserves terabytes: its worker has no limit.
+        let isLimited = base > 0 && base < 1 << 40
+        let spare = readsFonts ? Self.spareAddressSpace.fonts : Self.spareAddressSpace.plain
+        let (space, isDue) = state.withLock { state -> (Int, Bool) in
+            let kept = (state.sessions + state.endedSessions).reduce(0) { $0.adding(1, times: $1.cost) }
+            let needed = [bytes, kept, spare].reduce(base) { $0.adding(1, times: $1) }
+            let fits = !isLimited || (state.addressSpace >= needed && state.addressSpace - needed < spare / 4)
+            if !fits { state.addressSpace = needed }
+            let isDue = state.timeWatch.map { $0.elapsed > Self.timeInterval } ?? true
+            if isDue { state.timeWatch = Stopwatch() }
+            return (fits ? 0 : needed, isDue)
+        }
+        guard space > 0 || isDue else { return }
+        // The time limit of a request is kept by this process; that of the system is for a worker whose program has ended.
+        let used = (process.processorTime ?? 0) / 1_000_000_000
+        guard process.limit(addressSpace: space, processorSeconds: used + 60 + 2 * limit.components.seconds) else {
+            throw idleEnd
+        }
+    }
+
+    // MARK: - Results
 
     /// Receives the result behind an answer, which comes through the two windows: two parts are there with the answer, and each
     /// further one follows when a window is free.
@@ -188,169 +255,71 @@ final class WorkerProcess: Sendable {
     /// - Parameters:
     ///   - pixels: the memory for the pixels.
     ///   - extraBytes: the number of bytes behind the pixels, which are returned.
-    /// - Throws: `Ended`, `WireError`.
-    func receive(_ pixels: UnsafeMutableRawBufferPointer, extraBytes: Int) throws -> Data {
-        let byteCount = pixels.count + extraBytes
+    ///   - limit: the longest time that it may take.
+    /// - Throws: `Ended`, `WireError`, `CancellationError`.
+    func receive(
+        _ pixels: UnsafeMutableRawBufferPointer, extraBytes: Int, within limit: Duration, context: WorkContext
+    ) throws -> Data {
+        let byteCount = pixels.count.adding(1, times: extraBytes)
         var extras = Data(count: extraBytes)
-        let parts = WorkerArena.parts(of: byteCount)
-        for part in 0..<parts {
-            if part > 1 {
-                guard halcyon_channel_wait(channel, Self.longestPart) == 1 else {
-                    throw WireError.invalid("no next part")
+        let (parts, watch) = (WorkerArena.parts(of: byteCount), Stopwatch())
+        do {
+            for part in 0..<parts {
+                if part > 1 { try receive(part: part, watch, limit, context: context) }
+                copy(part, of: byteCount, to: pixels, &extras)
+                if part + 2 < parts {
+                    var encoder = KeyEncoder()
+                    encoder.encode(part)
+                    guard channel.send(encoder.bytes, []) else {
+                        throw WireError.invalid("a channel that nobody reads")
+                    }
                 }
-                do {
-                    var reader = WireReader(try Self.message(on: channel))
-                    guard try reader.int() == part, reader.isAtEnd else { throw WireError.invalid("another part") }
-                } catch {
-                    throw ended(error)
-                }
             }
-            let range = WorkerArena.range(of: part, byteCount)
-            let window = UnsafeRawBufferPointer(start: arena.window(part), count: range.count)
-            // Copied once, and only then looked at: the worker may change a window at any time.
-            let own = range.clamped(to: 0..<pixels.count)
-            if !own.isEmpty {
-                UnsafeMutableRawBufferPointer(rebasing: pixels[own]).copyMemory(
-                    from: UnsafeRawBufferPointer(rebasing: window[..<own.count]))
-            }
-            let rest = range.clamped(to: pixels.count..<byteCount)
-            if !rest.isEmpty {
-                let from = UnsafeRawBufferPointer(rebasing: window[(range.count - rest.count)...])
-                extras.replaceSubrange(rest.lowerBound - pixels.count..<rest.upperBound - pixels.count, with: from)
-            }
-            if part + 2 < parts {
-                var encoder = KeyEncoder()
-                encoder.encode(part)
-                guard send(encoder.bytes) else { throw ended(Ended(stop: .exited(0))) }
-            }
+        } catch {
+            // Parts that nobody takes would be the answer to the next question.
+            if error is CancellationError { _ = process.end() }
+            throw ended(error)
         }
         return extras
     }
 
-    private func send(_ bytes: [UInt8], _ files: [Int32] = []) -> Bool {
-        halcyon_channel_send(channel, bytes, bytes.count, files, Int32(files.count)) == 0
-    }
-
-    private static func copy(_ bytes: UnsafeRawBufferPointer, to memory: UnsafeMutableRawPointer) {
-        if let source = bytes.baseAddress { memory.copyMemory(from: source, byteCount: bytes.count) }
-    }
-
-    /// Whether the process has not been ended.
-    var isAlive: Bool { id != nil }
-
-    /// Ends the worker because of an error in what it sent, and returns the error of the request.
-    func ended(_ error: any Error) -> Ended {
-        if case WireError.invalid(let what) = error {
-            _ = Self.end(state)
-            return Ended(stop: .invalidAnswer(what))
-        }
-        return Ended(stop: Self.end(state) ?? .exited(0))
-    }
-
-    /// Gives the worker the limits of one request, if those that it has are not good enough.
-    ///
-    /// - Parameter bytes: the memory that it may take, that of the file included.
-    private func restrict(_ bytes: Int, _ limit: Duration) throws {
-        guard let id else { throw Ended(stop: .exited(0), wasIdle: true) }
-        let base = greeting.addressSpace
-        let (space, isDue) = state.withLock { state -> (Int?, Bool) in
-            let kept = state.sessions.reduce(0) { $0.adding(1, times: $1.cost) }
-            let needed = [bytes, kept, Self.spareAddressSpace].reduce(base) { $0.adding(1, times: $1) }
-            // A sanitizer reserves terabytes: its worker has no limit.
-            let isLimited = base > 0 && base < 1 << 40
-            let fits = state.addressSpace >= needed && state.addressSpace - needed < Self.spareAddressSpace / 4
-            if isLimited, !fits { state.addressSpace = needed }
-            let isDue = state.timeWatch.map { $0.elapsed > Self.timeInterval } ?? true
-            if isDue { state.timeWatch = Stopwatch() }
-            return (isLimited && !fits ? needed : nil, isDue)
-        }
-        // The time limit of a request is kept by this process; that of the system is for a worker whose program has ended.
-        let seconds = isDue ? max(0, halcyon_process_time(id)) / 1_000_000_000 + 60 + 2 * limit.components.seconds : 0
-        if space != nil || isDue { _ = halcyon_process_limit(id, UInt64(space ?? 0), UInt64(seconds)) }
-    }
-
-    /// Waits for a message. Returns whether the request was cancelled meanwhile.
-    private func waitForAnswer(to number: Int, within limit: Duration, context: WorkContext) throws -> Bool {
-        let watch = Stopwatch()
-        while halcyon_channel_wait(channel, Self.pause) == 0 {
-            if context.isCancelled {
-                arena.cancelled = number
-                if halcyon_channel_wait(channel, Self.grace) == 1 { return true }
-                _ = Self.end(state)
-                throw CancellationError()
-            }
+    private func receive(part: Int, _ watch: Stopwatch, _ limit: Duration, context: WorkContext) throws {
+        while try !channel.waitForMessage() {
+            try context.checkCancellation()
             if watch.elapsed > limit {
-                _ = Self.end(state)
+                _ = process.end()
                 throw Ended(stop: .timeLimit(limit))
             }
         }
-        return false
+        var reader = WireReader(try channel.receive())
+        guard try reader.int() == part, reader.isAtEnd else { throw WireError.invalid("another part") }
     }
 
-    private static func message(on channel: Int32) throws -> [UInt8] {
-        var files = [Int32](repeating: -1, count: Int(HALCYON_CHANNEL_FILES))
-        var count: Int32 = 0
-        var found = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: longestMessage) { buffer, length in
-            found = halcyon_channel_receive(channel, buffer.baseAddress, buffer.count, &files, &count)
-            length = max(0, found)
+    /// Copies a part from its window. What was copied is looked at, never the window: the worker may change it at any time.
+    private func copy(
+        _ part: Int, of byteCount: Int, to pixels: UnsafeMutableRawBufferPointer, _ extras: inout Data
+    ) {
+        let range = WorkerArena.range(of: part, byteCount)
+        let window = UnsafeRawBufferPointer(start: arena.window(part), count: range.count)
+        let own = range.clamped(to: 0..<pixels.count)
+        if !own.isEmpty {
+            UnsafeMutableRawBufferPointer(rebasing: pixels[own]).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: window[..<own.count]))
         }
-        let error = errno
-        for file in files.prefix(Int(count)) { close(file) }
-        guard count == 0 else { throw WireError.invalid("a descriptor") }
-        // The channel of a process that ends with a message unread is reset.
-        if found == 0 || (found < 0 && error == ECONNRESET) { throw Ended(stop: .exited(0)) }
-        guard found > 0 else { throw WireError.invalid(String(cString: strerror(error))) }
-        return bytes
+        let rest = range.clamped(to: pixels.count..<byteCount)
+        if !rest.isEmpty {
+            let source = UnsafeRawBufferPointer(rebasing: window[(range.count - rest.count)...])
+            extras.replaceSubrange(rest.lowerBound - pixels.count..<rest.upperBound - pixels.count, with: source)
+        }
     }
 
     // MARK: - Animations
 
-    /// Notes that a request keeps an animation in the worker from now on.
-    ///
-    /// - Returns: the animations that the worker must give up for it.
-    private func keep(_ session: WorkerSession) -> [Int] {
-        state.withLock { state in
-            state.sessions.removeAll { $0.number == session.number }
-            state.sessions.append(session)
-            while state.sessions.count > Self.mostSessions {
-                state.endedSessions.append(state.sessions.removeFirst().number)
-            }
-            defer { state.endedSessions = [] }
-            return state.endedSessions
-        }
-    }
-
-    /// Notes that an animation is not needed any more; the worker hears of it with the next frame that it makes.
+    /// Notes that an animation is not needed any more; the worker hears of it with the next request.
     func end(_ session: Int) {
         state.withLock { state in
-            guard state.sessions.contains(where: { $0.number == session }) else { return }
-            state.sessions.removeAll { $0.number == session }
-            state.endedSessions.append(session)
-        }
-    }
-
-    // MARK: - The end
-
-    /// Ends the process and returns the reason; nil if it had ended before, or if the program has waited for all of its children.
-    ///
-    /// A process whose end has begun keeps its own reason. One that has only closed its channel does not go on.
-    private static func end(_ state: Lock<State>) -> DecodeStop? {
-        let id = state.withLock { state in
-            defer { state.id = nil }
-            return state.id
-        }
-        guard let id else { return nil }
-        kill(id, SIGKILL)
-        var status: Int32 = 0
-        var found = waitpid(id, &status, 0)
-        while found < 0, errno == EINTR { found = waitpid(id, &status, 0) }
-        guard found == id else { return nil }
-        switch status & 0x7F {
-        case 0: return .exited((status >> 8) & 0xFF)
-        case SIGSYS: return .forbiddenCall
-        case SIGXCPU: return .processorTime
-        case let signal: return .signal(signal)
+            guard let index = state.sessions.firstIndex(where: { $0.number == session }) else { return }
+            state.endedSessions.append(state.sessions.remove(at: index))
         }
     }
 }

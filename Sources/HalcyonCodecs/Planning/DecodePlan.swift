@@ -89,11 +89,13 @@ public struct DecodePlan: Hashable, Sendable {
     /// The decode by a worker; nil if this process decodes. Plans that differ in nothing else make the same image.
     var isolated: IsolatedDecode? { place.value }
     private let place: Uncompared<IsolatedDecode?>
+    /// The workers that decode; nil if this process does.
+    package var workers: DecodeWorkers? { isolated?.file.workers }
 
     /// Creates the plan of a decode by a worker.
     ///
     /// - Parameter facts: the facts that the worker found. They are checked, and only the size that the decoder delivers and the
-    ///   memory that it takes are believed: the worker has no more than this memory.
+    ///   memory that it takes are believed: a worker gets no more than this, beside what every worker has.
     init(_ facts: PlanFacts, _ options: DecodeOptions, by decode: IsolatedDecode) throws {
         info = facts.info
         guard !info.size.isEmpty else { throw CodecError.damaged(info.format, reason: "it has no pixels") }
@@ -106,7 +108,10 @@ public struct DecodePlan: Hashable, Sendable {
         convertsColor = options.color == .sRGB
         allowsIncomplete = options.allowsIncomplete
         maximumTotalPixels = options.limits.maximumTotalPixels
-        workingBytes = max(facts.workingBytes, geometry.size.bitmapBytes)
+        let result = geometry.size.bitmapBytes
+        var bytes = max(facts.workingBytes, result).adding(1, times: decode.file.copiedBytes)
+        if info.isAnimated, frames == .all { bytes = bytes.adding(info.frameCount, times: result) }
+        workingBytes = bytes
         place = Uncompared(decode)
     }
 

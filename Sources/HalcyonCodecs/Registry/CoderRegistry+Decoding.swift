@@ -9,7 +9,7 @@ extension CoderRegistry {
     /// - Throws: `CodecError.notAnImage`, `.unsupportedFormat` or `.damaged`; the errors of isolation.
     public func probe(_ data: Data, isolation: DecodeIsolation = .inProcess) throws -> ImageInfo {
         let decoder = try requireDecoder(for: data)
-        if let file = try isolatedFile(data, decoder, isolation) { return try file.info() }
+        if let file = try isolatedFile(data, decoder, isolation, context: .uncancellable) { return try file.info() }
         return try decoder.probe(data)
     }
 
@@ -27,7 +27,7 @@ extension CoderRegistry {
         _ data: Data, options: DecodeOptions = DecodeOptions(), context: WorkContext = .uncancellable
     ) throws -> Image {
         let decoder = try requireDecoder(for: data)
-        let plan = try plan(data, decoder: decoder, options: options)
+        let plan = try plan(data, decoder: decoder, options: options, context: context)
         return try budget.withReservation(of: plan.workingBytes, context: context) {
             try decode(data, decoder: decoder, plan: plan, context: context)
         }
@@ -37,8 +37,10 @@ extension CoderRegistry {
     /// equal decodes.
     ///
     /// - Throws: the errors that `decode` throws before it reads pixels.
-    public func plan(_ data: Data, options: DecodeOptions = DecodeOptions()) throws -> DecodePlan {
-        try plan(data, decoder: try requireDecoder(for: data), options: options)
+    public func plan(
+        _ data: Data, options: DecodeOptions = DecodeOptions(), context: WorkContext = .uncancellable
+    ) throws -> DecodePlan {
+        try plan(data, decoder: try requireDecoder(for: data), options: options, context: context)
     }
 
     /// Returns the decoder for the data.
@@ -61,10 +63,10 @@ extension CoderRegistry {
     }
 
     private func plan(
-        _ data: Data, decoder: any ImageDecoder, options: DecodeOptions
+        _ data: Data, decoder: any ImageDecoder, options: DecodeOptions, context: WorkContext
     ) throws -> DecodePlan {
-        if let file = try isolatedFile(data, decoder, options.isolation) {
-            return try file.plan(options, budget: budget)
+        if let file = try isolatedFile(data, decoder, options.isolation, context: context) {
+            return try file.plan(options, budget: budget, context: context)
         }
         let info = try decoder.probe(data, within: options.limits, fileBytes: data.count)
         if options.usesEmbeddedThumbnail, let plan = thumbnailPlan(data, info, decoder: decoder, options: options) {
@@ -80,11 +82,11 @@ extension CoderRegistry {
 
     /// Returns the data for a worker; nil if this process decodes it.
     private func isolatedFile(
-        _ data: Data, _ decoder: any ImageDecoder, _ isolation: DecodeIsolation?
+        _ data: Data, _ decoder: any ImageDecoder, _ isolation: DecodeIsolation?, context: WorkContext
     ) throws -> IsolatedFile? {
         guard let isolation, !isolation.isInProcess else { return nil }
         let format = FormatSniffer.format(of: data) ?? decoder.formats.first ?? .bitmap
-        return try isolation.workers(for: decoder, format).map { try IsolatedFile(data, format, for: $0) }
+        return try isolation.workers(for: decoder, format, context: context).map { IsolatedFile(data, format, for: $0) }
     }
 
     func decode(

@@ -49,7 +49,7 @@ struct CacheEntryReport: Encodable {
     init(source: String, entry: DiskEntry) {
         self.source = source
         bytes = entry.data.count
-        format = (try? CoderRegistry.shared.probe(entry.data))?.format.name
+        format = (try? CoderRegistry.shared.probe(entry.data, isolation: .ofTool))?.format.name
         stored = entry.storedAt.formatted(.iso8601)
         keptUntil = entry.keptUntil.map { $0.formatted(.iso8601) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)

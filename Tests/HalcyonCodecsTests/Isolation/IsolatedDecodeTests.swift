@@ -91,6 +91,27 @@ import Testing
         #expect(try others.frame(at: 2).bytes == frames.frame(at: 2).bytes)
     }
 
+    @Test(arguments: ["sans-serif", "serif", "monospace", "cursive", "no such family"])
+    func textHasItsFonts(_ family: String) throws {
+        for style in ["", "font-weight='bold'", "font-style='italic'"] {
+            let drawing = """
+                <svg xmlns='http://www.w3.org/2000/svg' width='90' height='24'>\
+                <text y='18' font-size='16' font-family='\(family)' \(style)>Aaä漢字</text></svg>
+                """
+            try expectSame(Data(drawing.utf8), options(), "\(family) \(style)")
+        }
+    }
+
+    @Test func framesThatAreKeptAreReserved() throws {
+        let data = try TestFiles.data("gif/animated.gif")
+        var keeping = isolated(options())
+        let onDemand = try registry.plan(data, options: keeping)
+        keeping.preloadAllFrames = true
+        let all = try registry.plan(data, options: keeping)
+        let frames = all.info.frameCount * all.finalSize.width * all.finalSize.height * 4
+        #expect(all.workingBytes == onDemand.workingBytes + frames)
+    }
+
     @Test func limitsHoldInTheWorker() throws {
         var limits = DecodeLimits()
         limits.maximumSide = 10

@@ -34,8 +34,26 @@ import Testing
     @Test func aWorkerIsReplacedAfterItsImages() throws {
         let workers = DecodeWorkers(count: 1, program: .file(Worker.path), imagesPerWorker: 4)
         for _ in 0..<6 { _ = try decode(workers) }
-        #expect(workers.statistics.started == 3)
+        #expect(workers.statistics.started == 2)
         #expect(workers.statistics.faults == 0)
+    }
+
+    @Test func anImageMayHaveAWorkerOfItsOwn() throws {
+        let workers = DecodeWorkers(count: 1, program: .file(Worker.path), imagesPerWorker: 1)
+        for file in ["png/rgb8.png", "jpeg/progressive.jpg", "gif/animated.gif"] { _ = try decode(workers, file) }
+        #expect(workers.statistics.started == 3)
+    }
+
+    @Test func aStartCanBeCancelled() throws {
+        let folder = TemporaryFolder()
+        let program = folder.url.appending(path: "sleeps")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data("#!/bin/sh\nexec sleep 60\n".utf8).write(to: program)
+        let path = program.path(percentEncoded: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        let workers = DecodeWorkers(count: 1, program: .file(path))
+        #expect(throws: CancellationError.self) { try workers.prepare(context: WorkContext { true }) }
+        #expect(workers.statistics.workers == 0)
     }
 
     @Test func aPreparedWorkerIsThere() throws {

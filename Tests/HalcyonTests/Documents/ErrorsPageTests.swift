@@ -10,7 +10,7 @@ import Testing
     private static let root = DeclarationIndex.root
 
     /// Types without `Error` that errors consist of.
-    private static let parts: Set<String> = ["ConnectionFailure", "TimeoutKind", "RedirectFailure"]
+    private static let parts: Set<String> = ["ConnectionFailure", "TimeoutKind", "RedirectFailure", "DecodeStop"]
 
     /// The rows of the page by the type that its section is about.
     private static func sections() throws -> [String: [[String]]] {
@@ -98,7 +98,8 @@ import Testing
             "notAnImage": .notAnImage("x"), "unsupportedFormat": .unsupportedFormat(.png),
             "unsupportedExtension": .unsupportedExtension("x", encodable: []),
             "damaged": .damaged(.png, reason: "x"), "limitExceeded": .limitExceeded("x", value: 2, limit: 1),
-            "encodingFailed": .encodingFailed(.png, reason: "x"), "failed": .failed(.png, Mine()),
+            "encodingFailed": .encodingFailed(.png, reason: "x"), "stopped": .stopped(.png, .forbiddenCall),
+            "isolationUnavailable": .isolationUnavailable("x"), "failed": .failed(.png, Mine()),
         ]
         let reasons: [String: DownloadError.Reason] = [
             "invalidURL": .invalidURL("x"), "invalidRequest": .invalidRequest("x"), "offline": .offline,

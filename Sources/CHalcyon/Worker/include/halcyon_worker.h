@@ -26,7 +26,8 @@ long halcyon_control_read(const long *word);
 /// Creates the two ends of a channel that keeps messages apart. Both are closed by an exec. Returns 0, or -1 and sets errno.
 int halcyon_channel_create(int ends[2]);
 
-/// Sends a message with descriptors, and never raises SIGPIPE. Returns 0, or -1 and sets errno.
+/// Sends a message with descriptors. It never raises SIGPIPE, and never waits: a side that does not read has only itself to blame.
+/// Returns 0, or -1 and sets errno.
 int halcyon_channel_send(int channel, const void *bytes, size_t size, const int *files, int count);
 
 /// Receives a message. `files` has room for HALCYON_CHANNEL_FILES descriptors, and `count` returns how many came; any more are
@@ -41,6 +42,16 @@ int halcyon_channel_wait(int channel, int milliseconds);
 /// Limits a process: its address space in bytes, and the processor time in seconds from its start; 0 leaves either. Returns 0, or
 /// -1 and sets errno.
 int halcyon_process_limit(pid_t process, uint64_t address_space, uint64_t processor_seconds);
+
+/// Returns a descriptor of a process, or -1 on a kernel before 5.3.
+int halcyon_process_open(pid_t process);
+
+/// Whether the process of a descriptor has not ended; true for the descriptor -1.
+bool halcyon_process_runs(int file);
+
+/// Ends a child and waits for it. `status` returns its exit status, or minus the signal that ended it. Returns 0, or -1 if somebody
+/// else has waited for it.
+int halcyon_process_end(pid_t process, int file, int *status);
 
 /// The processor time that a process has taken, in nanoseconds; -1 if it has ended.
 int64_t halcyon_process_time(pid_t process);
@@ -61,6 +72,10 @@ typedef enum {
 
 /// Closes all descriptors but the standard ones and those up to `last`.
 void halcyon_box_close_files(int last);
+
+/// Whether the calling thread is the only one of its process, or the system does not tell. It waits a moment for threads that have
+/// been joined and are still on their way out.
+bool halcyon_box_is_alone(void);
 
 /// Takes all rights from the calling process, for good: no other program, process, file, network or descriptor, and no memory that
 /// can be run. All threads that there are must be this one. On a failure, errno says why.
