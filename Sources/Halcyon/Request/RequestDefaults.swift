@@ -89,11 +89,7 @@ extension DecodeLimits {
     /// Takes the values of `other` for those that are the standard ones.
     fileprivate mutating func fill(from other: DecodeLimits) {
         let standard = DecodeLimits()
-        let limits: [WritableKeyPath<DecodeLimits, Int>] = [
-            \.maximumPixels, \.maximumSourcePixels, \.maximumSide, \.maximumFrames, \.maximumTotalPixels,
-            \.maximumTotalPixelsPerByte, \.maximumPixelsPerByte, \.maximumSideRatio, \.maximumMetadataBytes,
-        ]
-        for limit in limits where self[keyPath: limit] == standard[keyPath: limit] {
+        for limit in Self.all where self[keyPath: limit] == standard[keyPath: limit] {
             self[keyPath: limit] = other[keyPath: limit]
         }
     }

@@ -71,11 +71,11 @@ public enum DecodeStop: Hashable, Sendable, CustomStringConvertible {
     case signal(Int32)
     /// It called for what it has no right to: a file, the network, another process.
     case forbiddenCall
-    /// It ended with this exit status.
+    /// It ended with this exit status; -1 if somebody else has waited for its end, so that nobody knows.
     case exited(Int32)
     /// It took longer than this, and was ended.
     case timeLimit(Duration)
-    /// It took more processor time than the time limit.
+    /// It took more processor time than a worker has.
     case processorTime
     /// It answered with something else than it was asked for.
     case invalidAnswer(String)

@@ -78,16 +78,6 @@ extension KeyEncoder {
     }
 }
 
-extension DecodeLimits {
-    /// All limits, in the order in which messages have them.
-    fileprivate static var all: [WritableKeyPath<DecodeLimits, Int>] {
-        [
-            \.maximumPixels, \.maximumSourcePixels, \.maximumSide, \.maximumFrames, \.maximumTotalPixels,
-            \.maximumTotalPixelsPerByte, \.maximumPixelsPerByte, \.maximumSideRatio, \.maximumMetadataBytes,
-        ]
-    }
-}
-
 extension WireReader {
     mutating func options() throws -> DecodeOptions {
         var options = DecodeOptions()

@@ -51,6 +51,14 @@ public struct DecodeLimits: Hashable, Sendable {
         self.maximumTotalPixelsPerByte = maximumTotalPixelsPerByte
     }
 
+    /// All limits, in the order in which messages to workers have them.
+    package static var all: [WritableKeyPath<DecodeLimits, Int>] {
+        [
+            \.maximumPixels, \.maximumSourcePixels, \.maximumSide, \.maximumFrames, \.maximumTotalPixels,
+            \.maximumTotalPixelsPerByte, \.maximumPixelsPerByte, \.maximumSideRatio, \.maximumMetadataBytes,
+        ]
+    }
+
     /// Checks the sides and the area of one frame.
     ///
     /// - Throws: `CodecError.limitExceeded`.
