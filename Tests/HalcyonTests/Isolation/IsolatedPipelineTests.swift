@@ -113,7 +113,8 @@ import Testing
         let pipeline = fixture.pipeline
         var good: [URL] = []
         var bad: [URL] = []
-        for index in 0..<100 {
+        let isSoak = ProcessInfo.processInfo.environment["HALCYON_SOAK"] != nil
+        for index in 0..<(isSoak ? 1000 : 100) {
             let file = files[index % files.count]
             guard FileManager.default.fileExists(atPath: TestFiles.url(file).path(percentEncoded: false)) else {
                 continue
