@@ -190,7 +190,7 @@ struct FailureMemoryTests {
         let coders = CoderRegistry.standard()
         let fixture = PipelineFixture(clock: clock.timeSource) { $0.coders = coders }
         fixture.transport.answer(url, with: .data(Data("word".utf8)))
-        coders.add(WordDecoder(onFailure: { coders.add(WordDecoder()) }))
+        coders.add(WordDecoder(onFailure: { [weak coders] in coders?.add(WordDecoder()) }))
         #expect(await error(fixture)?.code == "damagedImage")
         #expect(try await fixture.pipeline.image(for: url).info.format.name == "word")
     }
