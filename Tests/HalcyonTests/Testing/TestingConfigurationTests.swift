@@ -29,12 +29,28 @@ struct TestingConfigurationTests {
         #expect(try await pipeline.response(for: request).origin == .disk)
         clock.advance(by: .seconds(2))
         #expect(try await pipeline.response(for: request).origin == .network)
-        // A day, and a week on disk.
+        // A week on disk. The last load may still be about to release its image, which memory finds for as long as somebody has it.
         clock.advance(by: .seconds(8 * 86_400))
+        pipeline.cache.clearMemory()
         var cached = ImageRequest(url)
         cached.cachePolicy = .onlyIfCached
         await #expect(throws: ImagePipelineError.self) { try await pipeline.image(for: cached) }
         await pipeline.shutdown()
+    }
+
+    /// A day in memory, for an image that nobody else has.
+    @Test func memoryExpiresByTheClock() async throws {
+        let pipeline = ImagePipeline(configuration: .testing(transport: transport, clock: clock))
+        try await Self.storeAnImage(in: pipeline.cache, for: url)
+        clock.advance(by: .seconds(86_399))
+        #expect(pipeline.cache.memoryStatistics.count == 1)
+        clock.advance(by: .seconds(2))
+        #expect(pipeline.cache.image(inMemoryFor: url) == nil)
+    }
+
+    /// Apart, so that no variable of the test has the image.
+    private static func storeAnImage(in cache: ImageCache, for url: URL) async throws {
+        try await cache.store(Image(data: TestFiles.data("png/rgb8.png")), for: url)
     }
 
     @Test func failuresAreRememberedByTheClock() async throws {
