@@ -7,22 +7,29 @@ import CHalcyonPixels
 public final class RowSink {
     /// The size in pixels of the image whose rows are appended.
     public let sourceSize: PixelSize
-    /// The C sink, for C code that puts rows itself with `halcyon_row_sink_put`.
-    package let pointer: OpaquePointer
+    /// The C sink, for C code that puts rows itself with `halcyon_row_sink_put`; nil if the rows are passed on.
+    package let pointer: OpaquePointer?
+    /// Receives the rows as they are.
+    private let receive: ((UnsafeRawBufferPointer) -> Void)?
     private var next = 0
+
+    /// Creates a sink that passes each row on, and makes no bitmap.
+    package init(passing source: PixelSize, to receive: @escaping (UnsafeRawBufferPointer) -> Void) {
+        (sourceSize, pointer, self.receive) = (source, nil, receive)
+    }
 
     fileprivate init(source: PixelSize, geometry: ResizeGeometry, filter: ResizeFilter, result: halcyon_bitmap) throws {
         sourceSize = source
         let sink = halcyon_row_sink_create(
             Int32(clamping: source.width), Int32(clamping: source.height), geometry.region, result, filter.kernel)
         guard let sink else { throw BitmapError.outOfMemory(bytes: geometry.size.width * 16) }
-        pointer = sink
+        (pointer, receive) = (sink, nil)
     }
 
-    deinit { halcyon_row_sink_free(pointer) }
+    deinit { if let pointer { halcyon_row_sink_free(pointer) } }
 
     /// Whether every pixel of the result is complete: further rows change nothing.
-    public var isFull: Bool { halcyon_row_sink_is_full(pointer) }
+    public var isFull: Bool { pointer.map(halcyon_row_sink_is_full) ?? (next == sourceSize.height) }
 
     /// Appends the next row: `sourceSize.width` pixels of premultiplied BGRA. Rows beyond the last one, and rows of another
     /// length, are ignored.
@@ -30,14 +37,15 @@ public final class RowSink {
         guard next < sourceSize.height, pixels.count == sourceSize.width * 4, let base = pixels.baseAddress else {
             return
         }
-        halcyon_row_sink_put(pointer, Int32(next), base.assumingMemoryBound(to: UInt8.self))
+        if let pointer { halcyon_row_sink_put(pointer, Int32(next), base.assumingMemoryBound(to: UInt8.self)) }
+        receive?(pixels)
         next += 1
     }
 
     /// Ends the use of the bitmap's memory, which others may read from now on: further rows are ignored.
     fileprivate func close() {
         next = sourceSize.height
-        halcyon_row_sink_close(pointer)
+        if let pointer { halcyon_row_sink_close(pointer) }
     }
 }
 

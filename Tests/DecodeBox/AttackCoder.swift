@@ -46,7 +46,7 @@ enum Attack: String, CaseIterable {
 }
 
 /// A coder whose files say what it does.
-struct AttackCoder: ImageDecoder {
+struct AttackCoder: ProgressiveImageDecoder {
     static let size = PixelSize(16, 8)
 
     var formats: [ImageFormat] { [.attack] }
@@ -65,6 +65,9 @@ struct AttackCoder: ImageDecoder {
             pixels.initializeMemory(as: UInt8.self, repeating: 0xFF)
         }
     }
+
+    /// Attacks with its first preview.
+    func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding { ArrivingAttack() }
 
     private static func perform(_ attack: Attack, _ context: WorkContext) throws {
         switch attack {
@@ -149,4 +152,22 @@ struct AttackCoder: ImageDecoder {
         default: break
         }
     }
+}
+
+/// A file that arrives and attacks.
+final class ArrivingAttack: ProgressiveDecoding {
+    private let file = Lock(Data())
+
+    func append(_ data: Data, context: WorkContext) throws { file.withLock { $0.append(data) } }
+
+    func preview(context: WorkContext) throws -> Image? {
+        let data = file.withLock { $0 }
+        let coder = AttackCoder()
+        var info = try coder.probe(data)
+        let plan = try DecodePlan(info: info, options: DecodeOptions(), decoder: coder)
+        info.isPreview = true
+        return Image(bitmap: try coder.decode(data, plan: plan, context: context), info: info)
+    }
+
+    func finish(context: WorkContext) throws -> Image { throw CodecError.damaged(.attack, reason: "it has no end") }
 }

@@ -9,9 +9,17 @@ enum Lie: String, CaseIterable {
     case planOfAnotherFormat, hugePlan, emptyPlan, garbage, nothing, longMessage, descriptor, anotherNumber,
         secondMessage
     case anotherSize, moreFrames, longProfile, preview, closesChannel, silence, anotherAnswer, anotherPart
-    case cutMessage, hugeMemory, negativeCounts
+    case cutMessage, hugeMemory, negativeCounts, repeatedPart, partOfASmallImage, endlessParts
+    // Lies in an answer that has both the plan and the image.
+    case atOnceOfAnotherSize, atOnceOfAnotherFormat, atOnceOfMoreMemory, atOnceLarge
+    // Lies about frames of an honest animation, and about previews.
+    case tooManyFrames, noFrames, longFrame
+    case previewOfAnotherSize, previewThatIsWhole, previewOfAnotherFormat, previewOfALongProfile
     // A lie that changes nothing.
-    case shrinks, tellsTheTruth, manyParts
+    case shrinks, tellsTheTruth, manyParts, threeFrames, previewThatIsTrue
+
+    var isOfFrames: Bool { [.tooManyFrames, .noFrames, .longFrame, .threeFrames].contains(self) }
+    var isOfALargeImage: Bool { [.anotherPart, .repeatedPart, .endlessParts, .manyParts].contains(self) }
 
     var file: Data { Data("ATTACK \(rawValue)".utf8) }
 }
@@ -46,9 +54,15 @@ enum LyingWorker {
     }
 
     private static func answer(_ request: WorkerRequest, _ lie: Lie) {
-        guard request.work == .decode else { return plan(request, lie) }
         if let arena {
             for part in 0...1 { memset(arena.window(part), 0xFF, WorkerArena.windowBytes) }
+        }
+        switch request.work {
+        case .frames: return frames(request, lie)
+        case .preview: return preview(request, lie)
+        case .decode where request.mostBytes == 0: break
+        case .decode where "\(lie)".hasPrefix("atOnce"): return atOnce(request, lie)
+        default: return plan(request, lie)
         }
         if lie == .shrinks { ftruncate(WorkerLaunch.Descriptor.arena, 0) }
         switch lie {
@@ -66,34 +80,75 @@ enum LyingWorker {
         case .negativeCounts: send(image(request, frames: -5))
         case .preview: send(image(request, isPreview: true))
         case .cutMessage: send(Array(image(request).dropLast(3)))
-        case .anotherAnswer: send(WorkerAnswer.frame(isOpaque: true).bytes(to: request.number))
+        case .anotherAnswer: send(WorkerAnswer.frames([true]).bytes(to: request.number))
         case .closesChannel:
             close(channel)
             while true { sleep(1) }
         case .silence: while true { sleep(1) }
-        case .anotherPart, .manyParts:
-            send(image(request, size: large))
-            pass(lie)
+        case _ where lie.isOfFrames: send(image(request, frames: 3))
+        case _ where lie.isOfALargeImage: pass(lie, request)
+        case .partOfASmallImage:
+            send(WorkerAnswer.part(0).bytes(to: request.number))
+            send(image(request))
         default: send(image(request))
         }
     }
 
-    /// Sends the parts of a large image behind the first two.
-    private static func pass(_ lie: Lie) {
-        for part in 2...3 {
-            var (acknowledged, files, count) = (
+    /// Sends a large image in parts.
+    private static func pass(_ lie: Lie, _ request: WorkerRequest) {
+        for part in 0..<(lie == .endlessParts ? 1000 : 4) {
+            let told = lie == .anotherPart ? part * 2 : lie == .repeatedPart ? part / 2 : part
+            send(WorkerAnswer.part(told).bytes(to: request.number))
+            var (bytes, files, count) = (
                 [UInt8](repeating: 0, count: 64), [Int32](repeating: -1, count: 4), Int32(0)
             )
-            _ = halcyon_channel_receive(channel, &acknowledged, acknowledged.count, &files, &count)
-            var encoder = KeyEncoder()
-            encoder.encode(lie == .anotherPart ? part + 1 : part)
-            send(encoder.bytes)
+            guard halcyon_channel_receive(channel, &bytes, bytes.count, &files, &count) > 0 else { exit(0) }
         }
+        send(image(request, size: large))
+    }
+
+    private static func atOnce(_ request: WorkerRequest, _ lie: Lie) {
+        var info = ImageInfo(format: .attack, size: AttackCoder.size)
+        if lie == .atOnceOfAnotherFormat { info.format = .jpeg }
+        if lie == .atOnceLarge { info.size = PixelSize(1024, 1024) }
+        var encoder = KeyEncoder()
+        encoder.encode(request.number)
+        encoder.encode(6)
+        encoder.encode(wire: info)
+        encoder.encode(info.size)
+        encoder.encode(lie == .atOnceOfMoreMemory ? request.mostBytes + 1 : 4096)
+        let size = lie == .atOnceOfAnotherSize ? PixelSize(17, 8) : info.size
+        encoder.encode(facts: info, size, frames: 0, profile: nil)
+        send(encoder.bytes)
+    }
+
+    private static func frames(_ request: WorkerRequest, _ lie: Lie) {
+        var encoder = KeyEncoder()
+        encoder.encode(request.number)
+        encoder.encode(2)
+        let count = lie == .noFrames ? 0 : lie == .tooManyFrames ? request.frames.count + 1 : request.frames.count
+        encoder.encode(lie == .longFrame ? Int.max : count)
+        for _ in 0..<count { encoder.encode(true) }
+        send(encoder.bytes)
+    }
+
+    private static func preview(_ request: WorkerRequest, _ lie: Lie) {
+        var info = ImageInfo(format: lie == .previewOfAnotherFormat ? .png : .attack, size: AttackCoder.size)
+        info.isPreview = lie != .previewThatIsWhole
+        var encoder = KeyEncoder()
+        encoder.encode(request.number)
+        encoder.encode(7)
+        PreviewFacts().encode(into: &encoder)
+        encoder.encode(true)
+        let size = lie == .previewOfAnotherSize ? PixelSize(800, 800) : AttackCoder.size
+        encoder.encode(facts: info, size, frames: 0, profile: lie == .previewOfALongProfile ? 1 << 20 : nil)
+        send(encoder.bytes)
     }
 
     private static func plan(_ request: WorkerRequest, _ lie: Lie) {
         var info = ImageInfo(format: .attack, size: AttackCoder.size)
-        if [.anotherPart, .manyParts].contains(lie) { info.size = large }
+        if lie.isOfALargeImage { info.size = large }
+        if lie.isOfFrames { (info.frameCount, info.loopCount) = (3, 0) }
         if lie == .planOfAnotherFormat { info.format = .jpeg }
         if lie == .hugePlan { info.size = PixelSize(Int(Int32.max), Int(Int32.max)) }
         if lie == .emptyPlan { info.size = PixelSize(0, 0) }
@@ -112,15 +167,23 @@ enum LyingWorker {
     ) -> [UInt8] {
         var info = ImageInfo(format: .attack, size: size == large ? large : AttackCoder.size)
         info.isPreview = isPreview
+        if frames == 3 { (info.frameCount, info.loopCount) = (3, 0) }
         var encoder = KeyEncoder()
         encoder.encode(number ?? request.number)
         encoder.encode(1)
-        encoder.encode(wire: info)
-        encoder.encode(size)
-        encoder.encode(true)
-        encoder.encode(frames)
-        encoder.encode(0)
-        encoder.encode(profile)
+        encoder.encode(facts: info, size, frames: frames, profile: profile)
         return encoder.bytes
+    }
+}
+
+extension KeyEncoder {
+    /// Encodes facts of an image, whether they can be true or not.
+    fileprivate mutating func encode(facts info: ImageInfo, _ size: PixelSize, frames: Int, profile: Int?) {
+        encode(wire: info)
+        encode(size)
+        encode(true)
+        encode(frames)
+        encode(0)
+        encode(profile)
     }
 }

@@ -57,17 +57,21 @@ final class Previewer {
 
         /// Reads the chunks and makes the preview. Runs on a processor thread.
         func make(_ context: WorkContext) throws -> Result {
-            let started = ThreadTime.now
+            let (started, elsewhere) = (ThreadTime.now, decoding.workerTime)
             for chunk in chunks { try decoding.append(chunk, context: context) }
             let read = ThreadTime.now
             guard shows, var image = try decoding.preview(context: context) else {
-                return Result(image: nil, reading: read - started, preview: .zero)
+                let reading = decoding.workerTime.reading - elsewhere.reading
+                return Result(image: nil, reading: read - started + reading, preview: .zero)
             }
             if let radius = previews.blurRadius(scans: decoding.shownScans) {
                 image = try BlurProcessor(radius: radius).process(image, context: context)
             }
             let processed = try processors.process(image, context: context)
-            return Result(image: ImagePreview(processed), reading: read - started, preview: ThreadTime.now - read)
+            let (reading, drawing) = decoding.workerTime
+            return Result(
+                image: ImagePreview(processed), reading: read - started + reading - elsewhere.reading,
+                preview: ThreadTime.now - read + drawing - elsewhere.drawing)
         }
     }
 

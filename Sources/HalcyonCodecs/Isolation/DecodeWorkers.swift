@@ -150,12 +150,12 @@ public final class DecodeWorkers: Sendable {
     /// may have taken it over.
     ///
     /// - Parameters:
-    ///   - prepare: called while the worker works.
-    ///   - finish: makes the result of the answer, and receives what follows it. A `WireError` ends the worker.
+    ///   - pixels: the memory for the pixels, if parts of them may come before the answer.
+    ///   - finish: makes the result of the answer, and takes the pixels. A `WireError` ends the worker.
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`, `WorkerError`.
     func ask<Result>(
-        _ question: WorkerQuestion, context: WorkContext, prepare: () -> Void = {},
-        _ finish: (WorkerAnswer, WorkerProcess) throws -> Result
+        _ question: WorkerQuestion, context: WorkContext, pixels: UnsafeMutableRawBufferPointer? = nil,
+        _ finish: (WorkerAnswer, inout WorkerResult) throws -> Result
     ) throws -> Result {
         let watch = Stopwatch()
         defer { state.withLock { $0.statistics.time += watch.elapsed } }
@@ -169,9 +169,9 @@ public final class DecodeWorkers: Sendable {
                     preferring: { question.isKnown(to: $0) }
                 ) { worker in
                     do {
+                        var result = worker.makeResult(pixels)
                         return try finish(
-                            try worker.answer(to: question, within: timeLimit, context: context, prepare: prepare),
-                            worker)
+                            try worker.answer(to: question, within: timeLimit, &result, context: context), &result)
                     } catch {
                         throw worker.ended(error)
                     }

@@ -4,6 +4,10 @@ import HalcyonSystem
 
 /// A file for the workers, from its plan on until its last frame.
 final class IsolatedFile: Sendable {
+    /// The most memory that a worker may take for a decode that the program has not planned, in bytes. A thumbnail takes less: one
+    /// question then makes the plan and the image.
+    private static let bytesAtOnce = 8 << 20
+
     let format: ImageFormat
     let workers: DecodeWorkers
     let data: Data
@@ -36,138 +40,54 @@ final class IsolatedFile: Sendable {
         let question = WorkerQuestion(.plan, self, options)
         return try workers.ask(question, context: context) { answer, _ in
             guard case .plan(let facts) = answer else { throw WireError.invalid("no plan") }
-            guard facts.info.format == format else { throw WireError.invalid("a plan for \(facts.info.format)") }
-            let decode = IsolatedDecode(file: self, options: options, budget: budget, number: question.number)
-            return try DecodePlan(facts, options, by: decode)
+            return try plan(facts, options, budget, by: question)
         }
     }
-}
 
-/// The decode of a plan by a worker.
-struct IsolatedDecode: Sendable {
-    let file: IsolatedFile
-    let options: DecodeOptions
-    let budget: DecodeBudget
-    /// The number of the request for the plan.
-    let number: Int
+    private func plan(
+        _ facts: PlanFacts, _ options: DecodeOptions, _ budget: DecodeBudget, by question: WorkerQuestion
+    ) throws -> DecodePlan {
+        guard facts.info.format == format else { throw WireError.invalid("a plan for \(facts.info.format)") }
+        let decode = IsolatedDecode(file: self, options: options, budget: budget, number: question.number)
+        return try DecodePlan(facts, options, by: decode)
+    }
 
-    /// The most bytes behind the pixels, whatever the limits are: durations and a profile.
-    private static let mostExtraBytes = 64 << 20
-
-    /// Returns the image.
+    /// Decodes the file: with one question if the decode takes little memory, which is reserved ahead.
     ///
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
-    func image(by plan: DecodePlan, context: WorkContext) throws -> Image {
-        var question = WorkerQuestion(.decode, file, options)
-        (question.bytes, question.plan) = (plan.workingBytes, number)
-        var beside: (facts: ImageFacts, extras: Data)?
-        let bitmap = try Bitmap(size: plan.finalSize) { pixels in
-            let (facts, extras) = try file.workers.ask(
-                question, context: context, prepare: { Self.populate(pixels) },
-                { answer, worker in
-                    guard case .image(let facts) = answer else { throw WireError.invalid("no image") }
-                    let extraBytes = try check(facts, plan)
-                    return (
-                        facts,
-                        try worker.receive(
-                            pixels, extraBytes: extraBytes, within: file.workers.timeLimit, context: context)
-                    )
-                })
-            beside = (facts, extras)
-            return facts.isOpaque
+    func image(_ options: DecodeOptions, budget: DecodeBudget, context: WorkContext) throws -> Image {
+        let bytes = Self.bytesAtOnce.adding(1, times: copiedBytes)
+        let plan: DecodePlan
+        if !options.preloadAllFrames, budget.bytes.reserveNow(bytes) {
+            defer { budget.bytes.release(bytes) }
+            let (made, image) = try planAndImage(options, budget: budget, context: context)
+            if let image { return image }
+            plan = made
+        } else {
+            plan = try self.plan(options, budget: budget, context: context)
         }
-        guard let (facts, extras) = beside else { return Image(bitmap: bitmap, info: plan.info) }
-        var image = Image(bitmap: bitmap, info: facts.info, animation: try animation(facts, extras, plan))
-        if facts.profileBytes != nil { image.colorProfile = Data(extras.dropFirst(facts.frameCount * 8)) }
-        // The plan has reserved the memory for all frames.
-        if plan.frames == .all, let animation = image.animation {
-            image = image.replacing(
-                animation: try animation.makeReader().preloaded(maximumBytes: .max, context: context))
-        }
-        return image
-    }
-
-    /// Has the system map the pages of a large bitmap, while the worker decodes.
-    static func populate(_ pixels: UnsafeMutableRawBufferPointer) {
-        guard pixels.count >= WorkerArena.windowBytes else { return }
-        // A kernel before 5.14 refuses, which does no harm.
-        madvise(pixels.baseAddress, pixels.count, MADV_POPULATE_WRITE)
-    }
-
-    /// Checks the facts against the plan, and returns the number of bytes that follow the pixels.
-    private func check(_ facts: ImageFacts, _ plan: DecodePlan) throws -> Int {
-        var info = facts.info
-        info.isPreview = false
-        guard info == plan.info, facts.size == plan.finalSize, plan.allowsIncomplete || !facts.info.isPreview else {
-            throw WireError.invalid("another image than the one that was planned")
-        }
-        if facts.frameCount > 0 {
-            guard plan.info.isAnimated, plan.frames != .first, (2...plan.info.frameCount).contains(facts.frameCount)
-            else { throw WireError.invalid("\(facts.frameCount) frames") }
-        }
-        let profile = facts.profileBytes ?? 0
-        guard profile == 0 || (!plan.convertsColor && profile <= options.limits.maximumMetadataBytes) else {
-            throw WireError.invalid("a profile of \(profile) bytes")
-        }
-        let bytes = profile.adding(8, times: facts.frameCount)
-        guard bytes <= Self.mostExtraBytes else { throw WireError.invalid("\(bytes) bytes behind the pixels") }
-        return bytes
-    }
-
-    private func animation(_ facts: ImageFacts, _ extras: Data, _ plan: DecodePlan) throws -> AnimatedImage? {
-        guard facts.frameCount > 0 else { return nil }
-        let durations = extras.withUnsafeBytes { bytes in
-            (0..<facts.frameCount).map { index in
-                Duration.nanoseconds(max(0, bytes.loadUnaligned(fromByteOffset: index * 8, as: Int64.self)))
-            }
-        }
-        return try AnimatedImage(
-            source: IsolatedFrames(self, plan: plan, isReserved: false), size: plan.finalSize, durations: durations,
-            loopCount: facts.loopCount)
-    }
-}
-
-/// The frames of an animation, each of which a worker draws. It keeps what it needs for the next one; another worker draws it again.
-final class IsolatedFrames: AnimationFrameSource {
-    private let decode: IsolatedDecode
-    private let plan: DecodePlan
-    private let session: WorkerSession
-    /// Whether the owner of this reader has reserved the memory for all frames.
-    private let isReserved: Bool
-
-    init(_ decode: IsolatedDecode, plan: DecodePlan, isReserved: Bool) {
-        (self.decode, self.plan, self.isReserved) = (decode, plan, isReserved)
-        // The file, the last canvas, and the one under it.
-        let cost = decode.file.data.count.adding(2, times: plan.storedSize.bitmapBytes)
-        session = WorkerSession(number: decode.file.workers.nextNumber(), cost: cost)
-    }
-
-    deinit {
-        decode.file.workers.end(session.number)
-    }
-
-    var cost: Int { session.cost }
-
-    var workingBytes: Int { plan.workingBytes }
-
-    func makeReader() -> any AnimationFrameSource { IsolatedFrames(decode, plan: plan, isReserved: true) }
-
-    func frame(at index: Int, context: WorkContext) throws -> Bitmap {
-        guard !isReserved else { return try made(at: index, context: context) }
-        return try decode.budget.withReservation(of: workingBytes, context: context) {
-            try made(at: index, context: context)
+        return try budget.withReservation(of: plan.workingBytes, context: context) {
+            try IsolatedDecode(file: self, options: options, budget: budget, number: plan.isolated?.number ?? 0)
+                .image(by: plan, context: context)
         }
     }
 
-    private func made(at index: Int, context: WorkContext) throws -> Bitmap {
-        var question = WorkerQuestion(.frame, decode.file, decode.options)
-        (question.bytes, question.session, question.frame) = (workingBytes, session, index)
-        return try Bitmap(size: plan.finalSize) { pixels in
-            try decode.file.workers.ask(question, context: context) { answer, worker in
-                guard case .frame(let isOpaque) = answer else { throw WireError.invalid("no frame") }
-                _ = try worker.receive(
-                    pixels, extraBytes: 0, within: decode.file.workers.timeLimit, context: context)
-                return isOpaque
+    /// Returns the plan, and the image if the worker has made it at once.
+    private func planAndImage(
+        _ options: DecodeOptions, budget: DecodeBudget, context: WorkContext
+    ) throws -> (DecodePlan, Image?) {
+        var question = WorkerQuestion(.decode, self, options)
+        (question.bytes, question.mostBytes) = (Self.bytesAtOnce, Self.bytesAtOnce)
+        return try workers.ask(question, context: context) { answer, result in
+            switch answer {
+            case .plan(let facts): return (try plan(facts, options, budget, by: question), nil)
+            case .planned(let facts, let image):
+                let plan = try plan(facts, options, budget, by: question)
+                guard plan.workingBytes - copiedBytes <= Self.bytesAtOnce else {
+                    throw WireError.invalid("a decode of more memory than it was granted")
+                }
+                return (plan, try plan.isolated?.image(image, by: plan, &result))
+            default: throw WireError.invalid("no image")
             }
         }
     }

@@ -7,23 +7,40 @@ struct WorkerRequest {
         case probe
         /// Reads the header and plans the decode.
         case plan
-        /// Decodes; the pixels follow the answer.
+        /// Decodes.
         case decode
-        /// Decodes a frame of an animation; its pixels follow the answer.
-        case frame
+        /// Decodes frames of an animation.
+        case frames
+        /// Appends to a file that arrives, and makes a preview of what is there.
+        case preview
     }
+
+    /// The most frames of a request.
+    static let mostFrames = 16
 
     let work: Work
     /// The number by which a cancellation names the request; never 0.
     let number: Int
     let options: DecodeOptions
-    let fileBytes: Int
+    /// The bytes that come with the request, or that the worker has.
+    var fileBytes = 0
     /// The number of the request that has planned this decode, if it was the worker's last one: the file and the plan are still there.
     var plan = 0
-    /// The animation that a frame is of, which the worker keeps for the next frame; 0 for none.
+    /// The most memory that a decode without a plan may take, in bytes: the worker plans, and decodes at once if that is enough.
+    var mostBytes = 0
+    /// Whether the program takes each part of the result when its window is full; otherwise the whole result is in the two windows.
+    var isStreamed = false
+    /// The animation or the arriving file of the request, which the worker keeps for the next one; 0 for none.
     var session = 0
-    var frame = 0
-    /// The animations that the worker keeps no longer.
+    /// The frames, of which the worker makes as many as fit into a moment, at least one.
+    var frames = 0..<0
+    /// The number of bytes of an arriving file that the worker has already.
+    var arrived = 0
+    /// Whether the previews of an arriving file begin with its thumbnail.
+    var showsThumbnail = false
+    /// Whether the frames are those of a preview, whose file is not complete.
+    var isArriving = false
+    /// The animations and arriving files that the worker keeps no longer.
     var ended: [Int] = []
 
     var bytes: [UInt8] {
@@ -33,15 +50,21 @@ struct WorkerRequest {
         encoder.encode(wire: options)
         encoder.encode(fileBytes)
         encoder.encode(plan)
+        encoder.encode(mostBytes)
+        encoder.encode(isStreamed)
         encoder.encode(session)
-        encoder.encode(frame)
+        encoder.encode(frames.lowerBound)
+        encoder.encode(frames.count)
+        encoder.encode(arrived)
+        encoder.encode(showsThumbnail)
+        encoder.encode(isArriving)
         encoder.encode(ended.count)
         for session in ended { encoder.encode(session) }
         return encoder.bytes
     }
 
-    init(_ work: Work, number: Int, options: DecodeOptions, fileBytes: Int) {
-        (self.work, self.number, self.options, self.fileBytes) = (work, number, options, fileBytes)
+    init(_ work: Work, number: Int, options: DecodeOptions) {
+        (self.work, self.number, self.options) = (work, number, options)
     }
 
     init(_ reader: inout WireReader) throws {
@@ -49,17 +72,23 @@ struct WorkerRequest {
         self.work = work
         number = try reader.int()
         options = try reader.options()
-        fileBytes = try reader.int()
+        fileBytes = try reader.int(0...Int.max)
         plan = try reader.int()
+        mostBytes = try reader.int()
+        isStreamed = try reader.bool()
         session = try reader.int()
-        frame = try reader.int()
+        let first = try reader.int(0...Int(Int32.max))
+        frames = first..<first + (try reader.int(0...Self.mostFrames))
+        arrived = try reader.int(0...Int.max)
+        showsThumbnail = try reader.bool()
+        isArriving = try reader.bool()
         ended = try (0..<reader.int(0...1024)).map { _ in try reader.int() }
     }
 }
 
 /// The part of a plan that only the worker knows.
 struct PlanFacts {
-    let info: ImageInfo
+    var info: ImageInfo
     let nativeSize: PixelSize
     let workingBytes: Int
 
@@ -101,10 +130,34 @@ struct ImageFacts {
         encoder.encode(profileBytes)
     }
 
+    /// The facts of a still image whose rows were passed on as they were decoded.
+    init(still plan: DecodePlan, profileBytes: Int?) {
+        (info, size, isOpaque) = (plan.info, plan.finalSize, !plan.info.hasAlpha)
+        (frameCount, loopCount, self.profileBytes) = (0, 0, profileBytes)
+    }
+
     init(_ image: Image) {
         (info, size, isOpaque) = (image.info, image.size, image.bitmap.isOpaque)
         (frameCount, loopCount) = (image.animation?.frameCount ?? 0, image.animation?.loopCount ?? 0)
         profileBytes = image.colorProfile?.count
+    }
+
+    /// Returns the number of bytes behind the pixels: eight for each frame, and a profile if colours are not converted.
+    ///
+    /// - Throws: `WireError`.
+    func extraBytes(by plan: DecodePlan, within limits: DecodeLimits) throws -> Int {
+        if frameCount > 0 {
+            guard info.isAnimated, plan.frames != .first, (2...info.frameCount).contains(frameCount) else {
+                throw WireError.invalid("\(frameCount) frames")
+            }
+        }
+        let profile = profileBytes ?? 0
+        guard profile == 0 || (!plan.convertsColor && profile <= limits.maximumMetadataBytes) else {
+            throw WireError.invalid("a profile of \(profile) bytes")
+        }
+        let bytes = profile.adding(8, times: frameCount)
+        guard bytes <= WorkerResult.mostExtraBytes else { throw WireError.invalid("\(bytes) bytes behind the pixels") }
+        return bytes
     }
 
     init(_ reader: inout WireReader) throws {
@@ -117,21 +170,46 @@ struct ImageFacts {
     }
 }
 
-/// The answer of a worker, which begins with the number of its request.
+/// The facts of a step of an arriving file.
+struct PreviewFacts {
+    /// The number of scans that the preview shows, if the file has scans.
+    var scans: Int?
+    /// The processor time that reading what is new took, in nanoseconds.
+    var reading = 0
+    /// The processor time that drawing the preview took, in nanoseconds.
+    var drawing = 0
+
+    func encode(into encoder: inout KeyEncoder) {
+        encoder.encode(scans)
+        encoder.encode(reading)
+        encoder.encode(drawing)
+    }
+
+    init() {}
+
+    init(_ reader: inout WireReader) throws {
+        let day = 86_400_000_000_000
+        scans = try reader.optionalInt()
+        reading = try reader.int(0...day)
+        drawing = try reader.int(0...day)
+    }
+}
+
+/// The answer of a worker, which begins with the number of its request. The result is in the windows by then, but for the parts
+/// that were passed before.
 enum WorkerAnswer {
     case info(ImageInfo)
     case plan(PlanFacts)
     case image(ImageFacts)
-    case frame(isOpaque: Bool)
+    /// An image that was decoded without an earlier plan.
+    case planned(PlanFacts, ImageFacts)
+    /// Whether each of the frames is opaque.
+    case frames([Bool])
+    /// A preview; nil if there is nothing new to show.
+    case preview(ImageFacts?, PreviewFacts)
     case failure(any Error)
-
-    /// Whether pixels follow.
-    var hasResult: Bool {
-        switch self {
-        case .image, .frame: true
-        case .info, .plan, .failure: false
-        }
-    }
+    /// A window is full, and the answer comes later.
+    case part(Int)
 
     func bytes(to number: Int) -> [UInt8] {
         var encoder = KeyEncoder()
@@ -143,15 +221,28 @@ enum WorkerAnswer {
         case .image(let facts):
             encoder.encode(1)
             facts.encode(into: &encoder)
-        case .frame(let isOpaque):
+        case .frames(let areOpaque):
             encoder.encode(2)
-            encoder.encode(isOpaque)
+            encoder.encode(areOpaque.count)
+            for isOpaque in areOpaque { encoder.encode(isOpaque) }
         case .failure(let error):
             encoder.encode(3)
             encoder.encode(wire: error)
         case .info(let info):
             encoder.encode(4)
             encoder.encode(wire: info)
+        case .part(let part):
+            encoder.encode(5)
+            encoder.encode(part)
+        case .planned(let plan, let image):
+            encoder.encode(6)
+            plan.encode(into: &encoder)
+            image.encode(into: &encoder)
+        case .preview(let image, let facts):
+            encoder.encode(7)
+            facts.encode(into: &encoder)
+            encoder.encode(image != nil)
+            image?.encode(into: &encoder)
         }
         return encoder.bytes
     }
@@ -162,9 +253,14 @@ enum WorkerAnswer {
         switch try reader.int() {
         case 0: self = .plan(try PlanFacts(&reader))
         case 1: self = .image(try ImageFacts(&reader))
-        case 2: self = .frame(isOpaque: try reader.bool())
+        case 2: self = .frames(try (0..<reader.int(1...WorkerRequest.mostFrames)).map { _ in try reader.bool() })
         case 3: self = .failure(try reader.error())
         case 4: self = .info(try reader.info())
+        case 5: self = .part(try reader.int(0...Int.max))
+        case 6: self = .planned(try PlanFacts(&reader), try ImageFacts(&reader))
+        case 7:
+            let facts = try PreviewFacts(&reader)
+            self = .preview(try reader.bool() ? try ImageFacts(&reader) : nil, facts)
         default: throw WireError.invalid("an unknown answer")
         }
         guard reader.isAtEnd else { throw WireError.invalid("more than an answer") }
@@ -174,7 +270,7 @@ enum WorkerAnswer {
 /// The first message of a worker: what it is, or why it could not lock itself in.
 struct WorkerGreeting {
     /// Raised with every change of the messages: a worker of another version is of no use.
-    static let version = 1
+    static let version = 2
 
     /// The coders, by the names of their types.
     let coders: [String]

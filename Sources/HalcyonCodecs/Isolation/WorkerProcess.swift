@@ -23,6 +23,7 @@ final class WorkerProcess: Sendable {
     private static let spareAddressSpace = (plain: 256 << 20, fonts: 768 << 20)
     /// The time after which the limit of processor time is set anew.
     private static let timeInterval = Duration.seconds(10)
+
     private struct State {
         /// The number of animations that a worker keeps between two frames.
         static let mostSessions = 4
@@ -36,7 +37,7 @@ final class WorkerProcess: Sendable {
         var addressSpace = 0
         /// Runs since its limit of processor time was set.
         var timeWatch: Stopwatch?
-        /// The animations that the worker keeps, the one that was used last at the end.
+        /// The animations and arriving files that the worker keeps, the one that was used last at the end.
         var sessions: [WorkerSession] = []
         /// Those that it keeps until the next request says that nobody needs them.
         var endedSessions: [WorkerSession] = []
@@ -120,70 +121,82 @@ final class WorkerProcess: Sendable {
 
     // MARK: - Questions
 
+    /// Returns a result that is taken from this worker.
+    func makeResult(_ pixels: UnsafeMutableRawBufferPointer?) -> WorkerResult { WorkerResult(arena, pixels) }
+
     /// Asks and waits for the answer.
     ///
     /// - Parameters:
     ///   - limit: the longest time that it may take.
-    ///   - prepare: called while the worker works.
+    ///   - result: receives the parts of the result that come before the answer.
     /// - Throws: the error that the worker answers; `Ended`; `CancellationError`. After the last two the worker is of no more use,
     ///   unless `isAlive`.
     func answer(
-        to question: WorkerQuestion, within limit: Duration, context: WorkContext, prepare: () -> Void
+        to question: WorkerQuestion, within limit: Duration, _ result: inout WorkerResult, context: WorkContext
     ) throws -> WorkerAnswer {
         let watch = Stopwatch()
         let hasFile = question.isKnown(to: self)
-        let request = try send(question, hasFile: hasFile, limit)
-        prepare()
+        let number = try send(question, hasFile: hasFile, isStreamed: result.isStreamed, limit)
         do {
-            let isCancelled = try wait(watch, limit, number: request.number, context: context)
-            let answer = try WorkerAnswer(try channel.receive(), to: request.number)
-            if isCancelled {
-                // The result behind the answer is not taken.
-                if answer.hasResult { _ = process.end() }
-                throw CancellationError()
+            while true {
+                let isCancelled = try wait(watch, limit, number: number, &result, context: context)
+                switch try WorkerAnswer(try channel.receive(), to: number) {
+                case .part(let part):
+                    if isCancelled { throw giveUp() }
+                    try result.take(part)
+                    guard channel.send(PartTaken(number: number, part: part).bytes, []) else {
+                        throw WireError.invalid("a channel that nobody reads")
+                    }
+                case _ where isCancelled: throw CancellationError()
+                case .failure(is CancellationError):
+                    throw WireError.invalid("a cancellation that nobody asked for")
+                case .failure(let error): throw error
+                case let answer: return answer
+                }
             }
-            guard case .failure(let error) = answer else { return answer }
-            if error is CancellationError { throw WireError.invalid("a cancellation that nobody asked for") }
-            throw error
         } catch {
-            // The worker may not have begun with the animation.
+            // The worker may not have begun with the animation, or its decoder cannot go on.
             if let session = question.session { end(session.number) }
             throw ended(error)
         }
     }
 
-    /// Sends a question, with the file unless the worker has it.
-    private func send(_ question: WorkerQuestion, hasFile: Bool, _ limit: Duration) throws -> WorkerRequest {
+    /// Sends a question, with the file unless the worker has it. Returns the number of the request.
+    private func send(_ question: WorkerQuestion, hasFile: Bool, isStreamed: Bool, _ limit: Duration) throws -> Int {
         // Nothing is due from it: a message now, like the end of the channel, makes it useless.
         guard try channel.isSilent else { throw idleEnd }
-        let file = question.file
-        try restrict(file.data.count.adding(1, times: question.bytes), limit)
-        let request = request(for: question, hasFile: hasFile)
-        let memory = !hasFile && file.copiedBytes > 0 ? try SharedMemory(copying: file.data) : nil
-        if !hasFile, memory == nil {
-            file.data.withUnsafeBytes { bytes in
-                if let source = bytes.baseAddress { arena.file.copyMemory(from: source, byteCount: bytes.count) }
+        try restrict(question.file.data.count.adding(1, times: question.bytes), limit)
+        let data = question.data(isKnown: hasFile)
+        var request = request(for: question, isKnown: hasFile)
+        (request.isStreamed, request.fileBytes) = (isStreamed, data?.count ?? question.file.data.count)
+        var memory: SharedMemory?
+        if let data {
+            if data.count > WorkerArena.fileBytes { memory = try SharedMemory(copying: data) }
+            if memory == nil {
+                data.withUnsafeBytes { bytes in
+                    if let source = bytes.baseAddress { arena.file.copyMemory(from: source, byteCount: bytes.count) }
+                }
             }
         }
         guard channel.send(request.bytes, memory.map { [$0.file] } ?? []) else { throw idleEnd }
-        return request
+        return request.number
     }
 
     private var idleEnd: Ended { Ended(stop: process.end() ?? .exited(DecodeStop.unknown), wasIdle: true) }
 
-    private func request(for question: WorkerQuestion, hasFile: Bool) -> WorkerRequest {
-        var request = WorkerRequest(
-            question.work, number: question.number, options: question.options, fileBytes: question.file.data.count)
+    private func request(for question: WorkerQuestion, isKnown: Bool) -> WorkerRequest {
+        var request = WorkerRequest(question.work, number: question.number, options: question.options)
+        (request.mostBytes, request.frames) = (question.mostBytes, question.frames)
+        (request.showsThumbnail, request.isArriving) = (question.showsThumbnail, question.isArriving)
         state.withLock { state in
             if state.file != question.file.number { state.files += 1 }
             state.file = question.file.number
-            state.plan = request.work == .plan ? request.number : nil
+            state.plan = question.makesPlan ? request.number : nil
             if let session = question.session {
-                (request.session, request.frame) = (session.number, question.frame)
+                request.session = session.number
                 state.keep(session)
-            } else if hasFile {
-                request.plan = question.plan
             }
+            if isKnown { (request.plan, request.arrived) = (question.plan, question.arrived) }
             request.ended = state.endedSessions.map(\.number)
             state.endedSessions = []
         }
@@ -192,14 +205,14 @@ final class WorkerProcess: Sendable {
 
     /// Waits for a message. Returns whether the request was cancelled meanwhile.
     private func wait(
-        _ watch: Stopwatch, _ limit: Duration, number: Int, context: WorkContext
+        _ watch: Stopwatch, _ limit: Duration, number: Int, _ result: inout WorkerResult, context: WorkContext
     ) throws -> Bool {
+        while try channel.isSilent, result.prepareMore() {}
         while try !channel.waitForMessage() {
             if context.isCancelled {
                 arena.cancelled = number
                 if try channel.waitForMessage(longer: true) { return true }
-                _ = process.end()
-                throw CancellationError()
+                throw giveUp()
             }
             if watch.elapsed > limit {
                 _ = process.end()
@@ -207,6 +220,12 @@ final class WorkerProcess: Sendable {
             }
         }
         return false
+    }
+
+    /// Ends the worker in the middle of a request that nobody wants any more.
+    private func giveUp() -> CancellationError {
+        _ = process.end()
+        return CancellationError()
     }
 
     /// Ends the worker because of an error in what it sent, or because it has ended, and returns the error of the question.
@@ -247,113 +266,13 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    // MARK: - Results
+    // MARK: - Sessions
 
-    /// Receives the result behind an answer, which comes through the two windows: two parts are there with the answer, and each
-    /// further one follows when a window is free.
-    ///
-    /// - Parameters:
-    ///   - pixels: the memory for the pixels.
-    ///   - extraBytes: the number of bytes behind the pixels, which are returned.
-    ///   - limit: the longest time that it may take.
-    /// - Throws: `Ended`, `WireError`, `CancellationError`.
-    func receive(
-        _ pixels: UnsafeMutableRawBufferPointer, extraBytes: Int, within limit: Duration, context: WorkContext
-    ) throws -> Data {
-        let byteCount = pixels.count.adding(1, times: extraBytes)
-        var extras = Data(count: extraBytes)
-        let (parts, watch) = (WorkerArena.parts(of: byteCount), Stopwatch())
-        do {
-            for part in 0..<parts {
-                if part > 1 { try receive(part: part, watch, limit, context: context) }
-                copy(part, of: byteCount, to: pixels, &extras)
-                if part + 2 < parts {
-                    var encoder = KeyEncoder()
-                    encoder.encode(part)
-                    guard channel.send(encoder.bytes, []) else {
-                        throw WireError.invalid("a channel that nobody reads")
-                    }
-                }
-            }
-        } catch {
-            // Parts that nobody takes would be the answer to the next question.
-            if error is CancellationError { _ = process.end() }
-            throw ended(error)
-        }
-        return extras
-    }
-
-    private func receive(part: Int, _ watch: Stopwatch, _ limit: Duration, context: WorkContext) throws {
-        while try !channel.waitForMessage() {
-            try context.checkCancellation()
-            if watch.elapsed > limit {
-                _ = process.end()
-                throw Ended(stop: .timeLimit(limit))
-            }
-        }
-        var reader = WireReader(try channel.receive())
-        guard try reader.int() == part, reader.isAtEnd else { throw WireError.invalid("another part") }
-    }
-
-    /// Copies a part from its window. What was copied is looked at, never the window: the worker may change it at any time.
-    private func copy(
-        _ part: Int, of byteCount: Int, to pixels: UnsafeMutableRawBufferPointer, _ extras: inout Data
-    ) {
-        let range = WorkerArena.range(of: part, byteCount)
-        let window = UnsafeRawBufferPointer(start: arena.window(part), count: range.count)
-        let own = range.clamped(to: 0..<pixels.count)
-        if !own.isEmpty {
-            UnsafeMutableRawBufferPointer(rebasing: pixels[own]).copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: window[..<own.count]))
-        }
-        let rest = range.clamped(to: pixels.count..<byteCount)
-        if !rest.isEmpty {
-            let source = UnsafeRawBufferPointer(rebasing: window[(range.count - rest.count)...])
-            extras.replaceSubrange(rest.lowerBound - pixels.count..<rest.upperBound - pixels.count, with: source)
-        }
-    }
-
-    // MARK: - Animations
-
-    /// Notes that an animation is not needed any more; the worker hears of it with the next request.
+    /// Notes that an animation or an arriving file is not needed any more; the worker hears of it with the next request.
     func end(_ session: Int) {
         state.withLock { state in
             guard let index = state.sessions.firstIndex(where: { $0.number == session }) else { return }
             state.endedSessions.append(state.sessions.remove(at: index))
         }
     }
-}
-
-/// A question to a worker, whichever it is.
-struct WorkerQuestion {
-    let work: WorkerRequest.Work
-    let file: IsolatedFile
-    let options: DecodeOptions
-    /// The number of the request.
-    let number: Int
-    /// The memory that the work may take, in bytes.
-    var bytes = 0
-    /// The number of the request that has planned a decode; 0 for none.
-    var plan = 0
-    /// The animation of a frame.
-    var session: WorkerSession?
-    var frame = 0
-
-    init(_ work: WorkerRequest.Work, _ file: IsolatedFile, _ options: DecodeOptions) {
-        (self.work, self.file, self.options) = (work, file, options)
-        number = file.workers.nextNumber()
-    }
-
-    /// Whether the worker has the file from an earlier question, with its plan or its frames.
-    func isKnown(to worker: WorkerProcess) -> Bool {
-        if let session { return worker.keeps(session.number) }
-        return plan > 0 && worker.hasPlanned(plan)
-    }
-}
-
-/// An animation that a worker keeps between two frames.
-struct WorkerSession {
-    let number: Int
-    /// The bytes that it keeps.
-    let cost: Int
 }

@@ -28,13 +28,14 @@ struct WorkerService {
         }
     }
 
-    /// The longest request, in bytes.
-    private static let longestRequest = 16 << 10
+    /// The time in which a worker makes frames ahead of the one that it was asked for.
+    private static let framesTime = Duration.milliseconds(2)
 
     private let coders: CoderRegistry
     private let arena: WorkerArena?
     private let channel = WorkerLaunch.Descriptor.channel
     private var animations: [Int: AnimatedImage] = [:]
+    private var arrivals: [Int: (decoding: any ProgressiveDecoding, byteCount: Int)] = [:]
     /// The plan of the last request, and the file that it is for.
     private var planned: (number: Int, plan: DecodePlan, data: Data)?
 
@@ -70,92 +71,125 @@ struct WorkerService {
 
     /// Answers requests until the program has closed its end.
     mutating func run() {
-        while let (bytes, files) = receive() {
-            defer { for file in files { close(file) } }
-            var reader = WireReader(bytes)
+        guard let arena else { return }
+        while let message = WorkerMessage.receive(channel) {
+            defer { for file in message.files { close(file) } }
+            // The worker did not wait for the last windows of the former result.
+            if PartTaken(message.bytes) != nil { continue }
+            var reader = WireReader(message.bytes)
             guard let request = try? WorkerRequest(&reader) else { return }
-            var result = WorkerResult()
-            let answer: WorkerAnswer
+            let result = ResultWriter(arena, channel, for: request)
             do {
-                answer = try self.answer(to: request, files.first, &result)
+                result.send(try answer(to: request, message.files.first, result))
             } catch {
-                answer = .failure(error)
+                result.send(.failure(error))
             }
-            guard pass(result, behind: answer.bytes(to: request.number)) else { return }
         }
-    }
-
-    // MARK: - Messages
-
-    private func receive() -> (bytes: [UInt8], files: [Int32])? {
-        var files = [Int32](repeating: -1, count: Int(HALCYON_CHANNEL_FILES))
-        var count: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: Self.longestRequest) { buffer, length in
-            length = max(0, halcyon_channel_receive(channel, buffer.baseAddress, buffer.count, &files, &count))
-        }
-        return bytes.isEmpty ? nil : (bytes, Array(files.prefix(Int(count))))
     }
 
     private func send(_ bytes: [UInt8]) -> Bool { halcyon_channel_send(channel, bytes, bytes.count, nil, 0) == 0 }
 
-    /// Sends an answer, and its result through the windows: two parts at once, each further one when its window is free.
-    private func pass(_ result: WorkerResult, behind answer: [UInt8]) -> Bool {
-        let byteCount = result.byteCount
-        let parts = WorkerArena.parts(of: byteCount)
-        guard let arena else { return false }
-        for part in 0..<min(2, parts) { result.copy(WorkerArena.range(of: part, byteCount), to: arena.window(part)) }
-        guard send(answer) else { return false }
-        for part in 2..<max(2, parts) {
-            guard let (bytes, files) = receive(), files.isEmpty else { return false }
-            var reader = WireReader(bytes)
-            guard let taken = try? reader.int(), taken == part - 2 else { return false }
-            result.copy(WorkerArena.range(of: part, byteCount), to: arena.window(part))
-            var encoder = KeyEncoder()
-            encoder.encode(part)
-            guard send(encoder.bytes) else { return false }
-        }
-        return true
-    }
-
     // MARK: - Requests
 
     private mutating func answer(
-        to request: WorkerRequest, _ file: Int32?, _ result: inout WorkerResult
+        to request: WorkerRequest, _ file: Int32?, _ result: ResultWriter
     ) throws -> WorkerAnswer {
-        for session in request.ended { animations[session] = nil }
+        for session in request.ended { (animations[session], arrivals[session]) = (nil, nil) }
         let former = planned
         planned = nil
         let context = WorkContext { [arena] in arena?.cancelled == request.number }
         switch request.work {
         case .probe: return .info(try coders.probe(try data(of: request, file)))
-        case .plan:
-            let data = try data(of: request, file)
-            let plan = try coders.plan(data, options: request.options)
-            planned = (request.number, plan, data)
-            return .plan(PlanFacts(plan))
+        case .plan: return try plan(request, file)
         case .decode:
-            let image = try decode(request, former, file, context)
-            result = WorkerResult(image.bitmap, Self.extras(of: image))
-            return .image(ImageFacts(image))
-        case .frame:
-            let bitmap = try animation(request, file, context).frame(at: request.frame, context: context)
-            result = WorkerResult(bitmap, Data())
-            return .frame(isOpaque: bitmap.isOpaque)
+            if let former, former.number == request.plan {
+                return .image(try coders.image(former.data, by: former.plan, context: context, to: result))
+            }
+            let plan = try plan(request, file)
+            return try planned.map { try image(request, $0, context, result) } ?? plan
+        case .frames: return try frames(request, file, context, result)
+        case .preview: return try preview(request, file, context, result)
         }
     }
 
-    private func decode(
-        _ request: WorkerRequest, _ former: (number: Int, plan: DecodePlan, data: Data)?, _ file: Int32?,
-        _ context: WorkContext
-    ) throws -> Image {
-        if let former, former.number == request.plan {
-            return try coders.decode(former.data, plan: former.plan, context: context)
-        }
-        return try coders.decode(try data(of: request, file), options: request.options, context: context)
+    private mutating func plan(_ request: WorkerRequest, _ file: Int32?) throws -> WorkerAnswer {
+        let data = try data(of: request, file)
+        let plan = try coders.plan(data, options: request.options)
+        planned = (request.number, plan, data)
+        return .plan(PlanFacts(plan))
     }
 
-    /// Returns the file: mapped if it is large, otherwise in the memory that is shared. An animation needs it after the request, and
-    /// therefore a copy.
+    /// Decodes what was planned for the same request, if it takes no more memory than the program grants; otherwise answers the plan.
+    private func image(
+        _ request: WorkerRequest, _ planned: (number: Int, plan: DecodePlan, data: Data), _ context: WorkContext,
+        _ result: ResultWriter
+    ) throws -> WorkerAnswer {
+        let plan = planned.plan
+        guard request.mostBytes == 0 || (plan.workingBytes <= request.mostBytes && Self.fits(plan, result))
+        else { return .plan(PlanFacts(plan)) }
+        let image = try coders.image(planned.data, by: plan, context: context, to: result)
+        return request.mostBytes == 0 ? .image(image) : .planned(PlanFacts(plan), image)
+    }
+
+    /// Whether the pixels and durations fit into the windows, and no profile comes behind them, whose length only the decode tells.
+    private static func fits(_ plan: DecodePlan, _ result: ResultWriter) -> Bool {
+        plan.convertsColor && result.hasRoom(for: plan.finalSize.bitmapBytes.adding(8, times: plan.info.frameCount))
+    }
+
+    /// Makes the frame that was asked for, and those that follow it for a moment.
+    private mutating func frames(
+        _ request: WorkerRequest, _ file: Int32?, _ context: WorkContext, _ result: ResultWriter
+    ) throws -> WorkerAnswer {
+        let (animation, watch) = (try animation(request, file, context), Stopwatch())
+        var areOpaque: [Bool] = []
+        for index in request.frames where index < animation.frameCount || areOpaque.isEmpty {
+            guard areOpaque.isEmpty || watch.elapsed < Self.framesTime else { break }
+            do {
+                let bitmap = try animation.frame(at: index, context: context)
+                guard areOpaque.isEmpty || result.hasRoom(for: bitmap.byteCount) else { break }
+                result.write(bitmap)
+                areOpaque.append(bitmap.isOpaque)
+            } catch {
+                // The error belongs to whoever asks for that frame.
+                if areOpaque.isEmpty { throw error }
+                break
+            }
+        }
+        return .frames(areOpaque)
+    }
+
+    private mutating func preview(
+        _ request: WorkerRequest, _ file: Int32?, _ context: WorkContext, _ result: ResultWriter
+    ) throws -> WorkerAnswer {
+        // A file that comes from its first byte on replaces what was kept of it.
+        let kept = arrivals.removeValue(forKey: request.session).flatMap { request.arrived > 0 ? $0 : nil }
+        let data = try data(of: request, file)
+        guard kept?.byteCount ?? 0 == request.arrived else { throw WireError.invalid("another part of a file") }
+        let decoding =
+            kept?.decoding
+            ?? coders.makeProgressive(
+                for: data, options: request.options, showsThumbnail: request.showsThumbnail)
+        var facts = PreviewFacts()
+        guard let decoding else { return .preview(nil, facts) }
+        let started = ThreadTime.now
+        try decoding.append(data, context: context)
+        let read = ThreadTime.now
+        let preview = try decoding.preview(context: context)
+        (facts.reading, facts.drawing) = ((read - started).nanoseconds, (ThreadTime.now - read).nanoseconds)
+        // Kept unless it has failed, after which it cannot go on.
+        arrivals[request.session] = (decoding, request.arrived + data.count)
+        facts.scans = decoding.shownScans
+        return .preview(preview.map { result.write($0) }, facts)
+    }
+
+    /// Returns the image of a file that has not arrived as a whole, with the frames that are there.
+    private func preview(of data: Data, _ request: WorkerRequest, _ context: WorkContext) throws -> Image? {
+        let decoding = coders.makeProgressive(for: data, options: request.options)
+        try decoding?.append(data, context: context)
+        return try decoding?.preview(context: context)
+    }
+
+    /// Returns the file: mapped if it is large, otherwise in the memory that is shared. What needs it after the request gets a copy.
     private func data(of request: WorkerRequest, _ file: Int32?) throws -> Data {
         if let file {
             guard let mapping = Mapping(file, request.fileBytes) else {
@@ -166,17 +200,8 @@ struct WorkerService {
         guard let arena, request.fileBytes <= WorkerArena.fileBytes else {
             throw WireError.invalid("a file without bytes")
         }
-        guard request.work != .frame else { return Data(bytes: arena.file, count: request.fileBytes) }
+        guard request.session == 0 else { return Data(bytes: arena.file, count: request.fileBytes) }
         return Data(bytesNoCopy: arena.file, count: request.fileBytes, deallocator: .none)
-    }
-
-    /// Returns the durations of the frames in nanoseconds, and the profile behind them.
-    private static func extras(of image: Image) -> Data {
-        let durations = (image.animation?.durations ?? []).map { duration -> Int64 in
-            let (seconds, attoseconds) = duration.components
-            return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-        }
-        return durations.withUnsafeBytes { Data($0) } + (image.colorProfile ?? Data())
     }
 
     /// Returns the animation of a request, which stays here for the next frame.
@@ -184,41 +209,49 @@ struct WorkerService {
         _ request: WorkerRequest, _ file: Int32?, _ context: WorkContext
     ) throws -> AnimatedImage {
         if let kept = animations[request.session] { return kept }
-        let image = try coders.decode(try data(of: request, file), options: request.options, context: context)
-        guard let frames = image.animation else {
-            throw CodecError.damaged(image.info.format, reason: "it has no frames")
+        let data = try data(of: request, file)
+        let image =
+            try request.isArriving
+            ? preview(of: data, request, context) : coders.decode(data, options: request.options, context: context)
+        guard let animation = image?.animation?.makeReader() else {
+            let format = image?.info.format ?? FormatSniffer.format(of: data) ?? .bitmap
+            throw CodecError.damaged(format, reason: "it has no frames")
         }
-        let animation = frames.makeReader()
         animations[request.session] = animation
         return animation
     }
 }
 
-/// The result behind an answer: pixels, and what an image has beside them.
-struct WorkerResult {
-    private let bitmap: Bitmap?
-    private let extras: Data
-
-    /// Creates the result of an answer that has none.
-    init() { (bitmap, extras) = (nil, Data()) }
-
-    init(_ bitmap: Bitmap, _ extras: Data) {
-        (self.bitmap, self.extras) = (bitmap, extras)
+extension CoderRegistry {
+    /// Decodes by a plan, and writes the pixels and what an image has beside them; row by row if the decoder can, so that the
+    /// program takes the first part while the next one is decoded.
+    fileprivate func image(
+        _ data: Data, by plan: DecodePlan, context: WorkContext, to result: ResultWriter
+    ) throws -> ImageFacts {
+        if try passRows(of: data, plan: plan, context: context, to: result.write) {
+            let profile = plan.convertsColor ? nil : try requireDecoder(for: data).embeddedProfile(of: data)
+            profile?.withUnsafeBytes(result.write)
+            return ImageFacts(still: plan, profileBytes: profile?.count)
+        }
+        return result.write(try decode(data, plan: plan, context: context))
     }
+}
 
-    var byteCount: Int { (bitmap?.byteCount ?? 0) + extras.count }
+extension ResultWriter {
+    /// Writes the pixels, the durations of the frames and the profile.
+    fileprivate func write(_ image: Image) -> ImageFacts {
+        write(image.bitmap)
+        (image.animation?.durations ?? []).map(\.nanoseconds).withUnsafeBytes(write)
+        image.colorProfile?.withUnsafeBytes(write)
+        return ImageFacts(image)
+    }
+}
 
-    /// Copies a part to a window.
-    func copy(_ range: Range<Int>, to window: UnsafeMutableRawPointer) {
-        let pixels = bitmap?.byteCount ?? 0
-        let own = range.clamped(to: 0..<pixels)
-        bitmap?.withPixels { bytes in
-            if let source = bytes.baseAddress { window.copyMemory(from: source + own.lowerBound, byteCount: own.count) }
-        }
-        let rest = range.clamped(to: pixels..<byteCount)
-        extras.withUnsafeBytes { bytes in
-            guard let source = bytes.baseAddress, !rest.isEmpty else { return }
-            (window + own.count).copyMemory(from: source + rest.lowerBound - pixels, byteCount: rest.count)
-        }
+extension Duration {
+    /// Within the range of an integer: centuries.
+    fileprivate var nanoseconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue)
+            &+ Int(attoseconds / 1_000_000_000)
     }
 }

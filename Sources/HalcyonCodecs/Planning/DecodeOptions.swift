@@ -126,3 +126,16 @@ public struct ByteLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
     /// 60 MiB, about 15.7 million pixels: enough to show a large photograph without visible loss.
     public static let large = ByteLimit(60 << 20)
 }
+
+/// A value that does not count when its owner is compared or hashed.
+struct Uncompared<Value: Sendable>: Hashable, Sendable {
+    var value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    static func == (left: Self, right: Self) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+}

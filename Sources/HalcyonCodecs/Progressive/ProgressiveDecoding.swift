@@ -84,12 +84,16 @@ extension CoderRegistry {
         var options = options
         // Its previews are what has arrived; its end is the whole image.
         options.allowsIncomplete = false
-        // A worker decodes whole files.
-        guard options.isolation?.isInProcess ?? true,
-            let decoder = decoder(for: data) as? any ProgressiveImageDecoder
-        else { return nil }
-        let decoding = decoder.makeProgressive(options: options, budget: budget)
-        guard showsThumbnail else { return decoding }
-        return ThumbnailFirst(decoding, of: decoder, coders: self, options: options, budget: budget)
+        guard let decoder = decoder(for: data) as? any ProgressiveImageDecoder else { return nil }
+        let makeOwn = { @Sendable [options] () -> any ProgressiveDecoding in
+            let decoding = decoder.makeProgressive(options: options, budget: budget)
+            guard showsThumbnail else { return decoding }
+            return ThumbnailFirst(decoding, of: decoder, coders: self, options: options, budget: budget)
+        }
+        guard let isolation = options.isolation, !isolation.isInProcess else { return makeOwn() }
+        let format = FormatSniffer.format(of: data) ?? decoder.formats.first ?? .bitmap
+        return IsolatedPreviews(
+            self, format, options: options, budget: budget, showsThumbnail: showsThumbnail,
+            findWorkers: { try isolation.workers(for: decoder, format, context: $0) }, makeOwn: makeOwn)
     }
 }

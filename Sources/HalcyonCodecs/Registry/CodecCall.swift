@@ -82,9 +82,18 @@ package enum CodecCall {
 extension halcyon_codec_rows {
     /// Creates a callback that puts rows into a sink, which must outlive it.
     package init(_ sink: RowSink) {
+        guard let pointer = sink.pointer else {
+            self.init(
+                put: { sink, row, pixels in
+                    guard let sink else { return }
+                    let owner = Unmanaged<RowSink>.fromOpaque(sink).takeUnretainedValue()
+                    owner.append(UnsafeRawBufferPointer(start: pixels, count: owner.sourceSize.width * 4))
+                }, context: Unmanaged.passUnretained(sink).toOpaque())
+            return
+        }
         self.init(
             put: { sink, row, pixels in halcyon_row_sink_put(sink.map { OpaquePointer($0) }, row, pixels) },
-            context: UnsafeMutableRawPointer(sink.pointer))
+            context: UnsafeMutableRawPointer(pointer))
     }
 }
 

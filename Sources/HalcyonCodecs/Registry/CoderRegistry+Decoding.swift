@@ -27,6 +27,9 @@ extension CoderRegistry {
         _ data: Data, options: DecodeOptions = DecodeOptions(), context: WorkContext = .uncancellable
     ) throws -> Image {
         let decoder = try requireDecoder(for: data)
+        if let file = try isolatedFile(data, decoder, options.isolation, context: context) {
+            return try file.image(options, budget: budget, context: context)
+        }
         let plan = try plan(data, decoder: decoder, options: options, context: context)
         return try budget.withReservation(of: plan.workingBytes, context: context) {
             try decode(data, decoder: decoder, plan: plan, context: context)
@@ -81,7 +84,7 @@ extension CoderRegistry {
     }
 
     /// Returns the data for a worker; nil if this process decodes it.
-    private func isolatedFile(
+    func isolatedFile(
         _ data: Data, _ decoder: any ImageDecoder, _ isolation: DecodeIsolation?, context: WorkContext
     ) throws -> IsolatedFile? {
         guard let isolation, !isolation.isInProcess else { return nil }
@@ -161,6 +164,26 @@ extension CoderRegistry {
         guard let residual = plan.residual else { return native }
         try context.checkCancellation()
         return try native.resampled(residual, filter: .lanczos, context: context)
+    }
+
+    /// Decodes a still image row by row without a bitmap of it, and passes the rows on.
+    ///
+    /// - Returns: false, and nothing was passed, if the decoder does not deliver rows, or if the whole image is needed to scale,
+    ///   convert or turn it.
+    func passRows(
+        of data: Data, plan: DecodePlan, context: WorkContext, to receive: @escaping (UnsafeRawBufferPointer) -> Void
+    ) throws -> Bool {
+        guard plan.picture == nil, plan.residual == nil, plan.info.orientation == .up, !plan.allowsIncomplete,
+            !plan.info.isAnimated, let decoder = try requireDecoder(for: data) as? any RowImageDecoder,
+            decoder.deliversRows(of: data, info: plan.info),
+            try ColorTransforms.shared.transform(for: plan, of: data, decoder) == nil
+        else { return false }
+        try context.checkCancellation()
+        defer { HeapTrim.after(plan.heapBytes) }
+        let sink = RowSink(passing: plan.nativeSize, to: receive)
+        try decoder.decodeRows(of: data, plan: plan, into: sink, context: context)
+        guard sink.isFull else { throw CodecError.damaged(plan.info.format, reason: "it has fewer rows than it says") }
+        return true
     }
 
     private func animation(

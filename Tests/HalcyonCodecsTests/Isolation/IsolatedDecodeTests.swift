@@ -128,12 +128,6 @@ import Testing
         } throws: { ($0 as? CodecError)?.code == "limitExceeded" }
     }
 
-    @Test func anArrivingFileHasNoPreviews() throws {
-        let data = try TestFiles.data("jpeg/progressive.jpg")
-        #expect(registry.makeProgressive(for: data, options: options()) != nil)
-        #expect(registry.makeProgressive(for: data, options: isolated(options())) == nil)
-    }
-
     @Test func thePlaceDoesNotCountInComparisons() throws {
         #expect(options() == isolated(options()))
         #expect(options().hashValue == isolated(options()).hashValue)

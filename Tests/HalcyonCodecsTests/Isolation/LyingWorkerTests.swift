@@ -19,7 +19,9 @@ import Testing
 
     private static let refused: [Lie] = [
         .planOfAnotherFormat, .garbage, .nothing, .longMessage, .descriptor, .anotherNumber, .anotherSize, .moreFrames,
-        .longProfile, .preview, .anotherAnswer, .cutMessage, .negativeCounts, .anotherPart,
+        .longProfile, .preview, .anotherAnswer, .cutMessage, .negativeCounts, .anotherPart, .repeatedPart,
+        .partOfASmallImage, .endlessParts,
+        .atOnceOfAnotherSize, .atOnceOfAnotherFormat, .atOnceOfMoreMemory, .atOnceLarge,
     ]
 
     @Test(arguments: refused)
@@ -32,6 +34,40 @@ import Testing
             #expect(workers.statistics.workers == 0)
         }
         #expect(try decode(.tellsTheTruth, workers).size == AttackCoder.size)
+    }
+
+    @Test(arguments: [Lie.tooManyFrames, .noFrames, .longFrame])
+    func aLieAboutFramesEndsTheWorker(_ lie: Lie) throws {
+        let workers = workers()
+        let animation = try #require(try decode(lie, workers).animation)
+        #expect(animation.frameCount == 3)
+        do {
+            _ = try animation.frame(at: 1)
+            Issue.record("\(lie) made a frame")
+        } catch CodecError.stopped(.attack, .invalidAnswer) {}
+        let honest = try #require(try decode(.threeFrames, workers).animation)
+        for index in 0..<3 { #expect(try honest.frame(at: index).bytes.allSatisfy { $0 == 0xFF }) }
+    }
+
+    @Test(arguments: [
+        Lie.previewOfAnotherSize, .previewThatIsWhole, .previewOfAnotherFormat, .previewOfALongProfile,
+    ])
+    func aLieAboutAPreviewEndsTheWorker(_ lie: Lie) throws {
+        let workers = workers()
+        func decoding(_ lie: Lie) throws -> any ProgressiveDecoding {
+            let options = DecodeOptions(isolation: .isolated(workers: workers))
+            let made = CoderRegistry([AttackCoder()]).makeProgressive(for: lie.file, options: options)
+            let decoding = try #require(made)
+            try decoding.append(lie.file)
+            return decoding
+        }
+        let lying = try decoding(lie)
+        do {
+            _ = try lying.preview(context: .uncancellable)
+            Issue.record("\(lie) made a preview")
+        } catch CodecError.stopped(.attack, .invalidAnswer) {}
+        let image = try decoding(.previewThatIsTrue).preview(context: .uncancellable)
+        #expect(image?.size == AttackCoder.size)
     }
 
     @Test(arguments: [(Lie.hugePlan, "limitExceeded"), (.emptyPlan, "damagedImage"), (.hugeMemory, "limitExceeded")])

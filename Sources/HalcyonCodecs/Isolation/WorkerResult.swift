@@ -1,0 +1,88 @@
+import Foundation
+import HalcyonImage
+
+/// The result of a request, as a program takes it from the windows of a worker: the pixels, and the bytes behind them.
+///
+/// Each byte is copied once, and the copy is looked at, never the window: the worker may change that at any time.
+struct WorkerResult {
+    /// The most bytes behind the pixels, whatever the limits are: durations and a profile.
+    static let mostExtraBytes = 64 << 20
+
+    private let arena: WorkerArena
+    /// The memory for the pixels, if parts may come before the answer.
+    private let pixels: UnsafeMutableRawBufferPointer?
+    private var extras = Data()
+    /// The bytes of `pixels` whose pages are mapped.
+    private var preparedBytes = 0
+    /// The number of parts that were taken.
+    private(set) var parts = 0
+
+    init(_ arena: WorkerArena, _ pixels: UnsafeMutableRawBufferPointer?) {
+        (self.arena, self.pixels) = (arena, pixels)
+    }
+
+    /// Whether parts may come before the answer.
+    var isStreamed: Bool { pixels != nil }
+
+    /// Has the system map some pages of a large bitmap, while the worker decodes. Returns false if nothing is left to do.
+    mutating func prepareMore() -> Bool {
+        let step = 2 * WorkerArena.windowBytes
+        guard let pixels, let base = pixels.baseAddress, preparedBytes < pixels.count,
+            pixels.count >= WorkerArena.windowBytes
+        else { return false }
+        // Bitmaps of this size begin at a page. A kernel before 5.14 refuses, which does no harm.
+        madvise(base + preparedBytes, min(step, pixels.count - preparedBytes), MADV_POPULATE_WRITE)
+        preparedBytes += step
+        return true
+    }
+
+    /// Takes a part, which fills its window.
+    ///
+    /// - Throws: `WireError` for another part than the next one, and for more bytes than there may be.
+    mutating func take(_ part: Int) throws {
+        guard let pixels, part == parts, extras.count + WorkerArena.windowBytes <= Self.mostExtraBytes else {
+            throw WireError.invalid("another part")
+        }
+        take(part * WorkerArena.windowBytes..<(part + 1) * WorkerArena.windowBytes, pixels)
+        parts += 1
+    }
+
+    /// Takes the rest, and returns the bytes behind the pixels.
+    ///
+    /// - Throws: `WireError` if the windows cannot hold it.
+    mutating func finish(_ pixels: UnsafeMutableRawBufferPointer, extraBytes: Int) throws -> Data {
+        let (start, end) = (parts * WorkerArena.windowBytes, pixels.count.adding(1, times: extraBytes))
+        guard start <= end, end - start <= 2 * WorkerArena.windowBytes else {
+            throw WireError.invalid("a result of another size")
+        }
+        while parts * WorkerArena.windowBytes < end {
+            let part = parts * WorkerArena.windowBytes
+            take(part..<min(part + WorkerArena.windowBytes, end), pixels)
+            parts += 1
+        }
+        return extras
+    }
+
+    /// Copies pixels of a result that is in the windows as a whole.
+    ///
+    /// - Throws: `WireError` if the windows cannot hold them.
+    func copy(_ range: Range<Int>, to pixels: UnsafeMutableRawBufferPointer) throws {
+        guard parts == 0, range.upperBound <= 2 * WorkerArena.windowBytes, range.count == pixels.count else {
+            throw WireError.invalid("a result of another size")
+        }
+        // The second window follows the first one.
+        pixels.copyMemory(from: UnsafeRawBufferPointer(start: arena.window(0) + range.lowerBound, count: range.count))
+    }
+
+    /// Copies the bytes of one window: those of the pixels to their place, the others behind the former ones.
+    private mutating func take(_ range: Range<Int>, _ pixels: UnsafeMutableRawBufferPointer) {
+        let window = UnsafeRawBufferPointer(
+            start: arena.window(range.lowerBound / WorkerArena.windowBytes), count: range.count)
+        let own = range.clamped(to: 0..<pixels.count)
+        if !own.isEmpty {
+            UnsafeMutableRawBufferPointer(rebasing: pixels[own]).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: window[..<own.count]))
+        }
+        if own.count < range.count { extras.append(contentsOf: window[own.count...]) }
+    }
+}
