@@ -1,18 +1,22 @@
 import Foundation
 import Halcyon
+import Synchronization
 
 /// Measures what isolated decoding costs beside the same work in this process, by turns.
 ///
-///     halcyon-isolation WORKER [ROUNDS]
+///     halcyon-isolation WORKER [ROUNDS] [ROW]
+///
+/// A row is measured if its name begins with `ROW`.
 @main
 enum HalcyonIsolation {
     static func main() throws {
         let words = CommandLine.arguments
         guard words.count > 1 else {
-            print("usage: halcyon-isolation WORKER [ROUNDS]")
+            print("usage: halcyon-isolation WORKER [ROUNDS] [ROW]")
             exit(64)
         }
-        let bench = try IsolationBench(worker: words[1], rounds: words.count > 2 ? Int(words[2]) ?? 10 : 10)
+        let bench = try IsolationBench(
+            worker: words[1], rounds: words.count > 2 ? Int(words[2]) ?? 10 : 10, only: words.count > 3 ? words[3] : "")
         try bench.run()
     }
 }
@@ -21,20 +25,27 @@ enum HalcyonIsolation {
 struct IsolationBench {
     private let workers: DecodeWorkers
     private let rounds: Int
+    /// The beginning of the names of the rows that are measured.
+    private let chosen: String
     private let photo: Data
+    /// As many that no cache of a processor holds them from one decode to the next, as the pictures of a page are.
+    private let photos: [Data]
     private let large: Data
     private let animation: Data
 
-    init(worker: String, rounds: Int) throws {
-        workers = DecodeWorkers(count: 1, program: .file(worker))
+    init(worker: String, rounds: Int, only chosen: String) throws {
+        self.chosen = chosen
+        workers = DecodeWorkers(count: 2, program: .file(worker))
         self.rounds = rounds
         photo = try Picture.jpeg(PixelSize(1024, 768))
+        photos = try (1...100).map { try Picture.jpeg(PixelSize(1024, 768), seed: $0) }
         large = try Picture.jpeg(PixelSize(4000, 3000))
         animation = try Picture.gif(PixelSize(320, 240), frames: 25)
     }
 
     func run() throws {
         try workers.prepare()
+        print("a JPEG of 1024x768: \(photo.count) bytes; of 4000x3000: \(large.count) bytes")
         try row("one thumbnail, 1024x768 to 256, wall", "ms more", difference: true, count: 50) { isolation in
             _ = try decode(photo, isolation, target: 256)
         }
@@ -45,7 +56,14 @@ struct IsolationBench {
             for _ in 0..<500 { _ = try CoderRegistry.shared.probe(photo, isolation: isolation) }
         }
         try row("500 thumbnails, processor time", "ratio", ofProcessorTime: true) { isolation in
-            for _ in 0..<500 { _ = try decode(photo, isolation, target: 256) }
+            for index in 0..<500 { _ = try decode(photos[index % photos.count], isolation, target: 256) }
+        }
+        try row("500 thumbnails by both cores, processor time", "ratio", ofProcessorTime: true) { isolation in
+            try eachCore { core in
+                for index in 0..<250 {
+                    _ = try decode(photos[(index * 2 + core) % photos.count], isolation, target: 256)
+                }
+            }
         }
         try row("12 megapixels, wall", "ratio", count: 3) { _ = try decode(large, $0, target: nil) }
         try row("12 megapixels, processor time", "ratio", ofProcessorTime: true) { isolation in
@@ -63,6 +81,15 @@ struct IsolationBench {
         print("idle worker: \(try privateKilobytes()) KiB private")
     }
 
+    /// Runs the body on two threads.
+    private func eachCore(_ body: @escaping @Sendable (Int) throws -> Void) throws {
+        let failure = Mutex<(any Error)?>(nil)
+        DispatchQueue.concurrentPerform(iterations: 2) { core in
+            do { try body(core) } catch { failure.withLock { $0 = error } }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
     private var isolated: DecodeIsolation { .isolated(workers: workers) }
 
     private func decode(_ data: Data, _ isolation: DecodeIsolation, target: Int?) throws -> Image {
@@ -76,6 +103,7 @@ struct IsolationBench {
         _ name: String, _ unit: String, difference: Bool = false, ofProcessorTime: Bool = false, count: Int = 1,
         _ body: (DecodeIsolation) throws -> Void
     ) throws {
+        guard name.hasPrefix(chosen) else { return }
         var (own, other): ([Double], [Double]) = ([], [])
         for round in 0...rounds {
             for isolation in [DecodeIsolation.inProcess, isolated] {
@@ -95,6 +123,7 @@ struct IsolationBench {
 
     /// The time from nothing to the first image of a worker.
     private func start() throws {
+        guard "start".hasPrefix(chosen) else { return }
         var times: [Double] = []
         for _ in 0..<rounds {
             workers.endIdle()
@@ -114,7 +143,8 @@ struct IsolationBench {
     /// The processor time of this process and of its workers, which are ended so that their time is known.
     private func processorSeconds(_ body: () throws -> Void) throws -> Double {
         workers.endIdle()
-        try workers.prepare()
+        // Both workers are there.
+        try eachCore { _ in for _ in 0..<5 { _ = try decode(photo, isolated, target: 256) } }
         let start = ownSeconds() + workerSeconds()
         try body()
         return ownSeconds() + workerSeconds() - start
@@ -154,7 +184,7 @@ struct IsolationBench {
 
 /// Pictures with enough detail to keep a codec busy, the same in each run.
 enum Picture {
-    static func jpeg(_ size: PixelSize) throws -> Data { try image(size, 1).data(as: .jpeg) }
+    static func jpeg(_ size: PixelSize, seed: UInt32 = 1) throws -> Data { try image(size, seed).data(as: .jpeg) }
 
     static func gif(_ size: PixelSize, frames: Int) throws -> Data {
         let images = try (0..<frames).map {

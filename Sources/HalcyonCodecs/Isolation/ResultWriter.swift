@@ -25,16 +25,16 @@ final class ResultWriter {
 
     /// Writes bytes. Waits for a window if both are full.
     func write(_ bytes: UnsafeRawBufferPointer) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
+        guard let base = bytes.baseAddress else { return }
+        var position = 0
+        while position < bytes.count {
             let (part, offset) = byteCount.quotientAndRemainder(dividingBy: WorkerArena.windowBytes)
             while offset == 0, taken < part - 1 { waitForWindow() }
-            let next = rest.prefix(WorkerArena.windowBytes - offset)
-            let room = UnsafeMutableRawBufferPointer(start: arena.window(part) + offset, count: next.count)
-            room.copyMemory(from: UnsafeRawBufferPointer(rebasing: next))
-            byteCount += next.count
-            rest = rest.dropFirst(next.count)
-            if isStreamed, offset + next.count == WorkerArena.windowBytes { send(WorkerAnswer.part(part)) }
+            let count = min(WorkerArena.windowBytes - offset, bytes.count - position)
+            (arena.window(part) + offset).copyMemory(from: base + position, byteCount: count)
+            byteCount += count
+            position += count
+            if isStreamed, offset + count == WorkerArena.windowBytes { send(WorkerAnswer.part(part)) }
         }
     }
 

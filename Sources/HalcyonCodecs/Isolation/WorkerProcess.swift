@@ -207,7 +207,7 @@ final class WorkerProcess: Sendable {
     private func wait(
         _ watch: Stopwatch, _ limit: Duration, number: Int, _ result: inout WorkerResult, context: WorkContext
     ) throws -> Bool {
-        while try channel.isSilent, result.prepareMore() {}
+        while result.hasMoreToPrepare, try channel.isSilent { result.prepareMore() }
         while try !channel.waitForMessage() {
             if context.isCancelled {
                 arena.cancelled = number

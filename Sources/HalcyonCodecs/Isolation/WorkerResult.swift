@@ -24,16 +24,19 @@ struct WorkerResult {
     /// Whether parts may come before the answer.
     var isStreamed: Bool { pixels != nil }
 
-    /// Has the system map some pages of a large bitmap, while the worker decodes. Returns false if nothing is left to do.
-    mutating func prepareMore() -> Bool {
-        let step = 2 * WorkerArena.windowBytes
-        guard let pixels, let base = pixels.baseAddress, preparedBytes < pixels.count,
-            pixels.count >= WorkerArena.windowBytes
-        else { return false }
+    /// Whether there is a large bitmap with pages that are not mapped yet.
+    var hasMoreToPrepare: Bool {
+        guard let pixels else { return false }
+        return pixels.count >= WorkerArena.windowBytes && preparedBytes < pixels.count
+    }
+
+    /// Has the system map some pages of a large bitmap, while the worker decodes.
+    mutating func prepareMore() {
+        guard let pixels, let base = pixels.baseAddress, preparedBytes < pixels.count else { return }
+        let count = min(2 * WorkerArena.windowBytes, pixels.count - preparedBytes)
         // Bitmaps of this size begin at a page. A kernel before 5.14 refuses, which does no harm.
-        madvise(base + preparedBytes, min(step, pixels.count - preparedBytes), MADV_POPULATE_WRITE)
-        preparedBytes += step
-        return true
+        madvise(base + preparedBytes, count, MADV_POPULATE_WRITE)
+        preparedBytes += count
     }
 
     /// Takes a part, which fills its window.
