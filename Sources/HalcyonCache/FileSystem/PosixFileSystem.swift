@@ -1,5 +1,6 @@
 import CHalcyonSystem
 import Glibc
+import HalcyonSystem
 
 /// The operating system's own file system.
 package struct PosixFileSystem: FileSystem {
@@ -84,10 +85,13 @@ package struct PosixFileSystem: FileSystem {
         guard let start = mmap(nil, size, PROT_READ, flags, file, offset), start != MAP_FAILED else {
             throw SystemCallError(.map, code: errno)
         }
-        return UnsafeRawBufferPointer(start: start, count: size)
+        let bytes = UnsafeRawBufferPointer(start: start, count: size)
+        if offset == 0 { MappedFiles.add(bytes, of: file) }
+        return bytes
     }
 
     package func unmap(_ bytes: UnsafeRawBufferPointer) {
+        MappedFiles.remove(bytes)
         munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }
 

@@ -1,8 +1,9 @@
 import CHalcyonWorker
 import Foundation
 import HalcyonImage
+import HalcyonSystem
 
-/// Memory by a descriptor that is closed with the object.
+/// Memory, or a file, by a descriptor that is closed with the object.
 final class SharedMemory: Sendable {
     let file: Int32
     let byteCount: Int
@@ -18,10 +19,11 @@ final class SharedMemory: Sendable {
         try self.init(halcyon_memory_create(byteCount), byteCount)
     }
 
-    /// Creates memory with a file's bytes, which nobody can change. Costs a copy of them.
-    convenience init(copying data: Data) throws {
-        let file = data.withUnsafeBytes { halcyon_memory_copy($0.baseAddress, $0.count) }
-        try self.init(file, data.count)
+    /// The file on the disk that has these bytes, to read, if they are mapped from one; otherwise creates memory with them, which
+    /// nobody can change, and which costs a copy.
+    convenience init(of data: Data) throws {
+        let copied = { data.withUnsafeBytes { halcyon_memory_copy($0.baseAddress, $0.count) } }
+        try self.init(MappedFiles.descriptor(of: data) ?? copied(), data.count)
     }
 
     deinit {

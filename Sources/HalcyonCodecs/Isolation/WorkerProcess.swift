@@ -169,17 +169,18 @@ final class WorkerProcess: Sendable {
         let data = question.data(isKnown: hasFile)
         var request = request(for: question, isKnown: hasFile)
         (request.isStreamed, request.fileBytes) = (isStreamed, data?.count ?? question.file.data.count)
-        var memory: SharedMemory?
-        if let data {
-            if data.count > WorkerArena.fileBytes { memory = try SharedMemory(copying: data) }
-            if memory == nil {
-                data.withUnsafeBytes { bytes in
-                    if let source = bytes.baseAddress { arena.file.copyMemory(from: source, byteCount: bytes.count) }
-                }
-            }
-        }
+        let memory = try data.flatMap { try pass($0) }
         guard channel.send(request.bytes, memory.map { [$0.file] } ?? []) else { throw idleEnd }
         return request.number
+    }
+
+    /// Copies a file to where the worker reads it. A large one goes by descriptor, which is returned.
+    private func pass(_ data: Data) throws -> SharedMemory? {
+        guard data.count <= WorkerArena.fileBytes else { return try SharedMemory(of: data) }
+        data.withUnsafeBytes { bytes in
+            if let source = bytes.baseAddress { arena.file.copyMemory(from: source, byteCount: bytes.count) }
+        }
+        return nil
     }
 
     private var idleEnd: Ended { Ended(stop: process.end() ?? .exited(DecodeStop.unknown), wasIdle: true) }

@@ -1,6 +1,7 @@
 import Foundation
 import HalcyonCodecs
 import HalcyonImage
+import HalcyonSystem
 import TestSupport
 import Testing
 
@@ -144,6 +145,40 @@ import Testing
         #expect(workers.statistics.started == 0)
         _ = try registry.decode(TestFiles.data("png/rgb8.png"), options: options { $0.isolation = isolation })
         #expect(workers.statistics.started == 1)
+    }
+
+    /// The worker reads the file, not the bytes: a large body of the disk cache is not copied.
+    @Test func aLargeFileGoesByDescriptor() throws {
+        let small = try TestFiles.data("jpeg/progressive.jpg")
+        let other = try TestFiles.data("jpeg/gray.jpg")
+        let padding = Data(count: MappedFiles.minimumBytes)
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let url = folder.url.appending(path: "large")
+        try (other + padding + Data(count: small.count)).write(to: url)
+        let file = open(url.path(percentEncoded: false), O_RDONLY)
+        defer { close(file) }
+        var data = small + padding
+        let bytes = data.withUnsafeMutableBytes { UnsafeRawBufferPointer($0) }
+        MappedFiles.add(bytes, of: file)
+        let isolated = try registry.decode(data, options: isolated(options()))
+        MappedFiles.remove(bytes)
+        #expect(try isolated.bitmap.bytes == registry.decode(other).bitmap.bytes)
+        // It is not known any more: the bytes are copied.
+        let copied = try registry.decode(data, options: self.isolated(options()))
+        #expect(try copied.bitmap.bytes == registry.decode(small).bitmap.bytes)
+        #expect(MappedFiles.descriptor(of: data) == nil)
+    }
+
+    @Test func aFileThatCouldBeWrittenIsCopied() throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let path = folder.url.appending(path: "writable").path(percentEncoded: false)
+        let file = open(path, O_RDWR | O_CREAT, 0o600)
+        defer { close(file) }
+        var data = Data(count: MappedFiles.minimumBytes)
+        MappedFiles.add(data.withUnsafeMutableBytes { UnsafeRawBufferPointer($0) }, of: file)
+        #expect(MappedFiles.descriptor(of: data) == nil)
     }
 
     @Test func theBytesOfAnImageStayWhenTheWorkerIsGone() throws {
