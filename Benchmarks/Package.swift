@@ -45,7 +45,9 @@ let package = Package(
         .target(name: "BenchSupport", swiftSettings: strict),
         .executableTarget(
             name: "HalcyonMemory", dependencies: halcyon + ["BenchSupport"], swiftSettings: strict),
-        .executableTarget(name: "HalcyonIsolation", dependencies: halcyon, swiftSettings: strict),
+        .executableTarget(
+            name: "HalcyonIsolation", dependencies: halcyon + [.product(name: "HalcyonGTK", package: "halcyon")],
+            swiftSettings: strict),
         .executableTarget(
             name: "HalcyonViewBench", dependencies: ["BenchSupport", .product(name: "HalcyonGTK", package: "halcyon")],
             swiftSettings: strict),

@@ -21,7 +21,7 @@ import HalcyonCodecs
             print(problem ?? "")
             exit(problem == nil ? 0 : 1)
         }
-        DecodeWorker.runIfAsked { CoderRegistry.standard().coders.reversed() + [AttackCoder()] }
+        DecodeWorker.runIfAsked { CoderRegistry.standard().coders.reversed() + [AttackCoder(), UnguardedCoder()] }
         exit(2)
     }
 }

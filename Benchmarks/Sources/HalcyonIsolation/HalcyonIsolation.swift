@@ -1,8 +1,10 @@
 import Foundation
 import Halcyon
+import HalcyonGTK
 import Synchronization
 
-/// Measures what isolated decoding costs beside the same work in this process, by turns.
+/// Measures what isolated decoding costs beside the same work in this process, by turns. It links GTK, as a desktop program does that
+/// is its own worker.
 ///
 ///     halcyon-isolation WORKER [ROUNDS] [ROW]
 ///
@@ -10,6 +12,7 @@ import Synchronization
 @main
 enum HalcyonIsolation {
     static func main() throws {
+        DecodeWorker.runIfAsked()
         let words = CommandLine.arguments
         guard words.count > 1 else {
             print("usage: halcyon-isolation WORKER [ROUNDS] [ROW]")
@@ -23,6 +26,7 @@ enum HalcyonIsolation {
 
 /// The two sides of the comparison, and the pictures of both.
 struct IsolationBench {
+    private let worker: String
     private let workers: DecodeWorkers
     private let rounds: Int
     /// The beginning of the names of the rows that are measured.
@@ -35,6 +39,7 @@ struct IsolationBench {
 
     init(worker: String, rounds: Int, only chosen: String) throws {
         self.chosen = chosen
+        self.worker = worker
         workers = DecodeWorkers(count: 2, program: .file(worker))
         self.rounds = rounds
         photo = try Picture.jpeg(PixelSize(1024, 768))
@@ -77,8 +82,11 @@ struct IsolationBench {
             guard let frames = isolation == .inProcess ? own : other else { return }
             for index in 0..<frames.frameCount { _ = try frames.frame(at: index) }
         }
-        try start()
-        print("idle worker: \(try privateKilobytes()) KiB private")
+        try start("start of halcyon-decode-worker", .file(worker))
+        try start("start of this program, with GTK", .itself)
+        guard "idle workers".hasPrefix(chosen) else { return }
+        try eachCore { _ in for _ in 0..<5 { _ = try decode(photo, isolated, target: 256) } }
+        print("idle workers: \(try privateKilobytes()) KiB private, one of two")
     }
 
     /// Runs the body on two threads.
@@ -121,15 +129,23 @@ struct IsolationBench {
         print(String(format: "%@: %.3f ms in process, %.3f ms isolated, %.3f %@", name, a, b, result, unit))
     }
 
-    /// The time from nothing to the first image of a worker.
-    private func start() throws {
-        guard "start".hasPrefix(chosen) else { return }
+    /// The time from nothing to the first image of a worker, and the memory of it.
+    private func start(_ name: String, _ program: DecodeWorkers.Program) throws {
+        guard name.hasPrefix(chosen) else { return }
+        let workers = DecodeWorkers(count: 1, program: program)
+        self.workers.endIdle()
         var times: [Double] = []
-        for _ in 0..<rounds {
+        for _ in 0...rounds {
             workers.endIdle()
-            times.append(try wallSeconds { _ = try decode(photo, isolated, target: 256) })
+            times.append(
+                try wallSeconds {
+                    var options = DecodeOptions(isolation: .isolated(workers: workers))
+                    options.target = TargetSize(PixelSize(256, 256))
+                    _ = try CoderRegistry.shared.decode(photo, options: options)
+                })
         }
-        print(String(format: "start of a worker and its first thumbnail: %.1f ms", median(times) * 1000))
+        let (milliseconds, kilobytes) = (median(Array(times.dropFirst())) * 1000, try privateKilobytes())
+        print("\(name): \(String(format: "%.1f", milliseconds)) ms to the first thumbnail, \(kilobytes) KiB private")
     }
 
     private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
@@ -174,7 +190,7 @@ struct IsolationBench {
     }
 
     private func privateKilobytes() throws -> Int {
-        guard let worker = children().first else { return 0 }
+        guard let worker = children().max() else { return 0 }
         let text = try String(contentsOfFile: "/proc/\(worker)/smaps_rollup", encoding: .utf8)
         return text.split(separator: "\n").filter { $0.hasPrefix("Private_") }.reduce(0) { sum, line in
             sum + (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
