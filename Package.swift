@@ -267,7 +267,8 @@ let package = Package(
         // Started by the tests of isolated decoding, as a worker whose coder attacks and as one that lies.
         .executableTarget(
             name: "DecodeBox",
-            dependencies: ["HalcyonCodecs", "HalcyonImage", "HalcyonSystem", "CHalcyonWorker", "CHalcyonSVG"] + freeFormats,
+            dependencies: ["HalcyonCodecs", "HalcyonImage", "HalcyonSystem", "CHalcyonWorker", "CHalcyonSVG"]
+                + freeFormats,
             path: "Tests/DecodeBox", swiftSettings: strict),
         // Started by the tests of calls that fail; its C stands in the place of the C library's.
         .target(name: "CFailingCalls", path: "Tests/CFailingCalls", cSettings: [.treatAllWarnings(as: .error)]),

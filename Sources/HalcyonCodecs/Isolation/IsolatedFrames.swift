@@ -52,7 +52,7 @@ final class IsolatedFrames: AnimationFrameSource {
         decode.file.workers.end(session.number)
     }
 
-    /// What the worker keeps, and the frames ahead.
+    /// The bytes that the worker keeps, and the frames ahead.
     var cost: Int { session.cost.adding(mostFrames - 1, times: plan.finalSize.bitmapBytes) }
 
     /// The memory for one frame and those ahead of it. The plan's is also for all frames, if all of them are kept.

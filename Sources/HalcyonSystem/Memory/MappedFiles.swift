@@ -35,7 +35,9 @@ package enum MappedFiles {
     package static func remove(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= minimumBytes else { return }
         entries.withLock { entries in
-            guard let index = entries.all.firstIndex(where: { $0.bytes.baseAddress == bytes.baseAddress }) else { return }
+            guard let index = entries.all.firstIndex(where: { $0.bytes.baseAddress == bytes.baseAddress }) else {
+                return
+            }
             close(entries.all.remove(at: index).file)
         }
     }

@@ -10,7 +10,8 @@ import Testing
 /// in a worker, they end no more than the worker.
 @Suite(.timeLimit(.minutes(10))) struct UnguardedTests {
     static let drawings: [(name: String, text: String)] = {
-        let root = "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='200' height='200'>"
+        let root =
+            "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='200' height='200'>"
         func nested(_ start: String, _ end: String, _ count: Int) -> String {
             root + String(repeating: start, count: count) + String(repeating: end, count: count) + "</svg>"
         }
@@ -19,8 +20,14 @@ import Testing
         return [
             ("groups without end", nested("<g>", "</g>", 200_000)),
             ("spans without end", nested("<text><tspan>", "</tspan></text>", 100_000)),
-            ("doubled drawings", "\(root)<g id='d0'><rect width='9' height='9'/></g>\(doubling.joined())<use href='#d29'/></svg>"),
-            ("a chain of masks", "\(root)<mask id='m0'/>\(masks.joined())<rect mask='url(#m3999)' width='9' height='9'/></svg>"),
+            (
+                "doubled drawings",
+                "\(root)<g id='d0'><rect width='9' height='9'/></g>\(doubling.joined())<use href='#d29'/></svg>"
+            ),
+            (
+                "a chain of masks",
+                "\(root)<mask id='m0'/>\(masks.joined())<rect mask='url(#m3999)' width='9' height='9'/></svg>"
+            ),
             (
                 "a blur without end",
                 "\(root)<filter id='f'>\(String(repeating: "<feGaussianBlur stdDeviation='90'/>", count: 3000))</filter>"

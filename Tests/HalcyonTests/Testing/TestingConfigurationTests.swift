@@ -38,11 +38,11 @@ struct TestingConfigurationTests {
         await pipeline.shutdown()
     }
 
-    /// A day in memory, for an image that nobody else has.
+    /// Five minutes in memory, for an image that nobody else has. A sweep, which the clock wakes too, removes nothing before that.
     @Test func memoryExpiresByTheClock() async throws {
         let pipeline = ImagePipeline(configuration: .testing(transport: transport, clock: clock))
         try await Self.storeAnImage(in: pipeline.cache, for: url)
-        clock.advance(by: .seconds(86_399))
+        clock.advance(by: .seconds(299))
         #expect(pipeline.cache.memoryStatistics.count == 1)
         clock.advance(by: .seconds(2))
         #expect(pipeline.cache.image(inMemoryFor: url) == nil)
