@@ -59,6 +59,10 @@ public protocol ImageDecoder: ImageCoder {
     /// least `size` on both sides. The default, for decoders that cannot scale, is the stored size.
     func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize
 
+    /// Returns the smallest size that the decoder can deliver of this file, as `scaledSize(for:atLeast:)` does, for a format whose
+    /// files hold several sizes of one picture. The default asks that.
+    func scaledSize(of data: Data, info: ImageInfo, atLeast size: PixelSize) -> PixelSize
+
     /// Returns the part of a native size that the stored image covers, in native pixels.
     ///
     /// It is less than `native` if the last column or row reaches past the edge of the image, as in a JPEG of 45 pixels
@@ -92,6 +96,10 @@ extension ImageDecoder {
     public func embeddedThumbnail(in data: Data) -> Data? { nil }
 
     public func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { info.storedSize }
+
+    public func scaledSize(of data: Data, info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
+        scaledSize(for: info, atLeast: size)
+    }
 
     public func coverage(of info: ImageInfo, at native: PixelSize) -> (width: Double, height: Double) {
         (Double(native.width), Double(native.height))

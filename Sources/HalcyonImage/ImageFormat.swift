@@ -42,7 +42,7 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     public static let tiff = ImageFormat("tiff", fileExtension: "tiff", mimeType: "image/tiff")
     /// BMP, the Windows bitmap.
     public static let bmp = ImageFormat("bmp", fileExtension: "bmp", mimeType: "image/bmp")
-    /// ICO, the Windows icon.
+    /// ICO, the Windows icon, and CUR, the cursor.
     public static let ico = ImageFormat("ico", fileExtension: "ico", mimeType: "image/vnd.microsoft.icon")
     /// SVG, a vector format.
     public static let svg = ImageFormat("svg", fileExtension: "svg", mimeType: "image/svg+xml")
@@ -61,7 +61,7 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     package func isNamed(_ text: String) -> Bool {
         let text = text.lowercased()
         guard !text.isEmpty else { return false }
-        let alias = ["jpe": "jpeg", "tif": "tiff", "heif": "heic"][text]
+        let alias = ["jpe": "jpeg", "tif": "tiff", "heif": "heic", "cur": "ico"][text]
         return [name, fileExtension].contains { $0.lowercased() == text } || name == alias
     }
 }

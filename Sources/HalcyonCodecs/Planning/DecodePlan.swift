@@ -61,8 +61,10 @@ public struct DecodePlan: Hashable, Sendable {
         try self.init(info, options, decoder)
     }
 
-    /// - Parameter decoder: nil for pixels that are there already, at their full size.
-    init(_ info: ImageInfo, _ options: DecodeOptions, _ decoder: (any ImageDecoder)?) throws {
+    /// - Parameters:
+    ///   - decoder: nil for pixels that are there already, at their full size.
+    ///   - data: the file, if it may hold several sizes of its picture.
+    init(_ info: ImageInfo, _ options: DecodeOptions, _ decoder: (any ImageDecoder)?, of data: Data? = nil) throws {
         guard !info.size.isEmpty else { throw CodecError.damaged(info.format, reason: "it has no pixels") }
         self.info = info
         frames = options.firstFrameOnly ? .first : options.preloadAllFrames ? .all : .onDemand
@@ -71,7 +73,9 @@ public struct DecodePlan: Hashable, Sendable {
         try options.limits.check(geometry.size)
 
         let needed = info.orientation.applied(to: Self.neededSize(geometry, of: info, limits: options.limits))
-        let offered = decoder?.scaledSize(for: info, atLeast: needed) ?? storedSize
+        let offered =
+            data.flatMap { decoder?.scaledSize(of: $0, info: info, atLeast: needed) }
+            ?? decoder?.scaledSize(for: info, atLeast: needed) ?? storedSize
         // A custom decoder may return an invalid size; the stored size is always right.
         let fits = offered.width >= needed.width && offered.height >= needed.height
         nativeSize = fits && !offered.isEmpty ? offered : storedSize

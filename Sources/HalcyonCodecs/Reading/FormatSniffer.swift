@@ -55,12 +55,14 @@ public enum FormatSniffer {
             || reader.matches([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], at: 0)
     }
 
-    /// Returns whether the data is an ICO. Four bytes, three of them zero, are a weak signature, so the count and the
-    /// first entry must be plausible too.
+    /// Returns whether the data is an icon or a cursor. Four bytes, three of them zero, are a weak signature, so the count and the
+    /// first entry must be plausible too; its reserved byte is 255 in the icons of .NET.
     private static func isICO(_ reader: ByteReader) -> Bool {
-        guard reader.matches([0, 0, 1, 0], at: 0), let count = reader.littleEndian16(4), count > 0 else { return false }
-        guard let reserved = reader.byte(9), let offset = reader.littleEndian32(18) else { return false }
-        return reserved == 0 && offset >= 6 + 16 * count
+        guard reader.matches([0, 0, 1, 0], at: 0) || reader.matches([0, 0, 2, 0], at: 0),
+            let count = reader.littleEndian16(4), count > 0,
+            let reserved = reader.byte(9), let offset = reader.littleEndian32(18)
+        else { return false }
+        return (reserved == 0 || reserved == 255) && offset >= 6 + 16 * count
     }
 
     /// Returns whether the data is a BMP. Many texts begin with "BM", so the info header must also have one of the

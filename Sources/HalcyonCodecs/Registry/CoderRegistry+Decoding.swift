@@ -77,7 +77,7 @@ extension CoderRegistry {
         }
         let embedded = try decoder.embeddedImages(in: data)
         try options.limits.check(embedded)
-        var plan = try DecodePlan(info: info, options: options, decoder: decoder)
+        var plan = try DecodePlan(info, options, decoder, of: data)
         plan.measure(data, decoder: decoder, embedded: embedded)
         try plan.check(options.limits)
         return plan

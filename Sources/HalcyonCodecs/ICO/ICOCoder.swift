@@ -1,0 +1,66 @@
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// A decoder for the icons and cursors of Windows, of which favicons are made: several pictures of one thing, each a PNG or a BMP
+/// with a mask. It does not write them.
+///
+/// The image has the size of the largest picture. A decode to a smaller size takes the smallest picture that is large enough, since
+/// small ones are drawn by hand. Entries that cannot be read are left out, as browsers do.
+package struct ICOCoder: ImageDecoder {
+    package init() {}
+
+    package var formats: [ImageFormat] { [.ico] }
+
+    package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .ico) }
+
+    package func probe(_ data: Data) throws -> ImageInfo {
+        let entry = try data.read { try ICODirectory($0).largest }
+        return ImageInfo(format: .ico, size: entry.size, hasAlpha: entry.hasAlpha)
+    }
+
+    package func scaledSize(of data: Data, info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
+        (try? data.read { try ICODirectory($0).size(atLeast: size) }) ?? info.storedSize
+    }
+
+    package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
+        guard let entry = try? data.read({ try ICODirectory($0).entry(of: nativeSize) }) else { return 0 }
+        // A BMP is copied behind a file header, decoded, and masked.
+        guard entry.isPNG else { return entry.range.count.adding(2, times: nativeSize.bitmapBytes) }
+        let png = Self.bytes(of: entry, in: data)
+        return (try? Self.plan(png, convertsColor: true).workingBytes) ?? nativeSize.bitmapBytes
+    }
+
+    package func metadataByteCount(_ data: Data) -> Int {
+        guard let entry = try? data.read({ try ICODirectory($0).largest }), entry.isPNG else { return 0 }
+        return PNGCoder().metadataByteCount(Self.bytes(of: entry, in: data))
+    }
+
+    package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        let entry = try data.read { try ICODirectory($0).entry(of: plan.nativeSize) }
+        do {
+            guard entry.isPNG else {
+                return try data.read { reader in
+                    let part = reader.part(at: entry.range.lowerBound, length: entry.range.count)
+                    return try ICOBitmap(part).decode(part, declaredBytes: entry.declaredBytes, context: context)
+                }
+            }
+            let png = Self.bytes(of: entry, in: data)
+            let plan = try Self.plan(png, convertsColor: plan.convertsColor)
+            return try CoderRegistry([PNGCoder()]).decode(png, plan: plan, context: context).bitmap
+        } catch CodecError.damaged(_, let reason) {
+            throw ICODirectory.damaged(reason)
+        }
+    }
+
+    private static func bytes(of entry: ICODirectory.Entry, in data: Data) -> Data {
+        data.dropFirst(entry.range.lowerBound).prefix(entry.range.count)
+    }
+
+    /// The plan of a PNG as a still image at its own size. The limits hold for the icon, whose sizes are those of its pictures.
+    private static func plan(_ png: Data, convertsColor: Bool) throws -> DecodePlan {
+        let limits = DecodeLimits.all.reduce(into: DecodeLimits()) { $0[keyPath: $1] = .max }
+        let options = DecodeOptions(color: convertsColor ? .sRGB : .asStored, firstFrameOnly: true, limits: limits)
+        return try CoderRegistry([PNGCoder()]).plan(png, options: options)
+    }
+}
