@@ -51,7 +51,9 @@ import Testing
     @Test func thePictureThatSuitsIsTaken() throws {
         let data = icon([try png(48, Self.red), square(16, Self.blue), square(24, Self.green)])
         #expect(try registry.probe(data).size == PixelSize(48, 48))
-        let expected = [(10, Self.blue), (16, Self.blue), (17, Self.green), (24, Self.green), (25, Self.red), (99, Self.red)]
+        let expected = [
+            (10, Self.blue), (16, Self.blue), (17, Self.green), (24, Self.green), (25, Self.red), (99, Self.red),
+        ]
         for (side, expectation) in expected {
             let image = try decode(data, to: side)
             #expect(color(image) == expectation, "\(side)")
@@ -148,7 +150,8 @@ import Testing
 
     @Test func otherFilesWithSuchABeginningAreNone() {
         // An uncompressed picture of TGA.
-        let picture = Data([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 16, 0, 24, 0] + [UInt8](repeating: 9, count: 40))
+        let picture = Data(
+            [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 16, 0, 24, 0] + [UInt8](repeating: 9, count: 40))
         #expect(FormatSniffer.format(of: picture) == nil)
     }
 }

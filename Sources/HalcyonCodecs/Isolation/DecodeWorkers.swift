@@ -169,7 +169,11 @@ public final class DecodeWorkers: Sendable {
                     preferring: { question.isKnown(to: $0) }
                 ) { worker in
                     do {
-                        var result = worker.makeResult(pixels)
+                        // Another worker that keeps an older state of the file must not be taken for one that has this state.
+                        if question.work == .preview, let session = question.session, !worker.keeps(session.number) {
+                            end(session.number)
+                        }
+                        var result = worker.makeResult(pixels, of: question)
                         return try finish(
                             try worker.answer(to: question, within: timeLimit, &result, context: context), &result)
                     } catch {
@@ -185,9 +189,15 @@ public final class DecodeWorkers: Sendable {
         }
     }
 
-    /// Ends an animation, whose next frame nobody will ask for.
+    /// Ends an animation or an arriving file, for which nobody will ask any more. A worker that is busy hears of it afterwards.
     func end(_ session: Int) {
-        for worker in state.withLock({ $0.idle + $0.busy }) { worker.end(session) }
+        state.withLock { state in
+            for worker in state.busy { worker.end(session) }
+            for worker in state.idle {
+                worker.end(session)
+                worker.tellEnded()
+            }
+        }
     }
 
     /// Returns a number that no other question or animation has.
@@ -276,6 +286,7 @@ public final class DecodeWorkers: Sendable {
     /// Takes a worker back, unless it has ended or is due for replacement.
     private func putBack(_ worker: WorkerProcess, error: (any Error)?) {
         let stays = worker.isAlive && !worker.isOld
+        if stays { worker.tellEnded() }
         state.withLock { state in
             state.busy.removeAll { $0 === worker }
             if stays { state.idle.append(worker) } else { state.statistics.workers -= 1 }

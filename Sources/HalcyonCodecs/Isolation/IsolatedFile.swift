@@ -14,9 +14,10 @@ final class IsolatedFile: Sendable {
     /// No other file of the workers has this number.
     let number: Int
 
-    init(_ data: Data, _ format: ImageFormat, for workers: DecodeWorkers) {
+    /// - Parameter number: the number of the file; nil makes a new one.
+    init(_ data: Data, _ format: ImageFormat, for workers: DecodeWorkers, number: Int? = nil) {
         (self.data, self.format, self.workers) = (data, format, workers)
-        number = workers.nextNumber()
+        self.number = number ?? workers.nextNumber()
     }
 
     /// The bytes of the copy that a worker gets of a large file, while it has it.
@@ -34,10 +35,15 @@ final class IsolatedFile: Sendable {
 
     /// Returns the plan that a worker makes. All that a plan computes from the header, this process computes itself.
     ///
-    /// - Parameter budget: the budget from which the frames of an animation reserve their memory.
+    /// - Parameters:
+    ///   - budget: the budget from which the frames of an animation reserve their memory.
+    ///   - isArriving: whether this is the beginning of a file.
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
-    func plan(_ options: DecodeOptions, budget: DecodeBudget, context: WorkContext) throws -> DecodePlan {
-        let question = WorkerQuestion(.plan, self, options)
+    func plan(
+        _ options: DecodeOptions, budget: DecodeBudget, isArriving: Bool = false, context: WorkContext
+    ) throws -> DecodePlan {
+        var question = WorkerQuestion(.plan, self, options)
+        question.isArriving = isArriving
         return try workers.ask(question, context: context) { answer, _ in
             guard case .plan(let facts) = answer else { throw WireError.invalid("no plan") }
             return try plan(facts, options, budget, by: question)

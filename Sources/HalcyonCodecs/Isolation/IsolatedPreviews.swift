@@ -9,9 +9,14 @@ final class IsolatedPreviews: ProgressiveDecoding {
     private struct Started {
         let plan: DecodePlan
         let session: WorkerSession
-        /// The reservation for what the worker keeps and for a preview.
+        /// The reservation for what the worker keeps, for a preview, and for the bytes of the file here and there.
         let memory: DecodeBudget.Hold
+        /// The part of the reservation that does not grow with the file.
+        let fixedBytes: Int
     }
+
+    /// The plan was made before all of the header had arrived.
+    private struct StalePlan: Error {}
 
     private enum Place {
         /// Nobody has asked yet: to know, a worker may have to be started.
@@ -29,7 +34,9 @@ final class IsolatedPreviews: ProgressiveDecoding {
         /// The number of bytes that the worker has.
         var sent = 0
         var scans: Int?
-        /// There is no memory for previews.
+        /// The number of the file for all workers.
+        var number: Int?
+        /// The image is finished.
         var isOver = false
         var reading = Duration.zero
         var drawing = Duration.zero
@@ -98,13 +105,21 @@ final class IsolatedPreviews: ProgressiveDecoding {
             guard case .workers(let workers) = state.place, !state.isOver, state.byteCount > state.sent else {
                 return nil
             }
-            let file = IsolatedFile(state.data(), format, for: workers)
+            let file = IsolatedFile(state.data(), format, for: workers, number: state.number)
+            state.number = file.number
             if state.started == nil { state.started = try start(file, &state, context) }
             guard let started = state.started else { return nil }
+            started.memory.grow(to: started.fixedBytes.adding(2, times: file.data.count))
             let sent = state.sent
             // If this fails, the worker has nothing more of the file.
             state.sent = 0
-            let step = try step(file, started, sent, context)
+            let step: (image: Image?, facts: PreviewFacts)
+            do {
+                step = try self.step(file, started, sent, context)
+            } catch is StalePlan {
+                state.endSession()
+                return nil
+            }
             state.sent = file.data.count
             state.reading += .nanoseconds(step.facts.reading)
             state.drawing += .nanoseconds(step.facts.drawing)
@@ -129,21 +144,21 @@ final class IsolatedPreviews: ProgressiveDecoding {
         guard state.pacing.isDue(file.data.count) else { return nil }
         let plan: DecodePlan
         do {
-            plan = try file.plan(options, budget: budget, context: context)
+            plan = try file.plan(options, budget: budget, isArriving: true, context: context)
         } catch CodecError.damaged {
             // A header that never ends is refused by the limit on metadata.
             try options.limits.check(metadataBytes: file.data.count)
             return nil
         }
-        // The decoder, its pixels and those of a preview here and there, and the bytes that it may keep.
-        let kept = plan.workingBytes.adding(2, times: plan.nativeSize.bitmapBytes)
-        let bytes = kept.adding(2, times: plan.finalSize.bitmapBytes).adding(2, times: file.data.count)
-        guard let memory = budget.hold(bytes) else {
-            state.isOver = true
-            return nil
-        }
+        // The decoder, and its pixels and those of a preview here and there.
+        let fixed = plan.workingBytes.adding(2, times: plan.nativeSize.bitmapBytes)
+            .adding(2, times: plan.finalSize.bitmapBytes)
+        guard let memory = budget.hold(fixed.adding(2, times: file.data.count)) else { return nil }
+        // The worker may keep the file as it grows: there is room for its metadata, and for as much as the pixels take.
+        let cost = fixed.adding(1, times: options.limits.maximumMetadataBytes)
         return Started(
-            plan: plan, session: WorkerSession(number: file.workers.nextNumber(), cost: bytes), memory: memory)
+            plan: plan, session: WorkerSession(number: file.workers.nextNumber(), cost: cost), memory: memory,
+            fixedBytes: fixed)
     }
 
     /// Has a worker read what is new and make a preview.
@@ -153,7 +168,7 @@ final class IsolatedPreviews: ProgressiveDecoding {
         struct Nothing: Error {}
         let plan = started.plan
         var question = WorkerQuestion(.preview, file, options)
-        (question.bytes, question.session) = (started.session.cost, started.session)
+        (question.bytes, question.session) = (started.session.cost.adding(2, times: file.data.count), started.session)
         (question.arrived, question.showsThumbnail) = (sent, showsThumbnail)
         var beside = PreviewFacts()
         var preview: (facts: ImageFacts, extras: Data)?
@@ -177,9 +192,12 @@ final class IsolatedPreviews: ProgressiveDecoding {
     /// Checks the facts of a preview against the plan, and returns the number of bytes behind its pixels.
     private func check(_ facts: ImageFacts, _ plan: DecodePlan) throws -> Int {
         let (info, planned) = (facts.info, plan.info)
-        guard info.format == planned.format, info.size == planned.size, info.orientation == planned.orientation,
-            info.isPreview, facts.size == plan.finalSize
-        else { throw WireError.invalid("another preview than the one that was planned") }
+        guard info.format == planned.format, info.isPreview else {
+            throw WireError.invalid("another preview than the one that was planned")
+        }
+        guard info.size == planned.size, info.orientation == planned.orientation, facts.size == plan.finalSize else {
+            throw StalePlan()
+        }
         try options.limits.check(info)
         return try facts.extraBytes(by: plan, within: options.limits)
     }

@@ -11,8 +11,6 @@ final class WorkerChannel: Sendable {
     private static let longestMessage = 64 << 10
     /// The time between two looks at whether a result is still wanted, in milliseconds.
     private static let pause: Int32 = 5
-    /// The time that a cancelled decode has to notice it, in milliseconds.
-    private static let grace: Int32 = 20
 
     private let file: Int32
 
@@ -36,9 +34,7 @@ final class WorkerChannel: Sendable {
     }
 
     /// Waits for a moment. Returns whether there is a message, or the end of the channel.
-    ///
-    /// - Parameter longer: whether the moment is that in which a cancellation is noticed.
-    func waitForMessage(longer: Bool = false) throws -> Bool { try wait(longer ? Self.grace : Self.pause) }
+    func waitForMessage() throws -> Bool { try wait(Self.pause) }
 
     private func wait(_ milliseconds: Int32) throws -> Bool {
         let found = halcyon_channel_wait(file, milliseconds)

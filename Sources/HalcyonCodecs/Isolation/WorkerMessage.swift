@@ -13,6 +13,8 @@ struct WorkerRequest {
         case frames
         /// Appends to a file that arrives, and makes a preview of what is there.
         case preview
+        /// Gives up what is not needed any more. There is no answer.
+        case end
     }
 
     /// The most frames of a request.
@@ -38,7 +40,7 @@ struct WorkerRequest {
     var arrived = 0
     /// Whether the previews of an arriving file begin with its thumbnail.
     var showsThumbnail = false
-    /// Whether the frames are those of a preview, whose file is not complete.
+    /// Whether the file is not complete: the plan, or the frames, of a preview.
     var isArriving = false
     /// The animations and arriving files that the worker keeps no longer.
     var ended: [Int] = []

@@ -21,6 +21,8 @@ final class WorkerProcess: Sendable {
     /// The address space beside what a decode reserves, in bytes: stacks of threads, tables of libraries, parts of the heap that
     /// are not full, and, in one that reads them, fonts.
     private static let spareAddressSpace = (plain: 256 << 20, fonts: 768 << 20)
+    /// The time that a cancelled decode has to notice it.
+    private static let grace = Duration.milliseconds(20)
     /// The time after which the limit of processor time is set anew.
     private static let timeInterval = Duration.seconds(10)
 
@@ -122,7 +124,9 @@ final class WorkerProcess: Sendable {
     // MARK: - Questions
 
     /// Returns a result that is taken from this worker.
-    func makeResult(_ pixels: UnsafeMutableRawBufferPointer?) -> WorkerResult { WorkerResult(arena, pixels) }
+    func makeResult(_ pixels: UnsafeMutableRawBufferPointer?, of question: WorkerQuestion) -> WorkerResult {
+        WorkerResult(arena, pixels, of: question)
+    }
 
     /// Asks and waits for the answer.
     ///
@@ -137,17 +141,30 @@ final class WorkerProcess: Sendable {
         let watch = Stopwatch()
         let hasFile = question.isKnown(to: self)
         let number = try send(question, hasFile: hasFile, isStreamed: result.isStreamed, limit)
+        var cancelled: Stopwatch?
         do {
             while true {
-                let isCancelled = try wait(watch, limit, number: number, &result, context: context)
+                // Parts may come without a pause: this is looked at before each message.
+                if cancelled == nil, context.isCancelled {
+                    arena.cancelled = number
+                    cancelled = Stopwatch()
+                }
+                if let cancelled, cancelled.elapsed > Self.grace { throw giveUp() }
+                if watch.elapsed > limit {
+                    _ = process.end()
+                    throw Ended(stop: .timeLimit(limit))
+                }
+                if try channel.isSilent {
+                    if result.hasMoreToPrepare { result.prepareMore() }
+                    guard try channel.waitForMessage() else { continue }
+                }
                 switch try WorkerAnswer(try channel.receive(), to: number) {
                 case .part(let part):
-                    if isCancelled { throw giveUp() }
                     try result.take(part)
                     guard channel.send(PartTaken(number: number, part: part).bytes, []) else {
                         throw WireError.invalid("a channel that nobody reads")
                     }
-                case _ where isCancelled: throw CancellationError()
+                case _ where cancelled != nil: throw CancellationError()
                 case .failure(is CancellationError):
                     throw WireError.invalid("a cancellation that nobody asked for")
                 case .failure(let error): throw error
@@ -167,9 +184,10 @@ final class WorkerProcess: Sendable {
         guard try channel.isSilent else { throw idleEnd }
         try restrict(question.file.data.count.adding(1, times: question.bytes), limit)
         let data = question.data(isKnown: hasFile)
+        // First, as it may fail: what is noted of the worker must have been sent.
+        let memory = try data.flatMap { try pass($0) }
         var request = request(for: question, isKnown: hasFile)
         (request.isStreamed, request.fileBytes) = (isStreamed, data?.count ?? question.file.data.count)
-        let memory = try data.flatMap { try pass($0) }
         guard channel.send(request.bytes, memory.map { [$0.file] } ?? []) else { throw idleEnd }
         return request.number
     }
@@ -202,25 +220,6 @@ final class WorkerProcess: Sendable {
             state.endedSessions = []
         }
         return request
-    }
-
-    /// Waits for a message. Returns whether the request was cancelled meanwhile.
-    private func wait(
-        _ watch: Stopwatch, _ limit: Duration, number: Int, _ result: inout WorkerResult, context: WorkContext
-    ) throws -> Bool {
-        while result.hasMoreToPrepare, try channel.isSilent { result.prepareMore() }
-        while try !channel.waitForMessage() {
-            if context.isCancelled {
-                arena.cancelled = number
-                if try channel.waitForMessage(longer: true) { return true }
-                throw giveUp()
-            }
-            if watch.elapsed > limit {
-                _ = process.end()
-                throw Ended(stop: .timeLimit(limit))
-            }
-        }
-        return false
     }
 
     /// Ends the worker in the middle of a request that nobody wants any more.
@@ -269,11 +268,24 @@ final class WorkerProcess: Sendable {
 
     // MARK: - Sessions
 
-    /// Notes that an animation or an arriving file is not needed any more; the worker hears of it with the next request.
+    /// Notes that an animation or an arriving file is not needed any more.
     func end(_ session: Int) {
         state.withLock { state in
             guard let index = state.sessions.firstIndex(where: { $0.number == session }) else { return }
             state.endedSessions.append(state.sessions.remove(at: index))
         }
+    }
+
+    /// Tells a worker that is not asked anything now what it need not keep.
+    func tellEnded() {
+        let ended = state.withLock { state in
+            defer { state.endedSessions = [] }
+            return state.endedSessions.map(\.number)
+        }
+        guard !ended.isEmpty else { return }
+        var request = WorkerRequest(.end, number: 0, options: DecodeOptions())
+        request.ended = ended
+        // A worker that does not read is ended at its next question.
+        _ = channel.send(request.bytes, [])
     }
 }

@@ -20,12 +20,19 @@ struct WorkerQuestion {
     /// The number of bytes that the worker which keeps an arriving file has of it.
     var arrived = 0
     var showsThumbnail = false
-    /// Whether the frames are those of a preview.
+    /// Whether the file is not complete: the plan, or the frames, of a preview.
     var isArriving = false
 
     init(_ work: WorkerRequest.Work, _ file: IsolatedFile, _ options: DecodeOptions) {
         (self.work, self.file, self.options) = (work, file, options)
         number = file.workers.nextNumber()
+    }
+
+    /// The most bytes behind the pixels: durations, and a profile if colours are not converted.
+    var mostExtraBytes: Int {
+        guard work == .decode || work == .preview else { return 0 }
+        let profile = options.color == .sRGB ? 0 : options.limits.maximumMetadataBytes
+        return profile.adding(8, times: options.limits.maximumFrames)
     }
 
     /// Whether the worker keeps the plan for a later decode.

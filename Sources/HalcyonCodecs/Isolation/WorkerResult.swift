@@ -11,14 +11,19 @@ struct WorkerResult {
     private let arena: WorkerArena
     /// The memory for the pixels, if parts may come before the answer.
     private let pixels: UnsafeMutableRawBufferPointer?
+    /// The most bytes behind the pixels that this question can have.
+    private let mostExtras: Int
+    /// Whether the bitmap is made in any case.
+    private let isSure: Bool
     private var extras = Data()
     /// The bytes of `pixels` whose pages are mapped.
     private var preparedBytes = 0
     /// The number of parts that were taken.
     private(set) var parts = 0
 
-    init(_ arena: WorkerArena, _ pixels: UnsafeMutableRawBufferPointer?) {
+    init(_ arena: WorkerArena, _ pixels: UnsafeMutableRawBufferPointer?, of question: WorkerQuestion) {
         (self.arena, self.pixels) = (arena, pixels)
+        (mostExtras, isSure) = (min(question.mostExtraBytes, Self.mostExtraBytes), question.work != .preview)
     }
 
     /// Whether parts may come before the answer.
@@ -27,7 +32,7 @@ struct WorkerResult {
     /// Whether there is a large bitmap with pages that are not mapped yet.
     var hasMoreToPrepare: Bool {
         guard let pixels else { return false }
-        return pixels.count >= WorkerArena.windowBytes && preparedBytes < pixels.count
+        return isSure && pixels.count >= WorkerArena.windowBytes && preparedBytes < pixels.count
     }
 
     /// Has the system map some pages of a large bitmap, while the worker decodes.
@@ -43,7 +48,7 @@ struct WorkerResult {
     ///
     /// - Throws: `WireError` for another part than the next one, and for more bytes than there may be.
     mutating func take(_ part: Int) throws {
-        guard let pixels, part == parts, extras.count + WorkerArena.windowBytes <= Self.mostExtraBytes else {
+        guard let pixels, part == parts, (part + 1) * WorkerArena.windowBytes <= pixels.count + mostExtras else {
             throw WireError.invalid("another part")
         }
         take(part * WorkerArena.windowBytes..<(part + 1) * WorkerArena.windowBytes, pixels)

@@ -78,6 +78,10 @@ struct WorkerService {
             if PartTaken(message.bytes) != nil { continue }
             var reader = WireReader(message.bytes)
             guard let request = try? WorkerRequest(&reader) else { return }
+            guard request.work != .end else {
+                giveUp(request.ended)
+                continue
+            }
             let result = ResultWriter(arena, channel, for: request)
             do {
                 result.send(try answer(to: request, message.files.first, result))
@@ -88,6 +92,12 @@ struct WorkerService {
     }
 
     private func send(_ bytes: [UInt8]) -> Bool { halcyon_channel_send(channel, bytes, bytes.count, nil, 0) == 0 }
+
+    /// Gives back the memory of sessions.
+    private mutating func giveUp(_ sessions: [Int]) {
+        for session in sessions { (animations[session], arrivals[session]) = (nil, nil) }
+        HeapTrim.after(.max)
+    }
 
     // MARK: - Requests
 
@@ -106,15 +116,19 @@ struct WorkerService {
                 return .image(try coders.image(former.data, by: former.plan, context: context, to: result))
             }
             let plan = try plan(request, file)
-            return try planned.map { try image(request, $0, context, result) } ?? plan
+            let answer = try planned.map { try image(request, $0, context, result) } ?? plan
+            if case .plan = answer { return answer }
+            planned = nil
+            return answer
         case .frames: return try frames(request, file, context, result)
         case .preview: return try preview(request, file, context, result)
+        case .end: return .failure(WireError.invalid("nothing to answer"))
         }
     }
 
     private mutating func plan(_ request: WorkerRequest, _ file: Int32?) throws -> WorkerAnswer {
         let data = try data(of: request, file)
-        let plan = try coders.plan(data, options: request.options)
+        let plan = try coders.plan(data, options: request.options, isArriving: request.isArriving)
         planned = (request.number, plan, data)
         return .plan(PlanFacts(plan))
     }

@@ -44,8 +44,7 @@ public struct DecodeOptions: Hashable, Sendable {
     /// The place where the file is decoded. Nil, the default, is that of the pipeline's configuration, and without a pipeline
     /// this process.
     ///
-    /// It changes no pixel: options that differ in nothing else are equal. Its cost is that of docs/Isolation.md. An isolated
-    /// decode shows no previews while its file arrives.
+    /// It changes no pixel: options that differ in nothing else are equal. Its cost is that of docs/Isolation.md.
     public var isolation: DecodeIsolation? {
         get { place.value }
         set { place.value = newValue }

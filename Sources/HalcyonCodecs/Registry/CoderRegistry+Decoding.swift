@@ -46,6 +46,13 @@ extension CoderRegistry {
         try plan(data, decoder: try requireDecoder(for: data), options: options, context: context)
     }
 
+    /// - Parameter isArriving: whether this is the beginning of a file, whose length limits nothing.
+    func plan(_ data: Data, options: DecodeOptions, isArriving: Bool) throws -> DecodePlan {
+        try plan(
+            data, decoder: try requireDecoder(for: data), options: options, isArriving: isArriving,
+            context: .uncancellable)
+    }
+
     /// Returns the decoder for the data.
     ///
     /// - Throws: `CodecError.notAnImage` or `.unsupportedFormat`.
@@ -66,12 +73,12 @@ extension CoderRegistry {
     }
 
     private func plan(
-        _ data: Data, decoder: any ImageDecoder, options: DecodeOptions, context: WorkContext
+        _ data: Data, decoder: any ImageDecoder, options: DecodeOptions, isArriving: Bool = false, context: WorkContext
     ) throws -> DecodePlan {
         if let file = try isolatedFile(data, decoder, options.isolation, context: context) {
             return try file.plan(options, budget: budget, context: context)
         }
-        let info = try decoder.probe(data, within: options.limits, fileBytes: data.count)
+        let info = try decoder.probe(data, within: options.limits, fileBytes: isArriving ? nil : data.count)
         if options.usesEmbeddedThumbnail, let plan = thumbnailPlan(data, info, decoder: decoder, options: options) {
             return plan
         }

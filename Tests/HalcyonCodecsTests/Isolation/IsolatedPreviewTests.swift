@@ -1,6 +1,8 @@
 import Foundation
 import HalcyonCodecs
 import HalcyonImage
+import HalcyonSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -83,6 +85,80 @@ import Testing
             }
         }
         #expect(workers.statistics.started == 1)
+    }
+
+    /// A worker that was busy keeps an older state, which must not be gone on with.
+    @Test func workersTakeTurns() throws {
+        let data = try TestFiles.data("jpeg/progressive.jpg")
+        let workers = DecodeWorkers(count: 2, program: .file(Worker.attacking))
+        let (own, other) = (try decoding(data, nil), try decoding(data, workers))
+        for part in 0..<8 {
+            let bytes = data[data.count * part / 8..<data.count * (part + 1) / 8]
+            try own.append(bytes)
+            try other.append(bytes)
+            let expected = try own.preview(context: .uncancellable)
+            // With every other part, the worker that has the file is not to be had.
+            let preview = try whileWorking(part % 2 == 1, workers) { try other.preview(context: .uncancellable) }
+            #expect(preview?.bitmap.bytes == expected?.bitmap.bytes, "part \(part)")
+        }
+        #expect(workers.statistics.faults == 0)
+    }
+
+    /// Runs `body` while the worker that was used last is busy with another file.
+    private func whileWorking<Result>(_ isBusy: Bool, _ workers: DecodeWorkers, _ body: () throws -> Result) rethrows
+        -> Result
+    {
+        guard isBusy else { return try body() }
+        let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let state = Mutex((looks: 0, isOver: false))
+        // The program looks at it every few milliseconds once the worker works, and a few times before.
+        let context = WorkContext {
+            state.withLock { state in
+                state.looks += 1
+                if state.looks == 10 { begun.signal() }
+                return state.isOver
+            }
+        }
+        Thread.detachNewThread {
+            let options = DecodeOptions(isolation: .isolated(workers: workers))
+            _ = try? CoderRegistry([AttackCoder()]).decode(Attack.drawsSlowly.file, options: options, context: context)
+            ended.signal()
+        }
+        begun.wait()
+        defer {
+            state.withLock { $0.isOver = true }
+            ended.wait()
+        }
+        return try body()
+    }
+
+    /// The first bytes of a PNG do not tell its orientation yet.
+    @Test func aHeaderThatWasNotCompleteIsPlannedAgain() throws {
+        let file = try TestFiles.data("variants/orientation-6.png")
+        let text = CraftedFile.chunk("tEXt", Data("Comment\0".utf8) + Data(count: 4000))
+        let data = file.prefix(33) + text + file.dropFirst(33)
+        let workers = workers()
+        let other = try decoding(data, workers)
+        try other.append(data.prefix(2000))
+        #expect(try other.preview(context: .uncancellable) == nil)
+        try other.append(data.dropFirst(2000).dropLast(20))
+        let previews = try (0..<2).map { _ in try other.preview(context: .uncancellable) }
+        #expect(previews[0] == nil)
+        #expect(previews[1]?.info.orientation == .right)
+        #expect(try previews[1]?.size == registry.decode(data).size)
+        #expect(workers.statistics.faults == 0)
+        #expect(workers.statistics.started == 1)
+    }
+
+    /// An animation whose first bytes declare more pixels for each of them than a whole file may.
+    @Test func limitsByTheLengthAreForWholeFiles() throws {
+        let data = CraftedFile.apngBeginning(side: 2000, frames: 600)
+        #expect(throws: CodecError.self) { try registry.plan(data) }
+        let (own, other) = (try decoding(data, nil), try decoding(data, workers()))
+        for decoding in [own, other] {
+            try decoding.append(data)
+            #expect(try decoding.preview(context: .uncancellable) == nil)
+        }
     }
 
     @Test func thereAreNoPreviewsWithoutMemory() throws {

@@ -128,6 +128,15 @@ enum CraftedFile {
         return file + chunk("IEND", Data())
     }
 
+    /// The beginning of an APNG of large frames of grey: its header, and some of the first frame's pixels.
+    static func apngBeginning(side: UInt32, frames: UInt32) -> Data {
+        let header = chunk("IHDR", big32(side) + big32(side) + Data([8, 0, 0, 0, 0]))
+        let control = big32(0) + big32(side) + big32(side) + big32(0) + big32(0) + Data([0, 1, 0, 10, 0, 0])
+        return Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) + header
+            + chunk("acTL", big32(frames) + big32(0)) + chunk("fcTL", control)
+            + chunk("IDAT", Data([0x78, 0x01] + [UInt8](repeating: 0, count: 400))).prefix(200)
+    }
+
     /// One red pixel, and behind its bytes in the same compressed stream some more zeros, 158 for each byte; without
     /// surplus the stream ends there.
     static func png(surplus: Int, isInterlaced: Bool = false, pixels: [UInt8] = [0, 255, 0, 0]) -> Data {
@@ -149,7 +158,7 @@ enum CraftedFile {
             + chunk("IDAT", stream + bulk) + chunk("IEND", Data())
     }
 
-    private static func chunk(_ name: String, _ body: Data) -> Data {
+    static func chunk(_ name: String, _ body: Data) -> Data {
         let named = Data(name.utf8) + body
         return big32(UInt32(body.count)) + named + big32(checksum(named))
     }
