@@ -95,7 +95,7 @@ import Testing
         #expect(try color(decode(data)) == Self.green)
     }
 
-    /// What the directory says of sizes does not count.
+    /// The sizes in the directory do not count.
     @Test func thePictureSaysItsOwnSize() throws {
         #expect(try registry.probe(icon([square(31, Self.red)])).size == PixelSize(31, 31))
         #expect(try registry.probe(icon([try png(300, Self.red)])).size == PixelSize(300, 300))
