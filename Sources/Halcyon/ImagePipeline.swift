@@ -80,7 +80,7 @@ public final class ImagePipeline: Sendable {
 
     /// Creates a pipeline with the default configuration and a program's changes.
     ///
-    ///     let pipeline = ImagePipeline { $0.coders.add(QOICoder()) }
+    ///     let pipeline = ImagePipeline { $0.coders.add(FarbfeldCoder()) }
     public convenience init(_ configure: (inout Configuration) throws -> Void) rethrows {
         var configuration = Configuration()
         try configure(&configuration)

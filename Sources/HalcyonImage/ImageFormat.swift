@@ -1,6 +1,6 @@
 /// An encoded image format.
 ///
-/// The set is open: a custom coder may add `ImageFormat("qoi", fileExtension: "qoi", mimeType: "image/qoi")`. Two formats
+/// The set is open: a custom coder may add `ImageFormat("pcx", fileExtension: "pcx", mimeType: "image/x-pcx")`. Two formats
 /// are equal when their names are equal.
 public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     /// The name in lower case, as the command-line tool spells it: `jpeg`.
@@ -44,11 +44,13 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     public static let bmp = ImageFormat("bmp", fileExtension: "bmp", mimeType: "image/bmp")
     /// ICO, the Windows icon, and CUR, the cursor.
     public static let ico = ImageFormat("ico", fileExtension: "ico", mimeType: "image/vnd.microsoft.icon")
+    /// QOI, the "Quite OK Image" format.
+    public static let qoi = ImageFormat("qoi", fileExtension: "qoi", mimeType: "image/qoi")
     /// SVG, a vector format.
     public static let svg = ImageFormat("svg", fileExtension: "svg", mimeType: "image/svg+xml")
 
     /// All formats that Halcyon has names for, whether or not a coder for them was built in.
-    public static let known: [ImageFormat] = [jpeg, png, gif, webp, heic, avif, jpegXL, tiff, bmp, ico, svg]
+    public static let known: [ImageFormat] = [jpeg, png, gif, webp, heic, avif, jpegXL, tiff, bmp, ico, qoi, svg]
 
     /// Returns the known format with this name or file extension in any case (`jpeg`, `JPG`, `tif`); nil for others. A registry
     /// also finds those of its custom coders: `CoderRegistry.encodableFormat(named:)`.

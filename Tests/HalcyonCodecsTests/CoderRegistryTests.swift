@@ -8,7 +8,8 @@ import Testing
 
     @Test func theBuiltInFormats() throws {
         let registry = CoderRegistry.standard()
-        #expect(Set(registry.decodableFormats) == [.jpeg, .png, .webp, .gif, .avif, .heic, .tiff, .bmp, .ico, .svg])
+        #expect(
+            Set(registry.decodableFormats) == [.jpeg, .png, .webp, .gif, .avif, .heic, .tiff, .bmp, .ico, .qoi, .svg])
         #expect([ImageFormat.jpeg, .png, .webp, .gif, .avif].allSatisfy(registry.canEncode))
         #expect(!registry.canEncode(.jpegXL))
         for fixture in Fixture.all { #expect(try registry.canDecode(fixture.data())) }

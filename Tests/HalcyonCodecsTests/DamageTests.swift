@@ -8,7 +8,7 @@ import Testing
     let registry = CoderRegistry.standard()
     /// `HALCYON_SOAK` runs the full counts.
     private static let isSoak = ProcessInfo.processInfo.environment["HALCYON_SOAK"] != nil
-    private static let damageable = ["jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "bmp", "ico", "svg"]
+    private static let damageable = ["jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "bmp", "ico", "qoi", "svg"]
 
     @Test(arguments: [
         ("bad/truncated.jpg", "damagedImage"), ("bad/truncated.png", "damagedImage"),
@@ -53,7 +53,7 @@ import Testing
                 #expect(image.bitmap.bytes == whole, "\(part)/\(parts)")
                 let hasMore = fixture.frames > 1 || fixture.file.contains("-behind")
                 #expect(
-                    ["gif", "webp", "tiff", "bmp", "ico", "png", "jpeg"].contains(fixture.format) || hasMore,
+                    ["gif", "webp", "tiff", "bmp", "ico", "qoi", "png", "jpeg"].contains(fixture.format) || hasMore,
                     "\(part)/\(parts)")
                 tryFrames(of: image)
             } catch let error as CodecError {

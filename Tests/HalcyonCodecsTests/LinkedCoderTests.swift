@@ -8,7 +8,7 @@ import Testing
     @Test func aRegistryHasTheFormatsThatAreLinked() {
         let registry = CoderRegistry.standard()
         let formats = Set(registry.decodableFormats)
-        #expect(formats == [.jpeg, .png, .webp, .gif, .bmp, .ico, .avif, .heic, .tiff, .svg])
+        #expect(formats == [.jpeg, .png, .webp, .gif, .bmp, .ico, .qoi, .avif, .heic, .tiff, .svg])
         #expect(registry.canEncode(.avif) && registry.canEncode(.heic))
         // Text is looked at last.
         #expect(registry.decodableFormats.last == .svg)
@@ -17,7 +17,7 @@ import Testing
 
     @Test func aFormatThatIsNotLinkedNamesItsProduct() {
         let without = BuiltInCoders.all.filter {
-            $0.formats.allSatisfy { [.jpeg, .png, .webp, .gif, .bmp, .ico].contains($0) }
+            $0.formats.allSatisfy { [.jpeg, .png, .webp, .gif, .bmp, .ico, .qoi].contains($0) }
         }
         for (format, decoding, encoding) in [
             (.heic, "HalcyonHEIC", "HalcyonHEICEncoding"), (.avif, "HalcyonAVIF", "HalcyonAVIF"),

@@ -33,5 +33,5 @@ func hasWorkersOfItsOwn(_ configuration: inout ImagePipeline.Configuration) {
 }
 
 func hasACoderInItsWorkers() {
-    DecodeWorker.runIfAsked { CoderRegistry.standard().coders.reversed() + [QOICoder()] }
+    DecodeWorker.runIfAsked { CoderRegistry.standard().coders.reversed() + [FarbfeldCoder()] }
 }

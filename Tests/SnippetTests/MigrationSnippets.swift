@@ -108,7 +108,7 @@ private func requestPropertyExamples(_ program: Program) -> ImageRequest {
     request.modifier = .template
     request.alternatives = [ImageSource(mirror)]
     request.lowDataAlternative = ImageSource(small)
-    request.coders = CoderRegistry([QOICoder()])
+    request.coders = CoderRegistry([FarbfeldCoder()])
     request.serializer = FixedFormatCacheSerializer(.webp, options: EncodeOptions(quality: 0.8))
     request.serializer = FixedFormatCacheSerializer.jpeg(quality: 0.8)
     request.targetCache = program.thumbnails
@@ -327,7 +327,7 @@ private func imageValueExamples(_ program: Program) throws {
     let smaller = try image.data(as: .jpeg, quality: 0.8)
     try image.write(to: URL(filePath: "avatar.png"))
     try image.write(to: URL(filePath: "avatar.jpg"), quality: 0.8)
-    let registration = CoderRegistry.shared.add(QOICoder())
+    let registration = CoderRegistry.shared.add(FarbfeldCoder())
     CoderRegistry.shared.remove(registration)
     print(CoderRegistry.shared.decodableFormats, CoderRegistry.shared.canEncode(.webp))
     let animation = try AnimatedImage(frames: [(first, .seconds(3)), (second, .seconds(1))])

@@ -19,7 +19,7 @@ import Testing
             "Snippets.swift", "CacheSnippets.swift", "NetworkSnippets.swift", "MigrationSnippets.swift",
             "MigrationViewSnippets.swift", "ViewSnippets.swift", "ProcessorSnippets.swift", "TestingSnippets.swift",
             "ServerSnippets.swift", "CustomProcessorSnippets.swift", "IsolationSnippets.swift",
-            "QOI/QOICoder.swift",
+            "Farbfeld/FarbfeldCoder.swift",
         ].map {
             "Tests/SnippetTests/" + $0
         } + ["Minimal", "Window"].map { "Examples/\($0)/Sources/\($0)/\($0).swift" }

@@ -62,7 +62,7 @@ func ownPipeline(folder: URL) {
 }
 
 func ownCoder() throws {
-    CoderRegistry.shared.add(QOICoder())
-    let image = try Image(contentsOf: URL(filePath: "sky.qoi"))
+    CoderRegistry.shared.add(FarbfeldCoder())
+    let image = try Image(contentsOf: URL(filePath: "sky.ff"))
     try image.write(to: URL(filePath: "sky.png"))
 }

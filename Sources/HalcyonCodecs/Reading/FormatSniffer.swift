@@ -40,6 +40,7 @@ public enum FormatSniffer {
         if isJPEGXL(reader) { return .jpegXL }
         if isICO(reader) { return .ico }
         if isBMP(reader) { return .bmp }
+        if reader.matches("qoif", at: 0) { return .qoi }
         return nil
     }
 

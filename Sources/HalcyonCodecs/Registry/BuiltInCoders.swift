@@ -5,7 +5,7 @@ package enum BuiltInCoders {
     /// The coders of this module and of the modules for more formats that are linked. The most common format comes last,
     /// because the last one is asked first.
     package static var all: [any ImageCoder] {
-        linked + [ICOCoder(), BMPCoder(), GIFCoder(), WebPCoder(), PNGCoder(), JPEGCoder()]
+        linked + [QOICoder(), ICOCoder(), BMPCoder(), GIFCoder(), WebPCoder(), PNGCoder(), JPEGCoder()]
     }
 
     private static var linked: [any ImageCoder] {

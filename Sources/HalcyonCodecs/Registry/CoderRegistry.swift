@@ -104,7 +104,7 @@ public final class CoderRegistry: Sendable {
         return writtenFormats.filter { seen.insert($0).inserted }
     }
 
-    /// Returns the format that can be encoded and has this name or file extension, in any case: `qoi`, `JPG`, `jpe`, `heif`.
+    /// Returns the format that can be encoded and has this name or file extension, in any case: `webp`, `JPG`, `jpe`, `heif`.
     ///
     /// If several have it, the one whose coder was added last counts.
     ///
