@@ -22,26 +22,41 @@ extension AVIFCoder: ImageEncoder {
     package func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
     ) throws -> Data {
-        guard image.width <= Self.maximumSide, image.height <= Self.maximumSide,
-            image.width * image.height <= Int(AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
-        else { throw Self.failed("\(image.size) is more than it can hold") }
-        let isFull = try options.isLossless || options.checkedQuality(for: .avif) >= 0.9
-        let target = avifImageCreate(
-            UInt32(image.width), UInt32(image.height), 8,
-            isFull ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420)
-        guard let target else { throw BitmapError.outOfMemory(bytes: image.bitmap.byteCount) }
-        defer { avifImageDestroy(target) }
-        Self.describe(&target.pointee, options: options)
-        AVIFFile.setOrientation(options.storedOrientation(of: image), of: &target.pointee)
-        image.colorProfile?.withUnsafeBytes { bytes in
-            avifImageSetProfileICC(target, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        try Self.withTarget(image.size, options: options) { target in
+            AVIFFile.setOrientation(options.storedOrientation(of: image), of: &target.pointee)
+            image.colorProfile?.withUnsafeBytes { bytes in
+                avifImageSetProfileICC(target, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+            }
+            let isOpaque = image.bitmap.withPixels { pixels in
+                pixels.baseAddress.map {
+                    halcyon_is_opaque($0.assumingMemoryBound(to: UInt8.self), image.width * image.height)
+                } ?? true
+            }
+            try Self.convert(image.bitmap, isOpaque: isOpaque, into: target)
+            try context.checkCancellation()
+            return try Self.write(options: options) { encoder, output in
+                try Self.check(avifEncoderWrite(encoder, target, &output))
+            }
         }
-        try Self.convert(image.bitmap, into: target)
-        try context.checkCancellation()
-        return try Self.write(target, options: options)
     }
 
-    private static func describe(_ image: inout avifImage, options: EncodeOptions) {
+    /// Lends an empty picture of libavif's.
+    fileprivate static func withTarget<Result>(
+        _ size: PixelSize, options: EncodeOptions, _ body: (UnsafeMutablePointer<avifImage>) throws -> Result
+    ) throws -> Result {
+        guard size.width <= maximumSide, size.height <= maximumSide,
+            size.width * size.height <= Int(AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
+        else { throw failed("\(size) is more than it can hold") }
+        let isFull = try options.isLossless || options.checkedQuality(for: .avif) >= 0.9
+        let target = avifImageCreate(
+            UInt32(size.width), UInt32(size.height), 8, isFull ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420)
+        guard let target else { throw BitmapError.outOfMemory(bytes: size.bitmapBytes) }
+        defer { avifImageDestroy(target) }
+        describe(&target.pointee, options: options)
+        return try body(target)
+    }
+
+    fileprivate static func describe(_ image: inout avifImage, options: EncodeOptions) {
         image.colorPrimaries = avifColorPrimaries(AVIF_COLOR_PRIMARIES_BT709)
         image.transferCharacteristics = avifTransferCharacteristics(AVIF_TRANSFER_CHARACTERISTICS_SRGB)
         let matrix = options.isLossless ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601
@@ -49,13 +64,14 @@ extension AVIFCoder: ImageEncoder {
         image.yuvRange = AVIF_RANGE_FULL
     }
 
-    private static func convert(_ bitmap: Bitmap, into image: UnsafeMutablePointer<avifImage>) throws {
+    fileprivate static func convert(
+        _ bitmap: Bitmap, isOpaque: Bool, into image: UnsafeMutablePointer<avifImage>
+    ) throws {
         let pixels = bitmap.width * bitmap.height
         var straight = [UInt8](repeating: 0, count: bitmap.byteCount)
-        let isOpaque = bitmap.withPixels { source -> Bool in
-            guard let source = source.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return true }
+        bitmap.withPixels { source in
+            guard let source = source.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
             halcyon_unpremultiply(source, &straight, pixels)
-            return halcyon_is_opaque(source, pixels)
         }
         var rgb = avifRGBImage()
         avifRGBImageSetDefaults(&rgb, image)
@@ -69,7 +85,10 @@ extension AVIFCoder: ImageEncoder {
         try check(result)
     }
 
-    private static func write(_ image: UnsafeMutablePointer<avifImage>, options: EncodeOptions) throws -> Data {
+    /// Writes a file by what `body` gives to an encoder.
+    fileprivate static func write(
+        options: EncodeOptions, _ body: (UnsafeMutablePointer<avifEncoder>, inout avifRWData) throws -> Void
+    ) throws -> Data {
         guard let encoder = avifEncoderCreate() else { throw BitmapError.outOfMemory(bytes: 0) }
         defer { avifEncoderDestroy(encoder) }
         let worst = Double(AVIF_QUANTIZER_WORST_QUALITY)
@@ -84,16 +103,61 @@ extension AVIFCoder: ImageEncoder {
         encoder.pointee.maxQuantizerAlpha = quantizer / 2
         var output = avifRWData()
         defer { avifRWDataFree(&output) }
-        try check(avifEncoderWrite(encoder, image, &output))
+        try body(encoder, &output)
         guard let bytes = output.data else { throw failed("libavif wrote nothing") }
         return Data(bytes: bytes, count: output.size)
     }
 
-    private static func check(_ result: avifResult) throws {
+    fileprivate static func check(_ result: avifResult) throws {
         guard result != AVIF_RESULT_OK else { return }
         if result == AVIF_RESULT_OUT_OF_MEMORY { throw BitmapError.outOfMemory(bytes: 0) }
         throw failed(avifResultToString(result).map { String(cString: $0) } ?? "libavif's error \(result.rawValue)")
     }
 
     private static func failed(_ reason: String) -> CodecError { .encodingFailed(.avif, reason: reason) }
+}
+
+extension AVIFCoder: AnimatedImageEncoder {
+    /// The most frames from one key frame to the next: a jump decodes as many.
+    private static let keyframeInterval: Int32 = 30
+
+    /// Returns the memory of a frame as it is converted and of the eight frames that AV1 may refer to, with alpha, twice: libavif
+    /// copies them to its encoder.
+    package func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
+        0.adding(20, times: animation.size.bitmapBytes)
+    }
+
+    /// Writes a sequence, lossy by quality or lossless, whose durations are rounded to milliseconds.
+    ///
+    /// libavif 0.11 writes no number of loops: the sequence plays for ever, whatever the animation's number is.
+    package func encode(
+        _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
+        context: WorkContext
+    ) throws -> Data {
+        try Self.write(options: options) { encoder, output in
+            encoder.pointee.timescale = 1000
+            encoder.pointee.keyframeInterval = Self.keyframeInterval
+            // The sums are rounded rather than each duration, so that errors do not accumulate.
+            var (time, written) = (Duration.zero, 0)
+            for index in animation.durations.indices {
+                let frame = try animation.frame(at: index, context: context)
+                time += max(.zero, animation.durations[index])
+                let end = Int((time / .milliseconds(1)).rounded())
+                try Self.withTarget(frame.size, options: options) { target in
+                    // All frames have alpha, or none has.
+                    try Self.convert(frame, isOpaque: !info.hasAlpha, into: target)
+                    let flags =
+                        animation.frameCount == 1
+                        ? AVIF_ADD_IMAGE_FLAG_SINGLE
+                        // libaom 3.6 loses the second frame's changes if it is to refer to the first one without a loss.
+                        : options.isLossless ? AVIF_ADD_IMAGE_FLAG_FORCE_KEYFRAME : AVIF_ADD_IMAGE_FLAG_NONE
+                    try Self.check(
+                        avifEncoderAddImage(encoder, target, UInt64(max(1, end - written)), flags.rawValue))
+                }
+                written = max(end, written + 1)
+                try context.checkCancellation()
+            }
+            try Self.check(avifEncoderFinish(encoder, &output))
+        }
+    }
 }

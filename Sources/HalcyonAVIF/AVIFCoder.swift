@@ -5,8 +5,7 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// A coder for AVIF still images by libavif: 8, 10 and 12 bits, every chroma subsampling, grids and alpha. It
-/// decodes the first frame of a sequence.
+/// A coder for AVIF by libavif, stills and sequences: 8, 10 and 12 bits, every chroma subsampling, grids and alpha.
 ///
 /// A decode works at the stored size, in one step that cannot be cancelled. The picture is cropped to its clean
 /// aperture (`clap`), and shown as a whole if that is invalid. Chrome does so only if the aperture begins in the corner.
@@ -22,7 +21,9 @@ package struct AVIFCoder: ImageDecoder {
         try data.withUnsafeBytes { bytes in
             try ISOImageHeader(ByteReader(bytes)).check()
             try ISOItems(ByteReader(bytes), format: .avif).check()
-            return try AVIFFile.read(bytes) { $0.info }
+            var info = try AVIFFile.read(bytes) { $0.info }
+            if info.isAnimated { info.loopCount = AVIFLoops.count(ByteReader(bytes)) }
+            return info
         }
     }
 
@@ -35,7 +36,10 @@ package struct AVIFCoder: ImageDecoder {
     }
 
     package func embeddedProfile(of data: Data) -> Data? {
-        let profile = data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.colorProfile } }
+        // A sequence of more than 8 bits is sRGB in any case.
+        let profile = data.withUnsafeBytes { bytes in
+            try? AVIFFile.read(bytes) { $0.isDeep && $0.frameCount > 1 ? nil : $0.colorProfile }
+        }
         guard case .icc(let profile, _)? = profile else { return nil }
         return profile
     }
@@ -57,7 +61,9 @@ package struct AVIFCoder: ImageDecoder {
             } ?? (false, nil)
         // A file that is copied for the alpha of a grid's cells.
         let copied = data.read { AVIFCellAlpha.file(adding: $0)?.count } ?? 0
-        return 0.adding(planes + (isDeep ? 8 : 0) + (isCropped ? 4 : 0), times: pixels)
+        // A sequence refers to eight frames, and its file is copied.
+        let sequence = info.isAnimated ? 0.adding(planes * 4, times: pixels).adding(1, times: data.count) : 0
+        return sequence.adding(planes + (isDeep ? 8 : 0) + (isCropped ? 4 : 0), times: pixels)
             .adding(1, times: profile?.workingBytes ?? 0).adding(1, times: copied)
     }
 
@@ -76,9 +82,10 @@ package struct AVIFCoder: ImageDecoder {
                     throw CodecError.damaged(.avif, reason: "the decoded size differs from the header")
                 }
                 let pixels = AVIFPixels(image: file.image, size: size, hasAlpha: plan.info.hasAlpha)
+                let isConverted = plan.converts(file.colorProfile) || file.frameCount > 1
                 let bitmap =
                     file.isDeep
-                    ? try pixels.deepBitmap(converting: plan.converts(file.colorProfile) ? file.colorProfile : nil)
+                    ? try pixels.deepBitmap(converting: isConverted ? file.colorProfile : nil)
                     : try pixels.bitmap()
                 return try crop.map { try bitmap.cropped(to: $0) } ?? bitmap
             }

@@ -41,7 +41,7 @@ struct AVIFFile {
         return try body(AVIFFile(decoder: decoder, image: image))
     }
 
-    private static func configure(_ decoder: inout avifDecoder, size: PixelSize?) {
+    static func configure(_ decoder: inout avifDecoder, size: PixelSize?) {
         // Decodes already run in parallel.
         decoder.maxThreads = 1
         // The container's rotation and mirroring apply; an EXIF orientation must not be applied in addition.
@@ -90,7 +90,7 @@ struct AVIFFile {
             ? .icc(ICCProfile.name(of: ByteReader(profile)))
             : image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? .gray : .sRGB
         return ImageInfo(
-            format: .avif, size: orientation.applied(to: size),
+            format: .avif, size: orientation.applied(to: size), frameCount: max(1, frameCount),
             hasAlpha: decoder.pointee.alphaPresent != 0, bitsPerChannel: Int(image.depth), orientation: orientation,
             colorSpace: space)
     }

@@ -53,7 +53,7 @@ final class DecodedFrames: AnimationFrameSource {
 /// Frames requested in order need none. Frames requested in reverse may each have to be drawn from the first one on: a
 /// thousand such frames would cost half a million drawings. Each request adds to the allowance, so that short
 /// animations never exhaust it, in whatever order their frames are requested.
-struct FrameDetours {
+package struct FrameDetours {
     /// The number of detours that each request adds.
     private static let eachFrame = 64
 
@@ -63,14 +63,19 @@ struct FrameDetours {
     /// - Parameter plan: the plan whose limit on the pixels of all frames bounds the detours beyond those that each
     ///   request adds.
     init(of canvas: PixelSize, within plan: DecodePlan) {
-        most = max(Self.eachFrame, plan.maximumTotalPixels / max(1, canvas.area ?? .max))
+        self.init(of: canvas, maximumTotalPixels: plan.maximumTotalPixels)
+    }
+
+    /// - Parameter maximumTotalPixels: the limit on the pixels of all frames.
+    package init(of canvas: PixelSize, maximumTotalPixels: Int) {
+        most = max(Self.eachFrame, maximumTotalPixels / max(1, canvas.area ?? .max))
         left = most
     }
 
     /// Takes detours from the allowance.
     ///
     /// - Throws: `CodecError.limitExceeded`, before anything is drawn.
-    mutating func take(_ count: Int) throws {
+    package mutating func take(_ count: Int) throws {
         left += min(Self.eachFrame, most - left)
         guard count <= left else {
             throw CodecError.limitExceeded("frames drawn to reach the requested frame", value: count, limit: left)
