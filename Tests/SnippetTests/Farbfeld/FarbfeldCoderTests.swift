@@ -6,9 +6,10 @@ import Testing
 /// A coder of one's own, as docs/Coders.md shows it.
 @Suite struct FarbfeldCoderTests {
     /// Red, and half-transparent blue.
-    private static let file =
+    private static var file: Data {
         Data("farbfeld".utf8) + [0, 0, 0, 2, 0, 0, 0, 1]
-        + [200, 200, 20, 20, 10, 10, 255, 255, 0, 0, 0, 0, 255, 255, 128, 128]
+            + [200, 200, 20, 20, 10, 10, 255, 255, 0, 0, 0, 0, 255, 255, 128, 128]
+    }
     private static let pixels: [UInt8] = [10, 20, 200, 255, 128, 0, 0, 128]
 
     private let coders = CoderRegistry([FarbfeldCoder()])
