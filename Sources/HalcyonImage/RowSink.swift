@@ -11,19 +11,30 @@ public final class RowSink {
     package let pointer: OpaquePointer?
     /// Receives the rows as they are.
     private let receive: ((UnsafeRawBufferPointer) -> Void)?
+    /// Returns memory for so many bytes of the next row.
+    private let room: ((Int) -> UnsafeMutableRawPointer?)?
     private var next = 0
 
     /// Creates a sink that passes each row on, and makes no bitmap.
-    package init(passing source: PixelSize, to receive: @escaping (UnsafeRawBufferPointer) -> Void) {
-        (sourceSize, pointer, self.receive) = (source, nil, receive)
+    ///
+    /// - Parameter room: returns memory in which a decoder may make so many bytes of the next row, which is then passed on from
+    ///   there; nil if there is none.
+    package init(
+        passing source: PixelSize, to receive: @escaping (UnsafeRawBufferPointer) -> Void,
+        room: @escaping (Int) -> UnsafeMutableRawPointer? = { _ in nil }
+    ) {
+        (sourceSize, pointer, self.receive, self.room) = (source, nil, receive, room)
     }
+
+    /// Returns memory for the next row, for C code that puts it then; nil if there is none.
+    package func place() -> UnsafeMutableRawPointer? { next < sourceSize.height ? room?(sourceSize.width * 4) : nil }
 
     fileprivate init(source: PixelSize, geometry: ResizeGeometry, filter: ResizeFilter, result: halcyon_bitmap) throws {
         sourceSize = source
         let sink = halcyon_row_sink_create(
             Int32(clamping: source.width), Int32(clamping: source.height), geometry.region, result, filter.kernel)
         guard let sink else { throw BitmapError.outOfMemory(bytes: geometry.size.width * 16) }
-        (pointer, receive) = (sink, nil)
+        (pointer, receive, room) = (sink, nil, nil)
     }
 
     deinit { if let pointer { halcyon_row_sink_free(pointer) } }

@@ -13,17 +13,19 @@ static void read_rows(j_decompress_ptr info, const halcyon_jpeg_layout *layout, 
     uint8_t *row = pixels != NULL ? pixels : make_row(info, layout->width);
     while (info->output_scanline < info->output_height) {
         int number = (int)info->output_scanline;
-        JSAMPROW target = cmyk != NULL ? cmyk : row;
+        uint8_t *place = pixels == NULL && sink.place != NULL ? sink.place(sink.context, number) : NULL;
+        uint8_t *result = place != NULL ? place : row;
+        JSAMPROW target = cmyk != NULL ? cmyk : result;
         if (jpeg_read_scanlines(info, &target, 1) != 1) {
             halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "the rows end too early");
         }
         if (cmyk != NULL) {
-            halcyon_jpeg_convert_cmyk(cmyk, row, (size_t)layout->width, info->saw_Adobe_marker, layout->ink);
+            halcyon_jpeg_convert_cmyk(cmyk, result, (size_t)layout->width, info->saw_Adobe_marker, layout->ink);
         }
         if (pixels != NULL) {
             row += stride;
         } else {
-            sink.put(sink.context, number, row);
+            sink.put(sink.context, number, result);
         }
     }
 }

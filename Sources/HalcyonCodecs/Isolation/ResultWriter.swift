@@ -23,6 +23,15 @@ final class ResultWriter {
         isStreamed || byteCount.adding(1, times: count) <= 2 * WorkerArena.windowBytes
     }
 
+    /// Returns memory for the next bytes, which may be made there and are then written from there; nil if they are not in one window.
+    /// Waits for a window if both are full.
+    func room(for count: Int) -> UnsafeMutableRawPointer? {
+        let (part, offset) = byteCount.quotientAndRemainder(dividingBy: WorkerArena.windowBytes)
+        guard offset + count <= WorkerArena.windowBytes, hasRoom(for: count) else { return nil }
+        while offset == 0, taken < part - 1 { waitForWindow() }
+        return arena.window(part) + offset
+    }
+
     /// Writes bytes. Waits for a window if both are full.
     func write(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
@@ -31,7 +40,10 @@ final class ResultWriter {
             let (part, offset) = byteCount.quotientAndRemainder(dividingBy: WorkerArena.windowBytes)
             while offset == 0, taken < part - 1 { waitForWindow() }
             let count = min(WorkerArena.windowBytes - offset, bytes.count - position)
-            (arena.window(part) + offset).copyMemory(from: base + position, byteCount: count)
+            let target = arena.window(part) + offset
+            if base + position != UnsafeRawPointer(target) {
+                target.copyMemory(from: base + position, byteCount: count)
+            }
             byteCount += count
             position += count
             if isStreamed, offset + count == WorkerArena.windowBytes { send(WorkerAnswer.part(part)) }

@@ -242,7 +242,7 @@ extension CoderRegistry {
     fileprivate func image(
         _ data: Data, by plan: DecodePlan, context: WorkContext, to result: ResultWriter
     ) throws -> ImageFacts {
-        if try passRows(of: data, plan: plan, context: context, to: result.write) {
+        if try passRows(of: data, plan: plan, context: context, to: result.write, room: result.room(for:)) {
             let profile = plan.convertsColor ? nil : try requireDecoder(for: data).embeddedProfile(of: data)
             profile?.withUnsafeBytes(result.write)
             return ImageFacts(still: plan, profileBytes: profile?.count)

@@ -88,12 +88,17 @@ extension halcyon_codec_rows {
                     guard let sink else { return }
                     let owner = Unmanaged<RowSink>.fromOpaque(sink).takeUnretainedValue()
                     owner.append(UnsafeRawBufferPointer(start: pixels, count: owner.sourceSize.width * 4))
+                },
+                place: { sink, _ in
+                    guard let sink else { return nil }
+                    let owner = Unmanaged<RowSink>.fromOpaque(sink).takeUnretainedValue()
+                    return owner.place()?.assumingMemoryBound(to: UInt8.self)
                 }, context: Unmanaged.passUnretained(sink).toOpaque())
             return
         }
         self.init(
             put: { sink, row, pixels in halcyon_row_sink_put(sink.map { OpaquePointer($0) }, row, pixels) },
-            context: UnsafeMutableRawPointer(pointer))
+            place: nil, context: UnsafeMutableRawPointer(pointer))
     }
 }
 

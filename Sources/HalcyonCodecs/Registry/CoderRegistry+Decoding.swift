@@ -175,10 +175,12 @@ extension CoderRegistry {
 
     /// Decodes a still image row by row without a bitmap of it, and passes the rows on.
     ///
+    /// - Parameter room: returns memory in which the next row may be made, of so many bytes; nil if there is none.
     /// - Returns: false, and nothing was passed, if the decoder does not deliver rows, or if the whole image is needed to scale,
     ///   convert or turn it.
     func passRows(
-        of data: Data, plan: DecodePlan, context: WorkContext, to receive: @escaping (UnsafeRawBufferPointer) -> Void
+        of data: Data, plan: DecodePlan, context: WorkContext, to receive: @escaping (UnsafeRawBufferPointer) -> Void,
+        room: @escaping (Int) -> UnsafeMutableRawPointer?
     ) throws -> Bool {
         guard plan.picture == nil, plan.residual == nil, plan.info.orientation == .up, !plan.allowsIncomplete,
             !plan.info.isAnimated, let decoder = try requireDecoder(for: data) as? any RowImageDecoder,
@@ -187,7 +189,7 @@ extension CoderRegistry {
         else { return false }
         try context.checkCancellation()
         defer { HeapTrim.after(plan.heapBytes) }
-        let sink = RowSink(passing: plan.nativeSize, to: receive)
+        let sink = RowSink(passing: plan.nativeSize, to: receive, room: room)
         try decoder.decodeRows(of: data, plan: plan, into: sink, context: context)
         guard sink.isFull else { throw CodecError.damaged(plan.info.format, reason: "it has fewer rows than it says") }
         return true

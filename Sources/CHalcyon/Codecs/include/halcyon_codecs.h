@@ -37,6 +37,8 @@ typedef struct {
 /// Receives the rows of an image in order, each as premultiplied BGRA, and reads a row before it returns.
 typedef struct {
     void (*put)(void *context, int row, const uint8_t *pixels);
+    /// Returns memory for the next row, which is then put from there without a copy, or NULL. May be NULL itself.
+    uint8_t *(*place)(void *context, int row);
     void *context;
 } halcyon_codec_rows;
 
