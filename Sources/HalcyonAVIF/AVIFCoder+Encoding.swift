@@ -134,7 +134,8 @@ extension AVIFCoder: AnimatedImageEncoder {
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext
     ) throws -> Data {
-        try Self.write(options: options) { encoder, output in
+        let isOpaque = try animation.isOpaque(context)
+        return try Self.write(options: options) { encoder, output in
             encoder.pointee.timescale = 1000
             encoder.pointee.keyframeInterval = Self.keyframeInterval
             // The sums are rounded rather than each duration, so that errors do not accumulate.
@@ -145,7 +146,7 @@ extension AVIFCoder: AnimatedImageEncoder {
                 let end = Int((time / .milliseconds(1)).rounded())
                 try Self.withTarget(frame.size, options: options) { target in
                     // All frames have alpha, or none has.
-                    try Self.convert(frame, isOpaque: !info.hasAlpha, into: target)
+                    try Self.convert(frame, isOpaque: isOpaque, into: target)
                     let flags =
                         animation.frameCount == 1
                         ? AVIF_ADD_IMAGE_FLAG_SINGLE

@@ -41,6 +41,17 @@ import Testing
         }
     }
 
+    /// The frames count, not the header of the file that they came from.
+    @Test func alphaOfFramesIsKeptWhateverTheHeaderSays() throws {
+        var image = try animation(3, isOpaque: false)
+        var info = image.info
+        info.hasAlpha = false
+        image = Image(bitmap: image.bitmap, info: info, animation: image.animation)
+        let read = try registry.decode(registry.encode(image, as: .avif))
+        #expect(read.info.hasAlpha)
+        #expect(try read.animation?.frame(at: 1).isOpaque == false)
+    }
+
     @Test func aSeekBeginsAtAKeyFrame() throws {
         let image = try animation(70)
         let data = try registry.encode(image, as: .avif, options: EncodeOptions(quality: 0.95))

@@ -28,6 +28,16 @@ extension AnimatedImageEncoder {
     }
 }
 
+extension AnimatedImage {
+    /// Returns whether every frame is opaque, for formats in which all frames have alpha or none has. Costs a decode of all frames.
+    package func isOpaque(_ context: WorkContext) throws -> Bool {
+        for index in durations.indices {
+            guard try frame(at: index, context: context).isOpaque else { return false }
+        }
+        return true
+    }
+}
+
 /// The comparison of two frames, so that an encoder can leave out the unchanged area.
 enum FrameDifference {
     /// Returns the smallest rectangle that contains every changed pixel; nil for equal frames. Both frames must have

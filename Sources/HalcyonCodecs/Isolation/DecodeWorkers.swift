@@ -286,10 +286,15 @@ public final class DecodeWorkers: Sendable {
     /// Takes a worker back, unless it has ended or is due for replacement.
     private func putBack(_ worker: WorkerProcess, error: (any Error)?) {
         let stays = worker.isAlive && !worker.isOld
-        if stays { worker.tellEnded() }
         state.withLock { state in
             state.busy.removeAll { $0 === worker }
-            if stays { state.idle.append(worker) } else { state.statistics.workers -= 1 }
+            if stays {
+                // Under the lock: a session that ends now is told here, or finds the worker among the idle ones.
+                worker.tellEnded()
+                state.idle.append(worker)
+            } else {
+                state.statistics.workers -= 1
+            }
             switch error {
             case let end as WorkerProcess.Ended where !end.wasIdle: state.statistics.faults += 1
             case is CancellationError where !stays: state.statistics.cancellations += 1

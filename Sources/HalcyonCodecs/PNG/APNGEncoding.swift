@@ -15,19 +15,11 @@ extension PNGCoder: AnimatedImageEncoder {
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext
     ) throws -> Data {
-        var writer = try APNGWriter(animation, keepsAlpha: !Self.isOpaque(animation, context), context: context)
+        var writer = try APNGWriter(animation, keepsAlpha: !animation.isOpaque(context), context: context)
         for index in 1..<max(1, animation.frameCount) {
             try writer.append(try animation.frame(at: index, context: context), animation.durations[index])
         }
         return writer.finished()
-    }
-
-    /// Returns whether every frame is opaque, since all frames share one colour type.
-    private static func isOpaque(_ animation: AnimatedImage, _ context: WorkContext) throws -> Bool {
-        for index in animation.durations.indices {
-            guard try animation.frame(at: index, context: context).isOpaque else { return false }
-        }
-        return true
     }
 }
 

@@ -6,28 +6,27 @@ import Foundation
 /// through their descriptor are left out.
 package enum MappedFiles {
     private struct Entry {
-        let bytes: UnsafeRawBufferPointer
+        /// Compared, never read.
+        let address: UInt
+        let byteCount: Int
         let file: Int32
     }
 
     /// The least size of a file that is worth a descriptor, in bytes: smaller ones are copied sooner than they are mapped.
     package static let minimumBytes = 2 << 20
     private static let mostEntries = 64
-    private static let entries = Lock(Entries())
-
-    /// `@unchecked Sendable`: the addresses are compared, never read.
-    private struct Entries: @unchecked Sendable {
-        var all: [Entry] = []
-    }
+    private static let entries = Lock<[Entry]>([])
 
     /// Notes that the bytes are those at the beginning of a file.
     package static func add(_ bytes: UnsafeRawBufferPointer, of file: Int32) {
         let flags = fcntl(file, F_GETFL)
         guard bytes.count >= minimumBytes, flags >= 0, flags & O_ACCMODE == O_RDONLY else { return }
         entries.withLock { entries in
-            guard entries.all.count < mostEntries else { return }
+            guard entries.count < mostEntries else { return }
             let copy = fcntl(file, F_DUPFD_CLOEXEC, 0)
-            if copy >= 0 { entries.all.append(Entry(bytes: bytes, file: copy)) }
+            if copy >= 0 {
+                entries.append(Entry(address: UInt(bitPattern: bytes.baseAddress), byteCount: bytes.count, file: copy))
+            }
         }
     }
 
@@ -35,10 +34,10 @@ package enum MappedFiles {
     package static func remove(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= minimumBytes else { return }
         entries.withLock { entries in
-            guard let index = entries.all.firstIndex(where: { $0.bytes.baseAddress == bytes.baseAddress }) else {
+            guard let index = entries.firstIndex(where: { $0.address == UInt(bitPattern: bytes.baseAddress) }) else {
                 return
             }
-            close(entries.all.remove(at: index).file)
+            close(entries.remove(at: index).file)
         }
     }
 
@@ -47,8 +46,8 @@ package enum MappedFiles {
         guard data.count >= minimumBytes else { return nil }
         return data.withUnsafeBytes { bytes in
             entries.withLock { entries -> Int32? in
-                let entry = entries.all.first {
-                    $0.bytes.baseAddress == bytes.baseAddress && bytes.count <= $0.bytes.count
+                let entry = entries.first {
+                    $0.address == UInt(bitPattern: bytes.baseAddress) && bytes.count <= $0.byteCount
                 }
                 let copy = entry.map { fcntl($0.file, F_DUPFD_CLOEXEC, 0) }
                 return copy.flatMap { $0 >= 0 ? $0 : nil }
