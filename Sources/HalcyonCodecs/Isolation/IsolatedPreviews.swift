@@ -154,7 +154,7 @@ final class IsolatedPreviews: ProgressiveDecoding {
         let fixed = plan.workingBytes.adding(2, times: plan.nativeSize.bitmapBytes)
             .adding(2, times: plan.finalSize.bitmapBytes)
         guard let memory = budget.hold(fixed.adding(2, times: file.data.count)) else { return nil }
-        // The worker may keep the file as it grows: there is room for its metadata, and for as much as the pixels take.
+        // Decoders may keep the metadata beside it; each question adds the bytes that have arrived.
         let cost = fixed.adding(1, times: options.limits.maximumMetadataBytes)
         return Started(
             plan: plan, session: WorkerSession(number: file.workers.nextNumber(), cost: cost), memory: memory,

@@ -78,13 +78,9 @@ struct WorkerService {
             if PartTaken(message.bytes) != nil { continue }
             var reader = WireReader(message.bytes)
             guard let request = try? WorkerRequest(&reader) else { return }
-            guard request.work != .end else {
-                giveUp(request.ended)
-                continue
-            }
             let result = ResultWriter(arena, channel, for: request)
             do {
-                result.send(try answer(to: request, message.files.first, result))
+                if let answer = try answer(to: request, message.files.first, result) { result.send(answer) }
             } catch {
                 result.send(.failure(error))
             }
@@ -93,17 +89,12 @@ struct WorkerService {
 
     private func send(_ bytes: [UInt8]) -> Bool { halcyon_channel_send(channel, bytes, bytes.count, nil, 0) == 0 }
 
-    /// Gives back the memory of sessions.
-    private mutating func giveUp(_ sessions: [Int]) {
-        for session in sessions { (animations[session], arrivals[session]) = (nil, nil) }
-        HeapTrim.after(.max)
-    }
-
     // MARK: - Requests
 
+    /// Returns nil for the end of sessions, which has no answer.
     private mutating func answer(
         to request: WorkerRequest, _ file: Int32?, _ result: ResultWriter
-    ) throws -> WorkerAnswer {
+    ) throws -> WorkerAnswer? {
         for session in request.ended { (animations[session], arrivals[session]) = (nil, nil) }
         let former = planned
         planned = nil
@@ -122,7 +113,11 @@ struct WorkerService {
             return answer
         case .frames: return try frames(request, file, context, result)
         case .preview: return try preview(request, file, context, result)
-        case .end: return .failure(WireError.invalid("nothing to answer"))
+        case .end:
+            // The plan is of another request, which goes on.
+            planned = former
+            HeapTrim.after(.max)
+            return nil
         }
     }
 
