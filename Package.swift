@@ -14,7 +14,9 @@ let halcyon: [Target.Dependency] = [
 ]
 
 /// The formats that a program links by a product of their own, without the one that is under the GPL.
-let freeFormats: [Target.Dependency] = ["HalcyonAVIF", "HalcyonHEIC", "HalcyonSVG", "HalcyonTIFF"]
+let freeFormats: [Target.Dependency] = [
+    "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonSVG", "HalcyonTIFF",
+]
 let moreFormats = freeFormats + ["HalcyonHEICEncoding"]
 
 /// A C library of the system by its module map, which links it and finds its headers without a .pc file: SwiftPM reads the
@@ -92,6 +94,7 @@ let package = Package(
         .library(name: "HalcyonHEIC", targets: ["HalcyonHEIC"]),
         // Writes HEIC with x265, which is under the GPL.
         .library(name: "HalcyonHEICEncoding", targets: ["HalcyonHEICEncoding"]),
+        .library(name: "HalcyonJPEGXL", targets: ["HalcyonJPEGXL"]),
         .library(name: "HalcyonSVG", targets: ["HalcyonSVG"]),
         .library(name: "HalcyonTIFF", targets: ["HalcyonTIFF"]),
         // With the trait GTK.
@@ -137,6 +140,7 @@ let package = Package(
         systemLibrary("CGIF", package: "libgif-dev"),
         systemLibrary("CAVIF", package: "libavif-dev"),
         systemLibrary("CHEIF", package: "libheif-dev"),
+        systemLibrary("CJXL", package: "libjxl-dev"),
         systemLibrary("CTIFF", package: "libtiff-dev"),
         systemLibrary("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
         systemLibrary("CCurl", package: "libcurl4-openssl-dev"),
@@ -180,6 +184,7 @@ let package = Package(
         formatTarget("HalcyonAVIF", ["CAVIF"]),
         formatTarget("HalcyonHEIC", ["CHEIF"]),
         formatTarget("HalcyonHEICEncoding", ["CHEIF"]),
+        formatTarget("HalcyonJPEGXL", ["CJXL"]),
         formatTarget("HalcyonSVG", ["CHalcyonSVG", "CXML2", "CZlib"]),
         formatTarget("HalcyonTIFF", ["CHalcyonTIFF"]),
         .target(

@@ -170,7 +170,7 @@ void halcyon_color_convert_deep(const halcyon_color *color, const uint16_t *rgba
 /// Multiplies blue, green and red by alpha in place, rounded to the nearest.
 void halcyon_premultiply(uint8_t *bgra, size_t pixels);
 
-/// Swaps red and blue. Above 8 `bits`, up to 16, a channel is a little-endian word, rounded to the nearest of 8 bits.
+/// Swaps red and blue; `bgra` may be `rgba`. Above 8 `bits`, up to 16, a channel is a little-endian word, rounded to the nearest of 8 bits.
 void halcyon_rgba_to_bgra(const uint8_t *rgba, uint8_t *bgra, size_t pixels, int bits);
 
 /// Sets every alpha byte to 255.

@@ -1,0 +1,195 @@
+import CJXL
+import Foundation
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonSystem
+
+/// libjxl's decoder of one codestream, whose headers `JXLFile` has checked. One thread at a time may use it.
+final class JXLDecoder {
+    private let decoder: OpaquePointer
+    /// The context of the present call.
+    var context: WorkContext
+
+    /// The colours of the pixels; nil if they are sRGB.
+    private(set) var profile: ColorProfile?
+    /// The ICC profile of the file, whatever colours the pixels have.
+    private(set) var embeddedProfile: Data?
+
+    /// Creates a decoder, and reads the headers.
+    ///
+    /// - Parameters:
+    ///   - bytes: the codestream, as far as it is there, which must stay until the next `append`.
+    ///   - isWhole: whether no more of it follows.
+    ///   - wanted: the events that are wanted after the headers.
+    /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
+    init(
+        _ bytes: UnsafeRawBufferPointer, isWhole: Bool, wanted: JxlDecoderStatus.RawValue = 0, context: WorkContext
+    ) throws {
+        guard let decoder = JxlDecoderCreate(nil) else { throw BitmapError.outOfMemory(bytes: 0) }
+        (self.decoder, self.context) = (decoder, context)
+        // The registry of coders turns the pixels.
+        JxlDecoderSetKeepOrientation(decoder, 1)
+        JxlDecoderSetParallelRunner(decoder, jxlRunner, Unmanaged.passUnretained(self).toOpaque())
+        JxlDecoderSubscribeEvents(decoder, Int32(JXL_DEC_COLOR_ENCODING.rawValue | wanted))
+        feed(bytes, isWhole: isWhole)
+        let event = try next()
+        guard event == JXL_DEC_COLOR_ENCODING else { throw JXLFile.cutOff }
+        try chooseColor()
+    }
+
+    deinit { JxlDecoderDestroy(decoder) }
+
+    /// The number of bytes that were given and not read, right after the headers: the frames.
+    var unreadBytes: Int { JxlDecoderReleaseInput(decoder) }
+
+    fileprivate var isCancelled: Bool { context.isCancelled }
+
+    private func feed(_ bytes: UnsafeRawBufferPointer, isWhole: Bool) {
+        JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        if isWhole { JxlDecoderCloseInput(decoder) }
+    }
+
+    /// Appends bytes, which must stay until the next call.
+    func append(_ more: UnsafeRawBufferPointer) {
+        JxlDecoderReleaseInput(decoder)
+        feed(more, isWhole: false)
+    }
+
+    /// Returns the next event.
+    ///
+    /// - Throws: `CodecError.damaged`, `CancellationError`.
+    func next() throws -> JxlDecoderStatus {
+        let status = JxlDecoderProcessInput(decoder)
+        try context.checkCancellation()
+        guard status != JXL_DEC_ERROR else { throw CodecError.damaged(.jpegXL, reason: "libjxl cannot decode it") }
+        return status
+    }
+
+    // MARK: - Colours
+
+    /// Has colours that are stored in XYB delivered in sRGB, unless they are brighter than that, and notes the others' profile.
+    private func chooseColor() throws {
+        var encoding = JxlColorEncoding()
+        var hasEncoding = isDescribed(JXL_COLOR_PROFILE_TARGET_DATA, &encoding)
+        let isBright =
+            hasEncoding
+            && (encoding.transfer_function == JXL_TRANSFER_FUNCTION_PQ
+                || encoding.transfer_function == JXL_TRANSFER_FUNCTION_HLG)
+        if !isBright {
+            var wanted = Self.sRGB
+            if hasEncoding { wanted.color_space = encoding.color_space }
+            // Refused for colours that are not stored in XYB.
+            if JxlDecoderSetPreferredColorProfile(decoder, &wanted) == JXL_DEC_SUCCESS {
+                hasEncoding = isDescribed(JXL_COLOR_PROFILE_TARGET_DATA, &encoding)
+            }
+        }
+        embeddedProfile = icc(JXL_COLOR_PROFILE_TARGET_ORIGINAL)
+        profile =
+            hasEncoding
+            ? Self.profile(of: encoding)
+            : icc(JXL_COLOR_PROFILE_TARGET_DATA).map { .icc($0, $0.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb) }
+    }
+
+    private func isDescribed(_ target: JxlColorProfileTarget, _ encoding: inout JxlColorEncoding) -> Bool {
+        JxlDecoderGetColorAsEncodedProfile(decoder, nil, target, &encoding) == JXL_DEC_SUCCESS
+    }
+
+    private static var sRGB: JxlColorEncoding {
+        var encoding = JxlColorEncoding()
+        encoding.color_space = JXL_COLOR_SPACE_RGB
+        encoding.white_point = JXL_WHITE_POINT_D65
+        encoding.primaries = JXL_PRIMARIES_SRGB
+        encoding.transfer_function = JXL_TRANSFER_FUNCTION_SRGB
+        encoding.rendering_intent = JXL_RENDERING_INTENT_RELATIVE
+        return encoding
+    }
+
+    private static func profile(of encoding: JxlColorEncoding) -> ColorProfile? {
+        let curve: TransferCurve =
+            switch encoding.transfer_function {
+            case JXL_TRANSFER_FUNCTION_LINEAR: .gamma(1)
+            case JXL_TRANSFER_FUNCTION_PQ: .pq
+            case JXL_TRANSFER_FUNCTION_HLG: .hlg
+            case JXL_TRANSFER_FUNCTION_DCI: .gamma(2.6)
+            // The exponent of the encoding.
+            case JXL_TRANSFER_FUNCTION_GAMMA where encoding.gamma > 0.05: .gamma(1 / encoding.gamma)
+            default: .sRGB
+            }
+        let isGray = encoding.color_space == JXL_COLOR_SPACE_GRAY
+        if curve == .sRGB {
+            // Grey has the same values whatever its white is.
+            if isGray { return nil }
+            if encoding.primaries == JXL_PRIMARIES_SRGB, encoding.white_point == JXL_WHITE_POINT_D65 { return nil }
+        }
+        func point(_ xy: (Double, Double)) -> ColorPrimaries.Point { ColorPrimaries.Point(xy.0, xy.1) }
+        let primaries =
+            isGray
+            ? ColorPrimaries.bt709
+            : ColorPrimaries(
+                white: point(encoding.white_point_xy), red: point(encoding.primaries_red_xy),
+                green: point(encoding.primaries_green_xy), blue: point(encoding.primaries_blue_xy))
+        return .primaries(primaries, curve)
+    }
+
+    private func icc(_ target: JxlColorProfileTarget) -> Data? {
+        var count = 0
+        guard JxlDecoderGetICCProfileSize(decoder, nil, target, &count) == JXL_DEC_SUCCESS, count > 0 else { return nil }
+        var profile = Data(count: count)
+        let status = profile.withUnsafeMutableBytes { bytes in
+            JxlDecoderGetColorAsICCProfile(
+                decoder, nil, target, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
+        }
+        return status == JXL_DEC_SUCCESS ? profile : nil
+    }
+
+    // MARK: - Pixels
+
+    /// Lets libjxl leave out so many shown frames, of which it decodes those that others need.
+    func skip(_ count: Int) {
+        if count > 0 { JxlDecoderSkipFrames(decoder, count) }
+    }
+
+    /// Has premultiplied colours divided by their alpha.
+    func divideByAlpha() { JxlDecoderSetUnpremultiplyAlpha(decoder, 1) }
+
+    /// Has it pause after each pass that refines a frame.
+    func pauseAtPasses() { JxlDecoderSetProgressiveDetail(decoder, kPasses) }
+
+    /// Sets the memory of the next frame: RGBA, in bytes or in words of 16 bits.
+    ///
+    /// - Throws: `CodecError.damaged` if a picture of this size is not what is decoded.
+    func setOutput(_ pixels: UnsafeMutableRawBufferPointer, bits: Int) throws {
+        var format = JxlPixelFormat(
+            num_channels: 4, data_type: bits > 8 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN,
+            align: 0)
+        var needed = 0
+        guard JxlDecoderImageOutBufferSize(decoder, &format, &needed) == JXL_DEC_SUCCESS, needed == pixels.count,
+            JxlDecoderSetImageOutBuffer(decoder, &format, pixels.baseAddress, pixels.count) == JXL_DEC_SUCCESS
+        else { throw CodecError.damaged(.jpegXL, reason: "the decoded size differs from the header") }
+    }
+
+    /// Draws what has arrived of the present frame.
+    ///
+    /// - Returns: false if there is nothing to show yet.
+    func flush() throws -> Bool {
+        let status = JxlDecoderFlushImage(decoder)
+        try context.checkCancellation()
+        return status == JXL_DEC_SUCCESS
+    }
+}
+
+/// Runs the parts of libjxl's work one after the other. Decodes already run in parallel.
+///
+/// A cancelled decode leaves out the rest of its work: libjxl ends the process where some of it fails, and the result is not used.
+private func jxlRunner(
+    _ owner: UnsafeMutableRawPointer?, _ work: UnsafeMutableRawPointer?,
+    _ prepare: (@convention(c) (UnsafeMutableRawPointer?, Int) -> Int32)?,
+    _ run: (@convention(c) (UnsafeMutableRawPointer?, UInt32, Int) -> Void)?, _ start: UInt32, _ end: UInt32
+) -> Int32 {
+    guard let owner, let prepare, let run else { return -1 }
+    let decoder = Unmanaged<JXLDecoder>.fromOpaque(owner).takeUnretainedValue()
+    let status = prepare(work, 1)
+    guard status == 0, start < end else { return status }
+    for part in start..<end where !decoder.isCancelled { run(work, part, 0) }
+    return 0
+}

@@ -1,0 +1,87 @@
+import CHalcyonCodecs
+import CJXL
+import Foundation
+import HalcyonCodecs
+import HalcyonImage
+
+/// The way from the pixels of libjxl to a bitmap.
+struct JXLPixels {
+    let size: PixelSize
+    let hasAlpha: Bool
+    /// Whether the file stores colours that are multiplied by their alpha.
+    private let isMultiplied: Bool
+    /// Whether a channel has more than 8 bits. The colours are then converted before they are rounded to 8.
+    let isDeep: Bool
+
+    init(_ header: JXLImageHeader) {
+        size = header.size
+        hasAlpha = header.alpha != nil
+        isMultiplied = header.alpha?.isPremultiplied ?? false
+        isDeep = header.isDeep
+    }
+
+    /// Decodes the next frame.
+    ///
+    /// - Parameter converts: whether pixels of more than 8 bits are converted to sRGB.
+    /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`, `CancellationError`.
+    func bitmap(of decoder: JXLDecoder, converts: Bool) throws -> Bitmap {
+        let deep = try DeepPixels(self, of: decoder, converts: converts)
+        return try Bitmap(size: size, isOpaque: !hasAlpha) { pixels in
+            guard try decoder.next() == JXL_DEC_NEED_IMAGE_OUT_BUFFER else { throw JXLFile.cutOff }
+            try decoder.setOutput(deep?.words ?? pixels, bits: isDeep ? 16 : 8)
+            guard try decoder.next() == JXL_DEC_FULL_IMAGE else { throw JXLFile.cutOff }
+            finish(pixels, deep)
+        }
+    }
+
+    /// Turns the pixels of libjxl, which are in `pixels` or in `deep`, into those of a bitmap.
+    func finish(_ pixels: UnsafeMutableRawBufferPointer, _ deep: DeepPixels?) {
+        guard let start = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+        let count = pixels.count / 4
+        if let deep {
+            deep.write(to: start, width: size.width)
+        } else {
+            halcyon_rgba_to_bgra(start, start, count, 8)
+        }
+        guard hasAlpha else { return halcyon_make_opaque(start, count) }
+        if !isMultiplied || deep?.isDivided == true { halcyon_premultiply(start, count) }
+    }
+}
+
+/// Memory for pixels of 16 bits, with their conversion to sRGB.
+final class DeepPixels {
+    let words: UnsafeMutableRawBufferPointer
+    /// Whether the colours are divided by their alpha, as conversions need them.
+    let isDivided: Bool
+    private let transform: ColorTransform?
+
+    /// Returns nil for pixels of 8 bits.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`.
+    init?(_ pixels: JXLPixels, of decoder: JXLDecoder, converts: Bool) throws {
+        guard pixels.isDeep else { return nil }
+        transform = converts ? try ColorTransforms.shared.transform(for: decoder.profile, isDeep: true) : nil
+        let count = 0.adding(2, times: pixels.size.bitmapBytes)
+        guard let memory = calloc(1, count) else { throw BitmapError.outOfMemory(bytes: count) }
+        words = UnsafeMutableRawBufferPointer(start: memory, count: count)
+        isDivided = transform != nil
+        if isDivided { decoder.divideByAlpha() }
+    }
+
+    deinit { free(words.baseAddress) }
+
+    func write(to pixels: UnsafeMutablePointer<UInt8>, width: Int) {
+        guard let start = words.baseAddress else { return }
+        let deep = transform?.deep ?? halcyon_codec_deep()
+        withExtendedLifetime(transform) {
+            for row in 0..<words.count / (width * 8) {
+                let (source, target) = (start + row * width * 8, pixels + row * width * 4)
+                if let convert = deep.convert {
+                    convert(deep.context, source.assumingMemoryBound(to: UInt16.self), target, width)
+                } else {
+                    halcyon_rgba_to_bgra(source.assumingMemoryBound(to: UInt8.self), target, width, 16)
+                }
+            }
+        }
+    }
+}
