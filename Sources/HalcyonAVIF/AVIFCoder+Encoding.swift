@@ -95,7 +95,7 @@ extension AVIFCoder: ImageEncoder {
         let quality = options.isLossless ? 1 : try options.checkedQuality(for: .avif)
         let quantizer = Int32(((1 - quality) * worst).rounded())
         encoder.pointee.maxThreads = 1
-        encoder.pointee.speed = speed
+        encoder.pointee.speed = options.effortLevel(10).map { Int32(10 - $0) } ?? speed
         encoder.pointee.minQuantizer = quantizer
         encoder.pointee.maxQuantizer = quantizer
         // Errors in alpha show at every edge and cost little to avoid.

@@ -39,10 +39,10 @@ extension AnimatedImage {
 }
 
 /// The comparison of two frames, so that an encoder can leave out the unchanged area.
-enum FrameDifference {
+package enum FrameDifference {
     /// Returns the smallest rectangle that contains every changed pixel; nil for equal frames. Both frames must have
     /// the same size.
-    static func rect(from old: Bitmap, to new: Bitmap) -> PixelRect? {
+    package static func rect(from old: Bitmap, to new: Bitmap) -> PixelRect? {
         if old === new { return nil }
         return old.withPixels { old in
             new.withPixels { rect(from: old, to: $0, size: new.size) }

@@ -8,12 +8,15 @@ public struct EncodeOptions: Hashable, Sendable {
         get { storedQuality.value }
         set { storedQuality = Quality(value: newValue) }
     }
-    /// Whether WebP and AVIF keep every pixel as it is, and HEIC as nearly as x265 can. False by default.
+    /// Whether WebP, AVIF and JPEG XL keep every pixel as it is, and HEIC as nearly as x265 can. False by default.
     public var isLossless: Bool
     /// The colour that transparent pixels are composited onto in formats without alpha. White by default.
     public var background: Background
-    /// Whether a JPEG is written in scans of increasing detail. False by default.
+    /// Whether a JPEG or a JPEG XL is written in scans of increasing detail. False by default.
     public var isProgressive: Bool
+    /// The time that is spent on a small file, from 0 (fast) to 1 (small): the levels 1 to 9 of JPEG XL, the methods 0 to 6 of WebP, the
+    /// speeds 10 to 0 of AVIF. Other values count as the nearest. Nil, the default, is 0.75 for JPEG XL, 0.67 for WebP and 0.3 for AVIF.
+    public var effort: Double?
 
     /// The maximum number of pixels on either side. A larger image is reduced, keeping its aspect ratio. Nil, the
     /// default, is no limit.
@@ -25,10 +28,10 @@ public struct EncodeOptions: Hashable, Sendable {
     public var firstFrameOnly: Bool
 
     /// Whether the pixels are stored in the orientation of the source, which the file then declares, instead of
-    /// upright. Stills of JPEG, PNG, WebP and AVIF support this. False by default.
+    /// upright. Stills of JPEG, PNG, WebP, AVIF and JPEG XL support this. False by default.
     public var keepsOrientation: Bool
     /// Whether pixels that are not sRGB stay as they are, with their profile in the file, if the format supports
-    /// profiles (stills of JPEG, PNG, WebP and AVIF); otherwise they are converted. True by default.
+    /// profiles (stills of JPEG, PNG, WebP, AVIF and JPEG XL); otherwise they are converted. True by default.
     public var keepsColorProfile: Bool
 
     /// Whether a JPEG has a thumbnail of itself in its EXIF data, of 160 pixels on the longer side, which file managers show
@@ -47,7 +50,7 @@ public struct EncodeOptions: Hashable, Sendable {
         quality: Double = 0.85, isLossless: Bool = false, background: Background = .white, isProgressive: Bool = false,
         maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false,
         keepsOrientation: Bool = false, keepsColorProfile: Bool = true,
-        maximumTotalPixels: Int = 1 << 32, embedsThumbnail: Bool = false
+        maximumTotalPixels: Int = 1 << 32, embedsThumbnail: Bool = false, effort: Double? = nil
     ) {
         storedQuality = Quality(value: quality)
         self.isLossless = isLossless
@@ -60,6 +63,7 @@ public struct EncodeOptions: Hashable, Sendable {
         self.keepsColorProfile = keepsColorProfile
         self.maximumTotalPixels = maximumTotalPixels
         self.embedsThumbnail = embedsThumbnail
+        self.effort = effort
     }
 
     /// Returns the orientation that a file written with these options declares.
@@ -69,7 +73,7 @@ public struct EncodeOptions: Hashable, Sendable {
 
     /// Adds the options that affect the encoded bytes to a cache key.
     package func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.encode", version: 4)
+        key.encode(type: "halcyon.encode", version: 5)
         key.encode(quality)
         key.encode(isLossless)
         key.encode(background.packed)
@@ -80,6 +84,13 @@ public struct EncodeOptions: Hashable, Sendable {
         key.encode(keepsOrientation)
         key.encode(keepsColorProfile)
         key.encode(embedsThumbnail)
+        key.encode(effortLevel(1000))
+    }
+
+    /// Returns the effort as a level from 0 to `most`; nil for the default.
+    package func effortLevel(_ most: Int) -> Int? {
+        guard let effort, !effort.isNaN else { return nil }
+        return Int((min(max(effort, 0), 1) * Double(most)).rounded())
     }
 
     /// Returns the quality.

@@ -45,6 +45,7 @@ extension WebPCoder: ImageEncoder {
         config.lossless = options.isLossless ? 1 : 0
         // For a lossless file, quality is the effort; libwebp's default, 75, is already high.
         if !options.isLossless { config.quality = Float(try options.checkedQuality(for: .webp) * 100) }
+        if let method = options.effortLevel(6) { config.method = Int32(method) }
         return config
     }
 
