@@ -11,7 +11,9 @@ let strict: [SwiftSetting] = [
 let libraries = ["avif", "curl", "gif", "jpeg", "png", "webp"]
 
 /// The library with its formats.
-let halcyon: [Target.Dependency] = ["Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonTIFF", "HalcyonSVG"].map {
+let halcyon: [Target.Dependency] = [
+    "Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonTIFF", "HalcyonSVG",
+].map {
     .product(name: $0, package: "halcyon")
 }
 

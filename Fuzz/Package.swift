@@ -10,7 +10,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "HalcyonFuzz",
-            dependencies: ["Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonTIFF", "HalcyonSVG", "HalcyonTesting"].map {
+            dependencies: [
+                "Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonTIFF", "HalcyonSVG", "HalcyonTesting",
+            ].map {
                 .product(name: $0, package: "halcyon")
             },
             swiftSettings: [.unsafeFlags(["-parse-as-library"])])

@@ -75,7 +75,9 @@ package func jpegXLCoder() -> UnsafeMutableRawPointer { LinkedCoder.pass(JXLCode
 
 extension JXLFile {
     /// The most memory that libjxl takes for one frame, in bytes, with the frames that others refer to.
-    var workingBytes: Int {
+    var workingBytes: Int { Self.workingBytes(frames, header).adding(1, times: codestream.count) }
+
+    static func workingBytes(_ frames: [JXLFrameIndex.Frame], _ header: JXLImageHeader) -> Int {
         let channels = 3 + header.extraChannels.count
         var (frame, kept) = (0, [Int: Int]())
         for each in frames {
@@ -88,6 +90,6 @@ extension JXLFile {
         let isWhole = header.isDeep || frames.contains { !$0.header.replacesAll }
         return kept.values.reduce(frame) { $0.adding(channels * 4, times: $1) }
             .adding(isWhole ? channels * 4 : 0, times: canvas).adding(header.isDeep ? 8 : 0, times: canvas)
-            .adding(1, times: codestream.count).adding(1, times: 4 << 20)
+            .adding(1, times: 4 << 20)
     }
 }

@@ -39,7 +39,7 @@ final class JXLDecoder {
 
     deinit { JxlDecoderDestroy(decoder) }
 
-    /// The number of bytes that were given and not read, right after the headers: the frames.
+    /// The number of bytes that were given and have not been read, which are to be given again.
     var unreadBytes: Int { JxlDecoderReleaseInput(decoder) }
 
     fileprivate var isCancelled: Bool { context.isCancelled }
@@ -133,7 +133,9 @@ final class JXLDecoder {
 
     private func icc(_ target: JxlColorProfileTarget) -> Data? {
         var count = 0
-        guard JxlDecoderGetICCProfileSize(decoder, nil, target, &count) == JXL_DEC_SUCCESS, count > 0 else { return nil }
+        guard JxlDecoderGetICCProfileSize(decoder, nil, target, &count) == JXL_DEC_SUCCESS, count > 0 else {
+            return nil
+        }
         var profile = Data(count: count)
         let status = profile.withUnsafeMutableBytes { bytes in
             JxlDecoderGetColorAsICCProfile(
@@ -152,9 +154,6 @@ final class JXLDecoder {
     /// Has premultiplied colours divided by their alpha.
     func divideByAlpha() { JxlDecoderSetUnpremultiplyAlpha(decoder, 1) }
 
-    /// Has it pause after each pass that refines a frame.
-    func pauseAtPasses() { JxlDecoderSetProgressiveDetail(decoder, kPasses) }
-
     /// Sets the memory of the next frame: RGBA, in bytes or in words of 16 bits.
     ///
     /// - Throws: `CodecError.damaged` if a picture of this size is not what is decoded.
@@ -171,6 +170,7 @@ final class JXLDecoder {
     /// Draws what has arrived of the present frame.
     ///
     /// - Returns: false if there is nothing to show yet.
+    /// - Throws: `CancellationError`.
     func flush() throws -> Bool {
         let status = JxlDecoderFlushImage(decoder)
         try context.checkCancellation()

@@ -49,6 +49,8 @@ struct JXLFrameHeader {
     /// The number of bytes of the parts that follow the header.
     private(set) var bodyBytes = 0
 
+    /// The number of bytes of the parts that hold it at an eighth of its detail.
+    private var coarseBytes = 0
     private var isModular = false
     private var isYCbCr = false
     private var usesLowFrequencyFrame = false
@@ -61,6 +63,11 @@ struct JXLFrameHeader {
 
     /// Whether it is shown for a time, or ends the image.
     var isShown: Bool { isLast || duration > 0 }
+
+    /// Whether libjxl can draw it before it is complete: it is not drawn upon another, and not stored in full detail alone.
+    var canBeDrawnInPart: Bool {
+        kind == .regular && replacesAll && (!isModular || coarseBytes > bodyBytes / 512)
+    }
 
     /// The number of the place in which it is kept for other frames; nil if it is not kept.
     var slot: Int? {
@@ -242,27 +249,41 @@ struct JXLFrameHeader {
         }
         // A length takes at least 12 bits.
         guard reader.left > count * 12 else { return false }
-        if reader.flag() { try Self.readPermutation(count, &reader) }
+        let isOrdered = !reader.flag()
+        if !isOrdered { try Self.readPermutation(count, &reader) }
         guard reader.alignToByte() else { throw JXLEntropyReader.Invalid() }
-        for _ in 0..<count {
-            bodyBytes += reader.number(.bits(10), .bits(14, from: 1024), .bits(22, from: 17_408), .bits(30, from: 4_211_712))
+        for part in 0..<count {
+            let length = reader.number(
+                .bits(10), .bits(14, from: 1024), .bits(22, from: 17_408), .bits(30, from: 4_211_712))
+            bodyBytes += length
+            // The first part is of the whole frame.
+            if isOrdered, part > 0, part <= coarseParts { coarseBytes += length }
         }
         guard reader.alignToByte() else { throw JXLEntropyReader.Invalid() }
         return !reader.isOver
     }
 
+    /// The number of parts that hold an eighth of its detail.
+    private var coarseParts: Int { partCounts?.coarse ?? 0 }
+
     /// The number of parts that the frame is stored in; nil if it is beyond an integer.
     private var parts: Int? {
+        partCounts.map { groups, coarse in
+            groups == 1 && passes == 1 ? 1 : 0.adding(passes, times: groups).adding(1, times: coarse + 2)
+        }
+    }
+
+    private var partCounts: (groups: Int, coarse: Int)? {
         func divided(_ value: Int, _ side: Int) -> Int { (value + side - 1) / side }
         let (width, height) = (divided(size.width, upsampling), divided(size.height, upsampling))
         let side = 128 << groupSizeShift
         func blocks(_ length: Int, _ shift: Int) -> Int { divided(length, 8 << shift) << shift }
         let groups = PixelSize(divided(width, side), divided(height, side)).area
-        let lowFrequencyGroups = PixelSize(
+        let coarse = PixelSize(
             divided(blocks(width, horizontalShift), side), divided(blocks(height, verticalShift), side)
         ).area
-        guard let groups, let lowFrequencyGroups else { return nil }
-        return groups == 1 && passes == 1 ? 1 : 0.adding(passes, times: groups).adding(1, times: lowFrequencyGroups + 2)
+        guard let groups, let coarse else { return nil }
+        return (groups, coarse)
     }
 
     /// Reads the order of the parts, which may be stored otherwise.

@@ -193,7 +193,8 @@ struct JXLImageHeader {
         let (isOfXYB, custom) = (space == 2, 2)
         func skipPoint() {
             for _ in 0..<2 {
-                _ = reader.number(.bits(19), .bits(19, from: 1 << 19), .bits(20, from: 1 << 20), .bits(21, from: 1 << 21))
+                _ = reader.number(
+                    .bits(19), .bits(19, from: 1 << 19), .bits(20, from: 1 << 20), .bits(21, from: 1 << 21))
             }
         }
         if !isOfXYB, Self.number(&reader) == custom { skipPoint() }

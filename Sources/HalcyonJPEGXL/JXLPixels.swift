@@ -6,18 +6,16 @@ import HalcyonImage
 
 /// The way from the pixels of libjxl to a bitmap.
 struct JXLPixels {
-    let size: PixelSize
-    let hasAlpha: Bool
+    let header: JXLImageHeader
+    var size: PixelSize { header.size }
+    var hasAlpha: Bool { header.alpha != nil }
     /// Whether the file stores colours that are multiplied by their alpha.
-    private let isMultiplied: Bool
+    private var isMultiplied: Bool { header.alpha?.isPremultiplied ?? false }
     /// Whether a channel has more than 8 bits. The colours are then converted before they are rounded to 8.
-    let isDeep: Bool
+    var isDeep: Bool { header.isDeep }
 
     init(_ header: JXLImageHeader) {
-        size = header.size
-        hasAlpha = header.alpha != nil
-        isMultiplied = header.alpha?.isPremultiplied ?? false
-        isDeep = header.isDeep
+        self.header = header
     }
 
     /// Decodes the next frame.

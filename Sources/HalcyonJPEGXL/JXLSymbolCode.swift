@@ -229,7 +229,9 @@ struct JXLSymbolCode {
             return (0..<count).map { Slot(cut: 0, other: only, offset: size * $0) }
         }
         var slots = (0..<count).map { Slot(cut: $0 < frequencies.count ? frequencies[$0] : 0, other: $0) }
-        var (less, more) = (slots.indices.filter { slots[$0].cut < size }, slots.indices.filter { slots[$0].cut > size })
+        var (less, more) = (
+            slots.indices.filter { slots[$0].cut < size }, slots.indices.filter { slots[$0].cut > size }
+        )
         while let full = more.popLast() {
             guard let empty = less.popLast() else { throw Invalid() }
             slots[full].cut -= size - slots[empty].cut

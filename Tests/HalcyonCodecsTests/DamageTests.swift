@@ -8,7 +8,9 @@ import Testing
     let registry = CoderRegistry.standard()
     /// `HALCYON_SOAK` runs the full counts.
     private static let isSoak = ProcessInfo.processInfo.environment["HALCYON_SOAK"] != nil
-    private static let damageable = ["jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "bmp", "ico", "qoi", "svg"]
+    private static let damageable = [
+        "jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "bmp", "ico", "qoi", "jxl", "svg",
+    ]
 
     @Test(arguments: [
         ("bad/truncated.jpg", "damagedImage"), ("bad/truncated.png", "damagedImage"),

@@ -143,7 +143,7 @@ import Testing
         ["a.png", "--process", "crop"], ["a.png", "--process", "crop=0x1"], ["a.png", "--process", "crop=1x1@1"],
         ["a.png", "--process", "crop=1x1@1,2,3"], ["a.png", "--process", "crop=1x1@1,2@3"],
         ["a.png", "--process", "flip"], ["a.png", "--process", "flip=diagonal"], ["a.png", "--process", "round=x"],
-        ["a.png", "--format", "ico"], ["a.png", "--format", "jxl"], ["a.png", "--format", "text"],
+        ["a.png", "--format", "ico"], ["a.png", "--format", "svg"], ["a.png", "--format", "text"],
         ["a.png", "--quality", "101"], ["a.png", "--quality=-1"], ["a.png", "--quality", "0.85"],
         ["a.png", "--quality", "nan"], ["a.png", "--max-bytes", "0"],
         ["a.png", "--max-pixels", "0"],

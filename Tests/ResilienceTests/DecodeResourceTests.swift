@@ -10,7 +10,9 @@ import Testing
 struct DecodeResourceTests {
     /// Damaged copies of each file: `HALCYON_SOAK` runs the full count.
     private static let copies: UInt64 = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 10 : 1000
-    private static let formats = ["jpg", "png", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "qoi", "svg"]
+    private static let formats = [
+        "jpg", "png", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "qoi", "jxl", "svg",
+    ]
 
     private static func files(_ format: String) throws -> [String] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: TestFiles.folder.path(percentEncoded: false))

@@ -6,7 +6,7 @@ import HalcyonSystem
 ///
 /// Memory: for a still image, its pixels, twice during a preview, and its bytes if the final image is decoded from
 /// them; for an animation, its bytes and the first frame.
-final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
+package final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     private enum Phase {
         case rows(Rows)
         case frames(ArrivingFrames<Decoder>)
@@ -60,7 +60,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
     ///   - keptBytes: the number of the file's bytes that the stream of rows will have kept at the end.
     ///   - makeRows: starts the decode of a still image, given its plan and the data up to its pixels. Returns nil if
     ///     the image can only be shown once it is complete.
-    init(
+    package init(
         _ decoder: Decoder, options: DecodeOptions, budget: DecodeBudget,
         isHeaderWhole: @escaping @Sendable (Data) -> Bool,
         isAnimation: @escaping @Sendable (Data, ImageInfo) -> Bool = { $1.isAnimated },
@@ -76,7 +76,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         self.makeRows = makeRows
     }
 
-    func append(_ data: Data, context: WorkContext) throws {
+    package func append(_ data: Data, context: WorkContext) throws {
         try state.withLock { state in
             switch state.phase {
             case nil:
@@ -128,7 +128,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         return .rows(Rows(plan: plan, stream: stream, color: color, profile: profile, memory: memory))
     }
 
-    func preview(context: WorkContext) throws -> Image? {
+    package func preview(context: WorkContext) throws -> Image? {
         try state.withLock { state in
             switch state.phase {
             case nil, .waiting: return nil
@@ -144,7 +144,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
         }
     }
 
-    func finish(context: WorkContext) throws -> Image {
+    package func finish(context: WorkContext) throws -> Image {
         try state.withLock { state in
             // The memory of the stream must be free before the decode makes its reservation.
             state.leaveRows()
@@ -178,7 +178,7 @@ final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDecoding {
 }
 
 /// The way in which a `RowStream` provides the final image, identical to a decode of the whole file.
-enum RowEnding {
+package enum RowEnding {
     /// No final image: the end of the file has not arrived, or the stream was cancelled.
     case cutOff
     /// The rows are the final image.
@@ -188,7 +188,7 @@ enum RowEnding {
 }
 
 /// A decoder of a still image that arrives row by row and whose header is known. Used by one thread at a time.
-protocol RowStream: AnyObject {
+package protocol RowStream: AnyObject {
     /// The progress; a higher number than before means that there is something new to show.
     var rows: Int { get }
     /// The way to the final image if the file ended here.
@@ -203,12 +203,14 @@ protocol RowStream: AnyObject {
 
 /// The pacing of the attempts to read an incomplete header: with each part up to 64 KiB, then each time that it has
 /// grown by an eighth, so that all attempts on a header without end together cost no more than reading it nine times.
-struct HeaderPacing {
+package struct HeaderPacing {
     private static let always = 1 << 16
 
     private var next = 0
 
-    mutating func isDue(_ byteCount: Int) -> Bool {
+    package init() {}
+
+    package mutating func isDue(_ byteCount: Int) -> Bool {
         guard byteCount >= next else { return false }
         if byteCount >= Self.always { next = byteCount + byteCount / 8 }
         return true

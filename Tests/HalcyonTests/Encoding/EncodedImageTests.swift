@@ -283,9 +283,9 @@ struct EncodedImageTests {
         let fixture = PipelineFixture()
         let url = try fixture.serve("png/rgb8.png")
         await #expect {
-            _ = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: ImageEncoding(.jpegXL))
+            _ = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: ImageEncoding(.svg))
         } throws: { error in
-            guard case ImagePipelineError.encoding(_, .unsupportedFormat(.jpegXL, nil)) = error else { return false }
+            guard case ImagePipelineError.encoding(_, .unsupportedFormat(.svg, nil)) = error else { return false }
             return (error as? ImagePipelineError)?.code == "encoding"
         }
         #expect(fixture.transport.requestCount == 0)

@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["a.ff", "a.svg", "a.TIF", "a.tiff", "a.ico", "a.jxl", "a.bin", "a.png.bak"])
+    @Test(arguments: ["a.ff", "a.svg", "a.TIF", "a.tiff", "a.ico", "a.jxr", "a.bin", "a.png.bak"])
     func anExtensionThatNoEncoderWritesIsAnErrorAndNoFile(name: String) throws {
         try withFolder { folder in
             let file = folder.appending(path: name)

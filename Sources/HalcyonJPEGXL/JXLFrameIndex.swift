@@ -1,0 +1,47 @@
+import HalcyonCodecs
+import HalcyonImage
+
+/// The frames of a codestream, of which the headers are read as they arrive.
+struct JXLFrameIndex {
+    /// A frame, shown or not.
+    struct Frame {
+        let header: JXLFrameHeader
+        /// The range of its bytes in the codestream, which may end after the codestream does.
+        let bytes: Range<Int>
+    }
+
+    /// More frames than an image has, hidden ones included.
+    private static let maximumFrames = 100_000
+
+    private(set) var frames: [Frame] = []
+    /// The offset of the next frame, up to which headers have been read and checked.
+    private(set) var end: Int
+    private let facts: JXLImageFacts
+    private var isPreview: Bool
+
+    /// - Parameter offset: the offset of the first frame, or of the preview before it.
+    init(_ header: JXLImageHeader, from offset: Int) {
+        (facts, isPreview, end) = (header.facts, header.previewSize != nil, offset)
+    }
+
+    var hasLast: Bool { frames.last?.header.isLast == true }
+
+    /// Returns whether all frames are there.
+    func isWhole(within byteCount: Int) -> Bool { hasLast && end <= byteCount }
+
+    /// Reads the headers of further frames, as far as they are there.
+    ///
+    /// - Throws: `CodecError.damaged`, `.limitExceeded`.
+    mutating func read(_ codestream: ByteReader) throws {
+        while !hasLast, end < codestream.count {
+            let header = try JXLFrameHeader.read(codestream, at: end, of: facts, isPreview: isPreview)
+            guard let header else { return }
+            let next = end.adding(1, times: header.headerBytes).adding(1, times: header.bodyBytes)
+            if !isPreview { frames.append(Frame(header: header, bytes: end..<next)) }
+            guard frames.count <= Self.maximumFrames else {
+                throw CodecError.limitExceeded("frames", value: frames.count, limit: Self.maximumFrames)
+            }
+            (end, isPreview) = (next, false)
+        }
+    }
+}

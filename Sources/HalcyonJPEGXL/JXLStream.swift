@@ -1,0 +1,134 @@
+import CJXL
+import Foundation
+import HalcyonCodecs
+import HalcyonImage
+import HalcyonSystem
+
+extension JXLCoder: ProgressiveImageDecoder {
+    /// Creates a decoding that shows a still image at an eighth of its detail first, and then as its parts arrive, at most five times; an
+    /// animation frame by frame. Parts of a picture with alpha that have not arrived are transparent. A picture that is drawn upon
+    /// others, and one without alpha that is stored in full detail alone, is shown once it is complete.
+    package func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
+        ArrivingImage(
+            self, options: options, budget: budget,
+            isHeaderWhole: { data in
+                guard let file = try? JXLFile(data) else { return false }
+                // Frames that others refer to come first. Their size counts as well, but they are no metadata.
+                return file.frames.contains { $0.header.kind == .regular } || data.count > 4 << 20
+            },
+            isAnimation: { data, _ in (try? JXLFile(data))?.header.animation != nil },
+            makeRows: { plan, data in try JXLStream(plan: plan, of: try JXLFile(data)) })
+    }
+}
+
+extension JXLCoder: IncompleteImageDecoder {
+    package func decodeIncomplete(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        try JXLStream(plan: plan, of: try JXLFile(data)).part(of: data, .jpegXL, context: context)
+    }
+
+    package func lacksFrames(_ data: Data, info: ImageInfo) -> Bool { (try? JXLFile(data))?.isCut ?? true }
+}
+
+/// libjxl's side of the decode of a still image that arrives. Used by one thread at a time.
+final class JXLStream: RowStream {
+    /// A later frame takes more memory than was reserved.
+    private struct NeedsMore: Error {}
+
+    /// The number of pictures between the first one and the whole.
+    private static let steps = 4
+
+    private let pixels: JXLPixels
+    private let converts: @Sendable (ColorProfile?) -> Bool
+    private let reserved: Int
+    private let output: UnsafeMutableRawBufferPointer
+    private var index: JXLFrameIndex
+    private var file = Data()
+    private var pacing = HeaderPacing()
+    private var decoder: JXLDecoder?
+    private var deep: DeepPixels?
+    /// The number of bytes of the codestream that libjxl has.
+    private var fed = 0
+    private var hasOutput = false
+    private var isDrawn = false
+    private var isWhole = false
+    private(set) var rows = 0
+
+    /// - Throws: `BitmapError.outOfMemory`.
+    init(plan: DecodePlan, of file: JXLFile) throws {
+        (pixels, index, reserved) = (JXLPixels(file.header), file.index, file.workingBytes)
+        converts = { plan.converts($0) }
+        let count = plan.nativeSize.bitmapBytes
+        guard let memory = calloc(1, count) else { throw BitmapError.outOfMemory(bytes: count) }
+        output = UnsafeMutableRawBufferPointer(start: memory, count: count)
+    }
+
+    deinit { free(output.baseAddress) }
+
+    var ending: RowEnding { isDrawn && isWhole ? .rows : .file(file) }
+
+    func append(_ data: Data, context: WorkContext) throws {
+        try context.checkCancellation()
+        file.append(data)
+        let boxes = try JXLBoxes(file)
+        isWhole = !boxes.isCut
+        // A codestream in several parts is copied.
+        guard boxes.parts.count <= 1 || isWhole || pacing.isDue(file.count) else { return }
+        let codestream = try boxes.codestream(in: file)
+        try codestream.read { try index.read($0) }
+        guard JXLFile.workingBytes(index.frames, pixels.header) <= reserved else { throw NeedsMore() }
+        isWhole = isWhole && index.isWhole(within: codestream.count)
+        // libjxl gets nothing whose header has not been checked.
+        let end = min(codestream.count, index.end)
+        guard end > fed, !isDrawn else { return }
+        try codestream.withUnsafeBytes { try feed(UnsafeRawBufferPointer(rebasing: $0[fed..<end]), context) }
+        fed = end
+        let step = step
+        if step > rows, try isDrawn || decoder?.flush() == true { rows = step }
+    }
+
+    /// The number of pictures that there may be to show.
+    private var step: Int {
+        if isDrawn { return Self.steps + 1 }
+        guard hasOutput, let frame = index.frames.last(where: { $0.bytes.lowerBound < fed }), frame.header.isShown,
+            frame.header.canBeDrawnInPart || pixels.hasAlpha && frame.header.replacesAll
+        else { return 0 }
+        return 1 + (fed - frame.bytes.lowerBound) * (Self.steps - 1) / max(1, frame.bytes.count)
+    }
+
+    private func feed(_ bytes: UnsafeRawBufferPointer, _ context: WorkContext) throws {
+        let decoder = try self.decoder ?? start(bytes, context)
+        decoder.context = context
+        if self.decoder != nil { decoder.append(bytes) }
+        self.decoder = decoder
+        while true {
+            switch try decoder.next() {
+            case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
+                guard !hasOutput else { throw JXLFile.cutOff }
+                try decoder.setOutput(deep?.words ?? output, bits: pixels.isDeep ? 16 : 8)
+                hasOutput = true
+            case JXL_DEC_FULL_IMAGE:
+                isDrawn = true
+                return
+            case JXL_DEC_NEED_MORE_INPUT:
+                // It keeps what it has not used.
+                guard decoder.unreadBytes == 0 else { throw JXLFile.cutOff }
+                return
+            default: throw JXLFile.cutOff
+            }
+        }
+    }
+
+    private func start(_ bytes: UnsafeRawBufferPointer, _ context: WorkContext) throws -> JXLDecoder {
+        let decoder = try JXLDecoder(
+            bytes, isWhole: false, wanted: JXL_DEC_FULL_IMAGE.rawValue, context: context)
+        deep = try DeepPixels(pixels, of: decoder, converts: converts(decoder.profile))
+        return decoder
+    }
+
+    func bitmap(context: WorkContext) throws -> Bitmap {
+        try Bitmap(size: pixels.size, isOpaque: !pixels.hasAlpha) { target in
+            if deep == nil { target.copyMemory(from: UnsafeRawBufferPointer(output)) }
+            pixels.finish(target, deep)
+        }
+    }
+}
