@@ -82,7 +82,8 @@ extension JXLFile {
         var (frame, kept) = (0, [Int: Int]())
         for each in frames {
             let pixels = each.header.size.area ?? .max
-            frame = max(frame, 0.adding(channels * each.header.channelBytes, times: pixels))
+            let bytes = each.header.channelBytes(hasExtraChannels: !header.extraChannels.isEmpty)
+            frame = max(frame, 0.adding(channels * bytes, times: pixels))
             if let slot = each.header.slot { kept[slot] = max(kept[slot] ?? 0, pixels) }
         }
         let canvas = header.size.area ?? .max

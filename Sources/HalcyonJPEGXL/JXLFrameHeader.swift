@@ -75,9 +75,11 @@ struct JXLFrameHeader {
         return !isLast && (duration == 0 || savedAs != 0) ? savedAs : nil
     }
 
-    /// The most bytes that libjxl takes for each channel of a pixel while it decodes the frame: a frame of transformed blocks keeps
-    /// its coefficients if they come in several passes, and other frames are kept as a whole, twice where they are transformed.
-    var channelBytes: Int { isModular ? 12 : passes > 1 ? 8 : 2 }
+    /// The most bytes that libjxl takes for each channel of a pixel while it decodes the frame.
+    ///
+    /// A frame that is not of transformed blocks is kept as a whole, twice where it is transformed; so is one with extra channels,
+    /// which are not. Coefficients are kept if they come in several passes. Measured with libjxl 0.7: 8, 9, 6 and 1.
+    func channelBytes(hasExtraChannels: Bool) -> Int { isModular || hasExtraChannels ? 12 : passes > 1 ? 8 : 2 }
 
     /// Reads the header of the frame at an offset; nil if not all of it is there.
     ///

@@ -12,7 +12,8 @@ public struct EncodeOptions: Hashable, Sendable {
     public var isLossless: Bool
     /// The colour that transparent pixels are composited onto in formats without alpha. White by default.
     public var background: Background
-    /// Whether a JPEG or a JPEG XL is written in scans of increasing detail. False by default.
+    /// Whether a JPEG or a JPEG XL is written in scans of increasing detail. False by default. libjxl 0.7 does it for lossless files
+    /// only.
     public var isProgressive: Bool
     /// The time that is spent on a small file, from 0 (fast) to 1 (small): the levels 1 to 9 of JPEG XL, the methods 0 to 6 of WebP, the
     /// speeds 10 to 0 of AVIF. Other values count as the nearest. Nil, the default, is 0.75 for JPEG XL, 0.67 for WebP and 0.3 for AVIF.
