@@ -86,6 +86,18 @@ import Testing
         #expect(try registry.decode(png, options: DecodeOptions(limits: limits)).size == size)
     }
 
+    @Test(arguments: [ImageFormat.webp, .avif, .jpegXL])
+    func effortMakesAnotherFile(_ format: ImageFormat) throws {
+        let image = try sampleImage(PixelSize(120, 90))
+        let files = try [0, 1, nil].map { try registry.encode(image, as: format, options: EncodeOptions(effort: $0)) }
+        #expect(files[0] != files[1])
+        for file in files { #expect(signalToNoise(try registry.decode(file).bitmap.bytes, image.bitmap.bytes) > 25) }
+        // Values beyond the range count as the nearest; one that is no number is the default.
+        #expect(try registry.encode(image, as: format, options: EncodeOptions(effort: 7)) == files[1])
+        #expect(try registry.encode(image, as: format, options: EncodeOptions(effort: .nan)) == files[2])
+        #expect(EncodeOptions(effort: .nan) == EncodeOptions(effort: .nan))
+    }
+
     @Test func keysTellOptionsApart() {
         func key(_ options: EncodeOptions) -> [UInt8] {
             var key = KeyEncoder()
@@ -100,12 +112,12 @@ import Testing
             "firstFrameOnly": EncodeOptions(firstFrameOnly: true),
             "keepsOrientation": EncodeOptions(keepsOrientation: true),
             "keepsColorProfile": EncodeOptions(keepsColorProfile: false),
-            "embedsThumbnail": EncodeOptions(embedsThumbnail: true),
+            "embedsThumbnail": EncodeOptions(embedsThumbnail: true), "effort": EncodeOptions(effort: 0.5),
         ]
         #expect(Set(([EncodeOptions()] + different.values).map(key)).count == different.count + 1)
         #expect(key(EncodeOptions(maximumTotalPixels: 1)) == key(EncodeOptions()))
         let properties = Mirror(reflecting: EncodeOptions()).children.compactMap(\.label)
-            .map { $0 == "storedQuality" ? "quality" : $0 }
+            .map { ["storedQuality": "quality", "storedEffort": "effort"][$0] ?? $0 }
         #expect(Set(properties) == Set(different.keys).union(["maximumTotalPixels"]))
     }
 }

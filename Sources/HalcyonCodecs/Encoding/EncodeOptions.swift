@@ -17,7 +17,10 @@ public struct EncodeOptions: Hashable, Sendable {
     public var isProgressive: Bool
     /// The time that is spent on a small file, from 0 (fast) to 1 (small): the levels 1 to 9 of JPEG XL, the methods 0 to 6 of WebP, the
     /// speeds 10 to 0 of AVIF. Other values count as the nearest. Nil, the default, is 0.75 for JPEG XL, 0.67 for WebP and 0.3 for AVIF.
-    public var effort: Double?
+    public var effort: Double? {
+        get { storedEffort?.value }
+        set { storedEffort = newValue.map { Quality(value: $0) } }
+    }
 
     /// The maximum number of pixels on either side. A larger image is reduced, keeping its aspect ratio. Nil, the
     /// default, is no limit.
@@ -45,6 +48,7 @@ public struct EncodeOptions: Hashable, Sendable {
     public var maximumTotalPixels: Int
 
     private var storedQuality: Quality
+    private var storedEffort: Quality?
 
     /// Creates options; omitted arguments take the defaults that the properties state.
     public init(
@@ -64,7 +68,7 @@ public struct EncodeOptions: Hashable, Sendable {
         self.keepsColorProfile = keepsColorProfile
         self.maximumTotalPixels = maximumTotalPixels
         self.embedsThumbnail = embedsThumbnail
-        self.effort = effort
+        storedEffort = effort.map { Quality(value: $0) }
     }
 
     /// Returns the orientation that a file written with these options declares.
@@ -104,7 +108,7 @@ public struct EncodeOptions: Hashable, Sendable {
         return quality
     }
 
-    /// A quality that equals itself even if it is no number, so that options can be part of a key before they are checked.
+    /// A quality or an effort that equals itself even if it is no number, so that options can be part of a key before they are checked.
     private struct Quality: Hashable {
         let value: Double
 
