@@ -302,7 +302,7 @@ let package = Package(
             testTarget(
                 "HalcyonCodecsTests",
                 halcyon + moreFormats + [
-                    "TestSupport", "CHalcyonSVG", "CTestSVG", "CZlib", "DecodeBox", "HalcyonDecodeWorker",
+                    "TestSupport", "CHalcyonSVG", "CTestSVG", "CJXL", "CZlib", "DecodeBox", "HalcyonDecodeWorker",
                 ]),
             testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),
             testTarget("HalcyonCacheTests", halcyon + ["TestSupport", "CacheStress"]),

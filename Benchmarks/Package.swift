@@ -8,7 +8,7 @@ let strict: [SwiftSetting] = [
 ]
 
 /// The libraries that the floors call directly; Halcyon itself links them too.
-let libraries = ["avif", "curl", "gif", "jpeg", "png", "webp"]
+let libraries = ["avif", "curl", "gif", "jpeg", "jxl", "png", "webp"]
 
 /// The library with its formats.
 let halcyon: [Target.Dependency] = [

@@ -9,7 +9,7 @@ enum FurtherFormats {
     static func make(of picture: URL, in folder: URL) throws -> [String] {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var made: [String] = []
-        for format in [ImageFormat.avif, .heic, .tiff, .bmp] {
+        for format in [ImageFormat.avif, .heic, .jpegXL, .qoi, .tiff, .bmp, .ico] {
             let name = "kingfisher.\(format.fileExtension)"
             let file = folder.appending(path: name)
             if !FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) {
@@ -25,9 +25,15 @@ enum FurtherFormats {
     /// Returns the encoded picture, or nil if this build has no coder for the format.
     private static func data(of picture: URL, as format: ImageFormat) throws -> Data? {
         let bytes = try Data(contentsOf: picture)
-        guard format == .tiff || format == .bmp else { return try? Image(data: bytes).data(as: format) }
-        let small = try Image(data: bytes, options: DecodeOptions(target: TargetSize(PixelSize(600, 600))))
-        let plain = format == .tiff ? PlainFiles.tiff(small) : PlainFiles.bmp(small)
+        guard [.tiff, .bmp, .ico].contains(format) else { return try? Image(data: bytes).data(as: format) }
+        let side = format == .ico ? 256 : 600
+        let small = try Image(data: bytes, options: DecodeOptions(target: TargetSize(PixelSize(side, side))))
+        let plain =
+            switch format {
+            case .tiff: PlainFiles.tiff(small)
+            case .bmp: PlainFiles.bmp(small)
+            default: try PlainFiles.ico(small)
+            }
         return (try? Image(data: plain)) == nil ? nil : plain
     }
 
@@ -43,7 +49,7 @@ enum FurtherFormats {
         """
 }
 
-/// Writers of uncompressed files for opaque pictures, in two formats that are hardly written so today.
+/// Writers of simple files for opaque pictures, in formats that are hardly written today.
 enum PlainFiles {
     /// Returns a BMP file: rows from the bottom, each padded to a multiple of four bytes.
     static func bmp(_ image: Image) -> Data {
@@ -61,6 +67,18 @@ enum PlainFiles {
             file.append(contentsOf: [UInt8](repeating: 0, count: row - image.width * 3))
         }
         return file
+    }
+
+    /// Returns an icon: a directory of one picture of at most 256 pixels a side, which is a PNG.
+    static func ico(_ image: Image) throws -> Data {
+        let picture = try image.data(as: .png)
+        var file = Data()
+        for value in [0, 1, 1] { file.append16(value) }
+        // A side of 256 is 0.
+        file.append16(image.width & 255 | (image.height & 255) << 8)
+        for value in [0, 1, 32] { file.append16(value) }
+        for value in [picture.count, 22] { file.append32(value) }
+        return file + picture
     }
 
     /// Returns a TIFF file: one strip, followed by its directory.

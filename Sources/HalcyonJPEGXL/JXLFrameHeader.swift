@@ -60,6 +60,7 @@ struct JXLFrameHeader {
     private var groupSizeShift = 1
     private var lowFrequencyLevel = 0
     private var isPartial = false
+    private var replacesColour = true
 
     /// Whether it is shown for a time, or ends the image.
     var isShown: Bool { isLast || duration > 0 }
@@ -203,7 +204,6 @@ struct JXLFrameHeader {
         }
         isLast = reader.flag()
     }
-    private var replacesColour = true
 
     private mutating func readSaving(_ reader: inout JXLBitReader) {
         switch kind {

@@ -1,3 +1,4 @@
+import CJXL
 import Foundation
 import HalcyonImage
 import Testing
@@ -128,6 +129,55 @@ import Testing
         // Nothing is between them, and nothing behind them.
         #expect(zip(file.frames, file.frames.dropFirst()).allSatisfy { $0.bytes.upperBound == $1.bytes.lowerBound })
         #expect(file.frames.last?.bytes.upperBound == file.codestream.count)
+    }
+
+    /// The sizes of the frames that are shown or drawn, as libjxl finds them without drawing; nil if it refuses the file.
+    private func framesByLibrary(_ data: Data) -> [PixelSize]? {
+        guard let decoder = JxlDecoderCreate(nil) else { return nil }
+        defer { JxlDecoderDestroy(decoder) }
+        JxlDecoderSetKeepOrientation(decoder, 1)
+        JxlDecoderSetCoalescing(decoder, 0)
+        JxlDecoderSubscribeEvents(decoder, Int32(JXL_DEC_FRAME.rawValue))
+        return data.withUnsafeBytes { bytes in
+            JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+            JxlDecoderCloseInput(decoder)
+            var sizes: [PixelSize] = []
+            while true {
+                switch JxlDecoderProcessInput(decoder) {
+                case JXL_DEC_FRAME:
+                    var header = JxlFrameHeader()
+                    guard JxlDecoderGetFrameHeader(decoder, &header) == JXL_DEC_SUCCESS else { return nil }
+                    sizes.append(PixelSize(Int(header.layer_info.xsize), Int(header.layer_info.ysize)))
+                case JXL_DEC_SUCCESS: return sizes
+                default: return nil
+                }
+            }
+        }
+    }
+
+    /// A frame that libjxl sees otherwise would not be checked. Files whose headers are damaged are seen alike, or refused.
+    @Test(arguments: Fixture.all.filter { $0.format == "jxl" })
+    func libraryFindsTheSameFrames(_ fixture: Fixture) throws {
+        let data = try JXLFile(try fixture.data()).codestream
+        var random = FixedGenerator(state: 11)
+        var (alike, refused) = (0, 0)
+        for round in 0..<400 {
+            var copy = Data(data)
+            for _ in 0..<(round == 0 ? 0 : 1 + round % 3) {
+                let place = Int.random(in: 2..<min(copy.count, 60), using: &random)
+                copy[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            guard let sizes = framesByLibrary(copy) else { continue }
+            do {
+                let file = try JXLFile(copy)
+                let own = file.frames.filter { $0.header.kind == .regular }.map(\.header.size)
+                #expect(own == sizes, "round \(round): \(copy.prefix(60).map { $0 })")
+                alike += 1
+            } catch {
+                refused += 1
+            }
+        }
+        #expect(alike > 1 && refused < alike, "\(alike) alike, \(refused) refused")
     }
 
     @Test func hiddenFramesCount() throws {

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include <avif/avif.h>
+#include <jxl/decode.h>
 #include <curl/curlver.h>
 #include <gif_lib.h>
 #include <jpeglib.h>
@@ -74,14 +75,35 @@ bool bench_decode_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
     return is_done;
 }
 
+bool bench_decode_jxl(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
+    *bitmap = (bench_bitmap){0};
+    JxlDecoder *decoder = JxlDecoderCreate(NULL);
+    if (decoder == NULL) return false;
+    JxlDecoderSubscribeEvents(decoder, JXL_DEC_BASIC_INFO | JXL_DEC_FULL_IMAGE);
+    JxlDecoderSetInput(decoder, data, size);
+    JxlDecoderCloseInput(decoder);
+    JxlPixelFormat format = {4, JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
+    JxlBasicInfo info;
+    JxlDecoderStatus status;
+    while ((status = JxlDecoderProcessInput(decoder)) != JXL_DEC_FULL_IMAGE) {
+        if (status == JXL_DEC_BASIC_INFO && JxlDecoderGetBasicInfo(decoder, &info) == JXL_DEC_SUCCESS) continue;
+        if (status != JXL_DEC_NEED_IMAGE_OUT_BUFFER) break;
+        if (!bench_make_bitmap(bitmap, (int)info.xsize, (int)info.ysize)) break;
+        JxlDecoderSetImageOutBuffer(decoder, &format, bitmap->pixels, bitmap->capacity);
+    }
+    JxlDecoderDestroy(decoder);
+    if (status != JXL_DEC_FULL_IMAGE) bench_free_bitmap(bitmap);
+    return status == JXL_DEC_FULL_IMAGE;
+}
+
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 
 const char *bench_library_versions(void) {
     static char text[240];
     int webp = WebPGetDecoderVersion();
-    snprintf(text, sizeof text, "libjpeg-turbo %s, libpng %s, libwebp %d.%d.%d, giflib %d.%d.%d, libavif %s, libcurl %s",
+    snprintf(text, sizeof text, "libjpeg-turbo %s, libpng %s, libwebp %d.%d.%d, giflib %d.%d.%d, libavif %s, libjxl %u, libcurl %s",
              TEXT(LIBJPEG_TURBO_VERSION), PNG_LIBPNG_VER_STRING, webp >> 16, webp >> 8 & 255, webp & 255, GIFLIB_MAJOR,
-             GIFLIB_MINOR, GIFLIB_RELEASE, avifVersion(), LIBCURL_VERSION);
+             GIFLIB_MINOR, GIFLIB_RELEASE, avifVersion(), JxlDecoderVersion(), LIBCURL_VERSION);
     return text;
 }

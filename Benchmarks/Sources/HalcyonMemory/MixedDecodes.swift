@@ -48,7 +48,7 @@ struct MixedDecodes {
         let root = Fixtures.folder
         var files: [Data] = []
         for folder in [
-            "avif", "bmp", "color", "gif", "heic", "jpeg", "png", "svg", "tiff", "variants", "webp", "animation",
+            "avif", "bmp", "color", "gif", "heic", "jpeg", "jxl", "png", "svg", "tiff", "variants", "webp", "animation",
         ] {
             let names = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path).sorted()
             for name in names where !name.hasSuffix(".rgba") && !name.hasSuffix(".json") {

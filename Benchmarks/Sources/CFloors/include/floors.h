@@ -47,6 +47,9 @@ bool bench_decode_gif(const uint8_t *data, size_t size, bench_bitmap *bitmap);
 /// libavif on one thread, converted to straight BGRA.
 bool bench_decode_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap);
 
+/// libjxl on one thread, to straight RGBA.
+bool bench_decode_jxl(const uint8_t *data, size_t size, bench_bitmap *bitmap);
+
 /// The work of a thumbnail program in C, see `bench_fetch_thumbnails`.
 typedef struct {
     /// `http://127.0.0.1:port/`; the files are called `0.jpg`, `1.jpg` and so on.

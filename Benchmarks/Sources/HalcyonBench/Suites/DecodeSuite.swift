@@ -4,12 +4,12 @@ import Halcyon
 
 /// Compares decodes with direct calls of the C libraries.
 struct DecodeSuite: Suite {
-    let names = ["jpeg-decode", "png-decode", "webp-decode", "gif-decode", "avif-decode"]
+    let names = ["jpeg-decode", "png-decode", "webp-decode", "gif-decode", "avif-decode", "jxl-decode"]
     private let size = PixelSize(1024, 768)
     private let quarter = PixelSize(256, 192)
 
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
-        try (jpegs() + pngs() + webps() + [gif(), avif()]).map { try $0.checked() }
+        try (jpegs() + pngs() + webps() + [gif(), avif()] + jpegXLs()).map { try $0.checked() }
     }
 
     private func jpegs() throws -> [DecodeComparison] {
@@ -77,6 +77,16 @@ struct DecodeSuite: Suite {
         DecodeComparison(
             name: "avif-decode", variant: "1024x768", file: try Self.file(size, as: .avif), size: size, repeats: 2
         ) { bench_decode_avif($0, $1, $2) }
+    }
+
+    private func jpegXLs() throws -> [DecodeComparison] {
+        try [("lossy", EncodeOptions()), ("lossless", EncodeOptions(isLossless: true, effort: 0.25))].map {
+            name, options in
+            DecodeComparison(
+                name: "jxl-decode", variant: "1024x768, \(name)", file: try Self.file(size, as: .jpegXL, options),
+                size: size, repeats: 2, comparesPixels: false
+            ) { bench_decode_jxl($0, $1, $2) }
+        }
     }
 
     private static func file(
