@@ -46,7 +46,8 @@ package struct JXLCoder: ImageDecoder {
 
     /// The profile of the pixels that libjxl delivers.
     private func profile(of file: JXLFile) -> ColorProfile? {
-        file.codestream.withUnsafeBytes { bytes in
+        guard !file.header.isDeliveredInSRGB else { return nil }
+        return file.codestream.withUnsafeBytes { bytes in
             try? JXLDecoder(bytes, isWhole: false, context: .uncancellable).profile
         }
     }
@@ -91,6 +92,6 @@ extension JXLFile {
         let isWhole = header.isDeep || frames.contains { !$0.header.replacesAll }
         return kept.values.reduce(frame) { $0.adding(channels * 4, times: $1) }
             .adding(isWhole ? channels * 4 : 0, times: canvas).adding(header.isDeep ? 8 : 0, times: canvas)
-            .adding(1, times: 4 << 20)
+            .adding(1, times: 2 << 20)
     }
 }

@@ -13,7 +13,7 @@ final class JXLDecoder {
     /// The colours of the pixels; nil if they are sRGB.
     private(set) var profile: ColorProfile?
     /// The ICC profile of the file, whatever colours the pixels have.
-    private(set) var embeddedProfile: Data?
+    var embeddedProfile: Data? { icc(JXL_COLOR_PROFILE_TARGET_ORIGINAL) }
 
     /// Creates a decoder, and reads the headers.
     ///
@@ -83,7 +83,6 @@ final class JXLDecoder {
                 hasEncoding = isDescribed(JXL_COLOR_PROFILE_TARGET_DATA, &encoding)
             }
         }
-        embeddedProfile = icc(JXL_COLOR_PROFILE_TARGET_ORIGINAL)
         profile =
             hasEncoding
             ? Self.profile(of: encoding)

@@ -43,6 +43,8 @@ struct JXLImageHeader {
     private(set) var extraChannels: [ExtraChannel] = []
     private(set) var isXYB = true
     private(set) var isGray = false
+    /// Whether libjxl delivers the colours in sRGB: those of XYB but for what is brighter than white, and others that say nothing.
+    private(set) var isDeliveredInSRGB = true
     /// The number of bytes of the ICC profile as it is stored; nil if there is none.
     private(set) var profileBytes: Int?
     /// The number of bytes before the first frame; nil if an ICC profile lies between, whose end only libjxl knows.
@@ -186,6 +188,7 @@ struct JXLImageHeader {
         let hasProfile = reader.flag()
         let space = Self.number(&reader)
         isGray = space == 1
+        isDeliveredInSRGB = isXYB
         guard !hasProfile else {
             profileBytes = 0
             return
@@ -202,7 +205,12 @@ struct JXLImageHeader {
             for _ in 0..<3 { skipPoint() }
         }
         if !isOfXYB {
-            if reader.flag() { reader.skip(24) } else { _ = Self.number(&reader) }
+            if reader.flag() {
+                reader.skip(24)
+            } else if [16, 18].contains(Self.number(&reader)) {
+                // PQ and HLG.
+                isDeliveredInSRGB = false
+            }
         }
         // The rendering intent.
         _ = Self.number(&reader)

@@ -41,8 +41,8 @@ struct JXLPixels {
         } else {
             halcyon_rgba_to_bgra(start, start, count, 8)
         }
-        guard hasAlpha else { return halcyon_make_opaque(start, count) }
-        if !isMultiplied || deep?.isDivided == true { halcyon_premultiply(start, count) }
+        // libjxl fills the alpha of opaque pictures.
+        if hasAlpha, !isMultiplied || deep?.isDivided == true { halcyon_premultiply(start, count) }
     }
 }
 

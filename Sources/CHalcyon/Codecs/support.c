@@ -49,9 +49,11 @@ void halcyon_rgba_to_bgra(const uint8_t *rgba, uint8_t *bgra, size_t pixels, int
     static const int order[4] = {2, 1, 0, 3};
     if (bits <= 8) {
         for (size_t i = 0; i < pixels; i++, rgba += 4, bgra += 4) {
-            // Both may be the same memory.
-            uint8_t red = rgba[0], green = rgba[1], blue = rgba[2], alpha = rgba[3];
-            bgra[0] = blue, bgra[1] = green, bgra[2] = red, bgra[3] = alpha;
+            // As a word, so that the loop becomes one of vectors. Both may be the same memory.
+            uint32_t word;
+            memcpy(&word, rgba, 4);
+            word = (word & 0xFF00FF00u) | (word & 0xFFu) << 16 | (word >> 16 & 0xFFu);
+            memcpy(bgra, &word, 4);
         }
         return;
     }

@@ -80,11 +80,14 @@ struct DecodeSuite: Suite {
     }
 
     private func jpegXLs() throws -> [DecodeComparison] {
-        try [("lossy", EncodeOptions()), ("lossless", EncodeOptions(isLossless: true, effort: 0.25))].map {
-            name, options in
+        let lossless = EncodeOptions(isLossless: true, effort: 0.25)
+        return try [
+            ("1024x768, lossy", size, EncodeOptions()), ("1024x768, lossless", size, lossless),
+            ("12 Mpx, lossy", PixelSize(4000, 3000), EncodeOptions(effort: 0.25)),
+        ].map { variant, size, options in
             DecodeComparison(
-                name: "jxl-decode", variant: "1024x768, \(name)", file: try Self.file(size, as: .jpegXL, options),
-                size: size, repeats: 2, comparesPixels: false
+                name: "jxl-decode", variant: variant, file: try Self.file(size, as: .jpegXL, options), size: size,
+                repeats: size == self.size ? 2 : 1, comparesPixels: false
             ) { bench_decode_jxl($0, $1, $2) }
         }
     }
