@@ -64,7 +64,8 @@ package struct JXLCoder: ImageDecoder {
         let pixels = JXLPixels(file.header)
         return try file.codestream.withUnsafeBytes { bytes in
             let decoder = try JXLDecoder(
-                bytes, isWhole: true, wanted: JXL_DEC_FULL_IMAGE.rawValue, context: context)
+                bytes, isWhole: true, wanted: JXL_DEC_FULL_IMAGE.rawValue, dividesByAlpha: pixels.dividesByAlpha,
+                context: context)
             return try pixels.bitmap(of: decoder, converts: plan.converts(decoder.profile) || file.info.isAnimated)
         }
     }

@@ -21,14 +21,17 @@ final class JXLDecoder {
     ///   - bytes: the codestream, as far as it is there, which must stay until the next `append`.
     ///   - isWhole: whether no more of it follows.
     ///   - wanted: the events that are wanted after the headers.
+    ///   - dividesByAlpha: whether colours that are stored multiplied by their alpha are divided by it.
     /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
     init(
-        _ bytes: UnsafeRawBufferPointer, isWhole: Bool, wanted: JxlDecoderStatus.RawValue = 0, context: WorkContext
+        _ bytes: UnsafeRawBufferPointer, isWhole: Bool, wanted: JxlDecoderStatus.RawValue = 0,
+        dividesByAlpha: Bool = false, context: WorkContext
     ) throws {
         guard let decoder = JxlDecoderCreate(nil) else { throw BitmapError.outOfMemory(bytes: 0) }
         (self.decoder, self.context) = (decoder, context)
         // The registry of coders turns the pixels.
         JxlDecoderSetKeepOrientation(decoder, 1)
+        if dividesByAlpha { JxlDecoderSetUnpremultiplyAlpha(decoder, 1) }
         JxlDecoderSetParallelRunner(decoder, jxlRunner, Unmanaged.passUnretained(self).toOpaque())
         JxlDecoderSubscribeEvents(decoder, Int32(JXL_DEC_COLOR_ENCODING.rawValue | wanted))
         feed(bytes, isWhole: isWhole)
@@ -149,9 +152,6 @@ final class JXLDecoder {
     func skip(_ count: Int) {
         if count > 0 { JxlDecoderSkipFrames(decoder, count) }
     }
-
-    /// Has premultiplied colours divided by their alpha.
-    func divideByAlpha() { JxlDecoderSetUnpremultiplyAlpha(decoder, 1) }
 
     /// Sets the memory of the next frame: RGBA, in bytes or in words of 16 bits.
     ///

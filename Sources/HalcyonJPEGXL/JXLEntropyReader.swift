@@ -113,15 +113,19 @@ struct JXLEntropyReader {
     mutating func next(_ context: Int, _ reader: inout JXLBitReader) throws -> Int {
         let code = map[context]
         guard var repeats else { return try number(code, symbol(code, &reader), &reader) }
+        // Otherwise the numbers would be copied for each further one.
+        self.repeats = nil
+        defer { self.repeats = repeats }
         if repeats.left == 0 {
             let symbol = try symbol(code, &reader)
             if symbol < repeats.firstSymbol {
                 let number = try number(code, symbol, &reader)
                 repeats.read.append(number)
-                self.repeats = repeats
                 return number
             }
             repeats.left = repeats.lengths.number(symbol - repeats.firstSymbol, &reader) + repeats.shortest
+            // libjxl counts in 32 bits.
+            guard repeats.left <= 0xFFFF_FFFF else { throw Invalid() }
             let far = try number(repeats.distanceCode, self.symbol(repeats.distanceCode, &reader), &reader)
             repeats.position = repeats.read.count - min(far + 1, repeats.read.count, Self.window)
         }
@@ -129,7 +133,6 @@ struct JXLEntropyReader {
         repeats.position += 1
         repeats.left -= 1
         repeats.read.append(number)
-        self.repeats = repeats
         return number
     }
 

@@ -49,6 +49,8 @@ struct JXLFrameHeader {
     /// The number of bytes of the parts that follow the header.
     private(set) var bodyBytes = 0
 
+    /// Whether its parts are stored in their order.
+    private(set) var isOrdered = true
     /// The number of bytes of the parts that hold it at an eighth of its detail.
     private var coarseBytes = 0
     private var isModular = false
@@ -225,7 +227,8 @@ struct JXLFrameHeader {
             if reader.flag() { reader.skip((isModular ? 3 : 4) * 16) }
             if isModular { reader.skip(16) }
         }
-        try Self.skipExtensions(&reader)
+        // libjxl counts extensions of the filter once more behind those of the frame. Nobody has defined any.
+        guard reader.long() == 0 else { throw JXLEntropyReader.Invalid() }
     }
 
     static func skipName(_ reader: inout JXLBitReader) {
@@ -251,7 +254,7 @@ struct JXLFrameHeader {
         }
         // A length takes at least 12 bits.
         guard reader.left > count * 12 else { return false }
-        let isOrdered = !reader.flag()
+        isOrdered = !reader.flag()
         if !isOrdered { try Self.readPermutation(count, &reader) }
         guard reader.alignToByte() else { throw JXLEntropyReader.Invalid() }
         for part in 0..<count {

@@ -50,7 +50,9 @@ final class JXLFrames: FrameReader {
                 if index < state.next { (state.stream, state.next) = (nil, 0) }
                 let between = index > state.next ? needed[index - 1] - (state.next > 0 ? needed[state.next - 1] : 0) : 0
                 try state.detours.take(between)
-                let stream = try state.stream ?? JXLFrameStream(codestream, context: context)
+                let stream =
+                    try state.stream
+                    ?? JXLFrameStream(codestream, dividesByAlpha: pixels.dividesByAlpha, context: context)
                 state.stream = stream
                 stream.decoder.context = context
                 stream.decoder.skip(index - state.next)
@@ -71,7 +73,7 @@ final class JXLFrameStream {
     private let bytes: UnsafeMutableRawBufferPointer
 
     /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`, `CancellationError`.
-    init(_ codestream: Data, context: WorkContext) throws {
+    init(_ codestream: Data, dividesByAlpha: Bool, context: WorkContext) throws {
         guard let copy = malloc(max(1, codestream.count)) else {
             throw BitmapError.outOfMemory(bytes: codestream.count)
         }
@@ -80,7 +82,8 @@ final class JXLFrameStream {
         self.bytes = bytes
         do {
             decoder = try JXLDecoder(
-                UnsafeRawBufferPointer(bytes), isWhole: false, wanted: JXL_DEC_FULL_IMAGE.rawValue, context: context)
+                UnsafeRawBufferPointer(bytes), isWhole: false, wanted: JXL_DEC_FULL_IMAGE.rawValue,
+                dividesByAlpha: dividesByAlpha, context: context)
         } catch {
             free(copy)
             throw error

@@ -28,8 +28,8 @@ struct JXLImageHeader {
         let hasTimecodes: Bool
     }
 
-    /// The most bytes of a profile as it is stored, beyond that of any printer. It may unpack to some eight times as many.
-    static let maximumProfileBytes = 4 << 20
+    /// The most bytes of a profile as it is stored before its entropy coding. A byte of it may unpack to 36.
+    static let maximumProfileBytes = 1 << 20
     /// libjxl makes a plane for each of them.
     static let maximumExtraChannels = 64
 

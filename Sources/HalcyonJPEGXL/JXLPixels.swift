@@ -11,6 +11,8 @@ struct JXLPixels {
     var hasAlpha: Bool { header.alpha != nil }
     /// Whether the file stores colours that are multiplied by their alpha.
     private var isMultiplied: Bool { header.alpha?.isPremultiplied ?? false }
+    /// Whether libjxl divides the colours by their alpha: those of more than 8 bits may have to be converted.
+    var dividesByAlpha: Bool { isDeep && isMultiplied }
     /// Whether a channel has more than 8 bits. The colours are then converted before they are rounded to 8.
     var isDeep: Bool { header.isDeep }
 
@@ -42,15 +44,13 @@ struct JXLPixels {
             halcyon_rgba_to_bgra(start, start, count, 8)
         }
         // libjxl fills the alpha of opaque pictures.
-        if hasAlpha, !isMultiplied || deep?.isDivided == true { halcyon_premultiply(start, count) }
+        if hasAlpha, !isMultiplied || dividesByAlpha { halcyon_premultiply(start, count) }
     }
 }
 
 /// Memory for pixels of 16 bits, with their conversion to sRGB.
 final class DeepPixels {
     let words: UnsafeMutableRawBufferPointer
-    /// Whether the colours are divided by their alpha, as conversions need them.
-    let isDivided: Bool
     private let transform: ColorTransform?
 
     /// Returns nil for pixels of 8 bits.
@@ -62,8 +62,6 @@ final class DeepPixels {
         let count = 0.adding(2, times: pixels.size.bitmapBytes)
         guard let memory = calloc(1, count) else { throw BitmapError.outOfMemory(bytes: count) }
         words = UnsafeMutableRawBufferPointer(start: memory, count: count)
-        isDivided = transform != nil
-        if isDivided { decoder.divideByAlpha() }
     }
 
     deinit { free(words.baseAddress) }

@@ -7,7 +7,8 @@ import HalcyonSystem
 extension JXLCoder: ProgressiveImageDecoder {
     /// Creates a decoding that shows a still image at an eighth of its detail first, and then as its parts arrive, at most five times; an
     /// animation frame by frame. Parts of a picture with alpha that have not arrived are transparent. A picture that is drawn upon
-    /// others, and one without alpha that is stored in full detail alone, is shown once it is complete.
+    /// others, one whose parts are stored out of order, and one without alpha that is stored in full detail alone, is shown once it is
+    /// complete.
     package func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
         ArrivingImage(
             self, options: options, budget: budget,
@@ -17,7 +18,13 @@ extension JXLCoder: ProgressiveImageDecoder {
                 return file.frames.contains { $0.header.kind == .regular } || data.count > 4 << 20
             },
             isAnimation: { data, _ in (try? JXLFile(data))?.header.animation != nil },
-            makeRows: { plan, data in try JXLStream(plan: plan, of: try JXLFile(data)) })
+            keptBytes: { ((try? JXLFile($0)).map { JXLStream.keptBytes(of: $0) }) ?? 0 },
+            makeRows: { plan, data in
+                let file = try JXLFile(data)
+                // The file has at least the bytes that its frames declare.
+                guard (try? options.limits.check(plan.info, fileBytes: file.index.end)) != nil else { return nil }
+                return try JXLStream(plan: plan, of: file)
+            })
     }
 }
 
@@ -31,8 +38,13 @@ extension JXLCoder: IncompleteImageDecoder {
 
 /// libjxl's side of the decode of a still image that arrives. Used by one thread at a time.
 final class JXLStream: RowStream {
-    /// A later frame takes more memory than was reserved.
+    /// A later part takes more memory or time than was reserved: the whole file is decoded once it is there, if it may be.
     private struct NeedsMore: Error {}
+
+    /// The bytes beside the frames that are known, which metadata may take.
+    private static let slack = 4 << 20
+    /// The pixels of all frames, hidden ones included, up to which they are drawn before all are known.
+    private static let maximumPixels = 1 << 28
 
     /// The number of pictures between the first one and the whole.
     private static let steps = 4
@@ -40,6 +52,7 @@ final class JXLStream: RowStream {
     private let pixels: JXLPixels
     private let converts: @Sendable (ColorProfile?) -> Bool
     private let reserved: Int
+    private let keptBytes: Int
     private let output: UnsafeMutableRawBufferPointer
     private var index: JXLFrameIndex
     private var file = Data()
@@ -51,11 +64,13 @@ final class JXLStream: RowStream {
     private var hasOutput = false
     private var isDrawn = false
     private var isWhole = false
+    private var wasJoined = false
     private(set) var rows = 0
 
     /// - Throws: `BitmapError.outOfMemory`.
     init(plan: DecodePlan, of file: JXLFile) throws {
         (pixels, index, reserved) = (JXLPixels(file.header), file.index, file.workingBytes)
+        keptBytes = file.index.end + Self.slack
         converts = { plan.converts($0) }
         let count = plan.nativeSize.bitmapBytes
         guard let memory = calloc(1, count) else { throw BitmapError.outOfMemory(bytes: count) }
@@ -64,22 +79,29 @@ final class JXLStream: RowStream {
 
     deinit { free(output.baseAddress) }
 
+    /// Returns the most bytes of the file that are kept: here, in libjxl, and where parts are joined.
+    static func keptBytes(of file: JXLFile) -> Int { 0.adding(3, times: file.index.end.adding(1, times: slack)) }
+
     var ending: RowEnding { isDrawn && isWhole ? .rows : .file(file) }
 
     func append(_ data: Data, context: WorkContext) throws {
-        try context.checkCancellation()
         file.append(data)
+        try context.checkCancellation()
+        guard file.count <= keptBytes else { throw NeedsMore() }
         let boxes = try JXLBoxes(file)
-        isWhole = !boxes.isCut
-        // A codestream in several parts is copied.
-        guard boxes.parts.count <= 1 || isWhole || pacing.isDue(file.count) else { return }
+        let count = boxes.parts.reduce(0) { $0 + $1.count }
+        isWhole = !boxes.isCut && index.isWhole(within: count)
+        // A codestream in several parts is copied: the last time when no more boxes follow.
+        guard !isDrawn, boxes.parts.count <= 1 || !wasJoined && !boxes.isCut || pacing.isDue(file.count) else { return }
+        if !boxes.isCut { wasJoined = true }
         let codestream = try boxes.codestream(in: file)
         try codestream.read { try index.read($0) }
-        guard JXLFile.workingBytes(index.frames, pixels.header) <= reserved else { throw NeedsMore() }
-        isWhole = isWhole && index.isWhole(within: codestream.count)
-        // libjxl gets nothing whose header has not been checked.
-        let end = min(codestream.count, index.end)
-        guard end > fed, !isDrawn else { return }
+        guard JXLFile.workingBytes(index.frames, pixels.header) <= reserved, index.pixels <= Self.maximumPixels else {
+            throw NeedsMore()
+        }
+        isWhole = !boxes.isCut && index.isWhole(within: count)
+        let end = index.readyBytes(of: codestream.count)
+        guard end > fed else { return }
         try codestream.withUnsafeBytes { try feed(UnsafeRawBufferPointer(rebasing: $0[fed..<end]), context) }
         fed = end
         let step = step
@@ -120,7 +142,8 @@ final class JXLStream: RowStream {
 
     private func start(_ bytes: UnsafeRawBufferPointer, _ context: WorkContext) throws -> JXLDecoder {
         let decoder = try JXLDecoder(
-            bytes, isWhole: false, wanted: JXL_DEC_FULL_IMAGE.rawValue, context: context)
+            bytes, isWhole: false, wanted: JXL_DEC_FULL_IMAGE.rawValue, dividesByAlpha: pixels.dividesByAlpha,
+            context: context)
         deep = try DeepPixels(pixels, of: decoder, converts: converts(decoder.profile))
         return decoder
     }

@@ -180,6 +180,39 @@ import Testing
         #expect(alike > 1 && refused < alike, "\(alike) alike, \(refused) refused")
     }
 
+    /// libjxl skips the bits of such extensions twice, and would read another header than the one that was checked.
+    @Test func extensionsOfAFilterAreRefused() {
+        var writer = BitWriter()
+        writer.writeHeader()
+        // A regular frame: no modular data, no flags, no upsampling, default scales, one pass, no crop, replaced, the last.
+        for (value, count) in [(0, 1), (0, 2), (0, 1), (0, 2), (0, 2), (0, 6), (0, 2), (0, 1), (0, 2), (1, 1)] {
+            writer.write(value, count)
+        }
+        writer.write(0, 2)
+        // A filter: no gaborish, no passes, an extension of no bits.
+        for (value, count) in [(0, 1), (0, 1), (0, 2), (1, 2), (0, 4), (0, 2), (0, 2)] { writer.write(value, count) }
+        writer.write(0, 4000)
+        #expect { try registry.probe(Data(writer.bytes)) } throws: { code($0) == "damagedImage" }
+    }
+
+    /// Numbers that repeat are not copied for each of them.
+    @Test(.timeLimit(.minutes(1))) func aTableOfContentsOfManyPartsIsReadInNoTime() throws {
+        var writer = BitWriter()
+        writer.align()
+        // Repeats of at least 3 numbers from 224 on; a code of one symbol for everything.
+        for (value, count) in [(1, 1), (0, 2), (0, 2), (4, 4), (0, 3), (0, 3)] { writer.write(value, count) }
+        writer.write(1, 1)
+        writer.write(0, 2)
+        writer.write(1, 1)
+        for (value, count) in [(15, 4), (0, 1)] { writer.write(value, count) }
+        writer.write(0, 400)
+        try writer.bytes.withUnsafeBytes { bytes in
+            var reader = JXLBitReader(ByteReader(bytes), at: 2)
+            var numbers = try JXLEntropyReader(&reader, contexts: 8)
+            for _ in 0..<200_000 { #expect(try numbers.next(0, &reader) == 0) }
+        }
+    }
+
     @Test func hiddenFramesCount() throws {
         let file = try JXLFile(try Fixture.read("jxl/coarse-frames.jxl"))
         #expect(file.frames.count > 1)

@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonImage
+import HalcyonSystem
 import Testing
 
 @testable import HalcyonCodecs
@@ -216,6 +217,17 @@ import Testing
             if let preview = try decoding.preview(context: .uncancellable) { counts.append(preview.info.frameCount) }
         }
         #expect(counts == Array(1...7))
+    }
+
+    /// The part that a cancelled call brought is not lost.
+    @Test func aCancelledPartIsKept() throws {
+        let data = try Fixture.read("jxl/passes.jxl")
+        let decoding = try #require(registry.makeProgressive(for: data))
+        let (first, second) = (data.count / 3, data.count / 2)
+        try decoding.append(data[..<first])
+        try? decoding.append(data[first..<second], context: WorkContext { true })
+        try decoding.append(data[second...])
+        #expect(try decoding.finish(context: .uncancellable).bitmap.bytes == registry.decode(data).bitmap.bytes)
     }
 
     @Test func whatIsThereOfACutFileIsShown() throws {

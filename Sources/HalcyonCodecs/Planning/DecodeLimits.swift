@@ -94,7 +94,7 @@ public struct DecodeLimits: Hashable, Sendable {
     /// Checks the pixels of one frame for each byte of the file.
     ///
     /// - Throws: `CodecError.limitExceeded`.
-    func check(_ info: ImageInfo, fileBytes: Int) throws {
+    package func check(_ info: ImageInfo, fileBytes: Int) throws {
         let pixels = info.size.area ?? .max
         // A vector image has no pixels of its own.
         guard pixels > 1 << 24, !info.isVector else { return }
