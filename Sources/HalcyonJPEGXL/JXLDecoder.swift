@@ -37,7 +37,7 @@ final class JXLDecoder {
         feed(bytes, isWhole: isWhole)
         let event = try next()
         guard event == JXL_DEC_COLOR_ENCODING else { throw JXLFile.cutOff }
-        try chooseColor()
+        chooseColor()
     }
 
     deinit { JxlDecoderDestroy(decoder) }
@@ -71,9 +71,9 @@ final class JXLDecoder {
     // MARK: - Colours
 
     /// Has colours that are stored in XYB delivered in sRGB, unless they are brighter than that, and notes the others' profile.
-    private func chooseColor() throws {
+    private func chooseColor() {
         var encoding = JxlColorEncoding()
-        var hasEncoding = isDescribed(JXL_COLOR_PROFILE_TARGET_DATA, &encoding)
+        var hasEncoding = isDescribed(&encoding)
         let isBright =
             hasEncoding
             && (encoding.transfer_function == JXL_TRANSFER_FUNCTION_PQ
@@ -83,7 +83,7 @@ final class JXLDecoder {
             if hasEncoding { wanted.color_space = encoding.color_space }
             // Refused for colours that are not stored in XYB.
             if JxlDecoderSetPreferredColorProfile(decoder, &wanted) == JXL_DEC_SUCCESS {
-                hasEncoding = isDescribed(JXL_COLOR_PROFILE_TARGET_DATA, &encoding)
+                hasEncoding = isDescribed(&encoding)
             }
         }
         profile =
@@ -92,8 +92,8 @@ final class JXLDecoder {
             : icc(JXL_COLOR_PROFILE_TARGET_DATA).map { .icc($0, $0.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb) }
     }
 
-    private func isDescribed(_ target: JxlColorProfileTarget, _ encoding: inout JxlColorEncoding) -> Bool {
-        JxlDecoderGetColorAsEncodedProfile(decoder, nil, target, &encoding) == JXL_DEC_SUCCESS
+    private func isDescribed(_ encoding: inout JxlColorEncoding) -> Bool {
+        JxlDecoderGetColorAsEncodedProfile(decoder, nil, JXL_COLOR_PROFILE_TARGET_DATA, &encoding) == JXL_DEC_SUCCESS
     }
 
     private static var sRGB: JxlColorEncoding {

@@ -13,8 +13,6 @@ struct JXLFile {
     let metadataByteCount: Int
     /// The name of the ICC profile; nil if there is none.
     private(set) var profileName: String?
-    /// Whether it has what turns it into the JPEG that it was made of.
-    let hasJPEG: Bool
     /// Whether the end of a box or of the last frame is missing.
     let isCut: Bool
 
@@ -25,7 +23,6 @@ struct JXLFile {
         guard let header = try codestream.read({ try JXLImageHeader.read($0) }) else { throw Self.cutOff }
         guard !header.size.isEmpty else { throw CodecError.damaged(.jpegXL, reason: "its size is zero") }
         self.header = header
-        hasJPEG = boxes.hasJPEG
         metadataByteCount = boxes.metadataByteCount.adding(1, times: header.profileBytes ?? 0)
         let headerBytes: Int
         if let count = header.byteCount {
@@ -97,7 +94,6 @@ struct JXLBoxes {
     /// The places of the codestream, from the beginning of the data.
     private(set) var parts: [Range<Int>] = []
     private(set) var metadataByteCount = 0
-    private(set) var hasJPEG = false
     private(set) var isCut = false
 
     /// - Throws: `CodecError.damaged`, `.limitExceeded`.
@@ -128,8 +124,6 @@ struct JXLBoxes {
                 }
                 parts.append(body.dropFirst(4))
                 isOver = number >> 31 == 1
-            } else if box.isNamed("jbrd") {
-                hasJPEG = true
             } else if !box.isNamed("JXL "), !box.isNamed("ftyp"), !box.isNamed("jxll") {
                 metadataByteCount += box.body.count
             }
@@ -137,21 +131,15 @@ struct JXLBoxes {
         if !isOver { isCut = true }
     }
 
-    /// Returns the codestream in the data from an offset on, without a copy if it is in one part.
+    /// Returns the codestream in the data, without a copy if it is in one part.
     ///
     /// - Throws: `CodecError.damaged` if it has no signature.
-    func codestream(in data: Data, from offset: Int = 0) throws -> Data {
-        var (ranges, skipped) = ([Range<Int>](), offset)
-        for part in parts {
-            let taken = min(skipped, part.count)
-            skipped -= taken
-            if taken < part.count { ranges.append(part.dropFirst(taken)) }
-        }
+    func codestream(in data: Data) throws -> Data {
         func slice(_ range: Range<Int>) -> Data {
             data[data.startIndex + range.lowerBound..<data.startIndex + range.upperBound]
         }
-        let codestream = ranges.count == 1 ? slice(ranges[0]) : ranges.reduce(into: Data()) { $0.append(slice($1)) }
-        guard offset > 0 || codestream.count < 2 || codestream.read({ $0.matches([0xFF, 0x0A], at: 0) }) else {
+        let codestream = parts.count == 1 ? slice(parts[0]) : parts.reduce(into: Data()) { $0.append(slice($1)) }
+        guard codestream.count < 2 || codestream.read({ $0.matches([0xFF, 0x0A], at: 0) }) else {
             throw CodecError.damaged(.jpegXL, reason: "its codestream has no signature")
         }
         return codestream

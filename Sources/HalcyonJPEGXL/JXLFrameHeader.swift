@@ -1,20 +1,6 @@
 import HalcyonCodecs
 import HalcyonImage
 
-/// The facts of the image header that the headers of its frames are read by.
-struct JXLImageFacts {
-    /// The size in pixels as stored.
-    let size: PixelSize
-    /// The size of the preview, which precedes the frames; nil if there is none.
-    let previewSize: PixelSize?
-    /// Whether colours are stored in the space XYB.
-    let isXYB: Bool
-    /// For each extra channel, the binary logarithm of its reduction.
-    let extraChannels: [Int]
-    let isAnimation: Bool
-    let hasTimecodes: Bool
-}
-
 /// The header of a frame in a codestream, with its table of contents (ISO/IEC 18181-1, annexes F and G).
 ///
 /// libjxl allocates by it without a limit, and ends the process where it gets no memory, so it is read and checked here first.
@@ -38,7 +24,7 @@ struct JXLFrameHeader {
     /// The duration in ticks of the image's clock.
     private(set) var duration = 0
     private(set) var isLast = true
-    /// Whether frames that follow it may refer to its pixels.
+    /// The place in which it is kept; 0 may be none.
     private(set) var savedAs = 0
     /// Whether it covers the canvas and replaces it.
     private(set) var replacesAll = true
@@ -88,7 +74,7 @@ struct JXLFrameHeader {
     ///
     /// - Throws: `CodecError.damaged`, `.limitExceeded`.
     static func read(
-        _ codestream: ByteReader, at offset: Int, of image: JXLImageFacts, isPreview: Bool
+        _ codestream: ByteReader, at offset: Int, of image: JXLImageHeader, isPreview: Bool
     ) throws -> JXLFrameHeader? {
         var header = JXLFrameHeader(size: isPreview ? image.previewSize ?? image.size : image.size)
         var reader = JXLBitReader(codestream, at: offset)
@@ -111,7 +97,7 @@ struct JXLFrameHeader {
 
     // MARK: - Fields
 
-    private mutating func readFields(_ reader: inout JXLBitReader, _ image: JXLImageFacts, _ isPreview: Bool) throws {
+    private mutating func readFields(_ reader: inout JXLBitReader, _ image: JXLImageHeader, _ isPreview: Bool) throws {
         kind = Kind(rawValue: reader.bits(2)) ?? .regular
         guard !isPreview || kind == .regular else { throw JXLEntropyReader.Invalid() }
         isModular = reader.flag()
@@ -144,7 +130,7 @@ struct JXLFrameHeader {
         }
     }
 
-    private mutating func readSampling(_ reader: inout JXLBitReader, _ image: JXLImageFacts) throws {
+    private mutating func readSampling(_ reader: inout JXLBitReader, _ image: JXLImageHeader) throws {
         if isYCbCr {
             for _ in 0..<3 {
                 let mode = reader.bits(2)
@@ -153,8 +139,8 @@ struct JXLFrameHeader {
             }
         }
         upsampling = 1 << reader.bits(2)
-        for shift in image.extraChannels {
-            let extra = 1 << (reader.bits(2) + shift)
+        for channel in image.extraChannels {
+            let extra = 1 << (reader.bits(2) + channel.shift)
             guard extra >= upsampling, extra <= 8 else { throw JXLEntropyReader.Invalid() }
         }
     }
@@ -169,7 +155,7 @@ struct JXLFrameHeader {
         for _ in 0..<reductions { _ = reader.number(.value(0), .value(1), .value(2), .bits(3)) }
     }
 
-    private mutating func readRectangle(_ reader: inout JXLBitReader, _ image: JXLImageFacts) throws {
+    private mutating func readRectangle(_ reader: inout JXLBitReader, _ image: JXLImageHeader) throws {
         guard reader.flag() else { return }
         func side() -> Int {
             reader.number(.bits(8), .bits(11, from: 256), .bits(14, from: 2304), .bits(30, from: 18_688))
@@ -184,7 +170,7 @@ struct JXLFrameHeader {
             hasOrigin && (x > 0 || y > 0 || x + size.width < canvas.width || y + size.height < canvas.height)
     }
 
-    private mutating func readBlending(_ reader: inout JXLBitReader, _ image: JXLImageFacts) throws {
+    private mutating func readBlending(_ reader: inout JXLBitReader, _ image: JXLImageHeader) throws {
         var (replaces, ofColour) = (true, 0)
         for channel in 0...image.extraChannels.count {
             let mode = reader.number(.value(0), .value(1), .value(2), .bits(2, from: 3))
@@ -200,9 +186,9 @@ struct JXLFrameHeader {
             if channel == 0 { ofColour = mode }
         }
         (replacesAll, replacesColour) = (replaces && !isPartial, ofColour == 0)
-        if image.isAnimation {
+        if let animation = image.animation {
             duration = reader.number(.value(0), .value(1), .bits(8), .bits(32))
-            if image.hasTimecodes { reader.skip(32) }
+            if animation.hasTimecodes { reader.skip(32) }
         }
         isLast = reader.flag()
     }
@@ -257,6 +243,7 @@ struct JXLFrameHeader {
         isOrdered = !reader.flag()
         if !isOrdered { try Self.readPermutation(count, &reader) }
         guard reader.alignToByte() else { throw JXLEntropyReader.Invalid() }
+        let coarseParts = partCounts?.coarse ?? 0
         for part in 0..<count {
             let length = reader.number(
                 .bits(10), .bits(14, from: 1024), .bits(22, from: 17_408), .bits(30, from: 4_211_712))
@@ -268,9 +255,6 @@ struct JXLFrameHeader {
         return !reader.isOver
     }
 
-    /// The number of parts that hold an eighth of its detail.
-    private var coarseParts: Int { partCounts?.coarse ?? 0 }
-
     /// The number of parts that the frame is stored in; nil if it is beyond an integer.
     private var parts: Int? {
         partCounts.map { groups, coarse in
@@ -278,6 +262,7 @@ struct JXLFrameHeader {
         }
     }
 
+    /// The number of groups, and of parts that hold an eighth of its detail.
     private var partCounts: (groups: Int, coarse: Int)? {
         func divided(_ value: Int, _ side: Int) -> Int { (value + side - 1) / side }
         let (width, height) = (divided(size.width, upsampling), divided(size.height, upsampling))

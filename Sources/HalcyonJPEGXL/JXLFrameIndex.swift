@@ -18,12 +18,12 @@ struct JXLFrameIndex {
     private(set) var end: Int
     /// The pixels of all frames.
     private(set) var pixels = 0
-    private let facts: JXLImageFacts
+    private let image: JXLImageHeader
     private var isPreview: Bool
 
     /// - Parameter offset: the offset of the first frame, or of the preview before it.
     init(_ header: JXLImageHeader, from offset: Int) {
-        (facts, isPreview, end) = (header.facts, header.previewSize != nil, offset)
+        (image, isPreview, end) = (header, header.previewSize != nil, offset)
     }
 
     var hasLast: Bool { frames.last?.header.isLast == true }
@@ -44,7 +44,7 @@ struct JXLFrameIndex {
     /// - Throws: `CodecError.damaged`, `.limitExceeded`.
     mutating func read(_ codestream: ByteReader) throws {
         while !hasLast, end < codestream.count {
-            let header = try JXLFrameHeader.read(codestream, at: end, of: facts, isPreview: isPreview)
+            let header = try JXLFrameHeader.read(codestream, at: end, of: image, isPreview: isPreview)
             guard let header else { return }
             let next = end.adding(1, times: header.headerBytes).adding(1, times: header.bodyBytes)
             if !isPreview { frames.append(Frame(header: header, bytes: end..<next)) }

@@ -54,13 +54,6 @@ struct JXLImageHeader {
     var isDeep: Bool { isFloat || bits > 8 }
     var alpha: ExtraChannel? { extraChannels.first { $0.kind == .alpha } }
 
-    /// The facts for reading the headers of frames.
-    var facts: JXLImageFacts {
-        JXLImageFacts(
-            size: size, previewSize: previewSize, isXYB: isXYB, extraChannels: extraChannels.map(\.shift),
-            isAnimation: animation != nil, hasTimecodes: animation?.hasTimecodes ?? false)
-    }
-
     /// Reads the header; nil if not all of it is there.
     ///
     /// - Throws: `CodecError.damaged`, `.limitExceeded`.
