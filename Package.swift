@@ -140,6 +140,7 @@ let package = Package(
         systemLibrary("CGIF", package: "libgif-dev"),
         systemLibrary("CAVIF", package: "libavif-dev"),
         systemLibrary("CHEIF", package: "libheif-dev"),
+        systemLibrary("CBrotli", package: "libbrotli-dev"),
         systemLibrary("CJXL", package: "libjxl-dev"),
         systemLibrary("CTIFF", package: "libtiff-dev"),
         systemLibrary("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
@@ -184,7 +185,7 @@ let package = Package(
         formatTarget("HalcyonAVIF", ["CAVIF"]),
         formatTarget("HalcyonHEIC", ["CHEIF"]),
         formatTarget("HalcyonHEICEncoding", ["CHEIF"]),
-        formatTarget("HalcyonJPEGXL", ["CJXL"]),
+        formatTarget("HalcyonJPEGXL", ["CJXL", "CBrotli"]),
         formatTarget("HalcyonSVG", ["CHalcyonSVG", "CXML2", "CZlib"]),
         formatTarget("HalcyonTIFF", ["CHalcyonTIFF"]),
         .target(

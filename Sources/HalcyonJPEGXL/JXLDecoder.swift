@@ -40,6 +40,16 @@ final class JXLDecoder {
         chooseColor()
     }
 
+    /// Creates a decoder for the JPEG that a whole file was made from.
+    init(file: UnsafeRawBufferPointer, context: WorkContext) throws {
+        guard let decoder = JxlDecoderCreate(nil) else { throw BitmapError.outOfMemory(bytes: 0) }
+        (self.decoder, self.context) = (decoder, context)
+        JxlDecoderSetParallelRunner(decoder, jxlRunner, Unmanaged.passUnretained(self).toOpaque())
+        let events = JXL_DEC_JPEG_RECONSTRUCTION.rawValue | JXL_DEC_FULL_IMAGE.rawValue
+        JxlDecoderSubscribeEvents(decoder, Int32(events))
+        feed(file, isWhole: true)
+    }
+
     deinit { JxlDecoderDestroy(decoder) }
 
     /// The number of bytes that were given and have not been read, which are to be given again.
@@ -164,6 +174,31 @@ final class JXLDecoder {
         guard JxlDecoderImageOutBufferSize(decoder, &format, &needed) == JXL_DEC_SUCCESS, needed == pixels.count,
             JxlDecoderSetImageOutBuffer(decoder, &format, pixels.baseAddress, pixels.count) == JXL_DEC_SUCCESS
         else { throw CodecError.damaged(.jpegXL, reason: "the decoded size differs from the header") }
+    }
+
+    /// Rebuilds the JPEG that the file was made from.
+    ///
+    /// - Returns: the number of its bytes; nil if the memory is too small.
+    /// - Throws: `CodecError.damaged`, `CancellationError`.
+    func rebuild(in memory: UnsafeMutableRawPointer, _ capacity: Int) throws -> Int? {
+        let start = memory.assumingMemoryBound(to: UInt8.self)
+        guard JxlDecoderSetJPEGBuffer(decoder, start, capacity) == JXL_DEC_SUCCESS else {
+            throw JXLReconstruction.invalid
+        }
+        let left: Int
+        let event: JxlDecoderStatus
+        do {
+            event = try next()
+            left = JxlDecoderReleaseJPEGBuffer(decoder)
+        } catch {
+            JxlDecoderReleaseJPEGBuffer(decoder)
+            throw error
+        }
+        switch event {
+        case JXL_DEC_FULL_IMAGE: return capacity - left
+        case JXL_DEC_JPEG_NEED_MORE_OUTPUT: return nil
+        default: throw JXLReconstruction.invalid
+        }
     }
 
     /// Draws what has arrived of the present frame.

@@ -75,9 +75,12 @@ final class JXLEncoder {
             let option = options.isLossless ? JXL_ENC_FRAME_SETTING_RESPONSIVE : JXL_ENC_FRAME_SETTING_PROGRESSIVE_AC
             try check(JxlEncoderFrameSettingsSetOption(settings, option, 1))
         }
-        if let level = options.effortLevel(8) {
-            try check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, Int64(1 + level)))
-        }
+        try setEffort(options)
+    }
+
+    private func setEffort(_ options: EncodeOptions) throws {
+        guard let level = options.effortLevel(8) else { return }
+        try check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, Int64(1 + level)))
     }
 
     /// Returns the distance of a quality from 0 to 1 by the curve of libjxl's own tool, which follows that of libjpeg; 15, the most,
@@ -143,6 +146,19 @@ final class JXLEncoder {
         try add(part, isOpaque: isOpaque)
     }
 
+    /// Adds a JPEG as it is, with what it takes to rebuild it. Header and profile are the JPEG's.
+    ///
+    /// - Throws: `CodecError.encodingFailed` for one that is not whole, of more than 8 bits, arithmetically coded, or of other than one
+    ///   or three channels.
+    func add(jpeg: Data, effort: Double?) throws {
+        try setEffort(EncodeOptions(effort: effort))
+        try check(JxlEncoderStoreJPEGMetadata(encoder, 1))
+        try jpeg.withUnsafeBytes { bytes in
+            let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            try check(JxlEncoderAddJPEGFrame(settings, start, bytes.count))
+        }
+    }
+
     /// Returns the file.
     ///
     /// - Throws: `CodecError.encodingFailed`.
@@ -170,8 +186,8 @@ final class JXLEncoder {
         guard status != JXL_ENC_SUCCESS else { return }
         switch JxlEncoderGetError(encoder) {
         case JXL_ENC_ERR_OOM: throw BitmapError.outOfMemory(bytes: 0)
-        case JXL_ENC_ERR_JBRD: throw Self.failed("the JPEG cannot be rebuilt")
-        case JXL_ENC_ERR_BAD_INPUT: throw Self.failed("libjxl cannot read it")
+        case JXL_ENC_ERR_JBRD: throw Self.failed("this JPEG could not be rebuilt")
+        case JXL_ENC_ERR_BAD_INPUT: throw Self.failed("the JPEG is not whole, or of a kind that JPEG XL does not hold")
         default: throw Self.failed("libjxl cannot write it")
         }
     }

@@ -95,6 +95,10 @@ struct JXLBoxes {
     private(set) var parts: [Range<Int>] = []
     private(set) var metadataByteCount = 0
     private(set) var isCut = false
+    /// The place of the data from which a JPEG is rebuilt; nil if there is none.
+    private(set) var reconstruction: Range<Int>?
+    /// The places of metadata that Brotli has packed: the type of its box, then the packed bytes.
+    private(set) var packed: [Range<Int>] = []
 
     /// - Throws: `CodecError.damaged`, `.limitExceeded`.
     init(_ data: Data) throws {
@@ -126,6 +130,8 @@ struct JXLBoxes {
                 isOver = number >> 31 == 1
             } else if !box.isNamed("JXL "), !box.isNamed("ftyp"), !box.isNamed("jxll") {
                 metadataByteCount += box.body.count
+                if box.isNamed("jbrd") { reconstruction = reconstruction ?? body }
+                if box.isNamed("brob") { packed.append(body) }
             }
         }
         if !isOver { isCut = true }

@@ -35,6 +35,8 @@ struct JXLFrameHeader {
     /// The number of bytes of the parts that follow the header.
     private(set) var bodyBytes = 0
 
+    /// Whether a channel has fewer values than another one.
+    private(set) var isSubsampled = false
     /// Whether its parts are stored in their order.
     private(set) var isOrdered = true
     /// The number of bytes of the parts that hold it at an eighth of its detail.
@@ -56,6 +58,11 @@ struct JXLFrameHeader {
     /// Whether libjxl can draw it before it is complete: it is not drawn upon another, and not stored in full detail alone.
     var canBeDrawnInPart: Bool {
         kind == .regular && replacesAll && (!isModular || coarseBytes > bodyBytes / 512)
+    }
+
+    /// Whether it may hold the coefficients of a JPEG.
+    var mayBeOfJPEG: Bool {
+        kind == .regular && isLast && replacesAll && !isModular && !usesLowFrequencyFrame && upsampling == 1
     }
 
     /// The number of the place in which it is kept for other frames; nil if it is not kept.
@@ -132,11 +139,10 @@ struct JXLFrameHeader {
 
     private mutating func readSampling(_ reader: inout JXLBitReader, _ image: JXLImageHeader) throws {
         if isYCbCr {
-            for _ in 0..<3 {
-                let mode = reader.bits(2)
-                if mode == 1 || mode == 2 { horizontalShift = 1 }
-                if mode == 1 || mode == 3 { verticalShift = 1 }
-            }
+            let modes = (0..<3).map { _ in reader.bits(2) }
+            if !modes.allSatisfy({ $0 == 0 || $0 == 3 }) { horizontalShift = 1 }
+            if !modes.allSatisfy({ $0 == 0 || $0 == 2 }) { verticalShift = 1 }
+            isSubsampled = modes.contains { $0 != modes[0] }
         }
         upsampling = 1 << reader.bits(2)
         for channel in image.extraChannels {

@@ -22,6 +22,52 @@ import Testing
         #expect(result.errors.isEmpty)
     }
 
+    @Test func aJPEGGoesToJPEGXLAndBackByteForByte() async throws {
+        let tool = try Tool()
+        try tool.add("jxl/of-jpeg.jpg", as: "a.jpg")
+        try tool.add("png/rgb8.png", as: "b.png")
+        let jpeg = try tool.data("a.jpg")
+        let there = try await tool.run(
+            ["convert", tool.path("a.jpg"), tool.path("b.png"), "--to", "jxl", "--transcode", "--effort", "100"])
+        #expect(there.status == 1)
+        #expect(there.errors.contains("b.png: cannot encode jxl: png cannot be rewritten as it without loss"))
+        #expect(try tool.data("a.jxl").count < jpeg.count)
+        let back = try await tool.run(
+            ["convert", tool.path("a.jxl"), "-o", tool.path("out"), "--to", "jpeg", "--transcode"])
+        #expect(back.status == 0, "\(back.errors)")
+        #expect(try tool.data("out/a.jpg") == jpeg)
+        for more in [["--quality", "3"], ["--max-side", "9"], ["-p", "sepia"], ["--lossless"]] {
+            let refused = try await tool.run(
+                ["convert", tool.path("a.jpg"), "--to", "jxl", "--transcode"] + more)
+            #expect(
+                refused.status == 64 && refused.errors.contains("--transcode changes no pixel"),
+                "\(more) \(refused.errors)")
+        }
+        let aimless = try await tool.run(["convert", tool.path("a.jpg"), "--in-place", "--transcode"])
+        #expect(aimless.status == 64 && aimless.errors.contains("--transcode needs --to"))
+    }
+
+    @Test func losslessAndEffortAreOptionsOfTheEncoder() async throws {
+        let tool = try Tool()
+        try tool.add("png/rgb8.png", as: "a.png")
+        func size(_ more: [String]) async throws -> Int {
+            let result = try await tool.run(["convert", tool.path("a.png"), "--to", "webp", "--force"] + more)
+            #expect(result.status == 0, "\(result.errors)")
+            return try tool.data("a.webp").count
+        }
+        let (lossy, lossless) = (try await size([]), try await size(["--lossless"]))
+        #expect(lossless != lossy)
+        let pixels = try ["a.webp", "a.png"].map { name in
+            try CoderRegistry.shared.decode(try tool.data(name)).bitmap.withPixels { [UInt8]($0) }
+        }
+        #expect(pixels[0] == pixels[1])
+        #expect(try await size(["--lossless", "--effort", "0"]) != lossless)
+        let both = try await tool.run(["convert", tool.path("a.png"), "--to", "webp", "--lossless", "--quality", "3"])
+        #expect(both.status == 64 && both.errors.contains("exclude each other"))
+        let much = try await tool.run(["convert", tool.path("a.png"), "--to", "webp", "--effort", "101"])
+        #expect(much.status == 64 && much.errors.contains("--effort is a whole number from 0 to 100"))
+    }
+
     @Test func aFolderKeepsItsTreeBelowTheOutput() async throws {
         let tool = try Tool()
         try tool.add("png/rgb8.png", as: "in/b.png", "in/deep/er/c.PNG")

@@ -48,6 +48,16 @@ struct ThumbnailsOfAServer {
         return Answer(status: 200, fields: fields, body: encoded.data)
     }
 
+    func original(of url: URL, accept: String) async throws -> EncodedImage {
+        let request = ImageRequest(url)
+        if accept.contains("image/jxl"),
+            let smaller = try? await pipeline.encodedImage(for: request, as: .transcoded(to: .jpegXL))
+        {
+            return smaller
+        }
+        return try await pipeline.encodedImage(for: request, as: .original)
+    }
+
     func status(of error: any Error) -> Int {
         guard let error = error as? ImagePipelineError else { return 500 }
         switch (error.underlying as? DownloadError)?.reason {

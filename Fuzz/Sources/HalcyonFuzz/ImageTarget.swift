@@ -27,6 +27,7 @@ struct ImageTarget: FuzzTarget {
             if let frame = try? image.animation?.frame(at: 1) { precondition(frame.size == image.size) }
         }
         cutOut(data)
+        rewrite(data)
         for pieces in [2, 7] { feed(data, pieces: pieces) }
     }
 
@@ -57,6 +58,16 @@ struct ImageTarget: FuzzTarget {
         else { return }
         guard let again = try? coders.decode(file) else { fatalError("what was written cannot be read") }
         precondition(again.size == part.size)
+    }
+
+    /// Rewrites the input without loss, and once more the file that was made.
+    private func rewrite(_ data: Data) {
+        for (source, target) in [(ImageFormat.jpeg, ImageFormat.jpegXL), (.jpegXL, .jpeg)]
+        where coders.decodableFormats.contains(source) {
+            guard let file = try? writers.transcode(data, to: target, limits: limits) else { continue }
+            guard source == .jpeg else { continue }
+            precondition((try? writers.transcode(file, to: source, limits: limits)) == data)
+        }
     }
 
     /// Feeds the input in pieces, as it would arrive; the final image must equal that of a decode.

@@ -18,13 +18,15 @@ struct EncodeJob {
         to resolved: ResolvedRequest, as encoding: ImageEncoding, for subscription: Subscription
     ) async throws -> EncodedAnswer {
         try resolved.request.validate()
-        let request = resolved.changing { $0.showsNothing() }
+        let request = (encoding.isOfSource ? resolved.ofSource : resolved).changing { $0.showsNothing() }
         let key = EncodeKey(load: LoadKey(request), encoding: encoding)
         let answer = try await request.coordinator.encodes.value(for: key, subscription) {
             let job = EncodeJob(resolved: request, encoding: encoding, subscription: $0)
             return switch encoding.kind {
             case .original: try await job.original()
             case .encoded(let format, let options): try await job.encoded(as: format, options)
+            case .transcoded(let format, let effort):
+                try await job.kept { try await job.transcoded(to: format, effort, in: $0) }
             }
         }
         if request.cachePolicy.waitsForStore { await ImageStore(request).drain() }
@@ -33,20 +35,51 @@ struct EncodeJob {
 
     // MARK: - The source's own bytes
 
-    /// Returns the source's bytes, once their header has proved to be that of an image within the limits.
     private func original() async throws -> EncodedAnswer {
+        let (fetched, info) = try await provenBytes()
+        return EncodedAnswer(
+            data: fetched.data, mediaType: info.format.mimeType, size: info.size, provenance: fetched.provenance)
+    }
+
+    /// Returns the source's bytes, once their header has proved to be that of an image within the limits.
+    private func provenBytes() async throws -> (FetchedData, ImageInfo) {
         try await FetchJob.provenBytes(of: resolved, for: subscription) { fetched, resolved in
-            let (coders, decode) = (resolved.coders, resolved.request.decode)
-            let options = DecodeOptions(limits: decode.limits, isolation: decode.isolation)
+            let (coders, options) = (resolved.coders, resolved.request.decode)
             let info = try await subscription.compute { context in
                 try coders.reporting(fetched.data) {
                     try coders.plan(fetched.data, options: options, context: context).info
                 }
             }
             FetchJob.keep(fetched, of: nil, resolved, subscription)
-            return EncodedAnswer(
-                data: fetched.data, mediaType: info.format.mimeType, size: info.size, provenance: fetched.provenance)
+            return (fetched, info)
         }
+    }
+
+    private func transcoded(
+        to format: ImageFormat, _ effort: Double?, in slots: EncodedSlots?
+    ) async throws -> EncodedAnswer {
+        let (fetched, info) = try await provenBytes()
+        let (coders, options) = (resolved.coders, resolved.request.decode)
+        let watch = Stopwatch()
+        let answer: EncodedAnswer
+        do {
+            let plan = try await subscription.compute { context in
+                try coders.transcodePlan(
+                    fetched.data, info: info, to: format, effort: effort, options: options, context: context)
+            }
+            answer = try await subscription.compute(reserving: plan.workingBytes, of: coders.budget) { context in
+                let data = try coders.transcode(fetched.data, by: plan, context: context)
+                return EncodedAnswer(
+                    data: data, mediaType: format.mimeType, size: info.size,
+                    sourceHash: ContentHash.text(of: fetched.data), provenance: fetched.provenance)
+            }
+        } catch {
+            throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
+        }
+        // A source that has the format already is on the disk as it is.
+        let slots = info.format == format ? nil : slots
+        store(answer, of: fetched, in: slots, after: watch)
+        return answer
     }
 
     // MARK: - An encoding
@@ -58,10 +91,18 @@ struct EncodeJob {
         } catch {
             throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
         }
-        let watch = Stopwatch()
-        let looked = await subscription.withTicket {
-            await EncodedSlots.find(resolved, format, options, ticket: $0)
+        return try await kept { slots in
+            let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
+            return try await encode(loaded, as: format, options, in: slots)
         }
+    }
+
+    /// Returns the encoding that the disk has, as long as it may be used, otherwise a new one.
+    private func kept(
+        or make: @JobActor (EncodedSlots?) async throws -> EncodedAnswer
+    ) async throws -> EncodedAnswer {
+        let watch = Stopwatch()
+        let looked = await subscription.withTicket { await EncodedSlots.find(resolved, encoding, ticket: $0) }
         try Task.checkCancellation()
         let took = watch.elapsed
         var fetched: FetchedData?
@@ -85,10 +126,10 @@ struct EncodeJob {
             let reads = !resolved.cachePolicy.reads.isDisjoint(with: .disk)
             subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reads ? .notFound : .policy)), took: took)
         }
-        let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
+        let answer = try await make(slots)
         // Retained until here, so that the load finds the bytes that were fetched for the comparison.
         withExtendedLifetime(fetched) {}
-        return try await encode(loaded, as: format, options, in: slots)
+        return answer
     }
 
     private enum Confirmation {
@@ -155,13 +196,20 @@ struct EncodeJob {
         } catch {
             throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
         }
+        store(answer, of: loaded.fetched, in: slots, after: watch)
+        return answer
+    }
+
+    /// Stores an encoding that was made of these bytes, unless newer ones have arrived.
+    private func store(
+        _ answer: EncodedAnswer, of fetched: FetchedData?, in slots: EncodedSlots?, after watch: Stopwatch
+    ) {
         subscription.note(.encoded(bytes: answer.data.count, watch.elapsed))
-        let isOutdated = loaded.fetched?.isOutdated(in: .disk) ?? false
-        if let slot = slots?.slot(of: provenance.http), provenance.mayBeKept, !isOutdated,
-            slot.store(answer, resolved)
+        let isOutdated = fetched?.isOutdated(in: .disk) ?? false
+        let provenance = answer.provenance
+        if let slot = slots?.slot(of: provenance.http), provenance.mayBeKept, !isOutdated, slot.store(answer, resolved)
         {
             subscription.note(.stored(.diskEncoded))
         }
-        return answer
     }
 }

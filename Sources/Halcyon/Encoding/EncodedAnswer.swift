@@ -82,12 +82,11 @@ extension EncodedAnswer {
 
 extension ImageKey {
     /// Returns the disk key of an encoding of the finished image.
-    func encodedDiskKey(_ format: ImageFormat, _ options: EncodeOptions) -> DiskKey {
+    func encodedDiskKey(_ encoding: ImageEncoding) -> DiskKey {
         var encoder = KeyEncoder()
-        encoder.encode(type: "halcyon.encoded", version: 2)
+        encoder.encode(type: "halcyon.encoded", version: 3)
         encoder.encode(nested: { encode(into: &$0) })
-        encoder.encode(format.name)
-        options.encode(into: &encoder)
+        encoding.encode(into: &encoder)
         return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)").of(user)
     }
 

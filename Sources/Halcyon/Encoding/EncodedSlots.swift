@@ -100,29 +100,29 @@ struct EncodedSlots: Sendable {
     /// Returns the slots of an encoding, and the stored encoding in one of them; nil if the request does not use the
     /// disk for it.
     static func find(
-        _ resolved: ResolvedRequest, _ format: ImageFormat, _ options: EncodeOptions, ticket: WorkTicket
+        _ resolved: ResolvedRequest, _ encoding: ImageEncoding, ticket: WorkTicket
     ) async -> (slots: EncodedSlots, found: (slot: EncodedSlot, kept: EncodedAnswer)?)? {
         let policy = resolved.cachePolicy
         guard let disk = resolved.target.disk, resolved.key.isStorable, resolved.mayUse(.diskProcessed),
             !policy.reads.union(policy.writes).isDisjoint(with: .disk)
         else { return nil }
-        let (own, kept) = await look(of: resolved.key, in: disk, resolved, format, options, ticket: ticket)
+        let (own, kept) = await look(of: resolved.key, in: disk, resolved, encoding, ticket: ticket)
         if let kept { return (EncodedSlots(own), (own, kept)) }
         guard resolved.key.user != nil else { return (EncodedSlots(own), nil) }
         let (shared, keptForAll) = await look(
-            of: resolved.key.of(nil), in: disk, resolved, format, options, ticket: ticket)
+            of: resolved.key.of(nil), in: disk, resolved, encoding, ticket: ticket)
         let slots = EncodedSlots(own, shared)
         guard let keptForAll, ImageKey.isForAll(keptForAll.provenance.http) else { return (slots, nil) }
         return (slots, (shared, keptForAll))
     }
 
     private static func look(
-        of imageKey: ImageKey, in disk: DiskCache, _ resolved: ResolvedRequest, _ format: ImageFormat,
-        _ options: EncodeOptions, ticket: WorkTicket
+        of imageKey: ImageKey, in disk: DiskCache, _ resolved: ResolvedRequest, _ encoding: ImageEncoding,
+        ticket: WorkTicket
     ) async -> (slot: EncodedSlot, kept: EncodedAnswer?) {
         let policy = resolved.cachePolicy
         let removals = resolved.target.removals.count(resolved.key.source)
-        let (key, sealKey) = (imageKey.encodedDiskKey(format, options), imageKey.encodedSealKey)
+        let (key, sealKey) = (imageKey.encodedDiskKey(encoding), imageKey.encodedSealKey)
         let sealEntry = await disk.entry(for: sealKey, extending: nil, ticket: ticket)
         let seal = sealEntry.flatMap { String(data: $0.metadata, encoding: .utf8) }
         let slot = EncodedSlot(

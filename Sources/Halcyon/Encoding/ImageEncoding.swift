@@ -7,6 +7,7 @@ public struct ImageEncoding: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case original
         case encoded(ImageFormat, EncodeOptions)
+        case transcoded(ImageFormat, effort: Double?)
     }
 
     let kind: Kind
@@ -26,6 +27,40 @@ public struct ImageEncoding: Hashable, Sendable {
     /// The contents of untrusted sources are passed on unchanged: an SVG may contain scripts, a photo the place where
     /// it was taken.
     public static let original = ImageEncoding(.original)
+
+    /// The source's own bytes, rewritten in another format without loss, by a coder that does not decode them: a JPEG as JPEG XL for a
+    /// browser that takes it, or such a JPEG XL as the JPEG that it was, byte for byte. A source that has the format already is passed on
+    /// as it is.
+    ///
+    /// The encoding fails for sources that have no such form (`CoderRegistry.transcode`). As for `original`, the request's size and
+    /// processors do not apply, and everything that the file holds is passed on.
+    ///
+    /// - Parameter effort: the time that is spent on a small file, as `EncodeOptions.effort`.
+    public static func transcoded(to format: ImageFormat, effort: Double? = nil) -> ImageEncoding {
+        // A key that is no number would not equal itself.
+        ImageEncoding(.transcoded(format, effort: effort.flatMap { $0.isNaN ? nil : $0 }))
+    }
+
+    /// Adds what the encoded bytes depend on to a cache key.
+    func encode(into key: inout KeyEncoder) {
+        switch kind {
+        case .original: key.encode(0)
+        case .encoded(let format, let options):
+            key.encode(1)
+            key.encode(format.name)
+            options.encode(into: &key)
+        case .transcoded(let format, let effort):
+            key.encode(2)
+            key.encode(format.name)
+            key.encode(effort != nil)
+            if let effort { key.encode(effort) }
+        }
+    }
+
+    /// Whether it is made of the source's bytes, whatever the request's size and processors are.
+    var isOfSource: Bool {
+        if case .encoded = kind { false } else { true }
+    }
 
     /// JPEG. Transparent parts are composited over white.
     ///

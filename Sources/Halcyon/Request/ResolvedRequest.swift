@@ -116,6 +116,16 @@ struct ResolvedRequest: Sendable {
         return ResolvedRequest(Parts(other, key: resized, isRevalidation: isRevalidation, as: parts))
     }
 
+    /// The request for the source as it is, whatever size and processors were asked for.
+    var ofSource: ResolvedRequest {
+        var other = request
+        other.processors = []
+        other.decode = DecodeOptions(limits: request.decode.limits, isolation: request.decode.isolation)
+        let whole = ImageKey(
+            source: key.source, decode: other.decode, processors: [], coders: key.coders, user: key.user)
+        return ResolvedRequest(Parts(other, key: whole, isRevalidation: isRevalidation, as: parts))
+    }
+
     var source: ImageSource { request.source }
     var cachePolicy: CachePolicy { request.cachePolicy }
     var serializer: any CacheSerializer { request.serializer ?? target.serializer }

@@ -54,12 +54,12 @@ public struct DecodeIsolation: Hashable, Sendable {
     /// The workers; nil if nothing is isolated.
     public var workers: DecodeWorkers? { isolated?.workers }
 
-    /// Returns the workers for a format that this decoder reads; nil if it is decoded in this process.
+    /// Returns the workers for a format that this coder reads; nil if this process reads it.
     func workers(
-        for decoder: any ImageDecoder, _ format: ImageFormat, context: WorkContext
+        for coder: any ImageCoder, _ format: ImageFormat, context: WorkContext
     ) throws -> DecodeWorkers? {
         guard let isolated, isolated.formats?.contains(format) != false,
-            try isolated.workers.mayDecode(decoder, context: context)
+            try isolated.workers.have(coder, context: context)
         else { return nil }
         return isolated.workers
     }

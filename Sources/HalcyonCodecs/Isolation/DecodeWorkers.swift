@@ -131,8 +131,8 @@ public final class DecodeWorkers: Sendable {
     ///
     /// - Throws: `CodecError.isolationUnavailable` for a coder of the library that they do not have, and if none starts;
     ///   `CancellationError`.
-    func mayDecode(_ decoder: any ImageDecoder, context: WorkContext) throws -> Bool {
-        let type = type(of: decoder) as any Any.Type
+    func have(_ coder: any ImageCoder, context: WorkContext) throws -> Bool {
+        let type = type(of: coder) as any Any.Type
         if let known = state.withLock({ $0.coders[ObjectIdentifier(type)] }) { return known }
         let name = String(reflecting: type)
         if state.withLock({ $0.names == nil }) { try start(context) }

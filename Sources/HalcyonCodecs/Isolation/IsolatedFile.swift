@@ -50,6 +50,23 @@ final class IsolatedFile: Sendable {
         }
     }
 
+    /// Rewrites the file in another format.
+    ///
+    /// - Throws: `CodecError`, `BitmapError`, `CancellationError`.
+    func transcoded(by plan: TranscodePlan, context: WorkContext) throws -> Data {
+        var question = WorkerQuestion(.transcode, self, DecodeOptions(limits: plan.limits))
+        (question.bytes, question.transcode) = (plan.workingBytes, plan)
+        let noPixels = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        return try workers.ask(question, context: context, pixels: noPixels) { answer, result in
+            guard case .bytes(let count) = answer, count <= plan.workingBytes else {
+                throw WireError.invalid("no file of the other format")
+            }
+            let bytes = try result.finish(noPixels, extraBytes: count)
+            guard FormatSniffer.hasSignature(bytes, of: plan.format) else { throw WireError.invalid("another format") }
+            return bytes
+        }
+    }
+
     private func plan(
         _ facts: PlanFacts, _ options: DecodeOptions, _ budget: DecodeBudget, by question: WorkerQuestion
     ) throws -> DecodePlan {

@@ -33,6 +33,8 @@ struct WireReader {
         return value
     }
 
+    mutating func double() throws -> Double { Double(bitPattern: UInt64(bitPattern: Int64(try int()))) }
+
     mutating func bool() throws -> Bool {
         switch try take(1).first {
         case 0: false
@@ -197,6 +199,10 @@ extension KeyEncoder {
             encode(6)
             encode(bytes)
         case is CancellationError: encode(7)
+        case CodecError.encodingFailed(let format, let reason):
+            encode(9)
+            encode(wire: format)
+            encode(reason.wire)
         default:
             encode(8)
             encode("\(error)".wire)
@@ -218,6 +224,7 @@ extension WireReader {
         case 6: return BitmapError.outOfMemory(bytes: try int())
         case 7: return CancellationError()
         case 8: return WorkerError(description: try text())
+        case 9: return CodecError.encodingFailed(try format(), reason: try text())
         default: throw WireError.invalid("an unknown error")
         }
     }

@@ -13,6 +13,8 @@ struct WorkerRequest {
         case frames
         /// Appends to a file that arrives, and makes a preview of what is there.
         case preview
+        /// Rewrites in another format.
+        case transcode
         /// Gives up what is not needed any more. There is no answer.
         case end
     }
@@ -42,6 +44,10 @@ struct WorkerRequest {
     var showsThumbnail = false
     /// Whether the file is not complete: the plan, or the frames, of a preview.
     var isArriving = false
+    /// The format to rewrite the file in.
+    var target: ImageFormat?
+    /// The time that is spent on a small file, from 0 to 1; nil for the default.
+    var effort: Double?
     /// The animations and arriving files that the worker keeps no longer.
     var ended: [Int] = []
 
@@ -60,6 +66,10 @@ struct WorkerRequest {
         encoder.encode(arrived)
         encoder.encode(showsThumbnail)
         encoder.encode(isArriving)
+        encoder.encode(target != nil)
+        if let target { encoder.encode(wire: target) }
+        encoder.encode(effort != nil)
+        if let effort { encoder.encode(effort) }
         encoder.encode(ended.count)
         for session in ended { encoder.encode(session) }
         return encoder.bytes
@@ -84,6 +94,8 @@ struct WorkerRequest {
         arrived = try reader.int(0...Int.max)
         showsThumbnail = try reader.bool()
         isArriving = try reader.bool()
+        target = try reader.bool() ? reader.format() : nil
+        effort = try reader.bool() ? reader.double() : nil
         ended = try (0..<reader.int(0...1024)).map { _ in try reader.int() }
     }
 }
@@ -207,6 +219,8 @@ enum WorkerAnswer {
     case planned(PlanFacts, ImageFacts)
     /// Whether each of the frames is opaque.
     case frames([Bool])
+    /// The number of bytes of a file that was rewritten.
+    case bytes(Int)
     /// A preview; nil if there is nothing new to show.
     case preview(ImageFacts?, PreviewFacts)
     case failure(any Error)
@@ -245,6 +259,9 @@ enum WorkerAnswer {
             facts.encode(into: &encoder)
             encoder.encode(image != nil)
             image?.encode(into: &encoder)
+        case .bytes(let count):
+            encoder.encode(8)
+            encoder.encode(count)
         }
         return encoder.bytes
     }
@@ -263,6 +280,7 @@ enum WorkerAnswer {
         case 7:
             let facts = try PreviewFacts(&reader)
             self = .preview(try reader.bool() ? try ImageFacts(&reader) : nil, facts)
+        case 8: self = .bytes(try reader.int(0...Int.max))
         default: throw WireError.invalid("an unknown answer")
         }
         guard reader.isAtEnd else { throw WireError.invalid("more than an answer") }
@@ -272,7 +290,7 @@ enum WorkerAnswer {
 /// The first message of a worker: what it is, or why it could not lock itself in.
 struct WorkerGreeting {
     /// Raised with every change of the messages: a worker of another version is of no use.
-    static let version = 2
+    static let version = 3
 
     /// The coders, by the names of their types.
     let coders: [String]

@@ -207,6 +207,7 @@ final class WorkerProcess: Sendable {
         var request = WorkerRequest(question.work, number: question.number, options: question.options)
         (request.mostBytes, request.frames) = (question.mostBytes, question.frames)
         (request.showsThumbnail, request.isArriving) = (question.showsThumbnail, question.isArriving)
+        (request.target, request.effort) = (question.transcode?.format, question.transcode?.effort)
         state.withLock { state in
             if state.file != question.file.number { state.files += 1 }
             state.file = question.file.number

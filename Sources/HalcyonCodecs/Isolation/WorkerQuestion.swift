@@ -22,17 +22,20 @@ struct WorkerQuestion {
     var showsThumbnail = false
     /// Whether the file is not complete: the plan, or the frames, of a preview.
     var isArriving = false
+    /// The rewriting of the file in another format.
+    var transcode: TranscodePlan?
 
     init(_ work: WorkerRequest.Work, _ file: IsolatedFile, _ options: DecodeOptions) {
         (self.work, self.file, self.options) = (work, file, options)
         number = file.workers.nextNumber()
     }
 
-    /// The most bytes behind the pixels: durations, and a profile if colours are not converted.
+    /// The most bytes behind the pixels: durations, and a profile if colours are not converted; a file that is rewritten has no pixels.
     var mostExtraBytes: Int {
+        if let transcode { return transcode.workingBytes }
         guard work == .decode || work == .preview else { return 0 }
         let profile = options.color == .sRGB ? 0 : options.limits.maximumMetadataBytes
-        return profile.adding(8, times: options.limits.maximumFrames)
+        return min(profile.adding(8, times: options.limits.maximumFrames), WorkerResult.mostExtraBytes)
     }
 
     /// Whether the worker keeps the plan for a later decode.

@@ -23,7 +23,7 @@ struct WorkerResult {
 
     init(_ arena: WorkerArena, _ pixels: UnsafeMutableRawBufferPointer?, of question: WorkerQuestion) {
         (self.arena, self.pixels) = (arena, pixels)
-        (mostExtras, isSure) = (min(question.mostExtraBytes, Self.mostExtraBytes), question.work != .preview)
+        (mostExtras, isSure) = (question.mostExtraBytes, question.work != .preview)
     }
 
     /// Whether parts may come before the answer.

@@ -113,6 +113,7 @@ struct WorkerService {
             return answer
         case .frames: return try frames(request, file, context, result)
         case .preview: return try preview(request, file, context, result)
+        case .transcode: return try transcode(request, file, context, result)
         case .end:
             // The plan is of another request, which goes on.
             planned = former
@@ -189,6 +190,20 @@ struct WorkerService {
         arrivals[request.session] = (decoding, request.arrived + data.count)
         facts.scans = decoding.shownScans
         return .preview(preview.map { result.write($0) }, facts)
+    }
+
+    private func transcode(
+        _ request: WorkerRequest, _ file: Int32?, _ context: WorkContext, _ result: ResultWriter
+    ) throws -> WorkerAnswer {
+        guard let target = request.target else { throw WireError.invalid("no format to rewrite a file in") }
+        let data = try data(of: request, file)
+        let options = DecodeOptions(limits: request.options.limits)
+        let info = try coders.plan(data, options: options, context: context).info
+        let plan = try coders.transcodePlan(
+            data, info: info, to: target, effort: request.effort, options: options, context: context)
+        let bytes = try coders.transcode(data, by: plan, context: context)
+        bytes.withUnsafeBytes(result.write)
+        return .bytes(bytes.count)
     }
 
     /// Returns the image of a file that has not arrived as a whole, with the frames that are there.

@@ -134,7 +134,7 @@ public struct DecodeLimits: Hashable, Sendable {
     /// Checks the number of bytes of metadata.
     ///
     /// - Throws: `CodecError.limitExceeded`.
-    func check(metadataBytes: Int) throws {
+    package func check(metadataBytes: Int) throws {
         try Self.require("metadata bytes", metadataBytes, atMost: maximumMetadataBytes)
     }
 

@@ -92,11 +92,11 @@ extension CoderRegistry {
 
     /// Returns the data for a worker; nil if this process decodes it.
     func isolatedFile(
-        _ data: Data, _ decoder: any ImageDecoder, _ isolation: DecodeIsolation?, context: WorkContext
+        _ data: Data, _ coder: any ImageCoder, _ isolation: DecodeIsolation?, context: WorkContext
     ) throws -> IsolatedFile? {
         guard let isolation, !isolation.isInProcess else { return nil }
-        let format = FormatSniffer.format(of: data) ?? decoder.formats.first ?? .bitmap
-        return try isolation.workers(for: decoder, format, context: context).map { IsolatedFile(data, format, for: $0) }
+        let format = FormatSniffer.format(of: data) ?? coder.formats.first ?? .bitmap
+        return try isolation.workers(for: coder, format, context: context).map { IsolatedFile(data, format, for: $0) }
     }
 
     func decode(

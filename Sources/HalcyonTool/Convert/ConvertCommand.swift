@@ -32,11 +32,15 @@ struct ConvertCommand: AsyncParsableCommand {
             valueName: "format"))
     var to: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The quality of a lossy output on a scale from 0 to 100, in whole numbers. (default: 85)",
-            valueName: "0...100"))
-    var quality: Int?
+    @OptionGroup
+    var encode: EncodeArguments
+
+    @Flag(
+        help: """
+            Rewrites files without loss: a JPEG as JPEG XL, which takes a fifth less, and such a file as the JPEG that it was, byte for \
+            byte.
+            """)
+    var transcode = false
 
     @Option(help: ArgumentHelp("Scale down to this many pixels a side, before --process.", valueName: "pixels"))
     var maxSide: Int?
@@ -70,9 +74,6 @@ struct ConvertCommand: AsyncParsableCommand {
     var quiet = false
 
     func validate() throws {
-        if let quality, !(0...100).contains(quality) {
-            throw ValidationError("--quality is a whole number from 0 to 100.")
-        }
         if let maxSide, !(1...Bitmap.maximumSide).contains(maxSide) {
             throw ValidationError("--max-side is 1 to \(Bitmap.maximumSide).")
         }
@@ -87,7 +88,11 @@ struct ConvertCommand: AsyncParsableCommand {
         } else if to == nil, !inPlace {
             throw ValidationError("Each picture would replace itself: give -o, --to or --in-place.")
         }
-        _ = try format
+        guard try format != nil || !transcode else { throw ValidationError("--transcode needs --to.") }
+        guard !transcode || (processors.isEmpty && maxSide == nil && encode.quality == nil && !encode.lossless) else {
+            throw ValidationError(
+                "--transcode changes no pixel: it takes no --process, --max-side, --quality or --lossless.")
+        }
     }
 
     private var format: ImageFormat? {
@@ -137,10 +142,13 @@ struct ConvertCommand: AsyncParsableCommand {
         AtomicFile.removeTemporaryFilesAtSignals()
         let pipeline = ImagePipeline.ofTool()
         let writer = OutputWriter(
-            destination: .none, format: try format, quality: quality, reencodes: reencode,
+            destination: .none, format: try format, options: encode.options, reencodes: reencode,
             coders: pipeline.configuration.coders)
+        let lossless =
+            transcode ? try format.map { ImageEncoding.transcoded(to: $0, effort: encode.options?.effort) } : nil
         let runner = ConvertRunner(
-            pipeline: pipeline, steps: steps, processors: made, maximumSide: maxSide, writer: writer,
+            pipeline: pipeline, steps: steps, processors: made, maximumSide: maxSide, transcode: lossless,
+            writer: writer,
             jobs: jobs ?? SystemGrant.current.cores)
         var bar = ProgressBar(total: steps.count, isQuiet: quiet)
         await runner.run { report in

@@ -8,6 +8,8 @@ struct ConvertRunner: Sendable {
     let steps: [ConvertPlan.Step]
     let processors: [any ImageProcessor]
     let maximumSide: Int?
+    /// The rewriting without loss, if pictures are not decoded.
+    let transcode: ImageEncoding?
     /// Encodes what was loaded.
     let writer: OutputWriter
     let jobs: Int
@@ -21,9 +23,7 @@ struct ConvertRunner: Sendable {
         var report = ConvertReport(step)
         guard step.skipped == nil else { return report }
         do {
-            let response = try await pipeline.response(for: try await request(index))
-            let data = try await writer.data(
-                response, isUntouched: processors.isEmpty, pathExtension: step.output.pathExtension)
+            let data = try await data(of: try await request(index), pathExtension: step.output.pathExtension)
             // Those who could read the source can read what replaces it.
             let mode = step.output == step.source.path ? step.source.facts.mode : nil
             try await ThreadPools.io.run { _ in try AtomicFile.write(data, to: step.output, mode: mode) }
@@ -32,6 +32,12 @@ struct ConvertRunner: Sendable {
             report.error = FailureReport(error)
         }
         return report
+    }
+
+    private func data(of request: ImageRequest, pathExtension: String) async throws -> Data {
+        if let transcode { return try await pipeline.encodedImage(for: request, as: transcode).data }
+        let response = try await pipeline.response(for: request)
+        return try await writer.data(response, isUntouched: processors.isEmpty, pathExtension: pathExtension)
     }
 
     /// Nothing is kept in the caches: no picture is wanted twice.

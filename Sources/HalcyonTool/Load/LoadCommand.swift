@@ -32,7 +32,7 @@ struct LoadCommand: AsyncParsableCommand {
         let processors = try await sources.makeProcessors()
         let pipeline = sources.makePipeline()
         let writer = OutputWriter(
-            destination: destination, format: try options.outputFormat, quality: options.quality,
+            destination: destination, format: try options.outputFormat, options: options.encode.options,
             reencodes: options.reencode, coders: pipeline.configuration.coders)
         let runner = LoadRunner(
             pipeline: pipeline, entries: entries, options: sources.request, processors: processors, writer: writer,

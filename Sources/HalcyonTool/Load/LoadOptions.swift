@@ -14,19 +14,13 @@ struct LoadOptions: ParsableArguments {
     )
     var format: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The quality of a lossy output, from 0 to 100, in whole numbers. (default: 85)",
-            valueName: "0...100"))
-    var quality: Int?
+    @OptionGroup
+    var encode: EncodeArguments
 
     @Flag(help: "Encode the output anew, even if nothing changes the image.")
     var reencode = false
 
     func validate() throws {
-        if let quality, !(0...100).contains(quality) {
-            throw ValidationError("--quality is a whole number from 0 to 100.")
-        }
         _ = try outputFormat
     }
 

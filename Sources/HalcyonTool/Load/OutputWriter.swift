@@ -7,7 +7,8 @@ import HalcyonSystem
 struct OutputWriter: Sendable {
     let destination: OutputDestination
     let format: ImageFormat?
-    let quality: Int?
+    /// The options of the encoder; nil for those of each format.
+    let options: EncodeOptions?
     /// Whether an image that nothing changes is encoded anew instead of copied.
     let reencodes: Bool
     let coders: CoderRegistry
@@ -52,7 +53,7 @@ struct OutputWriter: Sendable {
 
     /// Whether nothing but processors changes the image.
     private func keepsBytes(of response: ImageResponse) -> Bool {
-        response.image.size == response.image.info.size && quality == nil && !reencodes
+        response.image.size == response.image.info.size && options == nil && !reencodes
     }
 
     /// Returns the format that a file's extension asks for, since one that contradicts the bytes would mislead other programs;
@@ -73,9 +74,7 @@ struct OutputWriter: Sendable {
             if let data = try? await response.data() { return (data, own) }
         }
         let format = wanted ?? coders.defaultFormat(for: image)
-        var options = EncodeOptions()
-        // The command line has the scale of cjpeg and cwebp.
-        if let quality { options.quality = Double(quality) / 100 }
+        let options = options ?? EncodeOptions()
         let data = try await ThreadPools.cpu.run { [coders, options] context in
             try coders.encode(image, as: format, options: options, context: context)
         }

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Halcyon
+
+/// The options of a command about how it encodes.
+struct EncodeArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The quality of a lossy output on a scale from 0 to 100, in whole numbers. (default: 85)",
+            valueName: "0...100"))
+    var quality: Int?
+
+    @Flag(help: "Keeps every pixel as it is, in the formats that can: WebP, AVIF, JPEG XL.")
+    var lossless = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The time to spend on a small file, from 0 (fast) to 100 (small). (default: the format's)",
+            valueName: "0...100"))
+    var effort: Int?
+
+    func validate() throws {
+        for (name, value) in [("--quality", quality), ("--effort", effort)] {
+            if let value, !(0...100).contains(value) {
+                throw ValidationError("\(name) is a whole number from 0 to 100.")
+            }
+        }
+        if lossless, quality != nil { throw ValidationError("--lossless and --quality exclude each other.") }
+    }
+
+    /// The options of the encoder; nil if the command line says nothing about them.
+    var options: EncodeOptions? {
+        guard quality != nil || lossless || effort != nil else { return nil }
+        var options = EncodeOptions(isLossless: lossless, effort: effort.map { Double($0) / 100 })
+        // The command line has the scale of cjpeg and cwebp.
+        if let quality { options.quality = Double(quality) / 100 }
+        return options
+    }
+}
