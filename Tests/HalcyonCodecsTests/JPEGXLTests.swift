@@ -57,6 +57,31 @@ import Testing
         #expect(JXLEncoder.distance(0) == 15)
     }
 
+    @Test(arguments: [EncodeOptions(), EncodeOptions(isLossless: true)])
+    func aDecodeIsCancelledAtAnyCheck(_ options: EncodeOptions) throws {
+        let file = try registry.encode(try picture(PixelSize(700, 600)), as: .jpegXL, options: options)
+        let checks = Lock(0)
+        let counting = WorkContext {
+            checks.withLock { $0 += 1 }
+            return false
+        }
+        _ = try registry.decode(file, context: counting)
+        let count = checks.withLock { $0 }
+        // One for each part of the picture and step of the work at least.
+        #expect(count > 12)
+        for last in 1...count {
+            let left = Lock(last)
+            let context = WorkContext {
+                left.withLock {
+                    $0 -= 1; return $0 <= 0
+                }
+            }
+            #expect(throws: CancellationError.self, "check \(last) of \(count)") {
+                try self.registry.decode(file, context: context)
+            }
+        }
+    }
+
     @Test func effortMakesSmallerFiles() throws {
         let image = try picture(PixelSize(120, 90))
         let files = try [0, 1].map {

@@ -128,6 +128,30 @@ import Testing
         }
     }
 
+    @Test func rebuildingIsCancelledAtAnyCheck() throws {
+        let noise = try registry.encode(Self.noise(PixelSize(600, 500)), as: .jpeg)
+        let file = try registry.transcode(noise, to: .jpegXL)
+        let checks = Lock(0)
+        let counting = WorkContext {
+            checks.withLock { $0 += 1 }
+            return false
+        }
+        #expect(try registry.transcode(file, to: .jpeg, context: counting) == noise)
+        let count = checks.withLock { $0 }
+        #expect(count > 6)
+        for last in 1...count {
+            let left = Lock(last)
+            let context = WorkContext {
+                left.withLock {
+                    $0 -= 1; return $0 <= 0
+                }
+            }
+            #expect(throws: CancellationError.self, "check \(last) of \(count)") {
+                try self.registry.transcode(file, to: .jpeg, context: context)
+            }
+        }
+    }
+
     // MARK: - Bad input
 
     @Test func aCutJPEGIsRefused() throws {
