@@ -15,7 +15,7 @@ let halcyon: [Target.Dependency] = [
 
 /// The formats that a program links by a product of their own, without the one that is under the GPL.
 let freeFormats: [Target.Dependency] = [
-    "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonSVG", "HalcyonTIFF",
+    "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonRAW", "HalcyonSVG", "HalcyonTIFF",
 ]
 let moreFormats = freeFormats + ["HalcyonHEICEncoding"]
 
@@ -95,6 +95,7 @@ let package = Package(
         // Writes HEIC with x265, which is under the GPL.
         .library(name: "HalcyonHEICEncoding", targets: ["HalcyonHEICEncoding"]),
         .library(name: "HalcyonJPEGXL", targets: ["HalcyonJPEGXL"]),
+        .library(name: "HalcyonRAW", targets: ["HalcyonRAW"]),
         .library(name: "HalcyonSVG", targets: ["HalcyonSVG"]),
         .library(name: "HalcyonTIFF", targets: ["HalcyonTIFF"]),
         // With the trait GTK.
@@ -142,6 +143,7 @@ let package = Package(
         systemLibrary("CHEIF", package: "libheif-dev"),
         systemLibrary("CBrotli", package: "libbrotli-dev"),
         systemLibrary("CJXL", package: "libjxl-dev"),
+        systemLibrary("CRAW", package: "libraw-dev"),
         systemLibrary("CTIFF", package: "libtiff-dev"),
         systemLibrary("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
         systemLibrary("CCurl", package: "libcurl4-openssl-dev"),
@@ -186,6 +188,7 @@ let package = Package(
         formatTarget("HalcyonHEIC", ["CHEIF"]),
         formatTarget("HalcyonHEICEncoding", ["CHEIF"]),
         formatTarget("HalcyonJPEGXL", ["CJXL", "CBrotli"]),
+        formatTarget("HalcyonRAW", []),
         formatTarget("HalcyonSVG", ["CHalcyonSVG", "CXML2", "CZlib"]),
         formatTarget("HalcyonTIFF", ["CHalcyonTIFF"]),
         .target(
@@ -303,7 +306,8 @@ let package = Package(
             testTarget(
                 "HalcyonCodecsTests",
                 halcyon + moreFormats + [
-                    "TestSupport", "CHalcyonSVG", "CTestSVG", "CJXL", "CZlib", "DecodeBox", "HalcyonDecodeWorker",
+                    "TestSupport", "CHalcyonSVG", "CTestSVG", "CJXL", "CRAW", "CZlib", "DecodeBox",
+                    "HalcyonDecodeWorker",
                 ]),
             testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),
             testTarget("HalcyonCacheTests", halcyon + ["TestSupport", "CacheStress"]),

@@ -11,7 +11,8 @@ let package = Package(
         .executableTarget(
             name: "HalcyonFuzz",
             dependencies: [
-                "Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonTIFF", "HalcyonSVG", "HalcyonTesting",
+                "Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonRAW", "HalcyonTIFF",
+                "HalcyonSVG", "HalcyonTesting",
             ].map {
                 .product(name: $0, package: "halcyon")
             },

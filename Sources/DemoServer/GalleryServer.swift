@@ -74,6 +74,7 @@ private struct FolderHandler: HTTPHandler {
         case "avif": "image/avif"
         case "heic": "image/heic"
         case "tiff": "image/tiff"
+        case "dng": "image/x-adobe-dng"
         case "bmp": "image/bmp"
         case "svg": "image/svg+xml"
         default: "application/octet-stream"

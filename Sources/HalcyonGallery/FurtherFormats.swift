@@ -9,7 +9,7 @@ enum FurtherFormats {
     static func make(of picture: URL, in folder: URL) throws -> [String] {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var made: [String] = []
-        for format in [ImageFormat.avif, .heic, .jpegXL, .qoi, .tiff, .bmp, .ico] {
+        for format in [ImageFormat.avif, .heic, .jpegXL, .qoi, .tiff, .raw, .bmp, .ico] {
             let name = "kingfisher.\(format.fileExtension)"
             let file = folder.appending(path: name)
             if !FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) {
@@ -25,12 +25,13 @@ enum FurtherFormats {
     /// Returns the encoded picture, or nil if this build has no coder for the format.
     private static func data(of picture: URL, as format: ImageFormat) throws -> Data? {
         let bytes = try Data(contentsOf: picture)
-        guard [.tiff, .bmp, .ico].contains(format) else { return try? Image(data: bytes).data(as: format) }
+        guard [.tiff, .raw, .bmp, .ico].contains(format) else { return try? Image(data: bytes).data(as: format) }
         let side = format == .ico ? 256 : 600
         let small = try Image(data: bytes, options: DecodeOptions(target: TargetSize(PixelSize(side, side))))
         let plain =
             switch format {
             case .tiff: PlainFiles.tiff(small)
+            case .raw: PlainFiles.dng(try small.data(as: .jpeg))
             case .bmp: PlainFiles.bmp(small)
             default: try PlainFiles.ico(small)
             }
@@ -81,6 +82,16 @@ enum PlainFiles {
         return file + picture
     }
 
+    /// Returns a raw file that has nothing but its preview: the version that makes it a DNG, and the place of the JPEG.
+    static func dng(_ preview: Data) -> Data {
+        var file = Data("II".utf8)
+        file.append16(42)
+        file.append32(8)
+        let entries = [(513, 4, 1, 8 + 2 + 3 * 12 + 4), (514, 4, 1, preview.count), (50_706, 1, 4, 0x0401)]
+        file.appendDirectory(entries)
+        return file + preview
+    }
+
     /// Returns a TIFF file: one strip, followed by its directory.
     static func tiff(_ image: Image) -> Data {
         let count = image.width * image.height * 3
@@ -96,19 +107,11 @@ enum PlainFiles {
         }
         for _ in 0..<3 { file.append16(8) }
         if directory % 2 == 1 { file.append(0) }
-        // Each entry: the tag, the type (3 is 16 bits, 4 is 32), the number of values, and the value or its offset.
         let entries = [
             (256, 4, 1, image.width), (257, 4, 1, image.height), (258, 3, 3, bits), (259, 3, 1, 1), (262, 3, 1, 2),
             (273, 4, 1, 8), (277, 3, 1, 3), (278, 4, 1, image.height), (279, 4, 1, count),
         ]
-        file.append16(entries.count)
-        for (tag, type, count, value) in entries {
-            file.append16(tag)
-            file.append16(type)
-            file.append32(count)
-            file.append32(value)
-        }
-        file.append32(0)
+        file.appendDirectory(entries)
         return file
     }
 }
@@ -121,5 +124,18 @@ extension Data {
     fileprivate mutating func append32(_ value: Int) {
         append16(value)
         append16(value >> 16)
+    }
+
+    /// Appends the only directory of a TIFF. Each entry has the tag, the type (1 is a byte, 3 is 16 bits, 4 is 32), the number of
+    /// values, and the value or its offset.
+    fileprivate mutating func appendDirectory(_ entries: [(Int, Int, Int, Int)]) {
+        append16(entries.count)
+        for (tag, type, count, value) in entries {
+            append16(tag)
+            append16(type)
+            append32(count)
+            append32(value)
+        }
+        append32(0)
     }
 }

@@ -40,6 +40,9 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     public static let jpegXL = ImageFormat("jxl", fileExtension: "jxl", mimeType: "image/jxl")
     /// TIFF.
     public static let tiff = ImageFormat("tiff", fileExtension: "tiff", mimeType: "image/tiff")
+    /// The raw files of cameras: DNG, CR2, CR3, NEF, ARW, ORF, RW2, RAF, PEF and others of the same structure. The image is the
+    /// camera's own preview.
+    public static let raw = ImageFormat("raw", fileExtension: "dng", mimeType: "image/x-dcraw")
     /// BMP, the Windows bitmap.
     public static let bmp = ImageFormat("bmp", fileExtension: "bmp", mimeType: "image/bmp")
     /// ICO, the Windows icon, and CUR, the cursor.
@@ -50,7 +53,7 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     public static let svg = ImageFormat("svg", fileExtension: "svg", mimeType: "image/svg+xml")
 
     /// All formats that Halcyon has names for, whether or not a coder for them was built in.
-    public static let known: [ImageFormat] = [jpeg, png, gif, webp, heic, avif, jpegXL, tiff, bmp, ico, qoi, svg]
+    public static let known: [ImageFormat] = [jpeg, png, gif, webp, heic, avif, jpegXL, tiff, raw, bmp, ico, qoi, svg]
 
     /// Returns the known format with this name or file extension in any case (`jpeg`, `JPG`, `tif`); nil for others. A registry
     /// also finds those of its custom coders: `CoderRegistry.encodableFormat(named:)`.
@@ -63,7 +66,12 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     package func isNamed(_ text: String) -> Bool {
         let text = text.lowercased()
         guard !text.isEmpty else { return false }
-        let alias = ["jpe": "jpeg", "tif": "tiff", "heif": "heic", "cur": "ico"][text]
-        return [name, fileExtension].contains { $0.lowercased() == text } || name == alias
+        return [name, fileExtension].contains { $0.lowercased() == text } || name == Self.aliases[text]
     }
+
+    private static let aliases = [
+        "jpe": "jpeg", "tif": "tiff", "heif": "heic", "cur": "ico", "cr2": "raw", "cr3": "raw", "nef": "raw",
+        "nrw": "raw",
+        "arw": "raw", "sr2": "raw", "srw": "raw", "orf": "raw", "rw2": "raw", "raf": "raw", "pef": "raw",
+    ]
 }

@@ -10,7 +10,7 @@ import Testing
         let registry = CoderRegistry.standard()
         #expect(
             Set(registry.decodableFormats) == [
-                .jpeg, .png, .webp, .gif, .avif, .heic, .jpegXL, .tiff, .bmp, .ico, .qoi, .svg,
+                .jpeg, .png, .webp, .gif, .avif, .heic, .jpegXL, .tiff, .raw, .bmp, .ico, .qoi, .svg,
             ])
         #expect([ImageFormat.jpeg, .png, .webp, .gif, .avif, .jpegXL].allSatisfy(registry.canEncode))
         #expect(!registry.canEncode(.svg))

@@ -9,7 +9,7 @@ import Testing
     /// `HALCYON_SOAK` runs the full counts.
     private static let isSoak = ProcessInfo.processInfo.environment["HALCYON_SOAK"] != nil
     private static let damageable = [
-        "jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "bmp", "ico", "qoi", "jxl", "svg",
+        "jpeg", "png", "webp", "gif", "avif", "heic", "tiff", "raw", "bmp", "ico", "qoi", "jxl", "svg",
     ]
 
     @Test(arguments: [
@@ -50,12 +50,14 @@ import Testing
         for part in 0..<parts {
             let cut = data.prefix(data.count * part / parts)
             do {
-                // Only what stands behind the pixels may be missing: end marks, later frames, metadata, what fills a BMP's rows up.
+                // Only what stands behind the pixels may be missing: end marks, later frames, metadata, what fills a BMP's rows up, the sensor's
+                // values.
                 let image = try registry.decode(cut)
                 #expect(image.bitmap.bytes == whole, "\(part)/\(parts)")
                 let hasMore = fixture.frames > 1 || fixture.file.contains("-behind")
                 #expect(
-                    ["gif", "webp", "tiff", "bmp", "ico", "qoi", "png", "jpeg"].contains(fixture.format) || hasMore,
+                    ["gif", "webp", "tiff", "raw", "bmp", "ico", "qoi", "png", "jpeg"].contains(fixture.format)
+                        || hasMore,
                     "\(part)/\(parts)")
                 tryFrames(of: image)
             } catch let error as CodecError {

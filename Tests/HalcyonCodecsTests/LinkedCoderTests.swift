@@ -8,7 +8,7 @@ import Testing
     @Test func aRegistryHasTheFormatsThatAreLinked() {
         let registry = CoderRegistry.standard()
         let formats = Set(registry.decodableFormats)
-        #expect(formats == [.jpeg, .png, .webp, .gif, .bmp, .ico, .qoi, .avif, .heic, .jpegXL, .tiff, .svg])
+        #expect(formats == [.jpeg, .png, .webp, .gif, .bmp, .ico, .qoi, .avif, .heic, .jpegXL, .tiff, .raw, .svg])
         #expect(registry.canEncode(.avif) && registry.canEncode(.heic))
         // Text is looked at last.
         #expect(registry.decodableFormats.last == .svg)
@@ -22,7 +22,7 @@ import Testing
         for (format, decoding, encoding) in [
             (.heic, "HalcyonHEIC", "HalcyonHEICEncoding"), (.avif, "HalcyonAVIF", "HalcyonAVIF"),
             (.svg, "HalcyonSVG", nil), (.tiff, "HalcyonTIFF", nil), (.jpegXL, "HalcyonJPEGXL", "HalcyonJPEGXL"),
-            (.jpeg, nil, nil),
+            (.raw, "HalcyonRAW", nil), (.jpeg, nil, nil),
         ] as [(ImageFormat, String?, String?)] {
             #expect(FormatProduct.missing(toDecode: format, linked: without) == decoding)
             #expect(FormatProduct.missing(toEncode: format, linked: without) == encoding)

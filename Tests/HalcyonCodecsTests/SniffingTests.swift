@@ -16,6 +16,8 @@ import Testing
         (.gif, Array("GIF87a".utf8)), (.gif, Array("GIF89a".utf8)),
         (.webp, Array("RIFF\u{1}\u{2}\0\0WEBPVP8 ".utf8)),
         (.tiff, [0x49, 0x49, 42, 0]), (.tiff, [0x4D, 0x4D, 0, 42]), (.tiff, [0x49, 0x49, 43, 0]),
+        (.raw, Array("II*\0\u{10}\0\0\0CR\u{2}\0".utf8)), (.raw, Array("IIRO".utf8)), (.raw, Array("MMOR".utf8)),
+        (.raw, Array("IIU\0".utf8)), (.raw, Array("FUJIFILMCCD-RAW 0201".utf8)), (.raw, isoMedia("crx ", ["isom"])),
         (.jpegXL, [0xFF, 0x0A]),
         (.jpegXL, [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]),
         (.ico, [0, 0, 1, 0, 1, 0, 16, 16, 0, 0, 1, 0, 32, 0, 104, 4, 0, 0, 22, 0, 0, 0]),

@@ -3,7 +3,7 @@
 // A module for more formats defines its function. Where it is not linked, the function's address is NULL.
 #define MODULE(name) extern void *halcyon_coder_##name(void) __attribute__((weak));
 // Detecting text costs more than a signature, so SVG comes first and is asked last.
-#define MODULES MODULE(svg) MODULE(tiff) MODULE(heic_encoder) MODULE(heic) MODULE(jpegxl) MODULE(avif)
+#define MODULES MODULE(svg) MODULE(tiff) MODULE(raw) MODULE(heic_encoder) MODULE(heic) MODULE(jpegxl) MODULE(avif)
 MODULES
 #undef MODULE
 

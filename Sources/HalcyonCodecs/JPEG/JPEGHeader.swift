@@ -2,15 +2,18 @@ import Foundation
 import HalcyonImage
 
 /// The contents of the segments before a JPEG's pixels, read without libjpeg.
-struct JPEGHeader {
+package struct JPEGHeader {
     /// The size as stored; nil until a frame header is found.
     private(set) var size: PixelSize?
+    /// Whether the frame is lossless, as cameras pack the values of their sensors. libjpeg does not read it.
+    package private(set) var isLossless = false
     private(set) var bitsPerChannel = 8
     private(set) var componentCount = 0
     /// The bytes of coefficients that are kept for a file that is not decoded row by row: two per coefficient, as
     /// many as samples.
     private(set) var coefficientBytes = 0
-    private(set) var orientation = Orientation.up
+    /// The orientation; nil if the file does not declare one.
+    package private(set) var declaredOrientation: Orientation?
     /// The place of the thumbnail in the file; nil if there is none.
     private(set) var thumbnail: Range<Int>?
     private(set) var metadataByteCount = 0
@@ -25,7 +28,7 @@ struct JPEGHeader {
     /// Reads the segments up to the pixels.
     ///
     /// - Throws: `CodecError.damaged` if there is no complete frame header.
-    init(_ reader: ByteReader) throws {
+    package init(_ reader: ByteReader) throws {
         var offset = 2
         while let segment = Segment(reader, at: offset) {
             // The pixels begin or the file ends here: no header follows.
@@ -42,8 +45,9 @@ struct JPEGHeader {
         guard size.width > 0 else { throw Self.damaged("its width is zero") }
     }
 
-    var info: ImageInfo {
-        ImageInfo(
+    package var info: ImageInfo {
+        let orientation = declaredOrientation ?? .up
+        return ImageInfo(
             format: .jpeg, size: orientation.applied(to: size ?? PixelSize(0, 0)), bitsPerChannel: bitsPerChannel,
             orientation: orientation, colorSpace: colorSpace)
     }
@@ -70,13 +74,14 @@ struct JPEGHeader {
         // Frame headers of every kind. DHT, JPG and DAC share their range.
         case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(segment.marker):
             isArithmetic = segment.marker > 0xC8
+            isLossless = segment.marker & 3 == 3
             isProgressive = [0xC2, 0xC6, 0xCA, 0xCE].contains(segment.marker)
             try readFrame(body)
         case 0xE1 where body.matches("Exif", at: 0):
             // The first segment counts: later ones belong to embedded previews.
             guard !hasExif else { break }
             hasExif = true
-            orientation = Exif.orientation(in: body)
+            declaredOrientation = Exif.declaredOrientation(in: body)
             thumbnail = Exif.thumbnail(in: body).map {
                 segment.start + $0.lowerBound..<segment.start + $0.upperBound
             }

@@ -3,19 +3,24 @@ import HalcyonImage
 
 /// Reads the orientation and the thumbnail from EXIF.
 package enum Exif {
-    private static let orientationTag = 0x0112
-
     /// Returns the orientation in a TIFF structure (the bytes after `Exif\0\0` in a JPEG), or `.up` if there is none or
     /// the structure is broken: a bad tag must not make the image fail.
     package static func orientation(inTIFF reader: ByteReader) -> Orientation {
-        ExifDirectory.first(of: reader)?.value(of: orientationTag).flatMap { Orientation(rawValue: $0) } ?? .up
+        declaredOrientation(inTIFF: reader) ?? .up
+    }
+
+    private static func declaredOrientation(inTIFF reader: ByteReader) -> Orientation? {
+        ExifDirectory.first(of: reader)?.orientation
     }
 
     /// Returns the orientation in a TIFF structure that may be preceded by the `Exif\0\0` of a JPEG, as some writers of
     /// WebP and PNG leave it.
-    package static func orientation(in reader: ByteReader) -> Orientation {
+    package static func orientation(in reader: ByteReader) -> Orientation { declaredOrientation(in: reader) ?? .up }
+
+    /// Returns the orientation in bytes that `orientation(in:)` reads; nil if there is none or it is broken.
+    static func declaredOrientation(in reader: ByteReader) -> Orientation? {
         let start = prefixLength(of: reader)
-        return orientation(inTIFF: reader.part(at: start, length: reader.count))
+        return declaredOrientation(inTIFF: reader.part(at: start, length: reader.count))
     }
 
     private static func prefixLength(of reader: ByteReader) -> Int {
@@ -41,62 +46,6 @@ extension Exif {
             length > 0, tiff.has(length, at: offset)
         else { return nil }
         return start + offset..<start + offset + length
-    }
-}
-
-/// A directory of a TIFF structure.
-private struct ExifDirectory {
-    /// The maximum number of entries that are examined. A directory has a few dozen, but a hostile one may claim
-    /// 65,535.
-    private static let maximumEntries = 512
-
-    private let reader: ByteReader
-    private let isLittleEndian: Bool
-    private let start: Int
-
-    /// Returns the first directory; nil if the bytes are no TIFF structure.
-    static func first(of reader: ByteReader) -> ExifDirectory? {
-        let isLittleEndian = reader.matches("II", at: 0)
-        guard isLittleEndian || reader.matches("MM", at: 0) else { return nil }
-        let header = ExifDirectory(reader, isLittleEndian, start: 0)
-        guard header.short(2) == 42, let first = header.long(4) else { return nil }
-        return ExifDirectory(reader, isLittleEndian, start: first)
-    }
-
-    private init(_ reader: ByteReader, _ isLittleEndian: Bool, start: Int) {
-        (self.reader, self.isLittleEndian, self.start) = (reader, isLittleEndian, start)
-    }
-
-    /// The directory after this one. It is not followed any further, so that a ring of directories is none.
-    var next: ExifDirectory? {
-        guard let count = short(start), let next = long(start + 2 + count * 12), next != 0 else { return nil }
-        return ExifDirectory(reader, isLittleEndian, start: next)
-    }
-
-    /// Returns the integer of a tag; nil if the directory does not have it.
-    func value(of wanted: Int) -> Int? {
-        guard let count = short(start) else { return nil }
-        for index in 0..<min(count, Self.maximumEntries) {
-            let entry = start + 2 + index * 12
-            guard let tag = short(entry) else { return nil }
-            guard tag == wanted else { continue }
-            // A short or a long number by the standard; writers also use bytes, signed numbers and undefined bytes.
-            return switch short(entry + 2) {
-            case 1, 6, 7: reader.byte(entry + 8)
-            case 3, 8: short(entry + 8)
-            case 4, 9: long(entry + 8)
-            default: nil
-            }
-        }
-        return nil
-    }
-
-    private func short(_ offset: Int) -> Int? {
-        isLittleEndian ? reader.littleEndian16(offset) : reader.bigEndian16(offset)
-    }
-
-    private func long(_ offset: Int) -> Int? {
-        isLittleEndian ? reader.littleEndian32(offset) : reader.bigEndian32(offset)
     }
 }
 

@@ -9,8 +9,8 @@ public enum FormatSniffer {
         if case .image(let format) = sniff(data) { format } else { nil }
     }
 
-    /// Returns what the data is. Reads at most its first 4 KiB, and of text behind comments and of gzip data its first
-    /// megabyte.
+    /// Returns what the data is. Reads at most its first 4 KiB, of text behind comments and of gzip data its first megabyte,
+    /// and of a TIFF the first directory, wherever it stands.
     package static func sniff(_ data: Data) -> SniffResult {
         data.read { reader in
             guard reader.count > 0 else { return .other("empty") }
@@ -23,7 +23,8 @@ public enum FormatSniffer {
         }
     }
 
-    /// Returns whether the data has the signature of a raster format. Costs a few comparisons, whatever the data is.
+    /// Returns whether the data has the signature of a raster format. Costs a few comparisons, and for a TIFF a search for some
+    /// tags among at most 512 in each of 17 directories.
     package static func hasSignature(_ data: Data, of format: ImageFormat) -> Bool {
         data.read { reader in
             if let found = raster(reader) { return found == format }
@@ -36,6 +37,7 @@ public enum FormatSniffer {
         if reader.matches([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) { return .png }
         if reader.matches("GIF87a", at: 0) || reader.matches("GIF89a", at: 0) { return .gif }
         if reader.matches("RIFF", at: 0), reader.matches("WEBP", at: 8) { return .webp }
+        if RawSignature.matches(reader) { return .raw }
         if isTIFF(reader) { return .tiff }
         if isJPEGXL(reader) { return .jpegXL }
         if isICO(reader) { return .ico }
@@ -86,7 +88,7 @@ public enum FormatSniffer {
         if brands.contains("avif") || brands.contains("avis") { return .image(.avif) }
         if heicBrands.contains(major) { return .image(.heic) }
         if major == "jxl " { return .image(.jpegXL) }
-        if major == "crx " { return .other("a camera raw file") }
+        if major == "crx " { return .image(.raw) }
         if major == "qt  " { return .other("a QuickTime movie") }
         if major == "M4A " || major == "M4B " { return .other("an MP4 audio file") }
         if compatible.contains(where: { ["heic", "heix"].contains($0) }) { return .image(.heic) }

@@ -3,7 +3,8 @@ import HalcyonImage
 /// The products of the package whose coders read or write the formats beyond those of every program.
 package enum FormatProduct {
     private static let decoding: [ImageFormat: String] = [
-        .avif: "HalcyonAVIF", .heic: "HalcyonHEIC", .jpegXL: "HalcyonJPEGXL", .svg: "HalcyonSVG", .tiff: "HalcyonTIFF",
+        .avif: "HalcyonAVIF", .heic: "HalcyonHEIC", .jpegXL: "HalcyonJPEGXL", .raw: "HalcyonRAW", .svg: "HalcyonSVG",
+        .tiff: "HalcyonTIFF",
     ]
     private static let encoding: [ImageFormat: String] = [
         .avif: "HalcyonAVIF", .heic: "HalcyonHEICEncoding", .jpegXL: "HalcyonJPEGXL",
