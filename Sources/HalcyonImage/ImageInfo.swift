@@ -21,6 +21,10 @@ public struct ImageInfo: Hashable, Sendable {
     /// Whether the image was made of a part of its file: before the whole of it had arrived, or because it was cut off
     /// (`DecodeOptions.allowsIncomplete`). No cache keeps such an image.
     public var isPreview = false
+    /// Whether the file has a gain map beside its picture, by which displays of a high dynamic range show it brighter: an Ultra HDR
+    /// JPEG, or an AVIF, HEIC or JPEG XL that has one. The decoded pixels are those of the picture alone, and a file that is encoded
+    /// anew has no map.
+    public var hasGainMap = false
 
     /// Creates the facts about an image; by default those of a still, opaque, upright image with 8 bits a channel in
     /// sRGB.

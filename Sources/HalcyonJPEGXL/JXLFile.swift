@@ -15,6 +15,7 @@ struct JXLFile {
     private(set) var profileName: String?
     /// Whether the end of a box or of the last frame is missing.
     let isCut: Bool
+    private let hasGainMap: Bool
 
     /// - Throws: `CodecError.damaged`, also if the header is not there as a whole, and `.limitExceeded`.
     init(_ data: Data) throws {
@@ -33,6 +34,7 @@ struct JXLFile {
         var index = JXLFrameIndex(header, from: headerBytes)
         try codestream.read { try index.read($0) }
         self.index = index
+        hasGainMap = boxes.hasGainMap
         isCut = boxes.isCut || !index.isWhole(within: codestream.count)
     }
 
@@ -61,11 +63,13 @@ struct JXLFile {
     var info: ImageInfo {
         let orientation = header.orientation
         let count = header.animation == nil ? 1 : max(1, shownFrames.count)
-        return ImageInfo(
+        var info = ImageInfo(
             format: .jpegXL, size: orientation.applied(to: header.size), frameCount: count,
             loopCount: count > 1 ? min(header.animation?.loops ?? 1, 65_535) : nil, hasAlpha: header.alpha != nil,
             bitsPerChannel: min(16, header.bits), orientation: orientation,
             colorSpace: profileName.map { .icc($0) } ?? (header.isGray ? .gray : .sRGB))
+        info.hasGainMap = hasGainMap
+        return info
     }
 
     /// The largest picture that libjxl unpacks, and the pixels of all of them. A frame that is shown counts as the canvas.
@@ -99,6 +103,8 @@ struct JXLBoxes {
     private(set) var reconstruction: Range<Int>?
     /// The places of metadata that Brotli has packed: the type of its box, then the packed bytes.
     private(set) var packed: [Range<Int>] = []
+    /// Whether there is a gain map (`jhgm`, ISO 21496-1).
+    private(set) var hasGainMap = false
 
     /// - Throws: `CodecError.damaged`, `.limitExceeded`.
     init(_ data: Data) throws {
@@ -132,6 +138,7 @@ struct JXLBoxes {
                 metadataByteCount += box.body.count
                 if box.isNamed("jbrd") { reconstruction = reconstruction ?? body }
                 if box.isNamed("brob") { packed.append(body) }
+                if box.isNamed("jhgm") { hasGainMap = true }
             }
         }
         if !isOver { isCut = true }

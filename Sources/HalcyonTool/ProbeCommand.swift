@@ -42,7 +42,7 @@ struct ProbeReport: Encodable, Sendable {
     var error: FailureReport?
 
     private enum Keys: String, CodingKey {
-        case source, ok, format, width, height, frames, loops, alpha, bitsPerChannel, orientation, colorSpace, error
+        case source, ok, format, width, height, frames, loops, alpha, bitsPerChannel, orientation, colorSpace, gainMap, error
     }
 
     /// Encodes every key each time, with `null` for a missing value.
@@ -59,6 +59,7 @@ struct ProbeReport: Encodable, Sendable {
         try container.encode(info?.bitsPerChannel, forKey: .bitsPerChannel)
         try container.encode(info?.orientation.rawValue, forKey: .orientation)
         try container.encode(info?.colorSpace.description, forKey: .colorSpace)
+        try container.encode(info?.hasGainMap, forKey: .gainMap)
         try container.encode(error, forKey: .error)
     }
 
@@ -67,6 +68,7 @@ struct ProbeReport: Encodable, Sendable {
         guard let info else { return nil }
         var facts = ["\(info.format)", "\(info.size)", "\(info.bitsPerChannel) bit", "\(info.colorSpace)"]
         if info.hasAlpha { facts.append("alpha") }
+        if info.hasGainMap { facts.append("gain map") }
         if info.isAnimated { facts.append("\(info.frameCount) frames") }
         if let loops = info.loopCount { facts.append(loops == 0 ? "loops for ever" : "plays \(loops)x") }
         if info.orientation != .up { facts.append("orientation \(info.orientation.rawValue)") }

@@ -67,7 +67,7 @@ import Testing
         let result = try await tool.run(["probe", "--json", fixture("png/rgb8.png"), tool.path("missing.png")])
         let keys: Set = [
             "source", "ok", "format", "width", "height", "frames", "loops", "alpha", "bitsPerChannel", "orientation",
-            "colorSpace", "error",
+            "colorSpace", "gainMap", "error",
         ]
         #expect(try result.keys() == [keys, keys])
     }

@@ -17,6 +17,8 @@ private struct FinishedImageMetadata: Codable {
     var profile: String?
     /// Nil in entries written before vector images were supported.
     var vector: Bool?
+    /// Nil in entries written before gain maps were recognized.
+    var gainMap: Bool?
     var http: Data?
 
     init(_ info: ImageInfo, http: HTTPCacheMetadata?) {
@@ -31,7 +33,7 @@ private struct FinishedImageMetadata: Codable {
         case .cmyk: colorModel = "cmyk"
         case .icc(let name): (colorModel, profile) = ("icc", name)
         }
-        vector = info.isVector
+        (vector, gainMap) = (info.isVector, info.hasGainMap)
         self.http = http?.encoded()
     }
 
@@ -47,10 +49,12 @@ private struct FinishedImageMetadata: Codable {
             case "icc": .icc(profile ?? "")
             default: .sRGB
             }
-        return ImageInfo(
+        var info = ImageInfo(
             format: ImageFormat(format[0], fileExtension: format[1], mimeType: format[2]),
             size: PixelSize(size[0], size[1]), frameCount: frames, loopCount: loops, hasAlpha: alpha,
             bitsPerChannel: bits, orientation: orientation, colorSpace: colorSpace, isVector: vector ?? false)
+        info.hasGainMap = gainMap ?? false
+        return info
     }
 }
 

@@ -127,6 +127,7 @@ extension KeyEncoder {
         }
         encode(info.isVector)
         encode(info.isPreview)
+        encode(info.hasGainMap)
     }
 }
 
@@ -154,6 +155,7 @@ extension WireReader {
             }
         info.isVector = try bool()
         info.isPreview = try bool()
+        info.hasGainMap = try bool()
         return info
     }
 }

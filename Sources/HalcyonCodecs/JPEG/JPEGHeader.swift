@@ -24,6 +24,7 @@ package struct JPEGHeader {
     private(set) var isArithmetic = false
     private var hasExif = false
     private var profile = JPEGProfile()
+    private var gainMap = JPEGGainMap()
 
     /// Reads the segments up to the pixels.
     ///
@@ -47,9 +48,11 @@ package struct JPEGHeader {
 
     package var info: ImageInfo {
         let orientation = declaredOrientation ?? .up
-        return ImageInfo(
+        var info = ImageInfo(
             format: .jpeg, size: orientation.applied(to: size ?? PixelSize(0, 0)), bitsPerChannel: bitsPerChannel,
             orientation: orientation, colorSpace: colorSpace)
+        info.hasGainMap = gainMap.isThere
+        return info
     }
 
     private var colorSpace: ColorSpace {
@@ -87,6 +90,8 @@ package struct JPEGHeader {
             }
         case 0xE2 where body.matches("ICC_PROFILE", at: 0):
             profile.add(body)
+        case 0xE1, 0xE2:
+            gainMap.read(body)
         default:
             break
         }

@@ -57,9 +57,10 @@ import Testing
         #expect(await fixture.pipeline.configuration.cache.cachedLevel(for: ImageRequest(url)) == .memory)
     }
 
-    @Test func theFinishedImageIsKeptOnDiskWhereAskedForAndComesBackPixelForPixel() async throws {
+    @Test(arguments: ["jpeg/orientation-6.jpg", "gainmap/iso.jpg"])
+    func theFinishedImageIsKeptOnDiskWhereAskedForAndComesBackPixelForPixel(_ file: String) async throws {
         let fixture = PipelineFixture()
-        let url = try fixture.serve("jpeg/orientation-6.jpg")
+        let url = try fixture.serve(file)
         var policy = CachePolicy.default
         policy.writes.insert(.diskProcessed)
         let runs = Counter()
