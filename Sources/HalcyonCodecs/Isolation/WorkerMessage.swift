@@ -272,7 +272,7 @@ enum WorkerAnswer {
 /// The first message of a worker: what it is, or why it could not lock itself in.
 struct WorkerGreeting {
     /// Raised with every change of the messages: a worker of another version is of no use.
-    static let version = 2
+    static let version = 3
 
     /// The coders, by the names of their types.
     let coders: [String]
