@@ -21,6 +21,7 @@ import HalcyonProcessing
 @_exported import struct HalcyonImage.PixelRect
 @_exported import struct HalcyonImage.PixelSize
 @_exported import enum HalcyonImage.ResizeFilter
+@_exported import enum HalcyonImage.ResizeLight
 @_exported import enum HalcyonImage.ResizeMode
 @_exported import struct HalcyonSystem.ProcessingThreads
 @_exported import enum HalcyonSystem.RequestPriority

@@ -63,6 +63,10 @@ public protocol ImageDecoder: ImageCoder {
     /// files hold several sizes of one picture. The default asks that.
     func scaledSize(of data: Data, info: ImageInfo, atLeast size: PixelSize) -> PixelSize
 
+    /// Whether the decoder makes smaller sizes by averaging pixels: then a decode in linear light (`TargetSize.light`) takes the
+    /// stored size. True by default. False for drawings, and for files that hold several sizes of one picture.
+    var scalesByAveraging: Bool { get }
+
     /// Returns the part of a native size that the stored image covers, in native pixels.
     ///
     /// It is less than `native` if the last column or row reaches past the edge of the image, as in a JPEG of 45 pixels
@@ -100,6 +104,8 @@ extension ImageDecoder {
     public func scaledSize(of data: Data, info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
         scaledSize(for: info, atLeast: size)
     }
+
+    public var scalesByAveraging: Bool { true }
 
     public func coverage(of info: ImageInfo, at native: PixelSize) -> (width: Double, height: Double) {
         (Double(native.width), Double(native.height))

@@ -5,29 +5,30 @@ extension Bitmap {
     /// Returns the part that `geometry` names, scaled to its size.
     ///
     /// Cost: linear in the pixels of the source part and of the result. Memory beyond the result: one source row and one
-    /// result row at 16 bytes a pixel; up to 112 further rows, either source rows at 4 or result rows at 16 bytes a pixel;
-    /// and a few filter weights for each row and column of both.
+    /// result row at 16 bytes a pixel; up to 112 further rows, either source rows at 4 or result rows at 16 bytes a pixel,
+    /// in linear light up to 23 source rows at 16 and 16 at 4; and a few filter weights for each row and column of both.
     ///
     /// - Throws: `BitmapError.invalidSource` if the part is empty or not inside the bitmap, and other `BitmapError`s;
     ///   `CancellationError` within 16 rows of the cancellation.
     package func resampled(
-        _ geometry: ResizeGeometry, filter: ResizeFilter = .lanczos, context: WorkContext = .uncancellable
+        _ geometry: ResizeGeometry, filter: ResizeFilter = .lanczos, light: ResizeLight = .encoded,
+        context: WorkContext = .uncancellable
     ) throws -> Bitmap {
         if geometry.isIdentity(for: size) { return self }
-        return try resampled(nil, geometry, filter: filter, context: context)
+        return try resampled(nil, geometry, filter: filter, light: light, context: context)
     }
 
     /// Resamples within `part`, which must lie inside the bitmap, as if no pixels surrounded it; within the whole bitmap if
     /// it is nil.
     package func resampled(
-        _ part: PixelRect?, _ geometry: ResizeGeometry, filter: ResizeFilter, context: WorkContext
+        _ part: PixelRect?, _ geometry: ResizeGeometry, filter: ResizeFilter, light: ResizeLight, context: WorkContext
     ) throws -> Bitmap {
         let source = part?.size ?? size
         guard geometry.liesInside(source), part == nil || part?.clamped(to: size) == part else {
             throw BitmapError.invalidSource(source)
         }
         return try applying(to: part, size: geometry.size, isOpaque: isOpaque, context: context) {
-            halcyon_resample($0, geometry.region, $1, filter.kernel, $2, $3)
+            halcyon_resample($0, geometry.region, $1, filter.kernel, light.kernel, $2, $3)
         }
     }
 

@@ -73,6 +73,29 @@ public enum ResizeMode: String, Sendable, Hashable, CaseIterable {
     }
 }
 
+/// The light in which the pixels of a resized image are averaged.
+///
+/// The values of sRGB are not amounts of light: 128 is about a fifth of the light of 255. An average of the values is
+/// darker than the same picture seen from far away, the more so the finer and the stronger its contrasts are.
+public enum ResizeLight: String, Sendable, Hashable, CaseIterable {
+    /// The values of sRGB as they are, as in most programs: the default. A checkerboard of black and white becomes 128.
+    case encoded
+    /// The amounts of light that they stand for: a checkerboard of black and white becomes 188.
+    ///
+    /// A colour is converted by the transfer function of IEC 61966-2-1, weighted by its alpha, averaged, divided by the
+    /// averaged alpha and converted back, so that transparent edges have no fringe. Each channel is within 1 of the same
+    /// calculation with real numbers, and a uniform area stays exactly as it is. The values are taken as those of sRGB:
+    /// an image in the colours of another profile is averaged by sRGB's function all the same.
+    ///
+    /// Cost: between 0.8 and 1.3 times the time of `encoded`, up to twice for an image with no opaque pixel.
+    case linear
+
+    var kernel: halcyon_light { self == .linear ? HALCYON_LIGHT_LINEAR : HALCYON_LIGHT_ENCODED }
+
+    /// Hashes the case; the raw value would be hashed as a text.
+    public func hash(into hasher: inout Hasher) { hasher.combine(kernel.rawValue) }
+}
+
 /// The filter that computes the pixels of a resized image from those of its source.
 public enum ResizeFilter: String, Sendable, Hashable, CaseIterable {
     /// The nearest source pixel: blocky, exact colours.

@@ -1,4 +1,5 @@
 import CHalcyonPixels
+import HalcyonSystem
 
 /// A sink that receives the rows of an image one after the other and scales them to a bitmap of the requested part and
 /// size.
@@ -29,10 +30,13 @@ public final class RowSink {
     /// Returns memory for the next row, for C code that puts it then; nil if there is none.
     package func place() -> UnsafeMutableRawPointer? { next < sourceSize.height ? room?(sourceSize.width * 4) : nil }
 
-    fileprivate init(source: PixelSize, geometry: ResizeGeometry, filter: ResizeFilter, result: halcyon_bitmap) throws {
+    fileprivate init(
+        source: PixelSize, geometry: ResizeGeometry, filter: ResizeFilter, light: ResizeLight, result: halcyon_bitmap
+    ) throws {
         sourceSize = source
         let sink = halcyon_row_sink_create(
-            Int32(clamping: source.width), Int32(clamping: source.height), geometry.region, result, filter.kernel)
+            Int32(clamping: source.width), Int32(clamping: source.height), geometry.region, result, filter.kernel,
+            light.kernel)
         guard let sink else { throw BitmapError.outOfMemory(bytes: geometry.size.width * 16) }
         (pointer, receive, room) = (sink, nil, nil)
     }
@@ -61,6 +65,18 @@ public final class RowSink {
 }
 
 extension Bitmap {
+    /// Appends all rows to a sink for a bitmap of this size.
+    ///
+    /// - Throws: `CancellationError` within 64 rows of the cancellation.
+    package func passRows(to sink: RowSink, context: WorkContext) throws {
+        try withPixels { pixels in
+            for row in 0..<height {
+                if row % 64 == 0 { try context.checkCancellation() }
+                sink.append(UnsafeRawBufferPointer(rebasing: pixels[row * bytesPerRow..<row * bytesPerRow + width * 4]))
+            }
+        }
+    }
+
     /// Makes a bitmap of the part that `geometry` names, scaled to its size, from rows that `body` appends to the sink.
     ///
     /// The pixels are those that `resampled` makes of the whole source. Memory beyond the result: a few rows.
@@ -70,7 +86,7 @@ extension Bitmap {
     ///   than it needs; other `BitmapError`s; any error that `body` throws.
     package static func reducing(
         _ source: PixelSize, to geometry: ResizeGeometry, isOpaque: Bool, filter: ResizeFilter = .lanczos,
-        rows body: (RowSink) throws -> Void
+        light: ResizeLight = .encoded, rows body: (RowSink) throws -> Void
     ) throws -> Bitmap {
         let sides = 1...Bitmap.maximumSide
         guard sides.contains(source.width), sides.contains(source.height), geometry.liesInside(source) else {
@@ -78,7 +94,8 @@ extension Bitmap {
         }
         return try Bitmap(size: geometry.size, isOpaque: isOpaque) { output in
             let sink = try RowSink(
-                source: source, geometry: geometry, filter: filter, result: .init(output, size: geometry.size))
+                source: source, geometry: geometry, filter: filter, light: light,
+                result: .init(output, size: geometry.size))
             defer { sink.close() }
             try body(sink)
             guard sink.isFull else { throw BitmapError.invalidSource(source) }

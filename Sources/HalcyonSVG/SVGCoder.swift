@@ -47,6 +47,8 @@ package struct SVGCoder: ImageDecoder {
 
     package func scaledSize(for info: ImageInfo, atLeast size: PixelSize) -> PixelSize { size }
 
+    package var scalesByAveraging: Bool { false }
+
     package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
         try Self.onStack {
             let drawing = try SVGDrawing(data)

@@ -161,6 +161,7 @@ import Testing
                 DecodeOptions(target: TargetSize(size)), DecodeOptions(target: TargetSize(size, mode: .fill)),
                 DecodeOptions(target: TargetSize(size, mode: .stretch)),
                 DecodeOptions(target: TargetSize(size, upscale: true)),
+                DecodeOptions(target: TargetSize(size, light: .linear)),
                 DecodeOptions(target: TargetSize(size.transposed)),
             ],
             "maximumBytes": [

@@ -154,6 +154,14 @@ import Testing
         #expect(tone(try registry.decode(file, options: stored)) == .blue)
     }
 
+    /// A camera averages in a light that nobody knows.
+    @Test func inLinearLightThePictureItselfIsAveraged() throws {
+        var options = options(40, 40)
+        #expect(tone(try registry.decode(try file(), options: options)) == .red)
+        options.target?.light = .linear
+        #expect(tone(try registry.decode(try file(), options: options)) == .blue)
+    }
+
     @Test func thumbnailsOfThumbnailsAreNotLookedAt() throws {
         let inner = try jpeg(PixelSize(16, 12), .green)
         let file = try file { $0.thumbnail = ExifThumbnail(inner).file($0.thumbnail) }

@@ -32,7 +32,8 @@ import Testing
         return ResizeProcessor(
             PixelSize(.random(in: 1...26, using: &random), .random(in: 1...26, using: &random)),
             mode: ResizeMode.allCases.randomElement(using: &random) ?? .fit, upscale: .random(using: &random),
-            filter: filters.randomElement(using: &random) ?? .area)
+            filter: filters.randomElement(using: &random) ?? .area,
+            light: ResizeLight.allCases.randomElement(using: &random) ?? .linear)
     }
 
     /// One to six steps, of which `scalings` at most scale.

@@ -14,7 +14,7 @@ import Testing
     private static let spellings: [[any ImageProcessor]] = [
         [
             .resize(to: PixelSize(320, 240)), ResizeProcessor(PixelSize(320, 240)),
-            .resize(to: PixelSize(240, 320).transposed, mode: .fit, upscale: false, filter: .lanczos),
+            .resize(to: PixelSize(240, 320).transposed, mode: .fit, upscale: false, filter: .lanczos, light: .encoded),
         ],
         [
             .crop(PixelRect(x: 1, y: 2, width: 3, height: 4)),
@@ -94,6 +94,7 @@ import Testing
         ]
         all += ResizeMode.allCases.filter { $0 != .fit }.map { ResizeProcessor(size, mode: $0) }
         all += ResizeFilter.allCases.filter { $0 != .lanczos }.map { ResizeProcessor(size, filter: $0) }
+        all += ResizeFilter.allCases.map { ResizeProcessor(size, filter: $0, light: .linear) }
         all += FlipProcessor.Axis.allCases.map { FlipProcessor($0) }
         all += (0..<15).map { RoundCornersProcessor(radius: 3, corners: .init(rawValue: $0)) }
         return all

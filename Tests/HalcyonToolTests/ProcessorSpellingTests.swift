@@ -17,6 +17,13 @@ import Testing
         ("resize=120x80:nearest", .resize(to: PixelSize(120, 80), filter: .nearest)),
         ("resize=120x", .resize(width: 120)),
         ("resize=upscale:120x:area", .resize(width: 120, upscale: true, filter: .area)),
+        ("resize=120x80:linear", .resize(to: PixelSize(120, 80), light: .linear)),
+        (
+            "resize=linear:120x80:area:fill:upscale",
+            .resize(to: PixelSize(120, 80), mode: .fill, upscale: true, filter: .area, light: .linear)
+        ),
+        ("resize=120x:linear", .resize(width: 120, light: .linear)),
+        ("resize=x80:linear:bilinear", .resize(height: 80, filter: .bilinear, light: .linear)),
         ("resize=x80", .resize(height: 80)),
         ("resize=x80:nearest:upscale", .resize(height: 80, upscale: true, filter: .nearest)),
         (

@@ -165,7 +165,8 @@ static halcyon_status reduce(halcyon_bitmap source, halcyon_bitmap result, uint8
                              void *context) {
     halcyon_bitmap small = {memory, result.width, result.height, (size_t)result.width * 4};
     halcyon_region all = {0, 0, source.width, source.height};
-    halcyon_status status = halcyon_resample(source, all, small, HALCYON_FILTER_AREA, cancelled, context);
+    halcyon_status status = halcyon_resample(source, all, small, HALCYON_FILTER_AREA, HALCYON_LIGHT_ENCODED,
+                                             cancelled, context);
     for (int y = 0; y < small.height && status == HALCYON_OK; y++) {
         memcpy(result.pixels + (size_t)y * result.stride, small.pixels + (size_t)y * small.stride, small.stride);
     }
@@ -205,7 +206,8 @@ static halcyon_status blur_reduced(halcyon_bitmap source, halcyon_bitmap result,
     }
     if (status == HALCYON_OK) {
         halcyon_region inner = {1, 1, width, height};
-        status = halcyon_resample(blurred, inner, result, HALCYON_FILTER_BILINEAR, cancelled, context);
+        status = halcyon_resample(blurred, inner, result, HALCYON_FILTER_BILINEAR, HALCYON_LIGHT_ENCODED, cancelled,
+                                  context);
     }
     free(memory);
     return status;

@@ -3,99 +3,16 @@
 //   scales that across: bytes are read unchanged, many at a time.
 // - A reduction that needs many adds each source row, scaled across, to the few result rows that it contributes to.
 // - An enlargement scales each source row across and keeps it until the last result row that needs it is made.
+// In linear light, rows are converted when they are read, and results when they are written; the first way is another one,
+// in resample_batches.c.
 // No more than 112 rows are kept, however high the source is.
 #include "halcyon_pixels.h"
 #include "pixels_internal.h"
-#include "resample_kernels.h"
+#include "resample_sink.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-    taps *items;
-    float *weights;
-    int longest;  // the largest count
-} kernel;
-
-static double sinc(double x) {
-    if (x == 0) return 1;
-    x *= M_PI;
-    return sin(x) / x;
-}
-
-static double weigh(halcyon_filter filter, double x) {
-    x = fabs(x);
-    switch (filter) {
-    case HALCYON_FILTER_LANCZOS: return x < 3 ? sinc(x) * sinc(x / 3) : 0;
-    case HALCYON_FILTER_BILINEAR: return x < 1 ? 1 - x : 0;
-    default: return x < 0.5 ? 1 : 0;
-    }
-}
-
-// Returns the overlap of a source pixel with the span that a result pixel covers: exact area averaging.
-static double overlap(int pixel, double from, double to) {
-    double left = fmax(from, pixel), right = fmin(to, pixel + 1.0);
-    return right > left ? right - left : 0;
-}
-
-static void free_kernel(kernel *k) {
-    free(k->items);
-    free(k->weights);
-    *k = (kernel){0};
-}
-
-static bool make_kernel(kernel *k, int source, double from, double length, int result, halcyon_filter filter) {
-    double scale = length / result;
-    // A reduction widens the filter so that every source pixel counts; an enlargement does not narrow it.
-    double stretch = fmax(scale, 1);
-    double support = filter == HALCYON_FILTER_LANCZOS ? 3 * stretch : stretch;
-    int most = (int)ceil(support * 2) + 2;
-    if (most > source) most = source;
-    k->items = calloc((size_t)result, sizeof *k->items);
-    k->weights = calloc((size_t)result * (size_t)most, sizeof *k->weights);
-    k->longest = 1;
-    if (!k->items || !k->weights) {
-        free_kernel(k);
-        return false;
-    }
-    for (int i = 0; i < result; i++) {
-        double centre = from + (i + 0.5) * scale;
-        float *weights = k->weights + (size_t)i * (size_t)most;
-        int first, last;
-        if (filter == HALCYON_FILTER_NEAREST) {
-            first = last = (int)floor(centre);
-        } else if (filter == HALCYON_FILTER_AREA) {
-            first = (int)floor(centre - stretch / 2);
-            last = (int)ceil(centre + stretch / 2) - 1;
-        } else {
-            first = (int)ceil(centre - support - 0.5);
-            last = (int)floor(centre + support - 0.5);
-        }
-        if (first < 0) first = 0;
-        if (last > source - 1) last = source - 1;
-        if (first > source - 1) first = source - 1;
-        if (last < first) last = first;
-        if (last - first + 1 > most) last = first + most - 1;
-        double sum = 0;
-        for (int j = first; j <= last; j++) {
-            double w = filter == HALCYON_FILTER_NEAREST ? 1
-                       : filter == HALCYON_FILTER_AREA
-                           ? overlap(j, centre - stretch / 2, centre + stretch / 2)
-                           : weigh(filter, (j + 0.5 - centre) / stretch);
-            weights[j - first] = (float)w;
-            sum += w;
-        }
-        if (sum == 0) {
-            weights[0] = 1;
-            sum = 1;
-        }
-        for (int j = 0; j <= last - first; j++) weights[j] = (float)(weights[j] / sum);
-        k->items[i] = (taps){first, last - first + 1, weights};
-        if (k->items[i].count > k->longest) k->longest = k->items[i].count;
-    }
-    return true;
-}
 
 static inline void store(uint8_t *pixel, float4 value, bool premultiplied) {
     value += 0.5f;
@@ -120,34 +37,12 @@ static void add_down(float4 *sum, const float4 *row, float weight, int width, bo
     }
 }
 
-static void store_row(halcyon_bitmap result, int y, const float4 *sum) {
-    uint8_t *out = result.pixels + (size_t)y * (size_t)result.width * 4;
-    for (size_t x = 0; x < (size_t)result.width; x++) store(out + x * 4, sum[x], true);
+static void store_row(const halcyon_row_sink *sink, int y, const float4 *sum) {
+    size_t width = (size_t)sink->result.width;
+    uint8_t *out = sink->result.pixels + (size_t)y * width * 4;
+    if (sink->is_linear) return halcyon_light_store(sum, width, 1.0f / light_white, out);
+    for (size_t x = 0; x < width; x++) store(out + x * 4, sum[x], true);
 }
-
-// The most rows that are kept. With more, reading them side by side touches more pages than a processor's translation
-// cache holds, and the second way is as fast.
-enum { most_kept = 112 };
-
-struct halcyon_row_sink {
-    halcyon_bitmap result;
-    size_t source_width;
-    kernel across, down;
-    // With kernels: room for one row of the source, followed by a row of the result and the rows that are kept.
-    float4 *line, *scaled, *kept;
-    size_t kept_rows;
-    enum { weighing_first, gathering, scattering } way;
-    // For the first way: the weights of each result row, in parts of 16,384, and the rows of bytes.
-    int16_t *parts;
-    uint8_t *bytes;
-    int begun, done;  // result rows
-    // Checked while one source row makes many result rows, as all of the work is within that row.
-    halcyon_cancelled cancelled;
-    void *context;
-    bool is_cancelled;
-    // Without kernels: the offset of the part that is copied.
-    int left, top;
-};
 
 static bool is_whole_number(double value) {
     return value == floor(value);
@@ -196,11 +91,15 @@ static bool make_parts(halcyon_row_sink *sink) {
 static bool prepare(halcyon_row_sink *sink, int source_width, int source_height, halcyon_region region,
                     halcyon_filter filter) {
     size_t width = (size_t)sink->result.width;
-    if (!make_kernel(&sink->across, source_width, region.x, region.width, sink->result.width, filter)) return false;
-    if (!make_kernel(&sink->down, source_height, region.y, region.height, sink->result.height, filter)) return false;
+    kernel *across = &sink->across, *down = &sink->down;
+    if (!halcyon_make_kernel(across, source_width, region.x, region.width, sink->result.width, filter)) return false;
+    if (!halcyon_make_kernel(down, source_height, region.y, region.height, sink->result.height, filter)) return false;
+    taps left = across->items[0], right = across->items[sink->result.width - 1];
+    sink->columns = (span){(size_t)left.first, (size_t)(right.first + right.count)};
     sink->way = sink->down.longest > most_kept          ? scattering
                 : region.height >= sink->result.height ? weighing_first
                                                        : gathering;
+    if (sink->is_linear && sink->way == weighing_first) return halcyon_prepare_batches(sink);
     sink->kept_rows = sink->way == scattering ? overlapping_rows(&sink->down, sink->result.height)
                                               : (size_t)sink->down.longest;
     // One more pixel, which is read but has no effect.
@@ -215,9 +114,11 @@ static bool prepare(halcyon_row_sink *sink, int source_width, int source_height,
 }
 
 halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, halcyon_region region,
-                                          halcyon_bitmap result, halcyon_filter filter) {
+                                          halcyon_bitmap result, halcyon_filter filter, halcyon_light light) {
     halcyon_row_sink *sink = calloc(1, sizeof *sink);
     if (!sink) return NULL;
+    // One pixel alone is the same in any light.
+    sink->is_linear = light == HALCYON_LIGHT_LINEAR && filter != HALCYON_FILTER_NEAREST;
     sink->result = result;
     sink->source_width = (size_t)source_width;
     if (is_cut(region, result)) {
@@ -231,44 +132,40 @@ halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, h
 }
 
 void halcyon_row_sink_free(halcyon_row_sink *sink) {
-    free_kernel(&sink->across);
-    free_kernel(&sink->down);
+    halcyon_free_kernel(&sink->across);
+    halcyon_free_kernel(&sink->down);
     free(sink->line);
     free(sink->parts);
     free(sink->bytes);
+    free(sink->block);
+    free(sink->picked);
     free(sink);
 }
 
-static int first_row(const halcyon_row_sink *sink) {
+int halcyon_first_row(const halcyon_row_sink *sink) {
     return sink->line ? sink->down.items[0].first : sink->top;
 }
 
-static int end_row(const halcyon_row_sink *sink) {
+int halcyon_end_row(const halcyon_row_sink *sink) {
     if (!sink->line) return sink->top + sink->result.height;
     taps last = sink->down.items[sink->result.height - 1];
     return last.first + last.count;
 }
 
-// The columns of the source that any result pixel needs.
-typedef struct {
-    size_t first, end;
-} span;
-
-static span needed_columns(const halcyon_row_sink *sink) {
-    taps left = sink->across.items[0], right = sink->across.items[sink->result.width - 1];
-    return (span){(size_t)left.first, (size_t)(right.first + right.count)};
-}
-
 static void scale_row(halcyon_row_sink *sink, const uint8_t *row, float4 *target) {
-    span columns = needed_columns(sink);
-    for (size_t x = columns.first; x < columns.end; x++) sink->line[x] = load(row + x * 4);
+    span columns = sink->columns;
+    if (sink->is_linear) {
+        halcyon_light_row(row + columns.first * 4, columns.end - columns.first, sink->line + columns.first);
+    } else {
+        for (size_t x = columns.first; x < columns.end; x++) sink->line[x] = load(row + x * 4);
+    }
     halcyon_weigh_line(sink->line, target, sink->across.items, (size_t)sink->result.width);
 }
 
 // Makes the next result row from the rows of bytes that it needs.
 static void make_row(halcyon_row_sink *sink, const uint8_t *const *rows) {
     taps t = sink->down.items[sink->done];
-    span columns = needed_columns(sink);
+    span columns = sink->columns;
     const uint8_t *moved[most_kept + 1];
     for (int i = 0; i < t.count; i++) moved[i] = rows[i] + columns.first * 4;
     // The number of weights is even.
@@ -277,7 +174,7 @@ static void make_row(halcyon_row_sink *sink, const uint8_t *const *rows) {
     halcyon_weigh_rows(moved, parts, ((size_t)t.count + 1) & ~(size_t)1, sink->line + columns.first,
                        columns.end - columns.first);
     halcyon_weigh_line(sink->line, sink->scaled, sink->across.items, (size_t)sink->result.width);
-    store_row(sink->result, sink->done++, sink->scaled);
+    store_row(sink, sink->done++, sink->scaled);
 }
 
 // The first way, with rows that arrive one by one.
@@ -310,7 +207,7 @@ static void gather(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
             const float4 *kept = sink->kept + ((size_t)(t.first + i) % sink->kept_rows) * (size_t)width;
             add_down(sink->scaled, kept, t.weights[i], width, i == 0);
         }
-        store_row(sink->result, sink->done++, sink->scaled);
+        store_row(sink, sink->done++, sink->scaled);
     }
 }
 
@@ -329,7 +226,7 @@ static void scatter(halcyon_row_sink *sink, int row, const uint8_t *pixels) {
         add_down(sum, sink->scaled, items[y].weights[i], width, i == 0);
     }
     for (; sink->done < sink->begun && row >= items[sink->done].first + items[sink->done].count - 1; sink->done++) {
-        store_row(sink->result, sink->done, sink->kept + ((size_t)sink->done % sink->kept_rows) * (size_t)width);
+        store_row(sink, sink->done, sink->kept + ((size_t)sink->done % sink->kept_rows) * (size_t)width);
     }
 }
 
@@ -340,7 +237,7 @@ void halcyon_row_sink_put(halcyon_row_sink *sink, int row, const uint8_t *pixels
         size_t bytes = (size_t)sink->result.width * 4;
         memcpy(sink->result.pixels + (size_t)(sink->done++) * bytes, pixels + (size_t)sink->left * 4, bytes);
     } else if (sink->way == weighing_first) {
-        keep_and_weigh(sink, row, pixels);
+        (sink->is_linear ? halcyon_batch_row : keep_and_weigh)(sink, row, pixels);
     } else if (sink->way == scattering) {
         scatter(sink, row, pixels);
     } else {
@@ -370,15 +267,18 @@ static halcyon_status weigh_all(halcyon_row_sink *sink, halcyon_bitmap source, h
 }
 
 halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, halcyon_bitmap result,
-                                halcyon_filter filter, halcyon_cancelled cancelled, void *context) {
-    halcyon_row_sink *sink = halcyon_row_sink_create(source.width, source.height, region, result, filter);
+                                halcyon_filter filter, halcyon_light light, halcyon_cancelled cancelled,
+                                void *context) {
+    halcyon_row_sink *sink = halcyon_row_sink_create(source.width, source.height, region, result, filter, light);
     if (!sink) return HALCYON_NO_MEMORY;
     halcyon_status status = HALCYON_OK;
-    if (sink->line && sink->way == weighing_first) status = weigh_all(sink, source, cancelled, context);
-    int end = status == HALCYON_OK && !halcyon_row_sink_is_full(sink) ? end_row(sink) : 0;
+    if (sink->line && sink->way == weighing_first) {
+        status = (sink->is_linear ? halcyon_batch_all : weigh_all)(sink, source, cancelled, context);
+    }
+    int end = status == HALCYON_OK && !halcyon_row_sink_is_full(sink) ? halcyon_end_row(sink) : 0;
     sink->cancelled = cancelled;
     sink->context = context;
-    for (int row = first_row(sink); row < end && status == HALCYON_OK; row++) {
+    for (int row = halcyon_first_row(sink); row < end && status == HALCYON_OK; row++) {
         if ((row & 15) == 0 && cancelled && cancelled(context)) {
             status = HALCYON_CANCELLED;
             break;

@@ -197,7 +197,8 @@ extension ImageKey {
         guard decode.target == nil, let resize = processors.first as? ResizeProcessor, resize.filter == .lanczos
         else { return (decode, processors) }
         var options = decode
-        options.target = TargetSize(resize.size, mode: resize.mode, upscale: resize.upscale)
+        options.target = TargetSize(
+            resize.size, mode: resize.mode, upscale: resize.upscale, light: resize.light)
         return (options, Array(processors.dropFirst()))
     }
 
@@ -226,6 +227,8 @@ extension ImageKey {
         ExactString(source) == ExactString(other.source) && (user == other.user || user == nil)
             && coders === other.coders
             && isWhole && other.isWhole
+            // A whole image was averaged in no light yet.
+            && (decode.target == nil || decode.target?.light == other.decode.target?.light ?? .encoded)
             && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
             // A thumbnail may show something else than its picture, which is good for both.
             && (other.decode.usesEmbeddedThumbnail || !decode.usesEmbeddedThumbnail)

@@ -52,6 +52,20 @@ package final class ColorTransform: @unchecked Sendable {
         }
     }
 
+    /// Returns a sink that converts rows to sRGB and passes them to another one, which the caller holds.
+    func converting(into sink: RowSink, isOpaque: Bool) -> RowSink {
+        var row = [UInt8](repeating: 0, count: sink.sourceSize.width * 4)
+        return RowSink(passing: sink.sourceSize) { [self, unowned sink] pixels in
+            guard !sink.isFull else { return }
+            row.withUnsafeMutableBytes { copy in
+                copy.copyMemory(from: pixels)
+                halcyon_color_convert(
+                    color, copy.baseAddress?.assumingMemoryBound(to: UInt8.self), copy.count / 4, isOpaque)
+                sink.append(UnsafeRawBufferPointer(copy))
+            }
+        }
+    }
+
     /// The callback that a decoder passes to C to convert CMYK to sRGB. Valid while the transform lives.
     package var ink: halcyon_codec_ink {
         halcyon_codec_ink(

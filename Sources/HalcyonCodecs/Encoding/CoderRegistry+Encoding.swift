@@ -136,12 +136,14 @@ extension CoderRegistry {
 
 extension Image {
     /// Returns the part that `geometry` names of the image and of all its frames, scaled to its size.
-    func reduced(_ geometry: ResizeGeometry, context: WorkContext) throws -> Image {
-        let bitmap = try bitmap.resampled(geometry, filter: .lanczos, context: context)
+    func reduced(
+        _ geometry: ResizeGeometry, light: ResizeLight = .encoded, context: WorkContext
+    ) throws -> Image {
+        let bitmap = try bitmap.resampled(geometry, filter: .lanczos, light: light, context: context)
         var frames: AnimatedImage?
         if let animation {
             frames = try AnimatedImage(
-                source: ReducedFrames(animation: animation, geometry: geometry), size: geometry.size,
+                source: ReducedFrames(animation: animation, geometry: geometry, light: light), size: geometry.size,
                 durations: animation.durations, loopCount: animation.loopCount)
         }
         var reduced = Image(bitmap: bitmap, info: info, animation: frames)
@@ -185,16 +187,18 @@ private struct ConvertedFrames: AnimationFrameSource {
 private struct ReducedFrames: AnimationFrameSource {
     let animation: AnimatedImage
     let geometry: ResizeGeometry
+    let light: ResizeLight
 
     var cost: Int { animation.cost }
     var workingBytes: Int { animation.workingBytes.adding(1, times: geometry.size.bitmapBytes) }
 
     func makeReader() -> any AnimationFrameSource {
-        ReducedFrames(animation: animation.makeReader(), geometry: geometry)
+        ReducedFrames(animation: animation.makeReader(), geometry: geometry, light: light)
     }
 
     func frame(at index: Int, context: WorkContext) throws -> Bitmap {
-        try animation.frame(at: index, context: context).resampled(geometry, filter: .lanczos, context: context)
+        try animation.frame(at: index, context: context)
+            .resampled(geometry, filter: .lanczos, light: light, context: context)
     }
 }
 

@@ -66,6 +66,7 @@ extension KeyEncoder {
             encode(target.size)
             encode(target.mode.rawValue)
             encode(target.upscale)
+            encode(target.light.rawValue)
         }
         encode(options.maximumBytes?.bytes)
         encode(options.region != nil)
@@ -86,7 +87,9 @@ extension WireReader {
         if try bool() {
             let size = PixelSize(try int(), try int())
             guard let mode = ResizeMode(rawValue: try text()) else { throw WireError.invalid("a mode") }
-            options.target = TargetSize(size, mode: mode, upscale: try bool())
+            let upscale = try bool()
+            guard let light = ResizeLight(rawValue: try text()) else { throw WireError.invalid("a light") }
+            options.target = TargetSize(size, mode: mode, upscale: upscale, light: light)
         }
         if try bool() { options.maximumBytes = ByteLimit(try int()) }
         if try bool() {

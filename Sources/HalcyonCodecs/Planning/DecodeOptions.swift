@@ -23,7 +23,7 @@ public struct DecodeOptions: Hashable, Sendable {
     /// the pixels of the result. False by default: a program that edits a picture may leave the thumbnail as it was.
     ///
     /// JPEG files of cameras have one of 160x120 pixels or more in their EXIF data. It is used for a result that `target`
-    /// or `maximumBytes` make small enough, in sRGB, without a `region`, and if it is a JPEG of the picture's aspect ratio
+    /// or `maximumBytes` make small enough, in sRGB, in encoded light, without a `region`, and if it is a JPEG of the picture's aspect ratio
     /// that decodes; otherwise the picture itself is decoded. `Image.info` describes the picture. Only the header of the
     /// file proves then that it is an image. Cost: two decodes of the thumbnail, some 0.3 ms each.
     public var usesEmbeddedThumbnail: Bool
@@ -76,7 +76,9 @@ public struct DecodeOptions: Hashable, Sendable {
     /// Encodes the options that change the decoded pixels. The limits do not change them, they only refuse a file;
     /// neither does the time at which the frames are decoded. An incomplete image is never kept under a key.
     package func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.decode", version: 4)
+        let light = target?.light ?? .encoded
+        // Images that were stored before there was a choice keep their names.
+        key.encode(type: "halcyon.decode", version: light == .encoded ? 4 : 5)
         key.encode(target != nil)
         if let target {
             key.encode(target.size)
@@ -91,6 +93,7 @@ public struct DecodeOptions: Hashable, Sendable {
         key.encode(color.rawValue)
         key.encode(firstFrameOnly)
         key.encode(usesEmbeddedThumbnail)
+        if light != .encoded { key.encode(light.rawValue) }
     }
 }
 
@@ -103,12 +106,19 @@ public struct TargetSize: Hashable, Sendable {
     public var mode: ResizeMode
     /// Whether the result may be larger than the source. False by default.
     public var upscale: Bool
+    /// The light in which the pixels are averaged. `.encoded` by default.
+    ///
+    /// In linear light, a JPEG or WebP is decoded at its full size, since these decoders average in encoded light, and takes
+    /// the time and, if it is not decoded row by row, the memory of that. Its colours are converted to sRGB before they are
+    /// averaged, and a thumbnail in the file is not used.
+    public var light: ResizeLight
 
     /// Creates a box of pixels; omitted arguments take the defaults that the properties state.
-    public init(_ size: PixelSize, mode: ResizeMode = .fit, upscale: Bool = false) {
+    public init(_ size: PixelSize, mode: ResizeMode = .fit, upscale: Bool = false, light: ResizeLight = .encoded) {
         self.size = size
         self.mode = mode
         self.upscale = upscale
+        self.light = light
     }
 }
 

@@ -32,6 +32,9 @@ public struct DecodePlan: Hashable, Sendable {
     /// delivers that size.
     package let residual: ResizeGeometry?
 
+    /// The light in which that scaling averages.
+    package let light: ResizeLight
+
     /// The value of `DecodeLimits.maximumTotalPixels`.
     let maximumTotalPixels: Int
     /// Whether pixels are converted to sRGB if a profile states that they are not sRGB.
@@ -72,10 +75,12 @@ public struct DecodePlan: Hashable, Sendable {
         geometry = try Self.geometry(of: info, options: options)
         try options.limits.check(geometry.size)
 
+        light = options.target?.light ?? .encoded
         let needed = info.orientation.applied(to: Self.neededSize(geometry, of: info, limits: options.limits))
+        let scaler = light == .linear && decoder?.scalesByAveraging == true ? nil : decoder
         let offered =
-            data.flatMap { decoder?.scaledSize(of: $0, info: info, atLeast: needed) }
-            ?? decoder?.scaledSize(for: info, atLeast: needed) ?? storedSize
+            data.flatMap { scaler?.scaledSize(of: $0, info: info, atLeast: needed) }
+            ?? scaler?.scaledSize(for: info, atLeast: needed) ?? storedSize
         // A custom decoder may return an invalid size; the stored size is always right.
         let fits = offered.width >= needed.width && offered.height >= needed.height
         nativeSize = fits && !offered.isEmpty ? offered : storedSize
@@ -109,6 +114,7 @@ public struct DecodePlan: Hashable, Sendable {
         geometry = try Self.geometry(of: info, options: options)
         try options.limits.check(geometry.size)
         (nativeSize, residual) = (facts.nativeSize, nil)
+        light = options.target?.light ?? .encoded
         convertsColor = options.color == .sRGB
         allowsIncomplete = options.allowsIncomplete
         maximumTotalPixels = options.limits.maximumTotalPixels

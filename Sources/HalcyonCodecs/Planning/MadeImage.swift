@@ -63,7 +63,7 @@ package struct MadeImage: Sendable {
     /// - Throws: `BitmapError`, `CancellationError`, and the errors of the frames if all are wanted at once.
     package func image(by plan: DecodePlan, context: WorkContext) throws -> Image {
         var made = plan.frames == .first ? image.replacing(image.bitmap) : image
-        if let geometry = plan.residual { made = try made.reduced(geometry, context: context) }
+        if let geometry = plan.residual { made = try made.reduced(geometry, light: plan.light, context: context) }
         guard plan.frames == .all, let animation = made.animation, !animation.isPreloaded else { return made }
         return made.replacing(animation: try animation.makeReader().preloaded(maximumBytes: .max, context: context))
     }

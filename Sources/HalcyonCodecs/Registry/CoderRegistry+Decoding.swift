@@ -115,8 +115,9 @@ extension CoderRegistry {
     ) throws -> Image {
         defer { HeapTrim.after(plan.heapBytes) }
         let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        let (reduced, isPart) = try Self.reducedOrPart(data, decoder: decoder, plan: plan, context: context)
-        let bitmap = try Self.finishReduced(reduced, plan: plan, color: color, context: context)
+        let (reduced, isPart) = try Self.reducedOrPart(
+            data, decoder: decoder, plan: plan, color: color, context: context)
+        let bitmap = try Self.turned(reduced, plan: plan, context: context)
         let animation =
             isPart ? nil : try animation(data, decoder: decoder, plan: plan, color: color, context: context)
         var info = plan.info
@@ -128,16 +129,16 @@ extension CoderRegistry {
 
     /// Decodes to the final size in stored orientation, or to what there is if the plan allows that.
     private static func reducedOrPart(
-        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> (bitmap: Bitmap, isPart: Bool) {
         do {
-            return (try reduced(data, decoder: decoder, plan: plan, context: context), false)
+            return (try reduced(data, decoder: decoder, plan: plan, color: color, context: context), false)
         } catch let error as CodecError {
             guard case .damaged = error, plan.allowsIncomplete, let decoder = decoder as? any IncompleteImageDecoder
             else { throw error }
             do {
                 let native = try decoder.decodeIncomplete(data, plan: plan, context: context)
-                return (try reduced(native, plan: plan, context: context), true)
+                return (try reduced(native, plan: plan, color: color, context: context), true)
             } catch is CodecError {
                 throw error
             }
@@ -152,11 +153,11 @@ extension CoderRegistry {
     /// Decodes to the final size in stored orientation, row by row if the decoder can, so that no larger bitmap is
     /// needed.
     private static func reduced(
-        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> Bitmap {
         if plan.isStreamed, let residual = plan.residual, let decoder = decoder as? any RowImageDecoder {
-            return try Bitmap.reducing(plan.nativeSize, to: residual, isOpaque: !plan.info.hasAlpha) { sink in
-                try decoder.decodeRows(of: data, plan: plan, into: sink, context: context)
+            return try scaled(isOpaque: !plan.info.hasAlpha, to: residual, plan: plan, color: color, context: context) {
+                try decoder.decodeRows(of: data, plan: plan, into: $0, context: context)
             }
         }
         let native = try decoder.decode(data, plan: plan, context: context)
@@ -164,13 +165,47 @@ extension CoderRegistry {
             throw CodecError.damaged(
                 plan.info.format, reason: "it decoded to \(native.size) instead of \(plan.nativeSize)")
         }
-        return try reduced(native, plan: plan, context: context)
+        return try reduced(native, plan: plan, color: color, context: context)
     }
 
-    private static func reduced(_ native: Bitmap, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-        guard let residual = plan.residual else { return native }
+    private static func reduced(
+        _ native: consuming Bitmap, plan: DecodePlan, color: ColorTransform?, context: WorkContext
+    ) throws -> Bitmap {
+        var bitmap = native
+        if let residual = plan.residual {
+            try context.checkCancellation()
+            if plan.light == .linear, color != nil {
+                return try scaled(
+                    isOpaque: bitmap.isOpaque, to: residual, plan: plan, color: color, context: context
+                ) { try bitmap.passRows(to: $0, context: context) }
+            }
+            bitmap = try bitmap.resampled(residual, filter: .lanczos, light: plan.light, context: context)
+        }
+        return try converted(bitmap, color, context: context)
+    }
+
+    /// Scales rows and converts them to sRGB: before the scaling in linear light, since it takes their values as those of sRGB;
+    /// otherwise after it, because there are fewer pixels then.
+    private static func scaled(
+        isOpaque: Bool, to geometry: ResizeGeometry, plan: DecodePlan, color: ColorTransform?, context: WorkContext,
+        rows: (RowSink) throws -> Void
+    ) throws -> Bitmap {
+        guard plan.light == .linear, let color else {
+            let bitmap = try Bitmap.reducing(
+                plan.nativeSize, to: geometry, isOpaque: isOpaque, light: plan.light, rows: rows)
+            return try converted(bitmap, color, context: context)
+        }
+        return try Bitmap.reducing(plan.nativeSize, to: geometry, isOpaque: isOpaque, light: plan.light) { sink in
+            try rows(color.converting(into: sink, isOpaque: isOpaque))
+        }
+    }
+
+    private static func converted(
+        _ bitmap: Bitmap, _ color: ColorTransform?, context: WorkContext
+    ) throws -> Bitmap {
+        guard let color else { return bitmap }
         try context.checkCancellation()
-        return try native.resampled(residual, filter: .lanczos, context: context)
+        return try color.convert(bitmap)
     }
 
     /// Decodes a still image row by row without a bitmap of it, and passes the rows on.
@@ -212,25 +247,15 @@ extension CoderRegistry {
         return try animation.makeReader().preloaded(maximumBytes: .max, context: context)
     }
 
-    /// Finishes native pixels: scales them to the final size, then converts them to sRGB, then turns them upright.
+    /// Finishes native pixels: scales them to the final size and converts them to sRGB, then turns them upright.
     static func finish(
         _ native: Bitmap, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> Bitmap {
-        try finishReduced(
-            try reduced(native, plan: plan, context: context), plan: plan, color: color, context: context)
+        try turned(try reduced(native, plan: plan, color: color, context: context), plan: plan, context: context)
     }
 
-    /// Converts the colours and applies the orientation, which happens here and nowhere else. Both follow the scaling,
-    /// because there are fewer pixels then. Consumes the bitmap, so that of three bitmaps never more than two are in
-    /// memory.
-    private static func finishReduced(
-        _ reduced: consuming Bitmap, plan: DecodePlan, color: ColorTransform?, context: WorkContext
-    ) throws -> Bitmap {
-        var bitmap = reduced
-        if let color {
-            try context.checkCancellation()
-            bitmap = try color.convert(bitmap)
-        }
+    /// Applies the orientation, which happens here and nowhere else, and last, because there are fewer pixels then.
+    private static func turned(_ bitmap: Bitmap, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
         guard plan.info.orientation != .up else { return bitmap }
         try context.checkCancellation()
         return try bitmap.oriented(plan.info.orientation)

@@ -70,7 +70,8 @@ extension CoderRegistry {
     func thumbnailPlan(
         _ data: Data, _ info: ImageInfo, decoder: any ImageDecoder, options: DecodeOptions
     ) -> DecodePlan? {
-        guard options.changesSize,
+        // Nobody knows in which light a camera averages.
+        guard options.changesSize, options.target?.light != .linear,
             let thumbnail = EmbeddedThumbnail(
                 of: info, in: data, decoder: decoder, coders: self, limits: options.limits),
             var plan = thumbnail.plan(by: options, of: decoder, upscales: false),

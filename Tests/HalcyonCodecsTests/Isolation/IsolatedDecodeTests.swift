@@ -48,6 +48,8 @@ import Testing
         let data = try fixture.data()
         try expectSame(data, options(), "\(fixture.file)")
         try expectSame(data, options { $0.target = TargetSize(PixelSize(20, 20)) }, "\(fixture.file) small")
+        let linear = TargetSize(PixelSize(9, 8), mode: .stretch, light: .linear)
+        try expectSame(data, options { $0.target = linear }, "\(fixture.file) linear")
         try expectSame(
             data,
             options {

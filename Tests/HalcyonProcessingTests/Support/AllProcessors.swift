@@ -44,7 +44,7 @@ enum AllProcessors {
                     .resize(to: PixelSize(19, 9)), .resize(to: PixelSize(20, 8)), .resize(to: size, mode: .fill),
                     .resize(to: size, mode: .stretch), .resize(to: size, upscale: true),
                     .resize(to: size, filter: .nearest), .resize(to: size, filter: .area),
-                    .resize(to: size, filter: .bilinear),
+                    .resize(to: size, filter: .bilinear), .resize(to: size, light: .linear),
                 ]),
             ProcessorFamily(
                 "crop to a rectangle", .crop(rect), questions: 1,

@@ -1,10 +1,12 @@
 import Foundation
 import HalcyonImage
 
-/// Resampling as a textbook writes it: for each result pixel a sum over every source pixel, in double precision.
+/// Resampling as a textbook writes it: for each result pixel a sum over every source pixel, in double precision; in linear
+/// light, of the light of IEC 61966-2-1 that is weighted by alpha.
 struct PlainResample {
     let source: Image
     let filter: ResizeFilter
+    var light = ResizeLight.encoded
     /// The part that is used, in source pixels.
     var x = 0.0
     var y = 0.0
@@ -18,22 +20,44 @@ struct PlainResample {
         height = Double(source.height)
     }
 
-    /// Every pixel of the result, row by row.
-    func pixels() -> [Pixel] {
+    /// Every pixel of the result, row by row, rounded.
+    func pixels() -> [Pixel] { values().map { $0.map { UInt8($0.rounded()) } } }
+
+    /// Every pixel of the result, row by row, from 0 to 255.
+    func values() -> [[Double]] {
         let across = (0..<size.width).map { weights($0, of: size.width, x, width, source.width) }
         let down = (0..<size.height).map { weights($0, of: size.height, y, height, source.height) }
         return down.flatMap { rows in across.map { pixel($0, rows) } }
     }
 
-    private func pixel(_ columns: [Double], _ rows: [Double]) -> Pixel {
+    private func pixel(_ columns: [Double], _ rows: [Double]) -> [Double] {
         var sums = [0.0, 0, 0, 0]
         for (y, row) in rows.enumerated() where row != 0 {
             for (x, column) in columns.enumerated() where column != 0 {
-                for (channel, value) in source[x, y].enumerated() { sums[channel] += Double(value) * row * column }
+                for (channel, value) in values(x, y).enumerated() { sums[channel] += value * row * column }
             }
         }
         let alpha = min(max(sums[3], 0), 255)
-        return sums.map { UInt8(min(max($0, 0), alpha).rounded()) }
+        guard light == .linear else { return sums.map { min(max($0, 0), alpha) } }
+        guard sums[3] > 0 else { return [0, 0, 0, 0] }
+        return sums[..<3].map { Self.encoded(min(max($0 / sums[3], 0), 1)) * alpha } + [alpha]
+    }
+
+    /// The values of a source pixel that are averaged.
+    private func values(_ x: Int, _ y: Int) -> [Double] {
+        let pixel = source[x, y].map { Double($0) }
+        guard light == .linear else { return pixel }
+        return pixel[..<3].map { pixel[3] == 0 ? 0 : Self.light($0 / pixel[3]) * pixel[3] } + [pixel[3]]
+    }
+
+    /// The light of a value of sRGB, both from 0 to 1.
+    static func light(_ value: Double) -> Double {
+        value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+    }
+
+    /// The inverse of `light`.
+    static func encoded(_ light: Double) -> Double {
+        light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
     }
 
     /// How much each source pixel counts for one result pixel; together 1.

@@ -46,6 +46,22 @@ struct LargerImageTests {
         #expect(found.image.size == PixelSize(24, 16))
     }
 
+    @Test func anImageOfAnotherLightIsNoLargerOne() async throws {
+        let url = try fixture.serve("jpeg/baseline-420.jpg")
+        var linear = request(url, fit: 30)
+        linear.decode.target?.light = .linear
+        _ = try await fixture.pipeline.image(for: linear)
+        #expect(try await origin(request(url, fit: 20)) != .memory)
+        linear.decode.target?.size = PixelSize(21, 21)
+        let found = try await fixture.pipeline.response(for: linear)
+        #expect(found.origin == .memory)
+        #expect(found.image.size == PixelSize(30, 20))
+        // Nothing was averaged in the whole image.
+        _ = try await fixture.pipeline.image(for: request(url, fit: nil))
+        linear.decode.target?.size = PixelSize(40, 40)
+        #expect(try await origin(linear) == .memory)
+    }
+
     /// The first look-up finds what came before it, in either level.
     @Test func evictedImageOnScreenServesSmallerRequest() async throws {
         let url = try #require(URL(string: "https://example.org/a.jpg"))

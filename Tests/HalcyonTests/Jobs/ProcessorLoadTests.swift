@@ -35,6 +35,38 @@ import Testing
         #expect(try await fixture.pipeline.response(for: ImageRequest(url, processors: plain)).origin == .memory)
     }
 
+    /// Two lights are two images, in memory, on disk and in a decode that others could share; the last box has its processor
+    /// behind another one, so that it is no part of the decode.
+    @Test(arguments: ["jpeg/baseline-420.jpg", "png/rgb8.png", "webp/lossless.webp"])
+    func theLightOfAResizeTellsImagesApart(file: String) async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve(file)
+        let whole = try await fixture.pipeline.image(for: url)
+        for first in [[], [FlipProcessor(.horizontal)]] as [[any ImageProcessor]] {
+            let lists = ResizeLight.allCases.map { first + [.resize(to: PixelSize(9, 9), light: $0)] }
+            var images: [Image] = []
+            for processors in lists {
+                let request = ImageRequest(url, processors: processors)
+                let response = try await fixture.pipeline.response(for: request)
+                #expect(response.origin != .memory || !first.isEmpty)
+                images.append(response.image)
+                #expect(try await fixture.pipeline.response(for: request).origin == .memory)
+            }
+            let expected = try lists.map { try $0.process(whole, context: .uncancellable) }
+            for (image, expected) in zip(images, expected).dropFirst() {
+                #expect(image.withPixels { Array($0) } == expected.withPixels { Array($0) })
+            }
+            #expect(images[0].withPixels { Array($0) } != images[1].withPixels { Array($0) })
+            let keys = lists.map { ImageKey(source: "a", processors: $0) }
+            #expect(keys[0] != keys[1])
+            #expect(keys[0].processedDiskKey != keys[1].processedDiskKey)
+        }
+        let targets = ResizeLight.allCases.map { TargetSize(PixelSize(9, 9), light: $0) }
+        let keys = targets.map { ImageKey(source: "a", decode: DecodeOptions(target: $0)) }
+        #expect(keys[0] != keys[1])
+        #expect(keys[0].processedDiskKey != keys[1].processedDiskKey)
+    }
+
     @Test func aRunThatAnotherLoadHasBegunIsNotBegunAnew() async throws {
         let fixture = PipelineFixture()
         let gate = ScriptedTransportGate()

@@ -19,6 +19,14 @@ typedef enum {
     HALCYON_FILTER_LANCZOS = 3,
 } halcyon_filter;
 
+/// The light in which pixels are averaged.
+typedef enum {
+    /// The values of sRGB as they are.
+    HALCYON_LIGHT_ENCODED = 0,
+    /// The amounts of light that they stand for.
+    HALCYON_LIGHT_LINEAR = 1,
+} halcyon_light;
+
 /// Called every few rows; true stops the work.
 typedef bool (*halcyon_cancelled)(void *context);
 
@@ -38,7 +46,8 @@ typedef struct {
 
 /// Scales `region` of `source`, which has an area and lies inside of it, to the size of `result`.
 halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, halcyon_bitmap result,
-                                halcyon_filter filter, halcyon_cancelled cancelled, void *context);
+                                halcyon_filter filter, halcyon_light light, halcyon_cancelled cancelled,
+                                void *context);
 
 /// A scaling of a part of a source whose rows arrive one after the other; it needs the memory of a few rows.
 typedef struct halcyon_row_sink halcyon_row_sink;
@@ -46,7 +55,7 @@ typedef struct halcyon_row_sink halcyon_row_sink;
 /// Creates a sink. `region` has an area and lies inside of the source. NULL if there is no memory. The pixels of
 /// `result` belong to the caller, and are written as soon as the rows that they need have arrived.
 halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, halcyon_region region,
-                                          halcyon_bitmap result, halcyon_filter filter);
+                                          halcyon_bitmap result, halcyon_filter filter, halcyon_light light);
 void halcyon_row_sink_free(halcyon_row_sink *sink);
 /// Takes the row number `row`, which is read before the call returns. Every row comes once, in order; rows outside of
 /// the region, and after the last one that it needs, are ignored.

@@ -14,10 +14,17 @@ enum GeometryEntries {
         text: """
             Scales an image to a box of pixels. As the first step of a request it is part of the decode: a JPEG or \
             WebP is then decoded at about that size, which is several times faster than in full.
+
+            The filter averages the values of sRGB, as most programs do. They are not amounts of light, so fine details of \
+            strong contrast become too dark: a checkerboard of black and white has the value 188 from far away, not 128. \
+            `linear` averages light. Take it for foliage against the sky, lights at night, patterns and halftones. Smooth \
+            pictures do not change visibly, and thin dark lines and text on a bright ground become fainter: leave it off for \
+            them. The scaling takes 0.8 to 1.3 times as long, up to twice for a picture without an opaque pixel; a JPEG or \
+            WebP is then decoded in full, since its own reduction averages sRGB.
             """,
         forms: [
-            "resize=WxH[:fit|fill|stretch][:upscale][:FILTER]", "resize=Wx[:upscale][:FILTER]",
-            "resize=xH[:upscale][:FILTER]",
+            "resize=WxH[:fit|fill|stretch][:upscale][:linear][:FILTER]", "resize=Wx[:upscale][:linear][:FILTER]",
+            "resize=xH[:upscale][:linear][:FILTER]",
         ],
         brief: "resize=WxH[:fit|fill|stretch]",
         parts: [
@@ -30,18 +37,26 @@ enum GeometryEntries {
                 "`fit`, the default: inside the box. `fill`: covers the box, cropped to it. `stretch`: exactly the box."
             ),
             .init("upscale", "upscale", "Permits a result that is larger than the source. Off by default."),
+            .init(
+                "linear", "light",
+                "Averages amounts of light in place of the values of sRGB, for fine details of strong contrast. Off by default."
+            ),
             .init("FILTER", "filter", "The filter: `nearest`, `area`, `bilinear` or `lanczos`, the default."),
         ],
         example: "resize=80x80:fill", call: ".resize(to: PixelSize(80, 80), mode: .fill)"
     ) { parts in
         let upscale = parts.take(word: "upscale")
+        let light: ResizeLight = parts.take(word: "linear") ? .linear : .encoded
         let filter: ResizeFilter = parts.take(PartReader.word) ?? .lanczos
-        if let width = parts.take(PartReader.width) { return .resize(width: width, upscale: upscale, filter: filter) }
+        if let width = parts.take(PartReader.width) {
+            return .resize(width: width, upscale: upscale, filter: filter, light: light)
+        }
         if let height = parts.take(PartReader.height) {
-            return .resize(height: height, upscale: upscale, filter: filter)
+            return .resize(height: height, upscale: upscale, filter: filter, light: light)
         }
         let size = try parts.require("WxH", SizeArgument.size)
-        return .resize(to: size, mode: parts.take(PartReader.word) ?? .fit, upscale: upscale, filter: filter)
+        let mode: ResizeMode = parts.take(PartReader.word) ?? .fit
+        return .resize(to: size, mode: mode, upscale: upscale, filter: filter, light: light)
     }
 
     private static let crop = ProcessorEntry(
