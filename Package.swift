@@ -302,7 +302,8 @@ let package = Package(
             testTarget(
                 "HalcyonCodecsTests",
                 halcyon + moreFormats + [
-                    "TestSupport", "CHalcyonSVG", "CTestSVG", "CJXL", "CZlib", "DecodeBox", "HalcyonDecodeWorker",
+                    "TestSupport", "CHalcyonCodecs", "CHalcyonSVG", "CTestSVG", "CJXL", "CZlib", "DecodeBox",
+                    "HalcyonDecodeWorker",
                 ]),
             testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),
             testTarget("HalcyonCacheTests", halcyon + ["TestSupport", "CacheStress"]),
