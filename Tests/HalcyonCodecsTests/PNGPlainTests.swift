@@ -209,6 +209,19 @@ import Testing
         }
     }
 
+    /// Blocks of ten bits and of five bytes that hold nothing, by the million: their codes are made once, or this takes minutes.
+    @Test(.timeLimit(.minutes(1))) func blocksWithoutBytes() throws {
+        let file = PNGFile(width: 1, height: 1, kind: 0, bits: 8)
+        let end = Data([1, 2, 0, 0xFD, 0xFF, 0, 77, 0, 0, 0, 0])
+        // Four blocks with the fixed codes: each has 0 and the kind 1 0, then seven zeros for its end.
+        let fixed = Data([0b0000_0010, 0b0000_1000, 0b0010_0000, 0b1000_0000, 0b0000_0000])
+        for block in [fixed, Data([0, 0, 0, 0xFF, 0xFF])] {
+            var stream = Data([0x78, 0x01])
+            for _ in 0..<700_000 { stream += block }
+            #expect(try compare(file.data(stream + end), "\(block.count)") == true)
+        }
+    }
+
     // MARK: Damage
 
     @Test func filesThatEndAnywhere() throws {

@@ -70,15 +70,22 @@ static uint32_t take(halcyon_inflate *stream, unsigned count) {
 
 // Blocks
 
-static bool read_fixed_codes(halcyon_inflate *stream) {
-    uint8_t lengths[288 + 32];
-    for (unsigned symbol = 0; symbol < 288; symbol++) {
-        lengths[symbol] = symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
+/// Selects the fixed codes.
+static bool use_fixed_codes(halcyon_inflate *stream) {
+    if (stream->fixed.lengths == NULL) {
+        uint8_t lengths[288 + 32];
+        for (unsigned symbol = 0; symbol < 288; symbol++) {
+            lengths[symbol] = symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
+        }
+        memset(lengths + 288, 5, 32);
+        stream->fixed = (halcyon_inflate_tables){stream->fixed_lengths, stream->fixed_distances, 1 << 9, 1 << 5, 9, 5};
+        if (!halcyon_inflate_make_tables(&stream->fixed, lengths, 288, 32)) return false;
     }
-    memset(lengths + 288, 5, 32);
-    return halcyon_inflate_make_tables(stream, lengths, 288, 32);
+    stream->tables = stream->fixed;
+    return true;
 }
 
+/// Reads the codes of a block.
 static bool read_codes(halcyon_inflate *stream) {
     static const uint8_t order[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
     unsigned literals = take(stream, 5) + 257, distances = take(stream, 5) + 1, count = take(stream, 4) + 4;
@@ -86,10 +93,11 @@ static bool read_codes(halcyon_inflate *stream) {
     uint8_t lengths[286 + 30] = {0};
     for (unsigned i = 0; i < count; i++) lengths[order[i]] = (uint8_t)take(stream, 3);
     uint32_t table[1 << 7];
-    if (!halcyon_inflate_make_table(CODE_OF_LENGTHS, lengths, 19, table, 1 << 7, 7)) return false;
+    unsigned table_bits = halcyon_inflate_make_table(CODE_OF_LENGTHS, lengths, 19, table, 1 << 7, 7);
+    if (table_bits == 0) return false;
     for (unsigned i = 0; i < literals + distances;) {
         refill(stream);
-        uint32_t found = table[low(stream->bits, 7)];
+        uint32_t found = table[low(stream->bits, table_bits)];
         if (is_overrun(stream)) return false;
         (void)take(stream, found & 0xFF);
         unsigned symbol = found >> 16 & 0xFF, repeats = 1;
@@ -103,7 +111,16 @@ static bool read_codes(halcyon_inflate *stream) {
         memset(lengths + i, length, repeats);
         i += repeats;
     }
-    return lengths[256] != 0 && halcyon_inflate_make_tables(stream, lengths, literals, distances);
+    stream->tables = (halcyon_inflate_tables){
+        .lengths = stream->lengths,
+        .distances = stream->distances,
+        .length_room = sizeof stream->lengths / sizeof *stream->lengths,
+        .distance_room = sizeof stream->distances / sizeof *stream->distances,
+        // Both tables stay in the first cache of a processor, and most codes are in them.
+        .length_bits = 11,
+        .distance_bits = 8,
+    };
+    return lengths[256] != 0 && halcyon_inflate_make_tables(&stream->tables, lengths, literals, distances);
 }
 
 static bool begin_stored(halcyon_inflate *stream) {
@@ -125,7 +142,7 @@ static bool begin_block(halcyon_inflate *stream) {
     uint32_t kind = take(stream, 2);
     stream->block = HALCYON_BLOCK_CODED;
     bool is_known = kind == 0   ? begin_stored(stream)
-                    : kind == 1 ? read_fixed_codes(stream)
+                    : kind == 1 ? use_fixed_codes(stream)
                     : kind == 2 ? read_codes(stream)
                                 : false;
     return is_known && !is_overrun(stream);
@@ -220,20 +237,20 @@ ALWAYS size_t take_value(cursor *at, uint32_t found) {
 
 /// Decodes symbols of the block while there are input and room. Returns false if one is invalid.
 ALWAYS bool decode_symbols(halcyon_inflate *stream, const uint8_t *start, uint8_t **out, const uint8_t *end) {
-    const uint32_t *lengths = stream->lengths, *distances = stream->distances;
+    const halcyon_inflate_tables tables = stream->tables;
     const uint8_t *limit = stream->is_at_end ? stream->end + 8 : stream->end - MARGIN;
     cursor at = {stream->next, *out, stream->bits, stream->bit_count};
     bool is_valid = true;
     while (at.next < limit && at.out < end) {
         load_bits(&at);
-        uint32_t found = look_up(&at, lengths, LENGTH_BITS);
+        uint32_t found = look_up(&at, tables.lengths, tables.length_bits);
         // Three entries of literals take at most 33 of 56 bits, and two with a length and its extra bits 42.
         if (found & LITERAL) {
             put_literals(&at, found);
-            found = look_up(&at, lengths, LENGTH_BITS);
+            found = look_up(&at, tables.lengths, tables.length_bits);
             if (found & LITERAL) {
                 put_literals(&at, found);
-                found = look_up(&at, lengths, LENGTH_BITS);
+                found = look_up(&at, tables.lengths, tables.length_bits);
                 if (found & LITERAL) {
                     put_literals(&at, found);
                     continue;
@@ -241,7 +258,7 @@ ALWAYS bool decode_symbols(halcyon_inflate *stream, const uint8_t *start, uint8_
             }
         }
         if (found & SPECIAL) {
-            found = follow(&at, lengths, found);
+            found = follow(&at, tables.lengths, found);
             if (found & LITERAL) {
                 put_literals(&at, found);
                 continue;
@@ -255,8 +272,8 @@ ALWAYS bool decode_symbols(halcyon_inflate *stream, const uint8_t *start, uint8_
         }
         size_t length = take_value(&at, found);
         load_bits(&at);
-        found = look_up(&at, distances, DISTANCE_BITS);
-        if (found & SPECIAL) found = follow(&at, distances, found);
+        found = look_up(&at, tables.distances, tables.distance_bits);
+        if (found & SPECIAL) found = follow(&at, tables.distances, found);
         size_t distance = take_value(&at, found);
         if ((found & SPECIAL) || distance > (size_t)(at.out - start)) {
             is_valid = false;

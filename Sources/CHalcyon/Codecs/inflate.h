@@ -22,6 +22,13 @@ typedef enum {
     HALCYON_INFLATE_BROKEN,
 } halcyon_inflate_status;
 
+/// The tables of a block's codes, by as many of the next bits as they say.
+typedef struct {
+    uint32_t *lengths, *distances;
+    size_t length_room, distance_room;
+    unsigned length_bits, distance_bits;
+} halcyon_inflate_tables;
+
 /// A stream. All fields but the first two are zero at first.
 typedef struct {
     /// Writes the next bytes of the stream, at most `room`, and returns their number, which is 0 at its end.
@@ -37,9 +44,10 @@ typedef struct {
     bool is_last_block;
     /// The bytes that a stored block still has.
     size_t stored;
-    /// Tables by the next bits: 2^11 entries and 2^8, behind each the tables of longer codes. The sizes suffice for any
-    /// complete code of at most 15 bits of 288 and 32 symbols.
-    uint32_t lengths[2342], distances[402];
+    /// The tables of the present block, and those of the fixed codes, which are made once: a block may be as short as ten bits.
+    halcyon_inflate_tables tables, fixed;
+    /// The memory of both. The sizes suffice for any complete code of at most 15 bits of 288 and 32 symbols.
+    uint32_t lengths[2342], distances[402], fixed_lengths[1 << 9], fixed_distances[1 << 5];
     uint8_t input[(1 << 14) + 64];
 } halcyon_inflate;
 

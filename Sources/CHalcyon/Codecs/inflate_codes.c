@@ -23,19 +23,29 @@ static uint32_t entry(code_kind kind, unsigned symbol, unsigned bits) {
     return (uint32_t)length_bases[symbol] << 16 | bits << 8 | (bits + length_extra[symbol]);
 }
 
-/// Returns whether the numbers of codes by their length are complete: each sequence of bits begins with a code. One code of a
-/// single bit counts as well, and no code of a distance, as long as nothing uses what is missing.
-static bool is_code(code_kind kind, const unsigned counts[16]) {
+/// Returns the number of symbols of a code, or 0 if it is not complete: each sequence of bits has to begin with a code. One code of
+/// a single bit counts as well, and no code of a distance, as 1; nothing may use what is missing.
+static unsigned count_symbols(code_kind kind, const unsigned counts[16]) {
     int left = 1;
     unsigned sum = 0;
     for (unsigned bits = 1; bits < 16; bits++) {
         left = left * 2 - (int)counts[bits];
-        if (left < 0) return false;
+        if (left < 0) return 0;
         sum += counts[bits];
     }
-    if (left == 0) return true;
-    if (kind == CODE_OF_LENGTHS) return false;
+    if (left == 0) return sum;
+    if (kind == CODE_OF_LENGTHS) return 0;
     return sum == 0 ? kind == DISTANCES : sum == 1 && counts[1] == 1;
+}
+
+/// Returns the bits that are enough to index the table of a code.
+static unsigned index_bits(const unsigned counts[16], unsigned symbols, unsigned most) {
+    // With few symbols, a small table is made faster than it would be used: blocks may be as short as ten bytes.
+    if (symbols > 16) return most;
+    unsigned longest = most;
+    while (longest > 1 && counts[longest] == 0) longest--;
+    for (unsigned bits = most + 1; bits < 16; bits++) longest = counts[bits] > 0 ? most : longest;
+    return longest;
 }
 
 /// Returns the code after one of `bits`, both with their first bit lowest; for the last one, 0.
@@ -53,13 +63,15 @@ static unsigned subtable_bits(const unsigned counts[16], unsigned bits, unsigned
     return count;
 }
 
-bool halcyon_inflate_make_table(code_kind kind, const uint8_t *lengths, unsigned symbols, uint32_t *table, size_t capacity,
-                                unsigned table_bits) {
+unsigned halcyon_inflate_make_table(code_kind kind, const uint8_t *lengths, unsigned symbols, uint32_t *table,
+                                    size_t capacity, unsigned table_bits) {
     unsigned counts[16] = {0}, places[16] = {0};
     uint16_t sorted[288];
     for (unsigned symbol = 0; symbol < symbols; symbol++) counts[lengths[symbol]]++;
     counts[0] = 0;
-    if (!is_code(kind, counts)) return false;
+    unsigned used = count_symbols(kind, counts);
+    if (used == 0) return 0;
+    table_bits = index_bits(counts, used, table_bits);
     for (unsigned bits = 1; bits < 15; bits++) places[bits + 1] = places[bits] + counts[bits];
     for (unsigned symbol = 0; symbol < symbols; symbol++) {
         if (lengths[symbol] != 0) sorted[places[lengths[symbol]]++] = (uint16_t)symbol;
@@ -79,40 +91,40 @@ bool halcyon_inflate_make_table(code_kind kind, const uint8_t *lengths, unsigned
         for (; counts[bits] > 0; counts[bits]--, code = next_code(code, bits)) {
             if ((code & ((1u << table_bits) - 1)) != beginning) {
                 beginning = code & ((1u << table_bits) - 1);
-                unsigned index_bits = subtable_bits(counts, bits, table_bits);
+                unsigned more_bits = subtable_bits(counts, bits, table_bits);
                 start = end;
-                size = 1u << index_bits;
+                size = 1u << more_bits;
                 end += size;
-                if (end > capacity) return false;
-                table[beginning] = SPECIAL | SUBTABLE | (uint32_t)start << 16 | index_bits << 8 | table_bits;
+                if (end > capacity) return 0;
+                table[beginning] = SPECIAL | SUBTABLE | (uint32_t)start << 16 | more_bits << 8 | table_bits;
             }
             uint32_t value = entry(kind, sorted[done++], bits - table_bits);
             for (unsigned i = code >> table_bits; i < size; i += 1u << (bits - table_bits)) table[start + i] = value;
         }
     }
-    return true;
+    return table_bits;
 }
 
 /// Joins literals whose codes fit into the bits of one entry together.
-static void join_literals(uint32_t *table) {
+static void join_literals(uint32_t *table, unsigned bits) {
     // From the end: the second one is found at a lower place, or at the same one if all bits are zero.
-    for (unsigned i = 1u << LENGTH_BITS; i-- > 0;) {
+    for (unsigned i = 1u << bits; i-- > 0;) {
         uint32_t first = table[i];
         if (!(first & LITERAL)) continue;
         unsigned used = first & 0xFF;
         uint32_t second = table[i >> used];
-        if (!(second & LITERAL) || used + (second & 0xFF) > LENGTH_BITS) continue;
+        if (!(second & LITERAL) || used + (second & 0xFF) > bits) continue;
         table[i] = (second & 0xFF0000) << 8 | (first & 0xFF0000) | LITERAL | 2 << 8 | (used + (second & 0xFF));
     }
 }
 
-bool halcyon_inflate_make_tables(halcyon_inflate *stream, const uint8_t *lengths, unsigned literals, unsigned distances) {
-    size_t length_room = sizeof stream->lengths / sizeof *stream->lengths;
-    size_t distance_room = sizeof stream->distances / sizeof *stream->distances;
-    if (!halcyon_inflate_make_table(LITERALS_AND_LENGTHS, lengths, literals, stream->lengths, length_room, LENGTH_BITS)) {
-        return false;
-    }
-    join_literals(stream->lengths);
-    return halcyon_inflate_make_table(DISTANCES, lengths + literals, distances, stream->distances, distance_room,
-                                      DISTANCE_BITS);
+bool halcyon_inflate_make_tables(halcyon_inflate_tables *tables, const uint8_t *lengths, unsigned literals,
+                                 unsigned distances) {
+    tables->length_bits = halcyon_inflate_make_table(LITERALS_AND_LENGTHS, lengths, literals, tables->lengths,
+                                                     tables->length_room, tables->length_bits);
+    if (tables->length_bits == 0) return false;
+    join_literals(tables->lengths, tables->length_bits);
+    tables->distance_bits = halcyon_inflate_make_table(DISTANCES, lengths + literals, distances, tables->distances,
+                                                       tables->distance_room, tables->distance_bits);
+    return tables->distance_bits > 0;
 }

@@ -1,5 +1,5 @@
-// Reads the rows of a PNG without libpng, which does the same in several times the time: its pixels are unpacked by zlib, and
-// pass through a function for each step on the way. What this does not take libpng decides.
+// Reads the rows of a PNG without libpng, in less than half of its time: zlib takes several times as long to unpack them, and
+// libpng itself passes over a row once for each step. libpng decides about all that is not taken here.
 #include <halcyon_variants.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,7 +214,7 @@ halcyon_codec_status halcyon_png_read_plain(const uint8_t *data, size_t size, ha
     reading *state = malloc(sizeof *state);
     if (state == NULL) return HALCYON_CODEC_NO_MEMORY;
     // Without the tables and the buffers, which are written before they are read.
-    memset(state, 0, offsetof(reading, stream) + offsetof(halcyon_inflate, lengths));
+    memset(state, 0, offsetof(reading, stream.lengths));
     state->plain = plain;
     state->width = (size_t)layout.width;
     state->height = (size_t)layout.height;

@@ -31,7 +31,7 @@ struct DecodeSuite: Suite {
 
     private func pngs() throws -> [DecodeComparison] {
         let opaque = try Self.file(size, as: .png)
-        return [
+        return try [
             DecodeComparison(
                 name: "png-decode", variant: "1024x768, opaque", file: opaque, size: size, repeats: 2
             ) { bench_decode_png($0, $1, $2) },
@@ -45,7 +45,7 @@ struct DecodeSuite: Suite {
                 options: DecodeOptions(target: TargetSize(quarter)), floorSize: size, repeats: 2,
                 comparesPixels: false
             ) { bench_decode_png($0, $1, $2) },
-        ] + try drawings()
+        ] + drawings()
     }
 
     /// Photographs, which are hard to compress, stand for one end; what programs draw for the other.
