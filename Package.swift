@@ -306,7 +306,7 @@ let package = Package(
             testTarget(
                 "HalcyonCodecsTests",
                 halcyon + moreFormats + [
-                    "TestSupport", "CHalcyonSVG", "CTestSVG", "CJXL", "CRAW", "CZlib", "DecodeBox",
+                    "TestSupport", "CHalcyonCodecs", "CHalcyonSVG", "CTestSVG", "CJXL", "CRAW", "CZlib", "DecodeBox",
                     "HalcyonDecodeWorker",
                 ]),
             testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),

@@ -25,6 +25,11 @@ bool halcyon_append(halcyon_codec_output *output, const uint8_t *bytes, size_t c
 /// Makes room for `count` more bytes.
 bool halcyon_reserve(halcyon_codec_output *output, size_t count);
 
+/// Reads a PNG without libpng. Returns damaged wherever libpng has to decide, after the first `rows` have been delivered, which
+/// are the same as libpng's.
+halcyon_codec_status halcyon_png_read_plain(const uint8_t *data, size_t size, halcyon_png_layout layout, uint8_t *pixels,
+                                            halcyon_codec_rows sink, int *rows, halcyon_codec_call *call);
+
 void halcyon_discard(halcyon_codec_output *output);
 
 #endif

@@ -21,6 +21,8 @@ typedef struct {
     bool is_interlaced;
     bool is_started;
     bool is_finished;
+    /// The first row to deliver; those before have been.
+    int first_row;
     /// The number of rows that have arrived, of an interlaced file those of every pass.
     int rows;
 } decoding;
@@ -101,7 +103,7 @@ static void take_row(png_structp png, png_bytep new_row, png_uint_32 y, int pass
     // Premultiplied while the row is still in the processor's cache; the rows of an interlaced file are not complete
     // yet.
     if (state->has_alpha && !state->is_interlaced) halcyon_premultiply(row, width);
-    if (state->has_one_row) state->sink.put(state->sink.context, (int)y, row);
+    if (state->has_one_row && (int)y >= state->first_row) state->sink.put(state->sink.context, (int)y, row);
 }
 
 /// Returns whether every row has arrived. Some errors in the compressed data only make libpng stop unpacking it.
@@ -166,6 +168,11 @@ static halcyon_codec_status decode(const uint8_t *data, size_t size, decoding *s
 
 halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_png_layout layout, uint8_t *pixels,
                                         halcyon_codec_rows sink, halcyon_codec_call *call) {
+    int rows = 0;
+    if (layout.plain != NULL) {
+        halcyon_codec_status status = halcyon_png_read_plain(data, size, layout, pixels, sink, &rows, call);
+        if (status != HALCYON_CODEC_DAMAGED) return status;
+    }
     uint8_t *row = pixels != NULL ? NULL : calloc((size_t)layout.width, 4);
     if (pixels == NULL && row == NULL) return HALCYON_CODEC_NO_MEMORY;
     decoding state = {
@@ -174,6 +181,7 @@ halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyo
         .pixels = pixels != NULL ? pixels : row,
         .has_one_row = pixels == NULL,
         .sink = sink,
+        .first_row = rows,
     };
     halcyon_codec_status status = decode(data, size, &state);
     free(row);

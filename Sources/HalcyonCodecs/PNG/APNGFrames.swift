@@ -111,7 +111,7 @@ extension PNGCoder: AnimatedImageDecoder {
 
 /// The frames of an APNG, each passed to libpng as a PNG of its own.
 struct APNGFrameReader: FrameReader {
-    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
     let frames: [AnimationFrame]
     private let data: Data

@@ -106,13 +106,19 @@ package struct PNGCoder: RowImageDecoder, ImageEncoder {
         _ data: Data, size: PixelSize, deep: ColorTransform?, pixels: UnsafeMutablePointer<UInt8>?,
         rows: halcyon_codec_rows, context: WorkContext
     ) throws {
+        var layout = layout(size, deep: deep)
         try CodecCall.decode(.png, context: context, bytes: size.bitmapBytes) { call in
             data.withUnsafeBytes { bytes in
                 // The C code uses memory of the transform, which must not be released before the end.
                 withExtendedLifetime(deep) {
-                    halcyon_png_decode(
-                        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
-                        layout(size, deep: deep), pixels, rows, call)
+                    let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                    guard deep == nil, let plain = PNGPlain(ByteReader(bytes), size: size) else {
+                        return halcyon_png_decode(start, bytes.count, layout, pixels, rows, call)
+                    }
+                    return plain.withPointer {
+                        layout.plain = $0
+                        return halcyon_png_decode(start, bytes.count, layout, pixels, rows, call)
+                    }
                 }
             }
         }
@@ -121,7 +127,7 @@ package struct PNGCoder: RowImageDecoder, ImageEncoder {
     static func layout(_ size: PixelSize, deep: ColorTransform?) -> halcyon_png_layout {
         halcyon_png_layout(
             width: Int32(clamping: size.width), height: Int32(clamping: size.height),
-            deep: deep?.deep ?? halcyon_codec_deep())
+            deep: deep?.deep ?? halcyon_codec_deep(), plain: nil)
     }
 
     package func writesMetadata(_ format: ImageFormat) -> Bool { true }

@@ -131,6 +131,12 @@ struct PNGChunks: Sequence, IteratorProtocol {
         var end: Int { offset + 12 + declaredLength }
 
         func isNamed(_ name: StaticString) -> Bool { named.matches(name, at: 0) }
+
+        /// Whether a reader may skip the chunk: its name has four letters, the first one small.
+        var isAncillary: Bool {
+            let name = named.part(at: 0, length: 4).bytes
+            return name.count == 4 && name[0] & 0x20 != 0 && name.allSatisfy { (0x41...0x5A).contains($0 & ~0x20) }
+        }
     }
 
     private let reader: ByteReader

@@ -31,7 +31,7 @@ struct DecodeSuite: Suite {
 
     private func pngs() throws -> [DecodeComparison] {
         let opaque = try Self.file(size, as: .png)
-        return [
+        return try [
             DecodeComparison(
                 name: "png-decode", variant: "1024x768, opaque", file: opaque, size: size, repeats: 2
             ) { bench_decode_png($0, $1, $2) },
@@ -45,7 +45,23 @@ struct DecodeSuite: Suite {
                 options: DecodeOptions(target: TargetSize(quarter)), floorSize: size, repeats: 2,
                 comparesPixels: false
             ) { bench_decode_png($0, $1, $2) },
-        ]
+        ] + drawings()
+    }
+
+    /// Photographs, which are hard to compress, stand for one end; what programs draw for the other.
+    private func drawings() throws -> [DecodeComparison] {
+        let large = PixelSize(4000, 3000)
+        return try [
+            ("screen, 1920x1080", DrawnImage.screen(PixelSize(1920, 1080))),
+            ("screen, 12 Mpx", DrawnImage.screen(large)),
+            ("flat drawing, 1920x1080", DrawnImage.flat(PixelSize(1920, 1080))),
+            ("flat drawing, 12 Mpx", DrawnImage.flat(large)), ("noise, 12 Mpx", NoiseImage.make(large, seed: 7)),
+        ].map { variant, image in
+            DecodeComparison(
+                name: "png-decode", variant: variant, file: try CoderRegistry.shared.encode(image, as: .png),
+                size: image.size, repeats: image.width < 4000 ? 2 : 1
+            ) { bench_decode_png($0, $1, $2) }
+        }
     }
 
     private func webps() throws -> [DecodeComparison] {

@@ -112,11 +112,24 @@ halcyon_codec_status halcyon_jpeg_stream_read(halcyon_jpeg_stream *stream, halcy
 halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaque, uint32_t background, int quality,
                                          bool progressive, halcyon_codec_output *output, halcyon_codec_call *call);
 
+/// A PNG whose rows can be read without libpng: not interlaced, at most 8 bits a channel, and with nothing about its chunks
+/// that libpng would refuse.
+typedef struct {
+    /// 1 for an index or grey, with 1, 2, 4 or 8 bits; 2 for grey with alpha, 3 for RGB, 4 for RGBA, all of 8 bits.
+    int channels, bits;
+    /// Premultiplied BGRA for each value of a single channel.
+    const uint32_t *colors;
+    /// The offsets of the first IDAT chunk and of the end of the last one. All between are IDAT chunks.
+    size_t start, end;
+} halcyon_png_plain;
+
 /// The stored size of a PNG, which it is decoded to.
 typedef struct {
     int width, height;
     /// Used for a file of 16 bits that is not interlaced; without `convert` the channels are rounded to 8.
     halcyon_codec_deep deep;
+    /// NULL if the file needs libpng. Not used by a stream.
+    const halcyon_png_plain *plain;
 } halcyon_png_layout;
 
 /// Decodes into `pixels`, or row by row into `sink` if `pixels` is NULL, which an interlaced file does not allow.
