@@ -42,7 +42,8 @@ struct ProbeReport: Encodable, Sendable {
     var error: FailureReport?
 
     private enum Keys: String, CodingKey {
-        case source, ok, format, width, height, frames, loops, alpha, bitsPerChannel, orientation, colorSpace, gainMap, error
+        case source, ok, format, width, height, frames, loops, alpha, bitsPerChannel, orientation, colorSpace, gainMap,
+            error
     }
 
     /// Encodes every key each time, with `null` for a missing value.
