@@ -187,10 +187,13 @@ final class JXLEncoder {
         switch JxlEncoderGetError(encoder) {
         case JXL_ENC_ERR_OOM: throw BitmapError.outOfMemory(bytes: 0)
         case JXL_ENC_ERR_JBRD: throw Self.failed("this JPEG could not be rebuilt")
-        case JXL_ENC_ERR_BAD_INPUT: throw Self.failed("the JPEG is not whole, or of a kind that JPEG XL does not hold")
+        case JXL_ENC_ERR_BAD_INPUT: throw Self.unknownKind
         default: throw Self.failed("libjxl cannot write it")
         }
     }
+
+    /// The error for a JPEG that JPEG XL cannot keep.
+    static var unknownKind: CodecError { failed("the JPEG is not whole, or of a kind that JPEG XL does not hold") }
 
     private static func failed(_ reason: String) -> CodecError { .encodingFailed(.jpegXL, reason: reason) }
 }

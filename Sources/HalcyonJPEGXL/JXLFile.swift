@@ -92,6 +92,13 @@ struct JXLFile {
 
 /// The boxes of a file, with the places of the codestream that they hold.
 struct JXLBoxes {
+    /// A box of metadata.
+    struct Metadata {
+        let place: Range<Int>
+        /// Whether Brotli has packed the bytes.
+        let isPacked: Bool
+    }
+
     /// More boxes than a file has.
     private static let maximumBoxes = 4096
 
@@ -101,8 +108,9 @@ struct JXLBoxes {
     private(set) var isCut = false
     /// The place of the data from which a JPEG is rebuilt; nil if there is none.
     private(set) var reconstruction: Range<Int>?
-    /// The places of metadata that Brotli has packed: the type of its box, then the packed bytes.
-    private(set) var packed: [Range<Int>] = []
+    /// The first box of EXIF data and of XMP.
+    private(set) var exif: Metadata?
+    private(set) var xmp: Metadata?
     /// Whether there is a gain map (`jhgm`, ISO 21496-1).
     private(set) var hasGainMap = false
 
@@ -135,13 +143,26 @@ struct JXLBoxes {
                 parts.append(body.dropFirst(4))
                 isOver = number >> 31 == 1
             } else if !box.isNamed("JXL "), !box.isNamed("ftyp"), !box.isNamed("jxll") {
-                metadataByteCount += box.body.count
-                if box.isNamed("jbrd") { reconstruction = reconstruction ?? body }
-                if box.isNamed("brob") { packed.append(body) }
-                if box.isNamed("jhgm") { hasGainMap = true }
+                add(box, at: body)
             }
         }
         if !isOver { isCut = true }
+    }
+
+    /// Adds a box beside the codestream.
+    private mutating func add(_ box: ISOBox, at body: Range<Int>) {
+        // The rest of a JPEG is no metadata of the picture, and has a limit of its own where it is read.
+        guard !box.isNamed("jbrd") else {
+            reconstruction = reconstruction ?? body
+            return
+        }
+        metadataByteCount += box.body.count
+        if box.isNamed("jhgm") { hasGainMap = true }
+        let isPacked = box.isNamed("brob")
+        let metadata = Metadata(place: isPacked ? body.dropFirst(4) : body, isPacked: isPacked)
+        func holds(_ name: StaticString) -> Bool { isPacked ? box.body.matches(name, at: 0) : box.isNamed(name) }
+        if exif == nil, holds("Exif") { exif = metadata }
+        if xmp == nil, holds("xml ") { xmp = metadata }
     }
 
     /// Returns the codestream in the data, without a copy if it is in one part.

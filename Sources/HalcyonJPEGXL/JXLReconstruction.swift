@@ -1,55 +1,85 @@
-import CBrotli
-import Foundation
 import HalcyonCodecs
 
-/// The head of the data from which a JPEG is rebuilt (ISO/IEC 18181-2, annex A), as far as it decides on memory and time.
+/// The head of the data from which a JPEG is rebuilt (ISO/IEC 18181-2, annex A), as far as it decides on memory, time and safety.
 ///
 /// libjxl 0.7 allocates by it without a limit, writes a scan for every one that it names, and writes beyond its memory if it contradicts
-/// the frame, so it is read and checked here first.
+/// the frame, or if a scan refines what no scan has written, so it is read and checked here first.
 struct JXLReconstruction {
+    /// The fields that decide what a scan writes.
+    struct Scan {
+        /// The channels, by their place in the JPEG.
+        let components: [Int]
+        /// The coefficients, in the order of the JPEG.
+        let band: ClosedRange<Int>
+        /// Whether it adds a bit to coefficients that earlier scans have begun.
+        let isRefinement: Bool
+    }
+
     /// The most markers that libjxl reads.
     private static let maximumMarkers = 1 << 14
     /// The most bytes behind the end of the JPEG that it may name.
     static let tailBytes = 65_793 + 1 << 22
     private static let endOfImage = 0xD9
-    /// The number of scans that are read or written whatever the size is: less than a decode's, as nothing cancels the work.
-    static let fewScans = 8
+    /// The most symbols of a Huffman code, with one for the code that none has.
+    private static let maximumSymbols = 257
 
-    /// The number of scans of the JPEG.
-    private(set) var scanCount = 0
-    /// The number of its channels.
+    /// The number of channels of the JPEG.
     private(set) var componentCount = 1
-    /// The most bytes of segments and other data beside its header and pixels.
-    private(set) var segmentBytes = tailBytes
+    private(set) var scans: [Scan] = []
+    /// The most bytes of segments and other data beside its header and pixels, without those behind its end.
+    private(set) var segmentBytes = 0
 
-    /// - Throws: `CodecError.damaged`.
+    /// - Throws: `CodecError.encodingFailed`.
     init(_ box: ByteReader) throws {
         var reader = JXLBitReader(box)
         reader.skip(1)
-        let (segments, comments) = try readMarkers(&reader)
-        for _ in 0..<segments {
+        let counts = try readMarkers(&reader)
+        for _ in 0..<counts.segments {
             _ = reader.number(.value(0), .value(1), .bits(1, from: 2), .bits(2, from: 4))
             segmentBytes += 1 + reader.bits(16)
         }
-        for _ in 0..<comments { segmentBytes += 1 + reader.bits(16) }
+        for _ in 0..<counts.comments { segmentBytes += 1 + reader.bits(16) }
         let tables = reader.number(.value(1), .value(2), .value(3), .value(4))
         // The precision of each table, its number, and whether its segment ends.
         reader.skip(tables * 4)
-        switch reader.bits(2) {
-        case 0: componentCount = 1
-        case 3: componentCount = reader.number(.value(1), .value(2), .value(3), .value(4))
-        default: componentCount = 3
+        readComponents(&reader)
+        try Self.skipCodes(&reader)
+        for _ in 0..<counts.scans { scans.append(try Self.readScan(&reader)) }
+        guard !reader.isOver, scans.allSatisfy({ $0.components.allSatisfy { $0 < componentCount } }) else {
+            throw Self.invalid
         }
-        guard !reader.isOver else { throw Self.invalid }
     }
 
-    /// Reads the order of the markers, and returns the numbers of APP segments and of comments.
-    private mutating func readMarkers(_ reader: inout JXLBitReader) throws -> (segments: Int, comments: Int) {
-        var (segments, comments) = (0, 0)
+    /// Whether each scan that refines coefficients of detail does so with those of one channel that earlier scans have written.
+    ///
+    /// libjxl checks the values of coefficients as it writes them for the first time, and relies on it for every later bit. A scan of
+    /// several channels also has blocks beyond the edge, which scans of one channel do not check.
+    var refinesWhatIsThere: Bool {
+        var written = [Set<Int>](repeating: [], count: componentCount)
+        for scan in scans {
+            let detail = max(1, scan.band.lowerBound)..<max(1, scan.band.upperBound + 1)
+            if !scan.isRefinement {
+                for component in scan.components { written[component].formUnion(detail) }
+            } else if !detail.isEmpty {
+                guard scan.components.count == 1, written[scan.components[0]].isSuperset(of: detail) else {
+                    return false
+                }
+            }
+        }
+        return true
+    }
+
+    // MARK: - Fields
+
+    /// Reads the order of the markers.
+    private mutating func readMarkers(
+        _ reader: inout JXLBitReader
+    ) throws -> (segments: Int, comments: Int, scans: Int) {
+        var (segments, comments, scans) = (0, 0, 0)
         for _ in 0..<Self.maximumMarkers {
             switch 0xC0 + reader.bits(6) {
-            case Self.endOfImage: return (segments, comments)
-            case 0xDA: scanCount += 1
+            case Self.endOfImage: return (segments, comments, scans)
+            case 0xDA: scans += 1
             case 0xE0...0xEF: segments += 1
             case 0xFE: comments += 1
             // Bytes between two markers, whose number follows much later.
@@ -61,57 +91,45 @@ struct JXLReconstruction {
         throw Self.invalid
     }
 
-    static var invalid: CodecError { .damaged(.jpegXL, reason: "the JPEG in it cannot be rebuilt") }
-}
+    private mutating func readComponents(_ reader: inout JXLBitReader) {
+        switch reader.bits(2) {
+        case 0: componentCount = 1
+        case 3:
+            componentCount = reader.number(.value(1), .value(2), .value(3), .value(4))
+            reader.skip(componentCount * 8)
+        default: componentCount = 3
+        }
+        // The quantization table of each.
+        reader.skip(componentCount * 2)
+    }
 
-extension JXLFile {
-    /// Checks that libjxl can rebuild the JPEG that the file was made from, in bounded memory and time.
-    ///
-    /// - Throws: `CodecError.encodingFailed` if the file was not made from a JPEG, `.damaged`, `.limitExceeded`.
-    static func checkReconstruction(of data: Data, limits: DecodeLimits) throws {
-        let (file, boxes) = (try JXLFile(data), try JXLBoxes(data))
-        guard let place = boxes.reconstruction else {
-            throw CodecError.encodingFailed(.jpeg, reason: "the file was not made from a JPEG")
-        }
-        guard !file.isCut else { throw cutOff }
-        let reconstruction = try data.read {
-            try JXLReconstruction($0.part(at: place.lowerBound, length: place.count))
-        }
-        let header = file.header
-        guard file.frames.count == 1, let frame = file.frames.first?.header, frame.mayBeOfJPEG,
-            frame.size == header.size, !header.isXYB, !header.isDeep, header.extraChannels.isEmpty,
-            header.animation == nil, header.previewSize == nil,
-            reconstruction.componentCount == 3 || reconstruction.componentCount == 1 && !frame.isSubsampled
-        else { throw JXLReconstruction.invalid }
-        try limits.check(metadataBytes: reconstruction.segmentBytes - JXLReconstruction.tailBytes)
-        try JPEGScans.check(count: reconstruction.scanCount, size: header.size, few: JXLReconstruction.fewScans)
-        var unpacked = 0
-        for place in boxes.packed {
-            unpacked += data.read {
-                unpackedBytes(
-                    of: $0.part(at: place.lowerBound, length: place.count), most: limits.maximumMetadataBytes)
+    private static func skipCodes(_ reader: inout JXLBitReader) throws {
+        let codes = reader.number(.value(4), .bits(3, from: 2), .bits(4, from: 10), .bits(6, from: 26))
+        for _ in 0..<codes {
+            // The kind of its table, its number, and whether its segment ends.
+            reader.skip(4)
+            var symbols = 0
+            for _ in 0...16 { symbols += reader.number(.value(0), .value(1), .bits(3, from: 2), .bits(8)) }
+            guard (1...maximumSymbols).contains(symbols) else { throw invalid }
+            for _ in 0..<symbols {
+                _ = reader.number(.bits(2), .bits(2, from: 4), .bits(4, from: 8), .bits(8, from: 1))
             }
-            try limits.check(metadataBytes: unpacked)
         }
     }
 
-    /// Returns the number of bytes that a box unpacks to, or one that is larger than `most`. Only boxes that libjxl unpacks count.
-    private static func unpackedBytes(of box: ByteReader, most: Int) -> Int {
-        guard box.matches("Exif", at: 0) || box.matches("xml ", at: 0),
-            let decoder = BrotliDecoderCreateInstance(nil, nil, nil)
-        else { return 0 }
-        defer { BrotliDecoderDestroyInstance(decoder) }
-        let packed = box.bytes.dropFirst(4)
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1 << 16) { part in
-            var (input, left) = (UnsafeRawBufferPointer(rebasing: packed).baseAddress, packed.count)
-            var (next, count) = (input?.assumingMemoryBound(to: UInt8.self), 0)
-            var result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT
-            while result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT, count <= most {
-                var (output, room) = (part.baseAddress, part.count)
-                result = BrotliDecoderDecompressStream(decoder, &left, &next, &room, &output, nil)
-                count += part.count - room
-            }
-            return count
+    private static func readScan(_ reader: inout JXLBitReader) throws -> Scan {
+        let count = reader.number(.value(1), .value(2), .value(3), .value(4))
+        let (first, last) = (reader.bits(6), reader.bits(6))
+        reader.skip(4)
+        let isRefinement = reader.bits(4) > 0
+        let components = (0..<count).map { _ in
+            defer { reader.skip(4) }
+            return reader.bits(2)
         }
+        _ = reader.number(.value(0), .value(1), .value(2), .bits(3, from: 3))
+        guard first <= last else { throw invalid }
+        return Scan(components: components, band: first...last, isRefinement: isRefinement)
     }
+
+    static var invalid: CodecError { .encodingFailed(.jpeg, reason: "the JPEG in it cannot be rebuilt") }
 }

@@ -12,19 +12,29 @@ extension JXLCoder: ImageTranscoder {
     }
 
     /// Returns the bytes that libjxl 0.7 takes, measured: planes of floating point, the coefficients, and, if it writes, each of those
-    /// once more as it is coded, twice with the most effort. With them come the metadata, packed and unpacked, and the result.
-    package func workingBytes(toTranscode info: ImageInfo, fileBytes: Int, limits: DecodeLimits) -> Int {
-        (8 << 20).adding(info.format == .jpeg ? 80 : 12, times: info.size.area ?? .max).adding(4, times: fileBytes)
-            .adding(2, times: limits.maximumMetadataBytes)
-            .adding(1, times: Self.mostBytes(ofJPEG: info.size, limits))
+    /// once more as it is coded, twice with the most effort; if it rebuilds, coefficients in several passes. It works in squares, so
+    /// that thin pictures take more. With them come the file in another container, metadata, and the result, here and in a worker.
+    package func workingBytes(
+        toTranscode info: ImageInfo, fileBytes: Int, effort: Double?, limits: DecodeLimits
+    ) -> Int {
+        let isWritten = info.format == .jpeg
+        func pixels(_ pad: (Int) -> Int) -> Int { PixelSize(pad(info.size.width), pad(info.size.height)).area ?? .max }
+        let base = (8 << 20).adding(2, times: limits.maximumMetadataBytes)
+        guard isWritten else {
+            // The points of a JPEG's scans take sixteen times their bits.
+            return base.adding(24, times: pixels { ($0 + 255) / 256 * 256 }).adding(20, times: fileBytes)
+                .adding(2, times: Self.mostBytes(ofJPEG: info.size, limits))
+        }
+        let isMost = EncodeOptions(effort: effort).effortLevel(8) == 8
+        return base.adding(isMost ? 80 : 52, times: pixels { max(128, $0) }).adding(6, times: fileBytes)
     }
 
     /// Returns the most bytes of a JPEG that is rebuilt. One of noise at full quality has four for each pixel.
     private static func mostBytes(ofJPEG size: PixelSize, _ limits: DecodeLimits) -> Int {
-        JXLReconstruction.tailBytes.adding(8, times: size.area ?? .max).adding(1, times: limits.maximumMetadataBytes)
+        JXLReconstruction.tailBytes.adding(6, times: size.area ?? .max).adding(1, times: limits.maximumMetadataBytes)
     }
 
-    /// Rewrites a file, without a look at the context once libjxl has begun.
+    /// Rewrites a file, without a look at the context once libjxl writes.
     package func transcode(
         _ data: Data, info: ImageInfo, to target: ImageFormat, limits: DecodeLimits, effort: Double?,
         context: WorkContext
@@ -33,7 +43,9 @@ extension JXLCoder: ImageTranscoder {
             let most = Self.mostBytes(ofJPEG: info.size, limits)
             return try Self.jpeg(from: data, limits: limits, most: most, context: context)
         }
-        try data.read { try JPEGScans.check($0, size: info.storedSize, few: JXLReconstruction.fewScans) }
+        // libjxl reads on inside of a segment that it does not know, where another picture may be.
+        guard data.read(JPEGMarkers.areKnownToAll) else { throw JXLEncoder.unknownKind }
+        try data.read { try JPEGScans.check($0, size: info.storedSize, few: JXLRebuildable.fewScans) }
         let file = try Self.file(of: data, effort: effort, context: context)
         // Nothing that libjxl overlooks may pass for a file without loss.
         guard try Self.jpeg(from: file, limits: limits, most: data.count + 1, context: context) == data else {
@@ -51,9 +63,9 @@ extension JXLCoder: ImageTranscoder {
 
     /// Rebuilds the JPEG that a file was made from.
     private static func jpeg(from data: Data, limits: DecodeLimits, most: Int, context: WorkContext) throws -> Data {
-        try JXLFile.checkReconstruction(of: data, limits: limits)
+        let file = try JXLRebuildable(data, limits: limits)
         try context.checkCancellation()
-        return try data.withUnsafeBytes { try JXLDecoder(file: $0, context: context).rebuiltJPEG(most: most) }
+        return try file.data.withUnsafeBytes { try JXLDecoder(file: $0, context: context).rebuiltJPEG(most: most) }
     }
 }
 

@@ -34,10 +34,6 @@ import Testing
         if case .encodingFailed = error { true } else { false }
     }
 
-    private func isDamaged(_ error: CodecError) -> Bool {
-        if case .damaged(.jpegXL, _) = error { true } else { false }
-    }
-
     // MARK: - There and back
 
     @Test func everyJPEGComesBackByteForByte() throws {
@@ -191,41 +187,144 @@ import Testing
         let grey = try JXLBoxList(try data("jxl/of-jpeg-later.jxl")).body("jbrd")
         var boxes = try JXLBoxList(try data("jxl/of-jpeg.jxl"))
         boxes.replace("jbrd", by: try #require(grey))
-        expectRefused(boxes.data, to: .jpeg, where: isDamaged)
+        expectRefused(boxes.data, to: .jpeg, where: isEncoding)
+    }
+
+    /// Returns the head of the data of a JPEG with these markers, as far as it is read here, and zeros.
+    private static func reconstruction(
+        _ markers: [Int], scans: [(band: ClosedRange<Int>, refines: Bool, of: [Int])] = []
+    ) -> Data {
+        var bits = JXLBits()
+        bits.append(0, 1)
+        for marker in markers { bits.append(marker - 0xC0, 6) }
+        // Segments of the greatest length, and behind them a table, of three channels, and two codes of one symbol.
+        for marker in markers where (0xE0...0xEF).contains(marker) { bits.append(0xFFFF << 2, 18) }
+        bits.append(0, 2 + 4)
+        bits.append(1, 2)
+        bits.append(0, 6)
+        bits.append(1, 2)
+        bits.append(0, 3)
+        for _ in 0..<2 {
+            bits.append(0, 4)
+            bits.append(1, 17 * 2)
+            bits.append(0xFF << 2 | 3, 10)
+        }
+        for scan in scans {
+            bits.append(scan.of.count - 1, 2)
+            bits.append(scan.band.lowerBound, 6)
+            bits.append(scan.band.upperBound, 6)
+            bits.append(0, 4)
+            bits.append(scan.refines ? 1 : 0, 4)
+            for component in scan.of { bits.append(component, 6) }
+            bits.append(0, 2)
+        }
+        return bits.data + Data(count: 64)
     }
 
     @Test func dataThatAskForMoreThanAJPEGHasAreRefused() throws {
         let isLimit = { (error: CodecError) in if case .limitExceeded = error { true } else { false } }
         func expect(_ markers: [Int], _ isExpected: (CodecError) -> Bool) throws {
-            var bits = JXLBits()
-            bits.append(0, 1)
-            for marker in markers { bits.append(marker - 0xC0, 6) }
-            // Segments of the greatest length, and behind them a table, of three channels.
-            for marker in markers where (0xE0...0xEF).contains(marker) { bits.append(0xFFFF << 2, 18) }
-            bits.append(0, 2)
-            bits.append(0, 4)
-            bits.append(1, 2)
             var boxes = try JXLBoxList(try data("jxl/of-jpeg.jxl"))
-            boxes.replace("jbrd", by: bits.data + Data(count: 64))
+            let scans = markers.filter { $0 == 0xDA }.map { _ in (0...63, false, [0]) }
+            boxes.replace("jbrd", by: Self.reconstruction(markers, scans: scans))
             expectRefused(boxes.data, to: .jpeg, "\(markers.count) markers", where: isExpected)
         }
         try expect([Int](repeating: 0xE1, count: 2000) + [0xD9], isLimit)
         try expect([Int](repeating: 0xFF, count: 2000) + [0xD9], isLimit)
-        try expect([Int](repeating: 0xC4, count: 17_000), isDamaged)
-        try expect([0xC4, 0xC4], isDamaged)
+        try expect([Int](repeating: 0xC4, count: 17_000), isEncoding)
+        try expect([0xC4, 0xC4], isEncoding)
         // Each scan is a pass over all of the picture.
         try expect([Int](repeating: 0xDA, count: 501) + [0xD9]) { if case .damaged = $0 { true } else { false } }
     }
 
+    /// libjxl 0.7 indexes a table by a coefficient that no scan has checked.
+    @Test func scansRefineWhatIsThere() throws {
+        func isSound(_ scans: [(band: ClosedRange<Int>, refines: Bool, of: [Int])]) throws -> Bool {
+            let markers = scans.map { _ in 0xDA } + [0xD9]
+            return try Self.reconstruction(markers, scans: scans).read { try JXLReconstruction($0).refinesWhatIsThere }
+        }
+        #expect(try isSound([(0...0, false, [0, 1, 2]), (0...0, true, [0, 1, 2])]))
+        #expect(try isSound([(1...63, false, [1]), (1...63, true, [1])]))
+        #expect(try isSound([(1...5, false, [0]), (6...63, false, [0]), (3...40, true, [0])]))
+        #expect(try !isSound([(1...63, true, [0])]))
+        #expect(try !isSound([(1...63, false, [0]), (1...63, true, [1])]))
+        #expect(try !isSound([(1...62, false, [0]), (1...63, true, [0])]))
+        #expect(try !isSound([(1...63, true, [0]), (1...63, false, [0])]))
+        #expect(try !isSound([(0...63, false, [0, 1, 2]), (1...63, true, [0, 1])]))
+        #expect(throws: CodecError.self) { try isSound([(0...63, false, [3])]) }
+        #expect(throws: CodecError.self) { try isSound([(0...63, false, [0, 1, 2, 3])]) }
+    }
+
+    /// Brotli for a million zeros, by its own encoder.
+    private static let bomb =
+        [0x5B, 0x3F, 0x42, 0x8F, 0x7F, 0x02, 0x20, 0x1E, 0x0B, 0x04, 0xF2, 0x73, 0x1E, 0x00] as [UInt8]
+
     @Test func packedMetadataHaveTheLimitOfMetadata() throws {
-        // Brotli for a million zeros, by its own encoder.
-        let bomb = Data([0x5B, 0x3F, 0x42, 0x8F, 0x7F, 0x02, 0x20, 0x1E, 0x0B, 0x04, 0xF2, 0x73, 0x1E, 0x00])
         var boxes = try JXLBoxList(try data("jxl/of-jpeg.jxl"))
-        boxes.insert("brob", Data("Exif".utf8) + bomb)
+        boxes.insert("brob", Data("Exif".utf8) + Self.bomb)
         let limits = DecodeLimits(maximumMetadataBytes: 500_000)
         expectRefused(boxes.data, to: .jpeg, limits: limits) {
             if case .limitExceeded("metadata bytes", let value, _) = $0 { value > 500_000 } else { false }
         }
+        // A stream that goes on in the next box.
+        var cut = try JXLBoxList(try data("jxl/of-jpeg.jxl"))
+        cut.insert("brob", Data("Exif".utf8) + Self.bomb.prefix(9))
+        expectRefused(cut.data, to: .jpeg, where: isEncoding)
+    }
+
+    /// libjxl 0.7 takes a `jxlc` for the rest of a `jxlp`, reads the type behind a length of 64 bits, and goes on behind a box with a
+    /// strange name.
+    @Test func boxesThatAreReadInTwoWays() throws {
+        let jpeg = try data("jxl/of-jpeg.jpg")
+        let plain = try JXLBoxList(try data("jxl/of-jpeg.jxl"))
+        let grey = try JXLBoxList(try data("jxl/of-jpeg-later.jxl"))
+        var confused = plain
+        confused.insert("jxlc", grey.codestream, at: plain.names.count - 1)
+        #expect(try registry.transcode(confused.data, to: .jpeg) == jpeg)
+        for name in ["\u{1}\u{2}\u{3}\u{4}", "free"] {
+            var strange = plain
+            strange.insert(name, Data(), at: plain.names.count)
+            strange.insert("brob", Data("Exif".utf8) + Self.bomb, at: plain.names.count + 1)
+            let limits = DecodeLimits(maximumMetadataBytes: 100_000)
+            if name == "free" {
+                expectRefused(strange.data, to: .jpeg, limits: limits) {
+                    if case .limitExceeded = $0 { true } else { false }
+                }
+            } else {
+                #expect(try registry.transcode(strange.data, to: .jpeg, limits: limits) == jpeg)
+            }
+        }
+        let long = Data([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]) + Data("brobExif".utf8) + Self.bomb
+        #expect(try registry.transcode(plain.data + long, to: .jpeg) == jpeg)
+    }
+
+    /// Most readers skip a segment that they do not know. libjxl reads on inside of it.
+    @Test(arguments: [0x02, 0xC3, 0xC5, 0xDC, 0xDE, 0xF0]) func aPictureInsideOfASegmentIsNotRewritten(_ marker: UInt8)
+        throws
+    {
+        let jpeg = try data("jxl/of-jpeg.jpg")
+        let other = try data("jxl/of-jpeg-restarts.jpg").dropFirst(2)
+        let length = other.count + 2
+        try #require(length < 65_536)
+        let segment = [0xFF, marker, UInt8(length >> 8), UInt8(length & 255)] + other
+        expectRefused(jpeg.prefix(2) + segment + jpeg.dropFirst(2), to: .jpegXL) { _ in true }
+        // One that everybody skips.
+        let known = [0xFF, 0xE5, UInt8(length >> 8), UInt8(length & 255)] + other
+        let harmless = jpeg.prefix(2) + known + jpeg.dropFirst(2)
+        #expect(try registry.transcode(registry.transcode(harmless, to: .jpegXL), to: .jpeg) == harmless)
+    }
+
+    @Test func theRestOfAJPEGIsNoMetadataOfThePicture() throws {
+        let limits = DecodeLimits(maximumMetadataBytes: 50_000)
+        var random = SplitMix(state: 5)
+        let noise = Data((0..<45_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+        let jpeg = try data("jxl/of-jpeg.jpg")
+        let segment = [0xFF, 0xE5, UInt8(45_002 >> 8), UInt8(45_002 & 255)] + noise
+        let full = jpeg.prefix(2) + segment + jpeg.dropFirst(2) + noise
+        let file = try registry.transcode(full, to: .jpegXL, limits: limits)
+        #expect(file.count > 45_000)
+        #expect(try registry.decode(file, options: DecodeOptions(limits: limits)).size == PixelSize(290, 40))
+        #expect(try registry.transcode(file, to: .jpeg, limits: limits) == full)
     }
 
     // MARK: - Elsewhere
@@ -277,13 +376,23 @@ struct JXLBoxList {
         }
     }
 
+    var names: [String] { boxes.map(\.name) }
+
+    /// The codestream, whose parts have a number each.
+    var codestream: Data {
+        boxes.reduce(into: Data()) { data, box in
+            if box.name == "jxlc" { data.append(box.body) }
+            if box.name == "jxlp" { data.append(box.body.dropFirst(4)) }
+        }
+    }
+
     func body(_ name: String) -> Data? { boxes.first { $0.name == name }?.body }
 
     mutating func replace(_ name: String, by body: Data) {
         for index in boxes.indices where boxes[index].name == name { boxes[index].body = body }
     }
 
-    mutating func insert(_ name: String, _ body: Data) { boxes.insert((name, body), at: 2) }
+    mutating func insert(_ name: String, _ body: Data, at place: Int = 2) { boxes.insert((name, body), at: place) }
 
     var data: Data {
         boxes.reduce(into: Data()) { data, box in

@@ -56,7 +56,7 @@ struct EncodeJob {
     }
 
     private func transcoded(
-        to format: ImageFormat, _ effort: Double?, in slots: EncodedSlots?
+        to format: ImageFormat, _ effort: Int?, in slots: EncodedSlots?
     ) async throws -> EncodedAnswer {
         let (fetched, info) = try await provenBytes()
         let (coders, options) = (resolved.coders, resolved.request.decode)
@@ -65,7 +65,8 @@ struct EncodeJob {
         do {
             let plan = try await subscription.compute { context in
                 try coders.transcodePlan(
-                    fetched.data, info: info, to: format, effort: effort, options: options, context: context)
+                    fetched.data, info: info, to: format, effort: effort.map { Double($0) / 1000 }, options: options,
+                    context: context)
             }
             answer = try await subscription.compute(reserving: plan.workingBytes, of: coders.budget) { context in
                 let data = try coders.transcode(fetched.data, by: plan, context: context)

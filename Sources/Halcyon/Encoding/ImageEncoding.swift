@@ -7,7 +7,8 @@ public struct ImageEncoding: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case original
         case encoded(ImageFormat, EncodeOptions)
-        case transcoded(ImageFormat, effort: Double?)
+        /// The effort is in thousandths.
+        case transcoded(ImageFormat, effort: Int?)
     }
 
     let kind: Kind
@@ -37,8 +38,7 @@ public struct ImageEncoding: Hashable, Sendable {
     ///
     /// - Parameter effort: the time that is spent on a small file, as `EncodeOptions.effort`.
     public static func transcoded(to format: ImageFormat, effort: Double? = nil) -> ImageEncoding {
-        // A key that is no number would not equal itself.
-        ImageEncoding(.transcoded(format, effort: effort.flatMap { $0.isNaN ? nil : $0 }))
+        ImageEncoding(.transcoded(format, effort: EncodeOptions(effort: effort).effortLevel(1000)))
     }
 
     /// Adds what the encoded bytes depend on to a cache key.
@@ -52,8 +52,7 @@ public struct ImageEncoding: Hashable, Sendable {
         case .transcoded(let format, let effort):
             key.encode(2)
             key.encode(format.name)
-            key.encode(effort != nil)
-            if let effort { key.encode(effort) }
+            key.encode(effort)
         }
     }
 

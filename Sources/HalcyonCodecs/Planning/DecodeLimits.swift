@@ -135,7 +135,12 @@ public struct DecodeLimits: Hashable, Sendable {
     ///
     /// - Throws: `CodecError.limitExceeded`.
     package func check(metadataBytes: Int) throws {
-        try Self.require("metadata bytes", metadataBytes, atMost: maximumMetadataBytes)
+        try Self.check(metadataBytes: metadataBytes, atMost: maximumMetadataBytes)
+    }
+
+    /// Checks a part of the metadata against what others leave of the limit.
+    package static func check(metadataBytes: Int, atMost limit: Int) throws {
+        try require("metadata bytes", metadataBytes, atMost: limit)
     }
 
     private static func require(_ what: String, _ value: Int, atMost limit: Int) throws(CodecError) {

@@ -12,7 +12,8 @@ public protocol ImageTranscoder: ImageCoder {
     /// - Parameters:
     ///   - info: the facts of the file's header, which are within `limits`.
     ///   - fileBytes: the length of the file.
-    func workingBytes(toTranscode info: ImageInfo, fileBytes: Int, limits: DecodeLimits) -> Int
+    ///   - effort: the time that is spent on a small file, as `EncodeOptions.effort`.
+    func workingBytes(toTranscode info: ImageInfo, fileBytes: Int, effort: Double?, limits: DecodeLimits) -> Int
 
     /// Rewrites a file, whose header is within `limits`.
     ///
