@@ -232,7 +232,7 @@ AVX2 static void finish_avx2(int32_t *sums, size_t count) {
 }
 
 AVX2 ALWAYS __m256 encode_avx2(__m256 light) {
-    // What is no number becomes 0, by the order of the operands.
+    // NaN becomes 0, by the order of the operands.
     light = _mm256_min_ps(_mm256_max_ps(light, _mm256_setzero_ps()), _mm256_set1_ps(LIGHT_END));
     // Only the lowest three bits of an index count.
     const __m256i octave = _mm256_srli_epi32(_mm256_castps_si256(light), 23);
