@@ -4,7 +4,8 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// A coder for PNG by libpng: every colour type and depth, interlaced or not, and APNG.
+/// A coder for PNG: every colour type and depth, interlaced or not, and APNG. Reads by libpng what `PNGPlain` does not take, and
+/// writes by it.
 ///
 /// Decodes straight into the bitmap at the stored size; 16-bit channels are rounded to 8.
 package struct PNGCoder: RowImageDecoder, ImageEncoder {
