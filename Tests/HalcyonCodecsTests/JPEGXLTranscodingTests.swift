@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func rebuildingIsCancelledAtAnyCheck() throws {
-        let noise = try registry.encode(Self.noise(PixelSize(600, 500)), as: .jpeg)
+        let noise = try registry.encode(Self.noise(PixelSize(300, 280)), as: .jpeg)
         let file = try registry.transcode(noise, to: .jpegXL)
         let checks = Lock(0)
         let counting = WorkContext {
@@ -134,8 +134,8 @@ import Testing
         }
         #expect(try registry.transcode(file, to: .jpeg, context: counting) == noise)
         let count = checks.withLock { $0 }
-        #expect(count > 6)
-        for last in 1...count {
+        #expect(count > 3)
+        for last in stride(from: 1, through: count, by: max(1, count / 12)) {
             let left = Lock(last)
             let context = WorkContext {
                 left.withLock {
